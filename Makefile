@@ -1,0 +1,56 @@
+# What operators and developers type. `make help` lists it.
+
+.DEFAULT_GOAL := help
+SHELL := bash
+BIN := node_modules/.bin
+
+SOURCES := $(shell find src plugins -name '*.ts' ! -name '*.test.ts') tsconfig.json tsconfig.build.json
+
+.PHONY: help install build run cli seed test lint format typecheck bench-tools docs clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: node_modules/.installed ## install what package-lock.json names, where it is not there yet
+
+node_modules/.installed: package.json package-lock.json
+	npm ci --no-audit --no-fund
+	@touch $@
+
+build: dist/.built ## compile to dist/, where it is out of date
+
+dist/.built: node_modules/.installed $(SOURCES)
+	@rm -rf dist
+	$(BIN)/tsc --project tsconfig.build.json
+	@touch $@
+
+# No npm and no make in between: Ctrl-C is for the program, which stops its servers in order.
+run: dist/.built ## install, build and serve; the first time with a demo garden
+	@trap '' INT; exec node dist/src/main.js --welcome
+
+seed: dist/.built ## load seeds/, as often as you like
+	@node dist/src/cli/main.js seed
+
+test: dist/.built ## format, lint, types, and every test on a real MongoDB and Redis
+	@$(BIN)/prettier --check --log-level warn . & format=$$!; \
+	  { $(BIN)/tsc --noEmit && $(BIN)/eslint .; }; checks=$$?; \
+	  wait $$format && [ $$checks = 0 ]
+	@$(BIN)/jest
+
+lint: node_modules/.installed ## look for mistakes
+	@$(BIN)/eslint .
+
+format: node_modules/.installed ## bring all files into shape
+	@$(BIN)/prettier --write --log-level warn .
+
+typecheck: node_modules/.installed ## check types
+	@$(BIN)/tsc --noEmit
+
+bench-tools: node_modules/.installed ## compare what a tool call costs with REST
+	@node --require ./test/servers/register.cjs test/bench/tools.ts
+
+docs: node_modules/.installed ## renew the tables of the README from the code
+	@UPDATE_README=1 $(BIN)/jest test/host/readme.test.ts
+
+clean: ## remove what was built and installed; data stays
+	rm -rf dist node_modules

@@ -1,0 +1,69 @@
+import { Schema } from 'mongoose';
+
+import { defineModel } from '../../src/data/models';
+import { TIERS, type Tier } from '../../src/identity';
+import type { StoredId } from '../../src/ids';
+
+export interface AccountDocument {
+  /** What operators call the user, and responses `userId`. */
+  _id: string;
+  tier: Tier;
+  timezone: string;
+  revision: number;
+  usage: Record<string, number>;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+export const accountModel = defineModel<AccountDocument>({
+  name: 'Account',
+  owner: { shared: 'an account is what everything else belongs to' },
+  schema: new Schema<AccountDocument>(
+    {
+      _id: { type: String, required: true },
+      tier: { type: String, enum: TIERS, required: true },
+      timezone: { type: String, required: true },
+      revision: { type: Number, required: true },
+      usage: { type: Schema.Types.Mixed, required: true },
+      createdAt: { type: Date, required: true },
+      updatedAt: { type: Date, required: true },
+    },
+    { collection: 'accounts', versionKey: false, minimize: false },
+  ),
+});
+
+export interface TokenDocument {
+  _id: StoredId;
+  userId: string;
+  /** SHA-256 of the token; the token itself is nowhere. */
+  hash: string;
+  name: string;
+  scopes: string[];
+  createdAt: Date;
+  expiresAt: Date;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+}
+
+export const tokenModel = defineModel<TokenDocument>({
+  name: 'Token',
+  owner: { shared: 'a token is looked up before it is known whose it is' },
+  schema: new Schema<TokenDocument>(
+    {
+      _id: { type: Schema.Types.UUID, required: true },
+      userId: { type: String, required: true },
+      hash: { type: String, required: true },
+      name: { type: String, required: true },
+      scopes: { type: [String], required: true },
+      createdAt: { type: Date, required: true },
+      expiresAt: { type: Date, required: true },
+      revokedAt: { type: Date, default: null },
+      lastUsedAt: { type: Date, default: null },
+    },
+    { collection: 'tokens', versionKey: false },
+  )
+    // Finds the holder of a token: every request.
+    .index({ hash: 1 }, { unique: true })
+    // `token list --user`.
+    .index({ userId: 1, createdAt: 1 }),
+});

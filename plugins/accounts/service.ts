@@ -1,0 +1,208 @@
+import type { ClientSession } from 'mongoose';
+
+import type { Account, Identity, Principal, Tier } from '../../src/identity';
+import { idText, newId, type StoredId, toStoredId } from '../../src/ids';
+import type { Host } from '../../src/plugins/manifest';
+import { accountModel, type AccountDocument, tokenModel, type TokenDocument } from './model';
+import { hashOf, isWellFormedToken, makeToken } from './token';
+
+declare module '../../src/data/transaction' {
+  interface DomainEvents {
+    'account.changed': { before: Account; after: Account };
+  }
+}
+
+const HOUR_MS = 60 * 60 * 1000;
+
+/** A token as operators see it; the token itself only when it is made. */
+export interface TokenView {
+  id: string;
+  user: string;
+  name: string;
+  scopes: string[];
+  createdAt: Date;
+  expiresAt: Date;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+}
+
+export interface NewToken {
+  userId: string;
+  tier?: Tier | undefined;
+  scopes: string[];
+  name: string;
+  expiresInSeconds: number;
+}
+
+/** Accounts and tokens: made by operators, asked for by every request. */
+export class AccountService implements Identity {
+  readonly #accounts;
+  readonly #accountReads;
+  readonly #tokens;
+  readonly #tokenReads;
+
+  constructor(private readonly host: Host) {
+    this.#accounts = host.model(accountModel);
+    this.#accountReads = host.collection(accountModel);
+    this.#tokens = host.model(tokenModel);
+    this.#tokenReads = host.collection(tokenModel);
+  }
+
+  async authenticate(token: string): Promise<Principal | undefined> {
+    if (!isWellFormedToken(token)) return undefined;
+    const found = await this.#tokenReads.findOne({ hash: hashOf(token) });
+    const now = new Date();
+    if (!found || found.revokedAt !== null || found.expiresAt <= now) return undefined;
+    const account = await this.#accountReads.findOne({ _id: found.userId });
+    if (!account) return undefined;
+    this.#noteUse(found, now);
+    return { account: asAccount(account), scopes: new Set(found.scopes) };
+  }
+
+  async open(session: ClientSession, userId: string): Promise<Account> {
+    const account = await this.#accounts
+      .findOneAndUpdate(
+        { _id: userId },
+        { $inc: { revision: 1 } },
+        { session, returnDocument: 'after' },
+      )
+      .lean();
+    if (!account) throw new Error('There is no such account.');
+    return asAccount(account);
+  }
+
+  async addUsage(session: ClientSession, userId: string, quota: string, by: number): Promise<void> {
+    await this.#accounts.updateOne(
+      { _id: userId },
+      { $inc: { [`usage.${quota}`]: by } },
+      { session },
+    );
+  }
+
+  async accountIds(): Promise<string[]> {
+    const accounts = await this.#accounts.find({}, { _id: 1 }).sort({ _id: 1 }).lean();
+    return accounts.map((account) => account._id);
+  }
+
+  /** Makes a token, and its account when there is none; answers the token this once. */
+  async createToken(wanted: NewToken): Promise<{ token: string; view: TokenView; tier: Tier }> {
+    const account = await this.ensureAccount(wanted.userId, wanted.tier);
+    const token = makeToken();
+    const now = new Date();
+    const document: TokenDocument = {
+      _id: newId(),
+      userId: wanted.userId,
+      hash: hashOf(token),
+      name: wanted.name,
+      scopes: wanted.scopes,
+      createdAt: now,
+      expiresAt: new Date(now.getTime() + wanted.expiresInSeconds * 1000),
+      revokedAt: null,
+      lastUsedAt: null,
+    };
+    await this.#tokens.create(document);
+    return { token, view: asView(document), tier: account.tier };
+  }
+
+  /** The account of a user: made when missing, its tier set when one is given. */
+  async ensureAccount(userId: string, tier?: Tier): Promise<Account> {
+    const now = new Date();
+    await this.#accounts.updateOne(
+      { _id: userId },
+      {
+        $setOnInsert: {
+          tier: tier ?? 'free',
+          timezone: 'UTC',
+          revision: 0,
+          usage: {},
+          createdAt: now,
+          updatedAt: now,
+        },
+      },
+      { upsert: true },
+    );
+    const account = await this.account(userId);
+    if (!account) throw new Error(`The account ${userId} was removed while it was made.`);
+    if (tier === undefined || account.tier === tier) return account;
+    return this.changeAccount(userId, { tier });
+  }
+
+  /** Changes an account, and tells whoever keeps data that depends on it. */
+  changeAccount(
+    userId: string,
+    changes: { tier?: Tier | undefined; timezone?: string | undefined },
+  ): Promise<Account> {
+    return this.host.transact(userId, async (tx) => {
+      const before = { ...tx.account };
+      const after = {
+        ...before,
+        tier: changes.tier ?? before.tier,
+        timezone: changes.timezone ?? before.timezone,
+      };
+      await this.#accounts.updateOne(
+        { _id: userId },
+        { $set: { tier: after.tier, timezone: after.timezone, updatedAt: tx.now } },
+        { session: tx.session },
+      );
+      // Writes that share this transaction come after the change.
+      Object.assign(tx.account, { tier: after.tier, timezone: after.timezone });
+      await tx.emit('account.changed', { before, after });
+      return after;
+    });
+  }
+
+  async account(userId: string): Promise<Account | undefined> {
+    const account = await this.#accounts.findById(userId).lean();
+    return account ? asAccount(account) : undefined;
+  }
+
+  async accounts(): Promise<Account[]> {
+    const accounts = await this.#accounts.find().sort({ _id: 1 }).lean();
+    return accounts.map(asAccount);
+  }
+
+  async tokens(userId?: string): Promise<TokenView[]> {
+    const tokens = await this.#tokens
+      .find(userId === undefined ? {} : { userId })
+      .sort({ userId: 1, createdAt: 1 })
+      .lean();
+    return tokens.map(asView);
+  }
+
+  /** Revokes a token from the next request on; undefined when there is none of this id. */
+  async revokeToken(id: string): Promise<TokenView | undefined> {
+    const _id = toStoredId(id);
+    await this.#tokens.updateOne({ _id, revokedAt: null }, { $set: { revokedAt: new Date() } });
+    const token = await this.#tokens.findOne({ _id }).lean();
+    return token ? asView(token) : undefined;
+  }
+
+  /** To the hour at best, so that reading does not become writing (decisions.md, "Accounts"). */
+  #noteUse(token: TokenDocument, now: Date): void {
+    if (token.lastUsedAt !== null && now.getTime() - token.lastUsedAt.getTime() < HOUR_MS) return;
+    this.#tokenReads
+      .updateOne({ _id: token._id }, { $set: { lastUsedAt: now } })
+      .catch((error: unknown) => {
+        this.host.log.debug({ err: error }, 'The last use of a token was not noted');
+      });
+  }
+}
+
+function asAccount(document: AccountDocument): Account {
+  const { _id: id, tier, timezone, revision, usage } = document;
+  return { id, tier, timezone, revision, usage };
+}
+
+function asView(document: Omit<TokenDocument, '_id'> & { _id: StoredId }): TokenView {
+  const { _id, userId, name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt } = document;
+  return {
+    id: idText(_id),
+    user: userId,
+    name,
+    scopes,
+    createdAt,
+    expiresAt,
+    revokedAt,
+    lastUsedAt,
+  };
+}

@@ -1,0 +1,166 @@
+import { type Command, InvalidArgumentError } from 'commander';
+
+import { table } from '../../src/cli/table';
+import { tierOption, userName, uuid, wholeNumber } from '../../src/cli/values';
+import { Failure } from '../../src/failure';
+import type { Tier } from '../../src/identity';
+import type { CommandLine, Plugin } from '../../src/plugins/manifest';
+import type { AccountService, TokenView } from './service';
+
+const YEAR_SECONDS = 365 * 24 * 60 * 60;
+/** A longer life is a slip of the hand. */
+const MAX_SECONDS = 100 * YEAR_SECONDS;
+const MAX_NAME_LENGTH = 100;
+
+/** Adds `token create`, `token list` and `token revoke`. */
+export function tokenCommands(commandLine: CommandLine, plugin: Plugin<AccountService>): void {
+  const parent = commandLine.program
+    .command('token')
+    .summary('make, list and revoke tokens')
+    .description('Makes, lists and revokes tokens.');
+  createToken(parent, commandLine, plugin);
+  listTokens(parent, commandLine, plugin);
+  revokeToken(parent, commandLine, plugin);
+}
+
+function createToken(
+  parent: Command,
+  commandLine: CommandLine,
+  plugin: Plugin<AccountService>,
+): void {
+  const known = [...commandLine.scopes.keys()];
+  parent
+    .command('create')
+    .summary('make a token, and its account when there is none')
+    .description(
+      `Makes a token for a user and prints it. It is shown this once: only a hash of it is kept. The user's account is made when there is none.`,
+    )
+    .requiredOption('--user <user>', 'whose data it opens, 1 to 128 characters', userName)
+    .addOption(tierOption("set the account's tier; a new account is free without it"))
+    .option('--scopes <scopes>', 'what it permits, by comma; all when left out', scopeList(known))
+    .option('--name <name>', 'to tell it from others', tokenName, 'token')
+    .option(
+      '--expires-in <seconds>',
+      'how long it is good for',
+      wholeNumber(1, MAX_SECONDS),
+      YEAR_SECONDS,
+    )
+    .addHelpText(
+      'after',
+      `
+Scopes:
+${[...commandLine.scopes].map(([scope, meaning]) => `  ${scope.padEnd(16)}${meaning}`).join('\n')}
+
+Examples:
+  $ npm run --silent cli -- token create --user ada --tier pro
+  $ npm run --silent cli -- token create --user ada --scopes plants:read --expires-in 3600 --json
+  {"id":"…","token":"tnd_mcp_…","user":"ada","tier":"pro","scopes":["plants:read"],
+   "expiresAt":"2026-03-01T10:30:00.000Z"}     printed as one line`,
+    )
+    .action(
+      (options: {
+        user: string;
+        tier?: Tier;
+        scopes?: string[];
+        name: string;
+        expiresIn: number;
+      }) =>
+        commandLine.run(async (app) => {
+          const { token, view, tier } = await app.offers(plugin).createToken({
+            userId: options.user,
+            tier: options.tier,
+            scopes: options.scopes ?? known,
+            name: options.name,
+            expiresInSeconds: options.expiresIn,
+          });
+          const { id, user, scopes, expiresAt } = view;
+          return {
+            result: { id, token, user, tier, scopes, expiresAt },
+            text: [
+              `Token of ${user} (${tier} tier), good until ${expiresAt.toISOString()}:`,
+              token,
+              'It is not shown again. To revoke it:',
+              `npm run --silent cli -- token revoke ${id}`,
+            ].join('\n'),
+          };
+        }),
+    );
+}
+
+function listTokens(
+  parent: Command,
+  commandLine: CommandLine,
+  plugin: Plugin<AccountService>,
+): void {
+  parent
+    .command('list')
+    .summary('list tokens')
+    .description(
+      'Lists tokens, the revoked and expired included. The tokens themselves are not kept.',
+    )
+    .option('--user <user>', 'only those of this user', userName)
+    .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- token list --user ada --json')
+    .action(({ user }: { user?: string }) =>
+      commandLine.run(async (app) => {
+        const tokens = await app.offers(plugin).tokens(user);
+        const now = new Date();
+        const rows = tokens.map((token) => [
+          token.id,
+          token.user,
+          token.name,
+          token.scopes.join(','),
+          stateOf(token, now),
+          token.lastUsedAt?.toISOString() ?? 'never',
+        ]);
+        const headings = ['id', 'user', 'name', 'scopes', 'state', 'last used'];
+        return { result: tokens, text: rows.length > 0 ? table(headings, rows) : 'No tokens.' };
+      }),
+    );
+}
+
+function revokeToken(
+  parent: Command,
+  commandLine: CommandLine,
+  plugin: Plugin<AccountService>,
+): void {
+  parent
+    .command('revoke')
+    .summary('revoke a token')
+    .description('Revokes a token, from the next request on and for good.')
+    .argument('<id>', 'id of the token, as "token list" shows it', uuid)
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ npm run --silent cli -- token revoke 019b2f6e-51a0-7c3e-9d59-0d5c0a2f7b11',
+    )
+    .action((id: string) =>
+      commandLine.run(async (app) => {
+        const token = await app.offers(plugin).revokeToken(id);
+        if (!token) throw new Failure(`There is no token ${id}.`);
+        return { result: token, text: `The token ${token.name} of ${token.user} is revoked.` };
+      }),
+    );
+}
+
+function scopeList(known: readonly string[]) {
+  return (value: string): string[] => {
+    const scopes = [...new Set(value.split(',').map((scope) => scope.trim()))];
+    const unknown = scopes.find((scope) => !known.includes(scope));
+    if (unknown === undefined) return scopes;
+    throw new InvalidArgumentError(
+      `There is no scope "${unknown}"; known are ${known.join(', ')}.`,
+    );
+  };
+}
+
+function tokenName(value: string): string {
+  const isFine = value.length >= 1 && value.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(value);
+  if (isFine && value.isWellFormed()) return value;
+  throw new InvalidArgumentError(
+    `It must have 1 to ${MAX_NAME_LENGTH} characters, none of them control characters.`,
+  );
+}
+
+function stateOf({ revokedAt, expiresAt }: TokenView, now: Date): string {
+  if (revokedAt) return `revoked ${revokedAt.toISOString()}`;
+  return `${expiresAt <= now ? 'expired' : 'good until'} ${expiresAt.toISOString()}`;
+}

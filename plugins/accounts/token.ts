@@ -1,0 +1,42 @@
+import { createHash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const PREFIX = 'tnd_mcp_';
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_LENGTH = 32;
+const CHECKSUM_LENGTH = 6;
+const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${30 + CHECKSUM_LENGTH},}$`);
+
+/**
+ * A new token: prefix, random base62 characters, and 6 more of their CRC32, by which a scanner
+ * tells a real token from a typo without asking the database (decisions.md, "Accounts").
+ */
+export function makeToken(): string {
+  let random = '';
+  for (let length = 0; length < RANDOM_LENGTH; length += 1) {
+    random += ALPHABET.charAt(randomInt(ALPHABET.length));
+  }
+  return PREFIX + random + checksum(random);
+}
+
+/** Whether a string has the form of a token and its checksum is right. */
+export function isWellFormedToken(token: string): boolean {
+  if (token.length > 200 || !SHAPE.test(token)) return false;
+  const random = token.slice(PREFIX.length, -CHECKSUM_LENGTH);
+  return checksum(random) === token.slice(-CHECKSUM_LENGTH);
+}
+
+/** What is stored of a token. */
+export function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = '';
+  for (let place = 0; place < CHECKSUM_LENGTH; place += 1) {
+    digits = ALPHABET.charAt(rest % ALPHABET.length) + digits;
+    rest = Math.floor(rest / ALPHABET.length);
+  }
+  return digits;
+}

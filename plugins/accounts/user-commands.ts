@@ -1,0 +1,116 @@
+import type { Command } from 'commander';
+
+import { table } from '../../src/cli/table';
+import { tierOption, timezone, userName } from '../../src/cli/values';
+import { Failure, WrongUse } from '../../src/failure';
+import type { Account, Tier } from '../../src/identity';
+import type { CommandLine, Plugin } from '../../src/plugins/manifest';
+import type { AccountService } from './service';
+
+/** Adds `user list`, `user show` and `user set`. */
+export function userCommands(commandLine: CommandLine, plugin: Plugin<AccountService>): void {
+  const parent = commandLine.program
+    .command('user')
+    .summary('list, show and change accounts')
+    .description('Lists, shows and changes accounts.');
+  listUsers(parent, commandLine, plugin);
+  showUser(parent, commandLine, plugin);
+  setUser(parent, commandLine, plugin);
+}
+
+function listUsers(
+  parent: Command,
+  commandLine: CommandLine,
+  plugin: Plugin<AccountService>,
+): void {
+  parent
+    .command('list')
+    .summary('list accounts')
+    .description('Lists all accounts, and what counts against the limits of their tier.')
+    .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- user list --json')
+    .action(() =>
+      commandLine.run(async (app) => {
+        const accounts = await app.offers(plugin).accounts();
+        const rows = accounts.map(({ id, tier, timezone: zone, usage }) => [
+          id,
+          tier,
+          zone,
+          usageText(usage),
+        ]);
+        return {
+          result: accounts.map(userView),
+          text:
+            rows.length > 0 ? table(['user', 'tier', 'timezone', 'usage'], rows) : 'No accounts.',
+        };
+      }),
+    );
+}
+
+function showUser(parent: Command, commandLine: CommandLine, plugin: Plugin<AccountService>): void {
+  parent
+    .command('show')
+    .summary('show an account')
+    .description('Shows an account: tier, time zone, what it uses, how many tokens it has.')
+    .argument('<user>', 'the user', userName)
+    .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- user show ada')
+    .action((userId: string) =>
+      commandLine.run(async (app) => {
+        const accounts = app.offers(plugin);
+        const account = await requireAccount(accounts, userId);
+        const tokens = await accounts.tokens(userId);
+        return {
+          result: { ...userView(account), tokens: tokens.length },
+          text: `${accountText(account)}\nTokens    ${tokens.length}`,
+        };
+      }),
+    );
+}
+
+function setUser(parent: Command, commandLine: CommandLine, plugin: Plugin<AccountService>): void {
+  parent
+    .command('set')
+    .summary('change an account')
+    .description(
+      `Changes the tier or the time zone of an account. Days of insights are counted anew in a new time zone.`,
+    )
+    .argument('<user>', 'the user', userName)
+    .addOption(tierOption('the tier'))
+    .option('--timezone <name>', 'an IANA name, such as Europe/Paris', timezone)
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ npm run --silent cli -- user set ada --tier pro --timezone Europe/Paris',
+    )
+    .action(async (userId: string, changes: { tier?: Tier; timezone?: string }) => {
+      if (Object.keys(changes).length === 0) {
+        throw new WrongUse('Say what to set: --tier, --timezone or both.');
+      }
+      await commandLine.run(async (app) => {
+        const accounts = app.offers(plugin);
+        await requireAccount(accounts, userId);
+        const account = await accounts.changeAccount(userId, changes);
+        return { result: userView(account), text: accountText(account) };
+      });
+    });
+}
+
+async function requireAccount(accounts: AccountService, userId: string): Promise<Account> {
+  const account = await accounts.account(userId);
+  if (!account) throw new Failure(`There is no user ${userId}.`);
+  return account;
+}
+
+function userView({ id, tier, timezone: zone, usage }: Account) {
+  return { user: id, tier, timezone: zone, usage };
+}
+
+function accountText({ id, tier, timezone: zone, usage }: Account): string {
+  const facts = { User: id, Tier: tier, Timezone: zone, Usage: usageText(usage) };
+  return Object.entries(facts)
+    .map(([name, value]) => name.padEnd(10) + value)
+    .join('\n');
+}
+
+function usageText(usage: Account['usage']): string {
+  const parts = Object.entries(usage).map(([quota, count]) => `${count} ${quota}`);
+  return parts.length > 0 ? parts.join(', ') : 'nothing yet';
+}

@@ -1,0 +1,22 @@
+import { type Operation, read } from '../../src/plugins/operation';
+import { announcements as announcementList } from './schema';
+import type { AnnouncementService } from './service';
+
+/** Section 4.4. */
+export function routes(announcements: AnnouncementService): Operation[] {
+  return [
+    read({
+      path: '/api/announcements',
+      summary: 'List the active announcements',
+      access: { anyToken: 'announcements concern everybody' },
+      limit: 'reads',
+      response: { status: 200, schema: announcementList, description: 'The active announcements' },
+      tool: {
+        name: 'list_announcements',
+        description:
+          'List what the operators of the service announce at the moment, in English (textEn) and French (textFr).',
+      },
+      handler: ({ now }) => announcements.active(now),
+    }),
+  ];
+}

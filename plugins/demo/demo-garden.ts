@@ -1,0 +1,156 @@
+import { setImmediate } from 'node:timers/promises';
+
+import type { Account, Tier } from '../../src/identity';
+import type { Host, ProgressBar } from '../../src/plugins/manifest';
+import type { AccountService } from '../accounts/service';
+import type { EventDocument } from '../events/model';
+import type { EventService } from '../events/service';
+import type { PhotoDocument } from '../photos/model';
+import type { PhotoService } from '../photos/service';
+import type { PlantDocument } from '../plants/model';
+import type { PlantService } from '../plants/service';
+import { eventDocument, photoDocument, plantDocument } from './documents';
+import { historyOf } from './history';
+import { IdSequence } from './id-sequence';
+import { layOut, type Planting } from './planting';
+import { Random } from './random';
+import { requireRoom } from './room';
+
+/** Events that go to the database at once. */
+const BATCH = 10_000;
+/** Photos for each event, on the average, where the tier has room for them. */
+const PHOTOS_PER_EVENT = 0.01;
+const PHOTOGENIC: readonly string[] = ['growth', 'journal', 'repotted'];
+
+/** What the demo writes to. */
+export interface Parts {
+  accounts: AccountService;
+  plants: PlantService;
+  events: EventService;
+  photos: PhotoService;
+}
+
+export interface DemoOptions {
+  user: string;
+  tier?: Tier | undefined;
+  plants: number;
+  events: number;
+  seed: number;
+}
+
+export interface DemoResult {
+  user: string;
+  plants: number;
+  events: number;
+  photos: number;
+}
+
+/** Writes made-up gardens with long histories. */
+export class DemoGarden {
+  constructor(
+    private readonly host: Host,
+    private readonly parts: Parts,
+  ) {}
+
+  /**
+   * Adds plants and their history to an account, which is made when missing.
+   *
+   * Events are written first and in bulk, out of reach as long as their plants do not exist. All
+   * else is one transaction: after a crash at any moment, either all is there or nothing to be seen.
+   *
+   * @throws Failure when the tier has no room for the plants
+   */
+  async write(options: DemoOptions, progress: ProgressBar): Promise<DemoResult> {
+    const { user, tier, seed } = options;
+    const { accounts } = this.parts;
+    const known = await accounts.account(user);
+    const prospect: Account = {
+      ...(known ?? { id: user, timezone: 'UTC', revision: 0, usage: {} }),
+      tier: tier ?? known?.tier ?? 'free',
+    };
+    requireRoom(this.host, prospect, { plants: options.plants });
+    const account = await accounts.ensureAccount(user, tier);
+    const photos = Math.min(
+      options.plants + Math.round(options.events * PHOTOS_PER_EVENT),
+      this.host.quotaLeft(account, 'photos'),
+    );
+    const random = new Random(seed);
+    const garden = new Growing(user, layOut({ ...options, photos }, random), random);
+    await this.#insertEvents(garden.events(new Date()), progress);
+    await this.host.transact(user, async (tx) => {
+      // Others may have taken the room meanwhile.
+      const wanted = { plants: garden.plants.length, photos: garden.photos.length };
+      requireRoom(this.host, tx.account, wanted);
+      await this.parts.plants.insertBulk(tx, garden.plants);
+      if (garden.photos.length > 0) await this.parts.photos.insertBulk(tx, garden.photos);
+      await this.host.rebuildDerived(tx);
+    });
+    const { plants, events } = options;
+    return { user, plants, events, photos: garden.photos.length };
+  }
+
+  /** Makes up the next batch while the database takes the one before. */
+  async #insertEvents(events: Iterable<EventDocument>, progress: ProgressBar): Promise<void> {
+    let batch: EventDocument[] = [];
+    let inserted = Promise.resolve();
+    const insert = async (): Promise<void> => {
+      const full = batch;
+      batch = [];
+      await inserted;
+      inserted = this.parts.events.insertBulk(full).then(() => {
+        progress.advance(full.length);
+      });
+      // Sent before the next batch is made up, which lets nothing else run.
+      await setImmediate();
+    };
+    for (const event of events) {
+      batch.push(event);
+      if (batch.length === BATCH) await insert();
+    }
+    if (batch.length > 0) await insert();
+    await inserted;
+  }
+}
+
+/** A garden while its history is made up; plants and photos are known once all events are. */
+class Growing {
+  readonly plants: PlantDocument[] = [];
+  readonly photos: PhotoDocument[] = [];
+  readonly #eventIds = new IdSequence();
+
+  constructor(
+    private readonly user: string,
+    private readonly garden: readonly Planting[],
+    private readonly random: Random,
+  ) {}
+
+  *events(now: Date): Generator<EventDocument> {
+    for (const planting of this.garden) yield* this.#eventsOf(planting, now);
+  }
+
+  *#eventsOf(planting: Planting, now: Date): Generator<EventDocument> {
+    const { user, random } = this;
+    let since = now;
+    let taken = 0;
+    let primaryPhotoId: PlantDocument['primaryPhotoId'] = null;
+    const takePhoto = (at: Date) => {
+      const photo = photoDocument(user, planting, at, random);
+      this.photos.push(photo);
+      taken += 1;
+      primaryPhotoId ??= photo._id;
+      return photo._id;
+    };
+    for (const happening of historyOf(planting, now, random)) {
+      const ids = { event: this.#eventIds.next(), plant: planting.id };
+      const event = eventDocument(user, ids, happening, random);
+      if (happening.at < since) since = happening.at;
+      const isShown = PHOTOGENIC.includes(happening.type) && random.chance(0.3);
+      if (isShown && taken < planting.photos) {
+        event.photos.push({ photoId: takePhoto(happening.at) });
+      }
+      yield event;
+    }
+    if (taken < planting.photos) takePhoto(since);
+    this.plants.push(plantDocument(user, planting, { since, primaryPhotoId }));
+  }
+}

@@ -1,0 +1,73 @@
+import Joi from 'joi';
+
+import { TIERS, type Tier } from '../../src/identity';
+import { id, integer, oneOf, text } from '../../src/schema';
+import { type CreateEvent, createEvent } from '../events/schema';
+import { type CreatePhoto, createPhoto } from '../photos/schema';
+import { type CreatePlant, createPlant } from '../plants/schema';
+
+/** An event of a seed: it says how long ago it was, so that a garden never looks abandoned. */
+export interface SeedEvent extends Omit<CreateEvent, 'occurredAt'> {
+  daysAgo: number;
+  /** Time of the day in UTC: `HH:MM`. */
+  at: string;
+}
+
+/** A photo of a seed; its id is only what events of the same plant name it by. */
+export type SeedPhoto = CreatePhoto & { id: string };
+
+export type SeedPlant = Omit<CreatePlant, 'primaryPhotoId'> & {
+  id: string;
+  photos: SeedPhoto[];
+  events: SeedEvent[];
+};
+
+export interface GardenSeed {
+  user: string;
+  tier: Tier;
+  timezone: string;
+  plants: SeedPlant[];
+}
+
+// Joi types what is added to a schema by what was in it before; the casts say what comes out.
+const photo = (createPhoto as Joi.ObjectSchema).keys({
+  id: id().required(),
+  plantId: Joi.forbidden(),
+});
+
+const event = (createEvent as Joi.ObjectSchema).keys({
+  occurredAt: Joi.forbidden(),
+  daysAgo: integer(0, 36_500).required(),
+  at: Joi.string()
+    .pattern(/^([01]\d|2[0-3]):[0-5]\d$/, 'a time such as 08:30')
+    .required(),
+});
+
+const plant = (createPlant as Joi.ObjectSchema)
+  .keys({
+    id: id().required(),
+    primaryPhotoId: Joi.forbidden(),
+    photos: Joi.array().items(photo).unique('id').default([]),
+    events: Joi.array().items(event).default([]),
+  })
+  .custom((value: SeedPlant, helpers) => {
+    const known = new Set(value.photos.map((each) => each.id));
+    const named = value.events.flatMap(({ photoIds = [] }) => photoIds);
+    const missing = named.find((photoId) => !known.has(photoId));
+    return missing === undefined ? value : helpers.error('seed.photo', { missing });
+  })
+  .messages({ 'seed.photo': '{{#label}} has no photo {{#missing}}, which an event names' });
+
+/** `seeds/garden.json`: fields are checked by the very schemas of requests. */
+export const gardenSeed = Joi.object<GardenSeed, true>({
+  user: text({ min: 1, max: 128 }).required(),
+  tier: oneOf(TIERS).required(),
+  timezone: text({ min: 1 })
+    .required()
+    .custom((zone: string, helpers) =>
+      Intl.supportedValuesOf('timeZone').includes(zone) || zone === 'UTC'
+        ? zone
+        : helpers.message({ custom: '{{#label}} must be the IANA name of a time zone' }),
+    ),
+  plants: Joi.array().items(plant).unique('id').required(),
+});

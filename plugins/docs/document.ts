@@ -1,0 +1,140 @@
+import type { ErrorCode } from '../../src/errors';
+import {
+  featureNotAvailable,
+  idempotencyConflict,
+  idempotencyMismatch,
+  insufficientScope,
+  internalError,
+  invalidJson,
+  invalidToken,
+  payloadTooLarge,
+  rateLimited,
+  serviceUnavailable,
+  unauthorized,
+  unsupportedMediaType,
+  validationError,
+} from '../../src/errors';
+import { type Json, type JsonObject, jsonSchemaOf } from '../../src/json-schema';
+import type { Operation } from '../../src/plugins/operation';
+import { IDENTITY } from '../../src/project';
+
+/** The OpenAPI 3.1 document of operations. */
+export function openApiDocument(operations: readonly Operation[]): JsonObject {
+  const paths: Record<string, JsonObject> = {};
+  for (const operation of operations) {
+    const path = (paths[operation.path] ??= {});
+    path[operation.method.toLowerCase()] = describe(operation);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Plant care API',
+      version: IDENTITY.version,
+      description:
+        "Keeps a person's plants, the care they get, their photos and what it all adds up to.",
+    },
+    paths,
+    components: {
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: 'A developer token: tnd_mcp_…' },
+      },
+      schemas: {
+        Error: {
+          type: 'object',
+          required: ['error', 'code'],
+          properties: { error: { type: 'string' }, code: { type: 'string' } },
+        },
+      },
+    },
+  };
+}
+
+function describe(operation: Operation): JsonObject {
+  const { access, body, idempotent, path, response, summary, tool } = operation;
+  const scope = 'scope' in access ? `Scope: ${access.scope}.` : '';
+  return {
+    summary,
+    description: [('description' in tool && tool.description) || '', scope].join('\n\n').trim(),
+    tags: [path.split('/').find((part) => !['', 'api'].includes(part)) ?? 'api'],
+    ...('name' in tool ? { operationId: tool.name } : {}),
+    security: 'public' in access ? [] : [{ token: [] }],
+    parameters: [
+      ...Object.keys(operation.params ?? {}).map((name) => parameter(name, 'path')),
+      ...queryParameters(operation),
+      ...(idempotent === true ? [parameter('Idempotency-Key', 'header')] : []),
+    ],
+    ...(body
+      ? { requestBody: { required: true, content: json(jsonSchemaOf(body, 'input')) } }
+      : {}),
+    responses: {
+      [response.status]: {
+        description: response.description,
+        content: {
+          [response.type ?? 'application/json']: {
+            schema: jsonSchemaOf(response.schema, 'output'),
+          },
+        },
+      },
+      ...errorResponses(operation),
+    },
+  };
+}
+
+function json(schema: JsonObject): JsonObject {
+  return { 'application/json': { schema } };
+}
+
+/** How parameters look that no schema describes. */
+const PARAMETERS = {
+  path: { type: 'string', format: 'uuid' },
+  header: { type: 'string', minLength: 1, maxLength: 255 },
+} as const;
+
+function parameter(name: string, place: keyof typeof PARAMETERS): JsonObject {
+  return { name, in: place, required: place === 'path', schema: { ...PARAMETERS[place] } };
+}
+
+function queryParameters({ query }: Operation): JsonObject[] {
+  if (!query) return [];
+  const { properties = {}, required = [] } = jsonSchemaOf(query, 'input');
+  return Object.entries(properties as JsonObject).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: (required as Json[]).includes(name),
+    schema,
+  }));
+}
+
+/** What may go wrong follows from what the operation is; it lists only what is its own. */
+function errorsOf(operation: Operation): ErrorCode[] {
+  const { access, body, errors = [], feature, idempotent, limit, params = {}, query } = operation;
+  return [
+    ...(body || query ? [validationError] : []),
+    ...(body ? [invalidJson, unsupportedMediaType, payloadTooLarge] : []),
+    ...('public' in access ? [] : [unauthorized, invalidToken]),
+    ...('scope' in access ? [insufficientScope] : []),
+    ...(feature ? [featureNotAvailable] : []),
+    ...(typeof limit === 'string' ? [rateLimited] : []),
+    ...(idempotent === true ? [idempotencyConflict, idempotencyMismatch] : []),
+    ...Object.values(params),
+    ...errors,
+    internalError,
+    serviceUnavailable,
+  ];
+}
+
+function errorResponses(operation: Operation): JsonObject {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const error of new Set(errorsOf(operation))) {
+    byStatus.set(error.status, [...(byStatus.get(error.status) ?? []), error]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, errors]) => [
+      status,
+      {
+        description: errors.map(({ code, meaning }) => `\`${code}\`: ${meaning}`).join('\n\n'),
+        content: json({ $ref: '#/components/schemas/Error' }),
+      },
+    ]),
+  );
+}

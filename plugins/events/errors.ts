@@ -1,0 +1,14 @@
+import { ErrorCode } from '../../src/errors';
+
+export const eventNotFound = new ErrorCode(
+  'event_not_found',
+  404,
+  'There is no event of yours with this id, or it was deleted.',
+  "Call list_events with the plant's id for the ids of its events.",
+);
+export const invalidCursor = new ErrorCode(
+  'invalid_cursor',
+  400,
+  'The cursor is not one that this list gave; start again without it.',
+  'Call list_events without cursor.',
+);

@@ -1,0 +1,111 @@
+import { type Operation, read, write } from '../../src/plugins/operation';
+import { success } from '../../src/schema';
+import { plantNotFound } from '../plants/errors';
+import { unknownPhoto } from '../photos/errors';
+import { eventNotFound, invalidCursor } from './errors';
+import type { EventPages } from './pages';
+import {
+  createEvent,
+  event,
+  eventList,
+  eventListQuery,
+  events as eventArray,
+  monthQuery,
+  updateEvent,
+} from './schema';
+import type { EventService } from './service';
+
+/** Section 4.2. */
+export function routes(events: EventService, pages: EventPages): Operation[] {
+  return [
+    read({
+      path: '/api/plants/{id}/events',
+      summary: "List a plant's events",
+      access: { scope: 'plants:read' },
+      limit: 'reads',
+      params: { id: plantNotFound },
+      query: eventListQuery,
+      response: { status: 200, schema: eventList, description: 'A page of events, newest first' },
+      errors: [invalidCursor],
+      tool: {
+        name: 'list_events',
+        description:
+          "List a plant's care events, newest first; id is the plant's. 15 a page unless limit (1 to 100) says otherwise; while hasMore is true, pass nextCursor as cursor for the next page. It cannot filter by type or date.",
+      },
+      handler: ({ account, params, query }) => pages.list(account.id, params.id, query),
+    }),
+    write({
+      method: 'POST',
+      path: '/api/plants/{id}/events',
+      summary: 'Log an event',
+      access: { scope: 'events:write' },
+      limit: 'writes',
+      idempotent: true,
+      params: { id: plantNotFound },
+      body: createEvent,
+      response: { status: 201, schema: event, description: 'The event' },
+      errors: [unknownPhoto],
+      tool: {
+        name: 'create_event',
+        description:
+          "Log care of a plant; id is the plant's. Without type it is a watering, without occurredAt it happened now. For growth give type growth, growthAmount (what was added since the last measurement) and growthUnit (cm or in). Each call logs one more event: to correct one use update_event.",
+      },
+      handler: ({ tx, params, body }) => events.create(tx, params.id, body),
+    }),
+    read({
+      path: '/api/plants/{id}/events/month',
+      summary: "List a plant's events between two moments",
+      access: { scope: 'plants:read' },
+      limit: 'reads',
+      feature: {
+        name: 'monthly view',
+        tiers: ['pro'],
+        remedy: 'Call list_events instead, and go on to its next pages as far as needed.',
+      },
+      params: { id: plantNotFound },
+      query: monthQuery,
+      response: { status: 200, schema: eventArray, description: 'The events, newest first' },
+      tool: {
+        name: 'list_month_events',
+        description:
+          "List all events of a plant between monthStart and monthEnd, both included, in Unix milliseconds and at most 366 days apart; id is the plant's. Only for the pro tier; others use list_events.",
+      },
+      handler: ({ account, params, query }) => pages.month(account.id, params.id, query),
+    }),
+    write({
+      method: 'PATCH',
+      path: '/api/events/{id}',
+      summary: 'Change an event',
+      access: { scope: 'events:write' },
+      limit: 'writes',
+      params: { id: eventNotFound },
+      body: updateEvent,
+      response: { status: 200, schema: event, description: 'The event as it is now' },
+      errors: [unknownPhoto],
+      tool: {
+        name: 'update_event',
+        description:
+          "Correct an event: its text, moment, photos or growth; id is the event's. Fields left out stay as they are; photoIds replaces all photos. The type and the plant cannot change: delete the event and log another.",
+      },
+      handler: ({ tx, params, body }) => events.update(tx, params.id, body),
+    }),
+    write({
+      method: 'DELETE',
+      path: '/api/events/{id}',
+      summary: 'Delete an event',
+      access: { scope: 'events:write' },
+      limit: 'writes',
+      params: { id: eventNotFound },
+      response: { status: 200, schema: success, description: 'The event is deleted' },
+      tool: {
+        name: 'delete_event',
+        description:
+          "Delete an event, so that it counts nowhere any more; id is the event's. This cannot be undone.",
+      },
+      handler: async ({ tx, params }) => {
+        await events.remove(tx, params.id);
+        return { success: true };
+      },
+    }),
+  ];
+}

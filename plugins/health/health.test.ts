@@ -1,0 +1,99 @@
+import { startService, type TestService } from '../../test/support/service';
+import { anyId, expectError } from '../../test/support/shapes';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+test.each(['/healthz', '/readyz', '/metrics'])('%s needs no token and minds none', async (path) => {
+  await service.anonymous.get(path).expect(200);
+  await service.anonymous.get(path).set('Authorization', 'Bearer nonsense').expect(200);
+});
+
+test.each(['/healthz', '/readyz', '/metrics'])('%s carries a request id', async (path) => {
+  const response = await service.anonymous.get(path).expect(200);
+  expect(response.headers['x-request-id']).toEqual(anyId);
+});
+
+test('the process says that it lives', async () => {
+  const response = await service.anonymous.get('/healthz').expect(200);
+  expect(response.body).toEqual({ status: 'ok' });
+});
+
+test('the service is ready when MongoDB and Redis answer', async () => {
+  const response = await service.anonymous.get('/readyz').expect(200);
+  expect(response.body).toEqual({
+    status: 'ready',
+    mongodb: 'ok',
+    rateLimits: 'shared',
+    warnings: [],
+  });
+});
+
+test('without Redis the service is ready and warns', async () => {
+  const alone = await startService({ redisUrl: null });
+  try {
+    const response = await alone.anonymous.get('/readyz').expect(200);
+    expect(response.body).toEqual({
+      status: 'ready',
+      mongodb: 'ok',
+      rateLimits: 'in memory',
+      warnings: [expect.stringMatching(/Redis/) as string],
+    });
+  } finally {
+    await alone.close();
+  }
+});
+
+test('a service that is stopping is not ready, says why and when to come back, and still lives', async () => {
+  const stopping = await startService();
+  try {
+    stopping.app.beginClosing();
+    const response = await stopping.anonymous.get('/readyz');
+    expectError(response, 503, 'service_unavailable', /stopping/);
+    expect(response.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    await stopping.anonymous.get('/healthz').expect(200);
+  } finally {
+    await stopping.close();
+  }
+});
+
+test('a service that cannot reach MongoDB is not ready, says why and when to come back, and still lives', async () => {
+  const cut = await startService({ mongodbUri: service.mongodbUri, jobs: false });
+  try {
+    await cut.app.database.close();
+    const response = await cut.anonymous.get('/readyz');
+    expectError(response, 503, 'service_unavailable', /MongoDB/);
+    expect(response.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    await cut.anonymous.get('/healthz').expect(200);
+    await cut.anonymous.get('/metrics').expect(200);
+  } finally {
+    await cut.close();
+  }
+});
+
+test('the metrics count requests by route and never by what people put into paths', async () => {
+  const user = await service.user();
+  const plant = await user.plant();
+  await user.get(`/api/plants/${plant.id}`).expect(200);
+  await service.anonymous.get('/nowhere/my-secret?q=my-secret').expect(404);
+  const response = await service.anonymous.get('/metrics').expect(200);
+  expect(response.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+  expect(response.text).toMatch(
+    /^http_request_duration_seconds_count\{method="GET",route="[^"]*plants[^"]*",status="200"\} \d+$/m,
+  );
+  expect(response.text).not.toContain(plant.id);
+  expect(response.text).not.toContain(user.id);
+  expect(response.text).not.toContain('my-secret');
+});
+
+test.each(['/healthz', '/readyz', '/metrics'])('%s is read and nothing else', async (path) => {
+  const head = await service.anonymous.head(path).expect(200);
+  expect(head.text).toBeFalsy();
+  for (const method of ['post', 'put', 'patch', 'delete'] as const) {
+    expectError(await service.anonymous[method](path), 405, 'method_not_allowed');
+  }
+});

@@ -1,0 +1,55 @@
+import { serviceUnavailable } from '../../src/errors';
+import type { Host } from '../../src/plugins/manifest';
+import { type Operation, publicRead } from '../../src/plugins/operation';
+import { live, metrics, ready } from './schema';
+
+const NO_LIMIT = { none: 'asked by probes of the operator, from inside' };
+const NO_TOOL = { none: 'for the programs of operators, not for people' };
+
+/** decisions.md, "The program from outside". */
+export function routes(host: Host): Operation[] {
+  return [
+    publicRead({
+      path: '/healthz',
+      summary: 'Whether the process lives',
+      access: { public: 'probes have no token' },
+      limit: NO_LIMIT,
+      response: { status: 200, schema: live, description: 'It lives' },
+      tool: NO_TOOL,
+      handler: async () => ({ status: 'ok' }),
+    }),
+    publicRead({
+      path: '/readyz',
+      summary: 'Whether the service can serve',
+      access: { public: 'probes have no token' },
+      limit: NO_LIMIT,
+      response: { status: 200, schema: ready, description: 'It can serve' },
+      errors: [serviceUnavailable],
+      tool: NO_TOOL,
+      handler: async () => {
+        const { mongodb, rateLimits, closing } = await host.readiness();
+        if (closing) throw serviceUnavailable.error('The service is stopping.');
+        if (mongodb !== 'ok') throw serviceUnavailable.error('MongoDB cannot be reached.');
+        const warnings =
+          rateLimits === 'shared'
+            ? []
+            : ['Redis cannot be reached: each process counts rate limits for itself.'];
+        return { status: 'ready', mongodb, rateLimits, warnings };
+      },
+    }),
+    publicRead({
+      path: '/metrics',
+      summary: "The process's figures, for Prometheus",
+      access: { public: 'collectors have no token' },
+      limit: NO_LIMIT,
+      response: {
+        status: 200,
+        schema: metrics,
+        description: 'Text in the Prometheus format',
+        type: 'text/plain; version=0.0.4; charset=utf-8',
+      },
+      tool: NO_TOOL,
+      handler: () => host.metrics(),
+    }),
+  ];
+}

@@ -1,0 +1,14 @@
+import Joi from 'joi';
+
+import { oneOf } from '../../src/schema';
+
+export const live = Joi.object({ status: Joi.valid('ok').required() });
+
+export const ready = Joi.object({
+  status: Joi.valid('ready').required(),
+  mongodb: Joi.valid('ok').required(),
+  rateLimits: oneOf(['shared', 'in memory']).required(),
+  warnings: Joi.array().items(Joi.string()).required(),
+});
+
+export const metrics = Joi.string();

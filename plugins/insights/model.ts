@@ -1,0 +1,63 @@
+import { Schema } from 'mongoose';
+
+import { defineModel } from '../../src/data/models';
+import type { StoredId } from '../../src/ids';
+import type { EventType, GrowthUnit } from '../events/schema';
+
+/** Events by type on one day. */
+export type TypeCounts = Partial<Record<EventType, number>>;
+
+/** How many events of each type an account has on each day of a month, in its time zone. */
+export interface CareMonthDocument {
+  userId: string;
+  /** `YYYY-MM`. */
+  month: string;
+  /** By day of the month, in two digits. */
+  days: Record<string, TypeCounts>;
+}
+
+export const careMonthModel = defineModel<CareMonthDocument>({
+  name: 'CareMonth',
+  owner: 'account',
+  schema: new Schema<CareMonthDocument>(
+    {
+      userId: { type: String, required: true },
+      month: { type: String, required: true },
+      days: { type: Schema.Types.Mixed, required: true },
+    },
+    { collection: 'careMonths', versionKey: false, minimize: false },
+  )
+    // All months of an account; one of them, to count an event.
+    .index({ userId: 1, month: 1 }, { unique: true }),
+});
+
+/** What the growth of a plant adds up to, in one of the units that were logged. */
+export interface GrowthDocument {
+  userId: string;
+  plantId: StoredId;
+  unit: GrowthUnit | null;
+  /** An exact decimal: sums of binary fractions would drift. */
+  total: string;
+  measurements: number;
+  firstAt: Date;
+  lastAt: Date;
+}
+
+export const growthModel = defineModel<GrowthDocument>({
+  name: 'Growth',
+  owner: 'account',
+  schema: new Schema<GrowthDocument>(
+    {
+      userId: { type: String, required: true },
+      plantId: { type: Schema.Types.UUID, required: true },
+      unit: { type: String, default: null },
+      total: { type: String, required: true },
+      measurements: { type: Number, required: true },
+      firstAt: { type: Date, required: true },
+      lastAt: { type: Date, required: true },
+    },
+    { collection: 'growth', versionKey: false },
+  )
+    // An account's growth; a plant's, to add to it.
+    .index({ userId: 1, plantId: 1, unit: 1 }, { unique: true }),
+});

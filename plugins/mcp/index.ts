@@ -1,0 +1,32 @@
+import { definePlugin } from '../../src/plugins/define';
+import { Endpoint } from './endpoint';
+import { allowedOriginsSetting } from './origins';
+
+/** The operations of all plugins as tools for AI assistants (Model Context Protocol). */
+export default definePlugin({
+  name: 'mcp',
+  requires: [],
+  settings: [allowedOriginsSetting],
+  setup: (host) => {
+    const endpoint = new Endpoint(host);
+    return {
+      transports: [
+        {
+          path: '/api/mcp',
+          methods: {
+            GET: {
+              summary: 'Say what the tool endpoint offers',
+              access: { public: 'section 4.4 asks for no token' },
+              handler: (ctx, exchange) => endpoint.describe(ctx, exchange),
+            },
+            POST: {
+              summary: 'Call tools by JSON-RPC 2.0 (Model Context Protocol)',
+              access: { anyToken: 'each tool asks for the scope of its operation' },
+              handler: (ctx, exchange) => endpoint.receive(ctx, exchange),
+            },
+          },
+        },
+      ],
+    };
+  },
+});

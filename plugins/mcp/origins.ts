@@ -1,0 +1,70 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+import Joi from 'joi';
+
+import { Setting } from '../../src/settings';
+
+const originList = Joi.string().custom((value: string, helpers) => {
+  const origins = value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+  return origins.every(isOrigin)
+    ? origins
+    : helpers.message({ custom: '{{#label}} must be origins such as https://app.example.com' });
+});
+
+/** The setting that lets other than loopback addresses reach the tool endpoint. */
+export const allowedOriginsSetting = new Setting<string[]>(
+  'MCP_ALLOWED_ORIGINS',
+  // The custom rule turns the string into a list, which Joi's type does not follow.
+  originList as unknown as Joi.Schema<string[]>,
+  [],
+  'Origins, by comma, whose pages and hosts may use /api/mcp besides loopback ones',
+);
+
+/**
+ * Keeps pages of other sites away from the endpoint, also those whose name was made to point at
+ * this machine (DNS rebinding). Programs that are not browsers send no Origin.
+ */
+export class Origins {
+  readonly #allowed: readonly URL[];
+
+  constructor(allowed: readonly string[]) {
+    this.#allowed = allowed.map((origin) => new URL(origin));
+  }
+
+  /** Why a request may not come in; undefined when it may. */
+  fault(headers: IncomingHttpHeaders): string | undefined {
+    const { origin, host = headers[':authority'] } = headers;
+    if (origin !== undefined && !this.#allowsOrigin(origin)) return refusal('Origin');
+    if (typeof host === 'string' && !this.#allowsHost(host)) return refusal('Host');
+    return undefined;
+  }
+
+  #allowsOrigin(origin: string): boolean {
+    if (!isOrigin(origin)) return false;
+    const url = new URL(origin);
+    return isLoopback(url) || this.#allowed.some((allowed) => allowed.origin === url.origin);
+  }
+
+  #allowsHost(host: string): boolean {
+    if (URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`))) return true;
+    return this.#allowed.some(({ protocol, host: allowed }) => {
+      const url = `${protocol}//${host}`;
+      return URL.canParse(url) && new URL(url).host === allowed;
+    });
+  }
+}
+
+function refusal(header: string): string {
+  return `The ${header} of this request is not allowed; operators allow it by MCP_ALLOWED_ORIGINS.`;
+}
+
+function isOrigin(text: string): boolean {
+  return /^https?:\/\/[^/?#@]+$/i.test(text) && URL.canParse(text);
+}
+
+function isLoopback({ hostname }: URL): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+}

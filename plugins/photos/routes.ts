@@ -1,0 +1,59 @@
+import { type Operation, read, write } from '../../src/plugins/operation';
+import { invalidCrop, photoLimitReached, photoNotFound } from './errors';
+import { createPhoto, cropPhoto, photo } from './schema';
+import type { PhotoService } from './service';
+
+/** Section 4.3. */
+export function routes(photos: PhotoService): Operation[] {
+  return [
+    write({
+      method: 'POST',
+      path: '/api/photos',
+      summary: 'Keep the metadata of an uploaded photo',
+      access: { scope: 'plants:write' },
+      limit: 'writes',
+      quota: 'photos',
+      idempotent: true,
+      body: createPhoto,
+      response: { status: 201, schema: photo, description: 'The photo' },
+      errors: [photoLimitReached],
+      tool: {
+        name: 'create_photo',
+        description:
+          'Record a photo that is already uploaded to the image host; this service keeps metadata only and cannot upload. Use the id that it answers in photoIds of an event or as primaryPhotoId of a plant. The tier limits how many photos there may be, and none can be deleted.',
+      },
+      handler: ({ tx, body }) => photos.create(tx, body),
+    }),
+    read({
+      path: '/api/photos/{id}',
+      summary: 'Read a photo',
+      access: { scope: 'plants:read' },
+      limit: 'reads',
+      params: { id: photoNotFound },
+      response: { status: 200, schema: photo, description: 'The photo' },
+      tool: {
+        name: 'get_photo',
+        description:
+          'Read the metadata of one photo: its URL, its size in pixels and bytes, and its crop in pixels (null where it has none).',
+      },
+      handler: ({ account, params }) => photos.get(account.id, params.id),
+    }),
+    write({
+      method: 'PATCH',
+      path: '/api/photos/{id}',
+      summary: 'Set the crop of a photo',
+      access: { scope: 'plants:write' },
+      limit: 'writes',
+      params: { id: photoNotFound },
+      body: cropPhoto,
+      response: { status: 200, schema: photo, description: 'The photo with its new crop' },
+      errors: [invalidCrop],
+      tool: {
+        name: 'crop_photo',
+        description:
+          'Set the square crop of a photo, in pixels of the image. Width and height may differ by at most 2, and the crop must lie inside the image; get_photo tells its size.',
+      },
+      handler: ({ tx, params, body }) => photos.crop(tx, params.id, body),
+    }),
+  ];
+}

@@ -1,0 +1,16 @@
+import { ErrorCode } from '../../src/errors';
+
+export const plantNotFound = new ErrorCode(
+  'plant_not_found',
+  404,
+  'There is no plant of yours with this id.',
+  'Call list_plants for the ids of all plants.',
+);
+/** Where a field of a request names a plant. */
+export const unknownPlant = plantNotFound.at(400, 'A field names a plant that is not yours.');
+export const plantLimitReached = new ErrorCode(
+  'plant_limit_reached',
+  403,
+  'You have as many plants as your tier allows.',
+  'Only delete_plant makes room, or another tier; the person has to decide.',
+);

@@ -1,0 +1,105 @@
+import { type Operation, read, write } from '../../src/plugins/operation';
+import { success } from '../../src/schema';
+import { unknownPhoto } from '../photos/errors';
+import { plantLimitReached, plantNotFound } from './errors';
+import { createPlant, locations, plant, plants as plantList, updatePlant } from './schema';
+import type { PlantService } from './service';
+
+/** Section 4.1. */
+export function routes(plants: PlantService): Operation[] {
+  return [
+    read({
+      path: '/api/plants',
+      summary: 'List all plants',
+      access: { scope: 'plants:read' },
+      limit: 'reads',
+      response: { status: 200, schema: plantList, description: 'All plants, oldest first' },
+      tool: {
+        name: 'list_plants',
+        description:
+          "List all plants of the person, oldest first, with care attributes, primary photo and when each was last watered (lastWatered) and last cared for in any way (lastEvent); null means never. Start here: it turns a plant's name into its id. There are no filters and no pages.",
+      },
+      handler: ({ account }) => plants.list(account.id),
+    }),
+    write({
+      method: 'POST',
+      path: '/api/plants',
+      summary: 'Add a plant',
+      access: { scope: 'plants:write' },
+      limit: 'plants',
+      quota: 'plants',
+      idempotent: true,
+      body: createPlant,
+      response: { status: 201, schema: plant, description: 'The plant' },
+      errors: [plantLimitReached, unknownPhoto],
+      tool: {
+        name: 'create_plant',
+        description:
+          'Add a plant. Only name is required; leave out what is not known instead of guessing. mossPoleNeeded and toxic are false unless given. The tier limits how many plants there may be. To log care of a plant that is there already use create_event.',
+      },
+      handler: ({ tx, body }) => plants.create(tx, body),
+    }),
+    read({
+      path: '/api/plants/{id}',
+      summary: 'Read a plant',
+      access: { scope: 'plants:read' },
+      limit: 'reads',
+      params: { id: plantNotFound },
+      response: { status: 200, schema: plant, description: 'The plant' },
+      tool: {
+        name: 'get_plant',
+        description:
+          'Read one plant by its id, with its primary photo and when it was last watered and cared for.',
+      },
+      handler: ({ account, params }) => plants.get(account.id, params.id),
+    }),
+    write({
+      method: 'PATCH',
+      path: '/api/plants/{id}',
+      summary: 'Change a plant',
+      access: { scope: 'plants:write' },
+      limit: 'writes',
+      params: { id: plantNotFound },
+      body: updatePlant,
+      response: { status: 200, schema: plant, description: 'The plant as it is now' },
+      errors: [unknownPhoto],
+      tool: {
+        name: 'update_plant',
+        description:
+          'Change the given fields of a plant and leave the others. null clears a field, except name, mossPoleNeeded and toxic. Not for care that was done: to say that a plant was watered use create_event.',
+      },
+      handler: ({ tx, params, body }) => plants.update(tx, params.id, body),
+    }),
+    write({
+      method: 'DELETE',
+      path: '/api/plants/{id}',
+      summary: 'Remove a plant',
+      access: { scope: 'plants:write' },
+      limit: 'writes',
+      params: { id: plantNotFound },
+      response: { status: 200, schema: success, description: 'The plant is gone' },
+      tool: {
+        name: 'delete_plant',
+        description:
+          'Remove a plant and all of its events for good; its photos stay. This cannot be undone: ask the person first.',
+      },
+      handler: async ({ tx, params }) => {
+        await plants.remove(tx, params.id);
+        return { success: true };
+      },
+    }),
+    read({
+      path: '/api/locations',
+      summary: 'List the locations in use',
+      access: { scope: 'plants:read' },
+      limit: 'reads',
+      response: { status: 200, schema: locations, description: 'Distinct locations, sorted' },
+      tool: {
+        name: 'list_locations',
+        description:
+          'List the distinct locations of plants, sorted. Use it before create_plant or update_plant, so that a location is spelled as it is already.',
+      },
+      handler: ({ account }) => plants.locations(account.id),
+    }),
+  ];
+}

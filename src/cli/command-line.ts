@@ -1,0 +1,109 @@
+import { SingleBar } from 'cli-progress';
+import type { Command } from 'commander';
+
+import { scopesOf } from '../app';
+import type {
+  CommandLine,
+  CommandResult,
+  Plugin,
+  ProgressBar,
+  RunningApp,
+} from '../plugins/manifest';
+import { type Program, startProgram } from '../program';
+import { hostSettings } from '../settings';
+import { EXIT } from './outcome';
+
+/** Work of a command that the host itself adds, and that reaches what plugins need not. */
+type HostWork = (program: Program, app: RunningApp) => Promise<CommandResult>;
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Runs the work of commands, and prints what it answers. */
+export class CommandRunner implements CommandLine {
+  readonly scopes: ReadonlyMap<string, string>;
+  /** How the command ended, once it has. */
+  exitCode: number = EXIT.done;
+
+  constructor(
+    readonly program: Command,
+    private readonly plugins: readonly Plugin[],
+    private readonly env: NodeJS.ProcessEnv,
+  ) {
+    this.scopes = scopesOf(plugins);
+  }
+
+  run(work: (app: RunningApp) => Promise<CommandResult>): Promise<void> {
+    return this.runHost((_program, app) => work(app));
+  }
+
+  /** Does work with the servers up, and leaves no server behind, whatever ends it. */
+  async runHost(work: HostWork): Promise<void> {
+    let program: Program | undefined;
+    const interruption = new AbortController();
+    const interrupt = (): void => {
+      // Again while it stops already: npm passes on what the terminal has sent to all.
+      if (interruption.signal.aborted) return;
+      interruption.abort();
+      process.stderr.write('Interrupted.\n');
+      // Servers that are being started are told to end when this process exits.
+      const stopped = program?.stop() ?? Promise.resolve();
+      void stopped.catch(() => undefined).then(() => process.exit(EXIT.failed));
+    };
+    for (const signal of SIGNALS) process.on(signal, interrupt);
+    try {
+      program = await startProgram({
+        role: 'tool',
+        plugins: this.plugins,
+        env: { ...this.env, LOG_LEVEL: this.env[hostSettings.logLevel.name] || 'warn' },
+        progress: (line) => {
+          process.stderr.write(`${line}\n`);
+        },
+      });
+      // What is known must be told even if the servers then do not stop as they should.
+      this.#print(await work(program, runningApp(program)));
+    } catch (error) {
+      // What fails because its servers are taken away tells nobody anything.
+      await untilExit(interruption.signal);
+      throw error;
+    } finally {
+      await untilExit(interruption.signal);
+      await program?.stop();
+      for (const signal of SIGNALS) process.off(signal, interrupt);
+    }
+  }
+
+  #print({ result, text, exitCode = EXIT.done }: CommandResult): void {
+    const isJson = this.program.opts<{ json?: boolean }>().json === true;
+    process.stdout.write(`${isJson ? JSON.stringify(result) : text}\n`);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Waits for the end that an interruption brings about; does nothing where there was none. */
+async function untilExit(interruption: AbortSignal): Promise<void> {
+  if (interruption.aborted) await new Promise(() => undefined);
+}
+
+function runningApp({ app }: Program): RunningApp {
+  return { offers: (plugin) => app.offers(plugin), progress: progressBar };
+}
+
+/** Draws on standard error, and only where somebody looks at it. */
+function progressBar(label: string, total: number): ProgressBar {
+  if (!process.stderr.isTTY) return { advance: () => undefined, stop: () => undefined };
+  const bar = new SingleBar({
+    format: `${label} {bar} {percentage} %, {eta_formatted} left`,
+    stream: process.stderr,
+    clearOnComplete: true,
+    hideCursor: true,
+  });
+  bar.start(total, 0);
+  return {
+    advance: (by) => {
+      bar.increment(by);
+    },
+    stop: () => {
+      bar.stop();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { Command } from 'commander';
+
+import { loadPlugins } from '../plugins/loader';
+import { CommandRunner } from './command-line';
+import { hostCommands } from './host-commands';
+import { outcomeOf } from './outcome';
+
+/** Does what `args` say and answers the exit code. Nothing is started before a command asks for it. */
+export async function runCommand(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  try {
+    const plugins = loadPlugins();
+    const commandLine = new CommandRunner(rootCommand(), plugins, env);
+    for (const plugin of plugins) plugin.commands?.(commandLine);
+    hostCommands(commandLine);
+    await commandLine.program.parseAsync(args, { from: 'user' });
+    return commandLine.exitCode;
+  } catch (error) {
+    const { exitCode, message } = outcomeOf(error);
+    if (message !== undefined) process.stderr.write(`${message}\n`);
+    return exitCode;
+  }
+}
+
+function rootCommand(): Command {
+  return (
+    new Command('npm run --silent cli --')
+      .description(
+        `Operates the plant care API: accounts and their tokens, seeds, demo data, checks.
+
+Commands work on the data of DATA_DIR (or MONGODB_URI), whether the server runs or not, and read the same environment variables as the server does.`,
+      )
+      .option('--json', 'print the result as one line of JSON, the last of standard output')
+      // Commands inherit what is set before they are added.
+      .configureHelp({ showGlobalOptions: true })
+      .exitOverride()
+      .showHelpAfterError('Add --help to see how it is used.')
+      .addHelpText(
+        'after',
+        `
+Exit codes:
+  0  done
+  1  failed, or found something amiss; standard error says what
+  2  used wrongly: unknown command or option, bad value, bad environment variable
+
+Examples:
+  $ npm run --silent cli -- token create --user ada --tier pro
+  $ npm run --silent cli -- token list --json
+  $ npm run --silent cli -- token create --help`,
+      )
+  );
+}

@@ -1,0 +1,93 @@
+import { Option } from 'commander';
+
+import { WrongUse } from '../failure';
+import type { CommandResult, ProgressBar } from '../plugins/manifest';
+import { reconcile, type Reconciliation } from '../reconcile';
+import { loadSeeds, SEEDS_FOLDER } from '../seeds';
+import type { CommandRunner } from './command-line';
+import { EXIT } from './outcome';
+import { counted, table } from './table';
+
+/** Adds the commands that concern no plugin alone. */
+export function hostCommands(commandLine: CommandRunner): void {
+  seedCommand(commandLine);
+  reconcileCommand(commandLine);
+}
+
+function seedCommand(commandLine: CommandRunner): void {
+  commandLine.program
+    .command('seed')
+    .summary('load seeds: data in JSON files that plugins know')
+    .description(
+      `Loads every .json file of a folder, after checking them all; a fault in one of them, and nothing is loaded. Loading the same files again adds nothing.`,
+    )
+    .argument('[folder]', 'the folder', SEEDS_FOLDER)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ npm run --silent cli -- seed
+  $ npm run --silent cli -- seed ./my-seeds --json
+
+With --json it prints an object: how many records are new, by the name of the file.`,
+    )
+    .action((folder: string) =>
+      commandLine.runHost(async ({ app }) => {
+        const added = await loadSeeds(app.seeds, folder);
+        const rows = Object.entries(added).map(([name, count]) => [name, String(count)]);
+        return { result: added, text: table(['seeds', 'new records'], rows) };
+      }),
+    );
+}
+
+function reconcileCommand(commandLine: CommandRunner): void {
+  commandLine.program
+    .command('reconcile')
+    .summary('compare derived data with what it derives from')
+    .description(
+      `Computes all data that derives from other data anew, for every account: latest dates, totals, counts by day, what counts against the limits of the tier. Says each difference from what is stored. It may run while the service does.`,
+    )
+    .addOption(new Option('--check', 'change nothing').conflicts('repair'))
+    .option('--repair', 'put every difference right')
+    .addHelpText(
+      'after',
+      `
+Exit codes:
+  0  nothing differs, or --repair put it right
+  1  --check found a difference
+
+Examples:
+  $ npm run --silent cli -- reconcile --check
+  $ npm run --silent cli -- reconcile --repair --json
+  {"checked":2,"differences":[{"user":"ada","derived":"day counts",
+   "difference":"… should be …"}],"repaired":true}     printed as one line`,
+    )
+    .action(async ({ check = false, repair = false }: { check?: boolean; repair?: boolean }) => {
+      if (check === repair) throw new WrongUse('Say either --check or --repair.');
+      await commandLine.runHost(async ({ app }, running) => {
+        let bar: ProgressBar | undefined;
+        const found = await reconcile(app, {
+          repair,
+          onAccount: (total) => {
+            bar ??= running.progress('Accounts', total);
+            bar.advance(1);
+          },
+        });
+        bar?.stop();
+        return reconciliation(found);
+      });
+    });
+}
+
+function reconciliation(found: Reconciliation): CommandResult {
+  const { checked, differences, repaired } = found;
+  const outcome = repaired ? 'put right' : 'found';
+  const summary = `${counted(checked, 'account')} checked, ${counted(differences.length, 'difference')} ${outcome}.`;
+  const rows = differences.map(({ user, derived, difference }) => [user, derived, difference]);
+  return {
+    result: found,
+    text:
+      rows.length === 0 ? summary : `${table(['user', 'data', 'difference'], rows)}\n${summary}`,
+    exitCode: repaired || rows.length === 0 ? EXIT.done : EXIT.failed,
+  };
+}

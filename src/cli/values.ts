@@ -1,0 +1,52 @@
+import { InvalidArgumentError, Option } from 'commander';
+
+import { TIERS } from '../identity';
+import { isUuid } from '../ids';
+
+const MAX_USER_LENGTH = 128;
+
+/** A user's name as it may be given on the command line. */
+export function userName(value: string): string {
+  if (value.length < 1 || value.length > MAX_USER_LENGTH) {
+    throw new InvalidArgumentError(`It must have 1 to ${MAX_USER_LENGTH} characters.`);
+  }
+  if (/\p{Cc}/u.test(value) || !value.isWellFormed()) {
+    throw new InvalidArgumentError('It must not contain control characters.');
+  }
+  if (value.trim() !== value) {
+    throw new InvalidArgumentError('It must not begin or end with white space.');
+  }
+  return value;
+}
+
+/** A whole number in a range. */
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
+  return (value: string): number => {
+    const number = Number(value);
+    if (/^\d+$/.test(value) && number >= min && number <= max) return number;
+    const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+    throw new InvalidArgumentError(`It must be a whole number ${range}.`);
+  };
+}
+
+/** The text form of a UUID. */
+export function uuid(value: string): string {
+  if (isUuid(value)) return value;
+  throw new InvalidArgumentError('It must be a UUID, as the lists show them.');
+}
+
+/** An IANA time zone name, such as Europe/Paris; offsets do not know summer time and are refused. */
+export function timezone(value: string): string {
+  const refused = new InvalidArgumentError('It must be an IANA name, such as Europe/Paris or UTC.');
+  if (!/^[A-Za-z]/.test(value)) throw refused;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
+  } catch {
+    throw refused;
+  }
+}
+
+/** `--tier`, the same wherever it is taken. */
+export function tierOption(description: string): Option {
+  return new Option('--tier <tier>', description).choices(TIERS);
+}

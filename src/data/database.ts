@@ -1,0 +1,84 @@
+import mongoose, { type ClientSession, type Connection, type Model, type mongo } from 'mongoose';
+
+import { guardUserData } from './guard';
+import type { ModelDefinition } from './models';
+
+/** The connection to MongoDB, and the models on it. */
+export class Database {
+  readonly connection: Connection;
+
+  constructor() {
+    this.connection = mongoose.createConnection();
+    // A query that is sent while there is no connection fails at once instead of piling up, and
+    // nothing is made behind our back. `set` would have no effect: it only changes what is there.
+    Object.assign(this.connection.config as object, {
+      bufferCommands: false,
+      autoIndex: false,
+      autoCreate: false,
+    });
+  }
+
+  /** The model of a definition, guarded when it holds user data. Defined once, then the same. */
+  model<T>(definition: ModelDefinition<T>): Model<T> {
+    const existing = this.connection.models[definition.name];
+    // A name belongs to one definition (the loader sees to it), so the types agree.
+    if (existing) return existing as Model<T>;
+    const model = this.connection.model(definition.name, definition.schema) as unknown as Model<T>;
+    // The guard looks at names and arguments only, whatever the model holds.
+    if (definition.owner === 'account') guardUserData(model as unknown as Model<unknown>);
+    return model;
+  }
+
+  /** The driver's collection under a model. */
+  collection<T>(definition: ModelDefinition<T>): mongo.Collection<T & mongo.Document> {
+    // Mongoose's collection passes each method on to the driver's; its type is merely looser.
+    return this.model(definition).collection as unknown as mongo.Collection<T & mongo.Document>;
+  }
+
+  /** Connects and makes sure that collections and indexes are there. */
+  async connect(uri: string): Promise<void> {
+    await this.connection.openUri(uri, {
+      appName: 'plant-care-api',
+      maxPoolSize: 50,
+      // A primary that is gone is noticed within the time that a caller still waits (stack.md).
+      serverSelectionTimeoutMS: 3000,
+      socketTimeoutMS: 60_000,
+      writeConcern: { w: 'majority', journal: true },
+      readConcern: { level: 'majority' },
+    });
+    // In a transaction no collection can be made, so all are made before the first.
+    for (const model of Object.values(this.connection.models)) {
+      await model.createCollection();
+      await model.createIndexes();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.connection.close();
+  }
+
+  /** Whether MongoDB answers. */
+  async ping(): Promise<boolean> {
+    try {
+      await this.connection.db?.admin().command({ ping: 1 }, { timeoutMS: 1000 });
+      return this.connection.db !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Runs `read` in a session all of whose reads see the same moment. */
+  async snapshot<T>(read: (session: ClientSession) => Promise<T>): Promise<T> {
+    const session = await this.connection.startSession();
+    try {
+      // Not the driver's snapshot session: in it the connection's own read concern prevails, and
+      // each read sees its own moment.
+      session.startTransaction({ readConcern: { level: 'snapshot' } });
+      const value = await read(session);
+      await session.commitTransaction();
+      return value;
+    } finally {
+      await session.endSession();
+    }
+  }
+}

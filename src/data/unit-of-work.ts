@@ -1,0 +1,230 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { type ClientSession, mongo } from 'mongoose';
+
+import { ApiError, type ErrorCode, serviceUnavailable } from '../errors';
+import type { Identity } from '../identity';
+import type { Database } from './database';
+import type { DomainEvents, Listeners, Transaction } from './transaction';
+
+/** How long a write may be retried before its caller is told to come back. */
+const DEADLINE_MS = 10_000;
+/** How many waiting writes to one account share a transaction, so that none holds it for long. */
+const MAX_BATCH = 64;
+
+interface Job {
+  work: (tx: Transaction) => Promise<unknown>;
+  /** Until when it may be retried, however long it waited for others. */
+  deadline: number;
+  resolve: (value: unknown) => void;
+  reject: (reason: unknown) => void;
+}
+
+/**
+ * Does writes, one account's in order and different accounts' side by side.
+ *
+ * Writers to one account always conflict: they all move its revision. So within this process they
+ * queue, and what has queued up shares a transaction and its one journalled commit. When one of
+ * them fails, the transaction is undone and each runs alone, so a bad write never sinks its
+ * neighbours. Writers in other processes are met as write conflicts and retried.
+ */
+export class UnitOfWork {
+  readonly #queues = new Map<string, Job[]>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly identity: () => Identity,
+    private readonly listeners: () => readonly Listeners[],
+  ) {}
+
+  /** Runs `work` in a transaction of the account; `work` must have no effect outside of it. */
+  run<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      // The job's own work makes the value that its own caller gets.
+      const job: Job = {
+        work,
+        deadline: Date.now() + DEADLINE_MS,
+        resolve: resolve as (value: unknown) => void,
+        reject,
+      };
+      const queue = this.#queues.get(userId);
+      if (queue) {
+        queue.push(job);
+      } else {
+        this.#queues.set(userId, [job]);
+        void this.#drain(userId);
+      }
+    });
+  }
+
+  /** Runs `work` as {@link run} does and then undoes it: what would it change? */
+  async rehearse<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    let outcome: { value: T } | undefined;
+    const undo = new Error('Undone on purpose.');
+    try {
+      await this.run(userId, async (tx) => {
+        outcome = { value: await work(tx) };
+        throw undo;
+      });
+    } catch (error) {
+      if (error !== undo || outcome === undefined) throw error;
+    }
+    if (outcome === undefined) throw new Error('The rehearsal did not run.');
+    return outcome.value;
+  }
+
+  async #drain(userId: string): Promise<void> {
+    const queue = this.#queues.get(userId) ?? [];
+    while (queue.length > 0) {
+      const batch = queue.splice(0, MAX_BATCH);
+      try {
+        const values = await this.#commit(userId, batch);
+        batch.forEach((job, index) => {
+          job.resolve(values[index]);
+        });
+      } catch (error) {
+        if (isUnavailable(error)) giveUpLate([...batch, ...queue.splice(0)], queue, error);
+        else if (batch.length === 1) batch[0]?.reject(error);
+        else for (const job of batch) await this.#alone(userId, job);
+      }
+    }
+    this.#queues.delete(userId);
+  }
+
+  async #alone(userId: string, job: Job): Promise<void> {
+    try {
+      // It was tried with its neighbours already.
+      if (Date.now() >= job.deadline) throw unavailable(undefined);
+      const [value] = await this.#commit(userId, [job]);
+      job.resolve(value);
+    } catch (error) {
+      job.reject(error);
+    }
+  }
+
+  async #commit(userId: string, jobs: readonly Job[]): Promise<unknown[]> {
+    const deadline = Math.min(...jobs.map((job) => job.deadline));
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#attempt(userId, jobs, deadline);
+      } catch (error) {
+        if (!mayRetry(error)) throw error;
+        if (Date.now() >= deadline) throw unavailable(error);
+        await sleep(Math.random() * Math.min(200, 5 * 2 ** attempt));
+      }
+    }
+  }
+
+  async #attempt(userId: string, jobs: readonly Job[], deadline: number): Promise<unknown[]> {
+    const session = await this.database.connection.startSession();
+    try {
+      session.startTransaction({
+        readConcern: { level: 'snapshot' },
+        writeConcern: { w: 'majority', journal: true },
+      });
+      const after: (() => void)[] = [];
+      const values: unknown[] = [];
+      const tx = await this.#open(session, userId, after);
+      for (const job of jobs) values.push(await job.work(tx));
+      await commitUntil(session, deadline);
+      for (const work of after) work();
+      return values;
+    } catch (error) {
+      if (session.inTransaction()) await session.abortTransaction().catch(() => undefined);
+      throw error;
+    } finally {
+      await session.endSession();
+    }
+  }
+
+  async #open(session: ClientSession, userId: string, after: (() => void)[]): Promise<Transaction> {
+    const identity = this.identity();
+    const account = await identity.open(session, userId);
+    const usage = { ...account.usage };
+    const tx: Transaction = {
+      session,
+      account: { ...account, usage },
+      now: new Date(),
+      emit: async <K extends keyof DomainEvents>(name: K, payload: DomainEvents[K]) => {
+        for (const listeners of this.listeners()) await listeners[name]?.(tx, payload);
+      },
+      addUsage: async (quota, by) => {
+        await identity.addUsage(session, userId, quota, by);
+        usage[quota] = (usage[quota] ?? 0) + by;
+      },
+      afterCommit: (work) => {
+        after.push(work);
+      },
+    };
+    return tx;
+  }
+}
+
+/** Tells those whose time is over; the others wait on in `queue`. */
+function giveUpLate(jobs: readonly Job[], queue: Job[], reason: unknown): void {
+  const now = Date.now();
+  for (const job of jobs) {
+    if (job.deadline <= now) job.reject(reason);
+    else queue.push(job);
+  }
+}
+
+/**
+ * Commits, and while the answer is lost on the way asks again: the server knows the transaction by
+ * its number and answers what became of it, also after it was killed and came back.
+ */
+async function commitUntil(session: ClientSession, deadline: number): Promise<void> {
+  for (;;) {
+    try {
+      await session.commitTransaction();
+      return;
+    } catch (error) {
+      if (!isOutcomeUnknown(error)) throw error;
+      if (Date.now() >= deadline) throw unavailable(error);
+      await sleep(50);
+    }
+  }
+}
+
+/** Whether nothing is known of what became of a commit: see stack.md on bare network errors. */
+function isOutcomeUnknown(error: unknown): boolean {
+  if (error instanceof mongo.MongoError) {
+    if (error.hasErrorLabel('UnknownTransactionCommitResult')) return true;
+    if (error.hasErrorLabel('TransientTransactionError')) return false;
+  }
+  return isConnectionError(error);
+}
+
+/** Whether a transaction that failed before its commit may be tried again as a whole. */
+function mayRetry(error: unknown): boolean {
+  if (error instanceof mongo.MongoError && error.hasErrorLabel('TransientTransactionError')) {
+    return true;
+  }
+  return isConnectionError(error);
+}
+
+const SOCKET_ERRORS = new Set(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT']);
+
+/** Whether an error says that MongoDB could not be reached, rather than what it answered. */
+export function isConnectionError(error: unknown): boolean {
+  if (
+    error instanceof mongo.MongoNetworkError ||
+    error instanceof mongo.MongoServerSelectionError ||
+    error instanceof mongo.MongoNotConnectedError ||
+    error instanceof mongo.MongoTopologyClosedError
+  ) {
+    return true;
+  }
+  if (error instanceof mongo.MongoError && error.hasErrorLabel('RetryableWriteError')) return true;
+  return error instanceof Error && 'code' in error && SOCKET_ERRORS.has(String(error.code));
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof ApiError && error.kind === serviceUnavailable;
+}
+
+function unavailable(cause: unknown, kind: ErrorCode = serviceUnavailable): Error {
+  const error = kind.error('The database did not confirm the write in time; try again shortly.');
+  error.cause = cause;
+  return error;
+}

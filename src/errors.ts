@@ -1,0 +1,149 @@
+/**
+ * A kind of failure with a code that clients may rely on.
+ *
+ * Every code is made once, beside what it is about, and listed in the manifest of its plugin
+ * (or in {@link hostErrors}), so that the list shown to people is the list in the code.
+ */
+export class ErrorCode {
+  /**
+   * @param code stable, snake_case; what programs look at
+   * @param status the HTTP status it usually comes with
+   * @param meaning one plain English sentence; the message where nothing more exact is known
+   * @param remedy what an assistant should do next, in a sentence that may name tools
+   */
+  constructor(
+    readonly code: string,
+    readonly status: number,
+    readonly meaning: string,
+    readonly remedy?: string,
+  ) {}
+
+  /** The same code where it comes with another status, and there means something narrower. */
+  at(status: number, meaning: string): ErrorCode {
+    return new ErrorCode(this.code, status, meaning, this.remedy);
+  }
+
+  /** An error of this kind. */
+  error(message: string = this.meaning, options: ErrorOptions = {}): ApiError {
+    return new ApiError(this, message, options);
+  }
+}
+
+interface ErrorOptions {
+  status?: number;
+  headers?: Record<string, string>;
+}
+
+/** What a client is told when a request fails: decisions.md, "Errors". */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+
+  constructor(
+    readonly kind: ErrorCode,
+    message: string,
+    options: ErrorOptions = {},
+  ) {
+    super(message);
+    this.name = 'ApiError';
+    this.status = options.status ?? kind.status;
+    // Every 503 says when to come back (decisions.md, "Requests").
+    this.headers = { ...(this.status === 503 ? { 'Retry-After': '1' } : {}), ...options.headers };
+  }
+
+  /** The Error shape of section 2.13. */
+  get body(): { error: string; code: string } {
+    return { error: this.message, code: this.kind.code };
+  }
+}
+
+export const validationError = new ErrorCode(
+  'validation_error',
+  400,
+  'A field of the request is missing or not valid.',
+);
+export const invalidJson = new ErrorCode(
+  'invalid_json',
+  400,
+  'The request body is not a JSON object.',
+);
+export const unsupportedMediaType = new ErrorCode(
+  'unsupported_media_type',
+  415,
+  'The request body must be sent as application/json in UTF-8.',
+);
+export const payloadTooLarge = new ErrorCode(
+  'payload_too_large',
+  413,
+  'The request body is larger than 100 KiB.',
+);
+export const unauthorized = new ErrorCode(
+  'unauthorized',
+  401,
+  'This request needs a token in the header Authorization: Bearer TOKEN.',
+);
+export const invalidToken = new ErrorCode(
+  'invalid_token',
+  401,
+  'The token is malformed, unknown, revoked or expired.',
+);
+export const insufficientScope = new ErrorCode(
+  'insufficient_scope',
+  403,
+  'The token does not carry the scope that this request needs.',
+);
+export const featureNotAvailable = new ErrorCode(
+  'feature_not_available',
+  403,
+  'This feature is not part of your tier.',
+);
+export const rateLimited = new ErrorCode(
+  'rate_limited',
+  429,
+  'Too many requests; try again after the number of seconds in Retry-After.',
+);
+export const notFound = new ErrorCode('not_found', 404, 'There is nothing at this path.');
+export const methodNotAllowed = new ErrorCode(
+  'method_not_allowed',
+  405,
+  'This path does not take this method; the header Allow lists those that it takes.',
+);
+export const idempotencyConflict = new ErrorCode(
+  'idempotency_conflict',
+  409,
+  'A request with this Idempotency-Key is still running.',
+);
+export const idempotencyMismatch = new ErrorCode(
+  'idempotency_mismatch',
+  422,
+  'This Idempotency-Key was used before with another request.',
+);
+export const serviceUnavailable = new ErrorCode(
+  'service_unavailable',
+  503,
+  'The service cannot answer right now; try again shortly.',
+);
+export const internalError = new ErrorCode(
+  'internal_error',
+  500,
+  'Something went wrong on our side; it has been logged under the request id.',
+);
+
+/** The codes that any request may meet; plugins add those of their resources. */
+export const hostErrors: readonly ErrorCode[] = [
+  validationError,
+  invalidJson,
+  unsupportedMediaType,
+  payloadTooLarge,
+  unauthorized,
+  invalidToken,
+  insufficientScope,
+  featureNotAvailable,
+  rateLimited,
+  notFound,
+  methodNotAllowed,
+  idempotencyConflict,
+  idempotencyMismatch,
+  serviceUnavailable,
+  internalError,
+];

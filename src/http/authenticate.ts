@@ -1,0 +1,33 @@
+import type { Context } from 'koa';
+
+import { invalidToken, unauthorized } from '../errors';
+import type { Identity, Principal } from '../identity';
+import { AUTH_FAILURES, type RateLimiter } from './rate-limit';
+
+/** The token of an `Authorization: Bearer` header; the scheme's case does not matter. */
+export function bearerToken(ctx: Context): string | undefined {
+  return /^bearer +(\S+)$/i.exec(ctx.get('Authorization').trim())?.[1];
+}
+
+/**
+ * Who calls, by the header alone; a token in the query string is never read.
+ *
+ * @throws ApiError unauthorized without a token, invalid_token with one that is not good,
+ *   rate_limited where an address keeps trying
+ */
+export async function authenticate(
+  ctx: Context,
+  identity: Identity,
+  limiter: RateLimiter,
+): Promise<Principal> {
+  const token = bearerToken(ctx);
+  if (token === undefined) {
+    throw unauthorized.error(undefined, { headers: { 'WWW-Authenticate': 'Bearer' } });
+  }
+  const principal = await identity.authenticate(token);
+  if (principal) return principal;
+  await limiter.spend(AUTH_FAILURES, ctx.ip, ctx);
+  throw invalidToken.error(undefined, {
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+  });
+}

@@ -1,0 +1,92 @@
+import bodyParser from 'koa-bodyparser';
+import type { Context } from 'koa';
+import secureJson from 'secure-json-parse';
+
+import { type ApiError, invalidJson, payloadTooLarge, unsupportedMediaType } from '../errors';
+
+// The parser's text mode gives the bytes as they came, inflated and no more than the limit; JSON
+// is parsed here, because the parser's own JSON mode mends bad UTF-8 silently.
+const textModeOptions: bodyParser.Options = {
+  enableTypes: ['text'],
+  extendTypes: { text: ['application/json'] },
+  textLimit: '100kb',
+};
+// The parser passes `encoding` on to raw-body, where null means bytes; its type does not know it.
+const readBytes = bodyParser(Object.assign(textModeOptions, { encoding: null }));
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * The body of a request as JSON, at most 100 KiB of it.
+ *
+ * @throws ApiError invalid_json, unsupported_media_type or payload_too_large
+ */
+export async function readJson(ctx: Context): Promise<unknown> {
+  const { headers, httpVersionMajor } = ctx.req;
+  if (httpVersionMajor > 1 && headers['content-length'] === undefined) {
+    // HTTP/2 need not announce a body; the parser, made for HTTP/1.1, has to be told of it.
+    headers['transfer-encoding'] = 'chunked';
+  }
+  if (
+    headers['content-length'] === '0' ||
+    (!headers['content-length'] && !headers['transfer-encoding'])
+  ) {
+    throw invalidJson.error('The request body is empty; it must be a JSON object.');
+  }
+  if (!ctx.request.is('application/json') || !isUtf8(ctx.request.charset)) {
+    throw unsupportedMediaType.error();
+  }
+  try {
+    await readBytes(ctx, async () => undefined);
+  } catch (error) {
+    throw bodyError(error);
+  }
+  return parseJson(ctx.request.body);
+}
+
+/** Parses the bytes of a JSON text strictly: valid UTF-8, no keys that would touch prototypes. */
+function parseJson(bytes: unknown): unknown {
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0) {
+    throw invalidJson.error('The request body is empty; it must be a JSON object.');
+  }
+  let json: string;
+  try {
+    json = utf8.decode(bytes);
+  } catch {
+    throw invalidJson.error('The request body is not valid UTF-8.');
+  }
+  try {
+    return secureJson.parse(json);
+  } catch (error) {
+    if (error instanceof SyntaxError && error.message.includes('forbidden prototype')) {
+      throw invalidJson.error(
+        'The request body must not contain the keys __proto__ or constructor.',
+      );
+    }
+    throw invalidJson.error('The request body is not valid JSON.');
+  }
+}
+
+/** A body that must be a JSON object, as those of all operations. */
+export function requireObject(body: unknown): object {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw invalidJson.error('The request body must be a JSON object.');
+  }
+  return body;
+}
+
+function isUtf8(charset: string): boolean {
+  return charset === '' || /^utf-?8$/i.test(charset);
+}
+
+function bodyError(error: unknown): ApiError {
+  const facts = error as { status?: number; type?: string; code?: string };
+  if (facts.status === 413) return payloadTooLarge.error();
+  if (facts.status === 415) {
+    return unsupportedMediaType.error('The Content-Encoding must be gzip, deflate or identity.');
+  }
+  if (facts.code?.startsWith('Z_') === true) {
+    return invalidJson.error('The compressed request body is corrupt or cut short.');
+  }
+  return invalidJson.error('The request body was cut short.');
+}

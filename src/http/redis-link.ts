@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+
+/** No request waits longer than this for Redis. */
+const TIMEOUT_MS = 150;
+/** After a failure Redis is left alone this long, so that a slow one costs one wait, not one a request. */
+const REST_MS = 1000;
+
+/**
+ * A client whose commands fail in time. The library's own limit would also fail those whose answers
+ * have come and which a busy process has not got round to reading.
+ */
+class PunctualRedis extends Redis {
+  override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
+    const [command] = args;
+    const timer = setTimeout(() => {
+      // What has arrived is read before this runs.
+      setImmediate(() => {
+        if (!command.isSettled) command.reject(new Error('Command timed out'));
+      });
+    }, TIMEOUT_MS);
+    const settled = (): void => {
+      clearTimeout(timer);
+    };
+    command.promise.then(settled, settled);
+    return super.sendCommand(...args);
+  }
+}
+
+/** The connection to Redis: fast, or out of the way. */
+export class RedisLink {
+  readonly client: Redis;
+  #restUntil = 0;
+  #warned = false;
+
+  constructor(
+    url: string,
+    private readonly log: Logger,
+  ) {
+    this.client = new PunctualRedis(url, {
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      connectTimeout: 1000,
+      retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
+    });
+    // Without a listener an error of the connection would end the process.
+    this.client.on('error', (error: Error) => {
+      this.#warn(error);
+    });
+    this.client.on('ready', () => {
+      this.answered();
+    });
+  }
+
+  /** Waits until Redis is there, or is known not to be, or for a second. */
+  async opened(): Promise<void> {
+    const settled = new AbortController();
+    const outcomes = ['ready', 'error', 'close'] as const;
+    await Promise.race([
+      ...outcomes.map((outcome) => once(this.client, outcome, { signal: settled.signal })),
+      sleep(1000, undefined, { signal: settled.signal }),
+    ]).catch(() => undefined);
+    settled.abort();
+  }
+
+  /** Whether it is worth asking Redis now. */
+  isUsable(): boolean {
+    return this.client.status === 'ready' && Date.now() >= this.#restUntil;
+  }
+
+  /** Takes note that Redis is there: the next outage is another one. */
+  answered(): void {
+    this.#warned = false;
+  }
+
+  /** Takes note that a command failed. */
+  failed(error: unknown): void {
+    this.#restUntil = Date.now() + REST_MS;
+    this.#warn(error);
+  }
+
+  /** Whether Redis answers. */
+  async ping(): Promise<boolean> {
+    try {
+      await this.client.ping();
+      this.answered();
+      return true;
+    } catch (error) {
+      this.#warn(error);
+      return false;
+    }
+  }
+
+  close(): void {
+    this.client.disconnect();
+  }
+
+  #warn(error: unknown): void {
+    // Once for each outage: a reconnecting client fails many times a second.
+    if (this.#warned) return;
+    this.#warned = true;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.log.warn({ reason }, 'Redis cannot be reached: rate limits go on in memory');
+  }
+}

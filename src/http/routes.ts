@@ -1,0 +1,139 @@
+import Router from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import type { Logger } from 'pino';
+
+import { methodNotAllowed, notFound } from '../errors';
+import type { Identity } from '../identity';
+import type { Exchange, Transport } from '../plugins/manifest';
+import { type Operation, operationName } from '../plugins/operation';
+import { authenticate } from './authenticate';
+import { readJson } from './body';
+import type { Composer, RawInput } from './composer';
+import { asApiError } from './failures';
+import type { RateLimiter } from './rate-limit';
+
+interface Parts {
+  composer: Composer;
+  limiter: RateLimiter;
+  identity: Identity;
+}
+
+/** Serves operations over HTTP, and what other protocols there are over the same operations. */
+export function routes(
+  operations: readonly Operation[],
+  transports: readonly Transport[],
+  parts: Parts,
+): Middleware[] {
+  const router = new Router({ sensitive: true, strict: true });
+  for (const operation of operations) {
+    router.register(
+      routerPath(operation.path),
+      [operation.method.toLowerCase()],
+      serve(operation, parts),
+      {
+        name: operationName(operation),
+      },
+    );
+  }
+  const exchange = exchangeOf(operations, parts);
+  for (const { path, methods } of transports) {
+    for (const [method, { handler }] of Object.entries(methods)) {
+      router.register(routerPath(path), [method.toLowerCase()], (ctx: Context) =>
+        handler(ctx, exchange),
+      );
+    }
+  }
+  return [router.routes() as unknown as Middleware, refuse];
+}
+
+/** `/api/records/{id}` in the router's way of writing. */
+function routerPath(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1');
+}
+
+function serve(operation: Operation, { composer, limiter, identity }: Parts) {
+  const isPublic = 'public' in operation.access;
+  const readNumbers = numberReader(operation);
+  return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
+    const inputOf = async (): Promise<RawInput> => ({
+      params: ctx.params,
+      query: readNumbers(ctx.query),
+      body: operation.body ? await readJson(ctx) : undefined,
+    });
+    const outcome = await composer.run(operation, {
+      ctx,
+      log: logOf(ctx),
+      principal: isPublic ? undefined : await authenticate(ctx, identity, limiter),
+      input: inputOf,
+      idempotencyKey: idempotencyKeyOf(ctx),
+    });
+    ctx.status = 'status' in outcome ? outcome.status : operation.response.status;
+    if ('json' in outcome) {
+      ctx.type = 'application/json';
+      if (outcome.replayed) ctx.set('Idempotent-Replayed', 'true');
+      ctx.body = outcome.json;
+    } else {
+      ctx.type = operation.response.type ?? 'application/json';
+      ctx.body = operation.response.type ? outcome.value : JSON.stringify(outcome.value);
+    }
+  };
+}
+
+const WHOLE_NUMBER = /^(0|-?[1-9]\d{0,15})$/;
+
+/** A query string knows only text: where the schema wants a number, digits are one. */
+function numberReader(operation: Operation): (query: Context['query']) => unknown {
+  const keys = (operation.query?.describe().keys ?? {}) as Record<string, { type: string }>;
+  const numeric = new Set(Object.keys(keys).filter((name) => keys[name]?.type === 'number'));
+  const readValue = (name: string, value: unknown): unknown =>
+    numeric.has(name) && typeof value === 'string' && WHOLE_NUMBER.test(value)
+      ? Number(value)
+      : value;
+  return (query) =>
+    Object.fromEntries(
+      Object.entries(query).map(([name, value]) => [name, readValue(name, value)]),
+    );
+}
+
+function exchangeOf(operations: readonly Operation[], parts: Parts): Exchange {
+  const { composer, limiter, identity } = parts;
+  return {
+    operations,
+    authenticate: (ctx) => authenticate(ctx, identity, limiter),
+    readJson,
+    call: async (operation, principal, input, ctx) => {
+      const log = logOf(ctx);
+      const idempotencyKey = idempotencyKeyOf(ctx);
+      try {
+        return await composer.run(operation, {
+          principal,
+          ctx,
+          log,
+          input: async () => input,
+          idempotencyKey,
+        });
+      } catch (error) {
+        throw asApiError(error, log);
+      }
+    },
+  };
+}
+
+function logOf(ctx: Context): Logger {
+  return ctx.state['log'] as Logger; // Set by the first middleware for every request.
+}
+
+function idempotencyKeyOf(ctx: Context): string | undefined {
+  return ctx.headers['idempotency-key'] as string | undefined; // Node joins repeats.
+}
+
+/** Answers what no route took: a known path with another method, or an unknown path. */
+const refuse: Middleware = (ctx) => {
+  // The router lists here every route whose path matched, whatever its method.
+  const matched = (ctx['matched'] ?? []) as { methods: string[] }[];
+  if (matched.length === 0) throw notFound.error(`There is nothing at the path of this request.`);
+  const allowed = [...new Set(matched.flatMap((layer) => layer.methods))].join(', ');
+  ctx.set('Allow', allowed);
+  if (ctx.method !== 'OPTIONS') throw methodNotAllowed.error(`This path takes only ${allowed}.`);
+  ctx.status = 204;
+};

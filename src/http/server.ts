@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createSecureServer } from 'node:http2';
+import type { Server } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+import { type ErrorCode, methodNotAllowed, validationError } from '../errors';
+import { hostSettings, type Settings } from '../settings';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+/** A server for `handler`: HTTPS (HTTP/2 and 1.1) when a certificate is set, else HTTP. */
+export function createHttpServer(handler: Handler, settings: Settings): Server {
+  const certFile = settings.of(hostSettings.tlsCertFile);
+  const keyFile = settings.of(hostSettings.tlsKeyFile);
+  const server =
+    certFile !== undefined && keyFile !== undefined
+      ? createSecureServer(
+          { cert: readFileSync(certFile), key: readFileSync(keyFile), allowHTTP1: true },
+          // Koa works with HTTP/2's compatible request and response as with those of HTTP/1.
+          handler as unknown as Parameters<typeof createSecureServer>[1],
+        )
+      : createServer({ requireHostHeader: false }, handler);
+  server.on('clientError', answerUnreadable);
+  server.on('connect', (request: IncomingMessage, target: Duplex | ServerResponse) => {
+    const message = 'This server is not a proxy.';
+    // HTTP/2 gives a response as for any other request, HTTP/1.1 the bare connection.
+    if ('setHeader' in target) answerError(request, target, 405, methodNotAllowed, message);
+    else writeError(target, 405, methodNotAllowed, message);
+  });
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    answerError(request, response, 417, validationError, 'The header Expect cannot be met.');
+  });
+  return server;
+}
+
+/** What Node's own parser refuses gets the Error body too (decisions.md, "Requests"). */
+function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+  } else if (error.code === 'HPE_HEADER_OVERFLOW') {
+    writeError(socket, 431, validationError, 'The headers of the request are too large.');
+  } else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    writeError(socket, 408, validationError, 'The request took too long to arrive.');
+  } else {
+    writeError(socket, 400, validationError, 'The request is not valid HTTP.');
+  }
+}
+
+function writeError(socket: Duplex, status: number, kind: ErrorCode, message: string): void {
+  const { headers, body } = errorFacts(kind, message);
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function answerError(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  kind: ErrorCode,
+  message: string,
+): void {
+  const { headers, body } = errorFacts(kind, message);
+  const closing = request.httpVersionMajor === 1 ? { Connection: 'close' } : {};
+  response.writeHead(status, { ...headers, ...closing });
+  response.end(body);
+}
+
+function errorFacts(kind: ErrorCode, message: string) {
+  const body = JSON.stringify({ error: message, code: kind.code });
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'X-Request-Id': crypto.randomUUID(),
+  };
+  return { headers, body };
+}

@@ -1,0 +1,87 @@
+import closeWithGrace from 'close-with-grace';
+import { Server as HttpServer } from 'node:http';
+import type { AddressInfo, Server } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { outcomeOf } from './cli/outcome';
+import { createHttpServer } from './http/server';
+import { type Program, startProgram } from './program';
+import { ServersError } from './servers';
+import { hostSettings, type Settings } from './settings';
+
+/** How long requests in progress may take to end once the program is told to stop. */
+const GRACE_MS = 10_000;
+
+async function serve(): Promise<void> {
+  const starting = startProgram({
+    role: 'server',
+    env: process.env,
+    progress: (line) => {
+      process.stderr.write(`${line}\n`);
+    },
+  });
+  let server: Server | undefined;
+  // From the start: whoever stops the program while MongoDB is fetched leaves nothing behind either.
+  const closing = closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ err }) => {
+    const program = await starting;
+    if (err) program.log.fatal({ err }, 'The program stops because of an error');
+    program.app.beginClosing();
+    if (server) await drain(server);
+    await program.stop();
+  });
+  try {
+    const program = await starting;
+    server = createHttpServer(program.app.requestListener(), program.app.settings);
+    await listen(server, program.app.settings);
+    await announce(program, server);
+  } catch (error) {
+    closing.uninstall();
+    await starting.then(
+      (program) => program.stop(),
+      () => undefined,
+    );
+    throw error;
+  }
+}
+
+/** Lets requests in progress end, and closes the connections that wait for more. */
+async function drain(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  // An HTTP/2 server has no such method; its clients are told to go away.
+  if (server instanceof HttpServer) server.closeIdleConnections();
+  await Promise.race([closed, sleep(GRACE_MS / 2, undefined, { ref: false })]);
+}
+
+/** Says that the service is ready, where, and to a new user what to try first. */
+async function announce({ app, servers, log }: Program, server: Server): Promise<void> {
+  app.metrics.collectProcessFigures();
+  app.startJobs();
+  const { address, port } = server.address() as AddressInfo; // It listens on TCP.
+  const scheme = app.settings.of(hostSettings.tlsCertFile) === undefined ? 'http' : 'https';
+  const url = `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
+  log.info({ url, notes: servers.notes }, 'The service is ready');
+  process.stdout.write(`Plant care API ready at ${url}\n`);
+  if (!process.argv.includes('--welcome')) return;
+  for (const line of await app.welcome(url)) process.stdout.write(`${line}\n`);
+}
+
+async function listen(server: Server, settings: Settings): Promise<void> {
+  const port = settings.of(hostSettings.port);
+  const host = settings.of(hostSettings.host);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const reason =
+        error.code === 'EADDRINUSE'
+          ? `Port ${port} on ${host} is in use; set PORT to another one.`
+          : `Cannot listen on ${host} port ${port}: ${error.message}`;
+      reject(new ServersError(reason));
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+serve().catch((error: unknown) => {
+  const { exitCode, message } = outcomeOf(error);
+  if (message !== undefined) process.stderr.write(`${message}\n`);
+  process.exitCode = exitCode;
+});

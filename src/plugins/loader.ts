@@ -1,0 +1,84 @@
+import { readdirSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+import type { Plugin } from './manifest';
+import { manifestFaults, manifestSchemaFault } from './rules';
+
+/** Says why the plugins do not fit together: one line for each fault, naming the folder. */
+export class LoaderError extends Error {
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.name = 'LoaderError';
+  }
+}
+
+const requireFrom = createRequire(__filename);
+
+/** The folder of the program's own plugins, beside `src` in the sources and in the build alike. */
+export const PLUGINS_FOLDER = path.resolve(__dirname, '../../plugins');
+
+/**
+ * Finds every folder in `folder`, checks the manifests alone and against each other, and answers
+ * the plugins in the order in which they require each other.
+ *
+ * @throws LoaderError naming every fault; nothing is skipped
+ */
+export function loadPlugins(folder: string = PLUGINS_FOLDER): Plugin[] {
+  const names = readdirSync(folder)
+    // Follows symbolic links: a linked folder is one like any other.
+    .filter((name) => statSync(path.join(folder, name)).isDirectory())
+    .sort();
+  const plugins: Plugin[] = [];
+  const faults: string[] = [];
+  for (const name of names) {
+    const manifest = manifestOf(path.join(folder, name));
+    const fault = manifestSchemaFault(name, manifest);
+    if (fault === undefined)
+      plugins.push(manifest as Plugin); // Its shape was just checked.
+    else faults.push(fault);
+  }
+  if (faults.length > 0) throw new LoaderError(faults);
+  faults.push(...manifestFaults(plugins));
+  if (faults.length > 0) throw new LoaderError(faults);
+  return inOrder(plugins);
+}
+
+function manifestOf(folder: string): unknown {
+  let module: unknown;
+  try {
+    module = requireFrom(folder);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new LoaderError([`plugins/${path.basename(folder)}: cannot be loaded: ${reason}`]);
+  }
+  return typeof module === 'object' && module !== null && 'default' in module
+    ? module.default
+    : undefined;
+}
+
+/** Each plugin after all that it requires; by name where nothing else decides. */
+function inOrder(plugins: readonly Plugin[]): Plugin[] {
+  const waiting = [...plugins].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const ordered: Plugin[] = [];
+  const ready = new Set<string>();
+  while (waiting.length > 0) {
+    const index = waiting.findIndex((plugin) => plugin.requires.every((name) => ready.has(name)));
+    const [next] = index < 0 ? [] : waiting.splice(index, 1);
+    if (!next) {
+      throw new LoaderError([`plugins/${cycleIn(waiting)}: require each other in a cycle`]);
+    }
+    ready.add(next.name);
+    ordered.push(next);
+  }
+  return ordered;
+}
+
+/** The names of those that are in a cycle, without those that merely wait for it. */
+function cycleIn(waiting: readonly Plugin[]): string {
+  const required = new Set(waiting.flatMap((plugin) => plugin.requires));
+  const inCycle = waiting.filter((plugin) => required.has(plugin.name));
+  return inCycle.length < waiting.length
+    ? cycleIn(inCycle)
+    : waiting.map((plugin) => plugin.name).join(', ');
+}

@@ -1,0 +1,277 @@
+import Joi from 'joi';
+
+import { keptAnswerModel } from '../data/idempotency';
+import { ErrorCode, hostErrors } from '../errors';
+import { hostSettings, Setting } from '../settings';
+import { AUTH_FAILURES, HOST_BUDGETS } from '../http/rate-limit';
+import type { Contribution, Plugin } from './manifest';
+import { type Operation, operationName } from './operation';
+
+const name = Joi.string().pattern(/^[a-z][a-z0-9-]*$/, 'a lower-case name');
+const snakeName = Joi.string().pattern(/^[a-z][a-z0-9_]*$/, 'a snake_case name');
+const sentence = Joi.string().min(3);
+const reasonFor = (key: string) => Joi.object({ [key]: sentence.required() });
+const setting = Joi.object().instance(Setting);
+const errorCode = Joi.object().instance(ErrorCode);
+
+const manifestSchema = Joi.object({
+  name: name.required(),
+  requires: Joi.array().items(name).unique().required(),
+  scopes: Joi.object().pattern(/^[a-z]+:[a-z]+$/, sentence),
+  settings: Joi.array().items(setting),
+  budgets: Joi.object().pattern(/./, setting),
+  quotas: Joi.object().pattern(
+    /./,
+    Joi.object({
+      limits: Joi.object({ free: setting.required(), pro: setting.required() }).required(),
+      error: errorCode.required(),
+    }),
+  ),
+  errors: Joi.array().items(errorCode),
+  models: Joi.array().items(
+    Joi.object({
+      name: Joi.string().required(),
+      schema: Joi.object().unknown().required(),
+      owner: Joi.alternatives(Joi.valid('account'), reasonFor('shared')).required(),
+    }),
+  ),
+  commands: Joi.function(),
+  setup: Joi.function().required(),
+}).required();
+
+const apiPath = Joi.string().pattern(
+  /^(\/([a-z][a-z.-]*|\{[a-z]+\}))+$/,
+  'a path such as /api/records/{id}',
+);
+
+const transportMethod = Joi.object({
+  summary: sentence.required(),
+  access: Joi.alternatives(reasonFor('anyToken'), reasonFor('public')).required(),
+  handler: Joi.function().required(),
+});
+const transportMethods = Joi.object({ GET: transportMethod, POST: transportMethod }).min(1);
+
+const contributionSchema = Joi.object({
+  offers: Joi.any(),
+  operations: Joi.array(),
+  transports: Joi.array().items(
+    Joi.object({ path: apiPath.required(), methods: transportMethods.required() }),
+  ),
+  listeners: Joi.object().pattern(/./, Joi.function()),
+  derived: Joi.array().items(
+    Joi.object({ name: sentence.required(), rebuild: Joi.function().required() }).unknown(),
+  ),
+  jobs: Joi.array().items(
+    Joi.object({
+      name: sentence.required(),
+      everySeconds: Joi.number().positive().required(),
+      run: Joi.function().required(),
+    }),
+  ),
+  seeds: Joi.array().items(
+    Joi.object({
+      name: name.required(),
+      schema: Joi.object().schema().required(),
+      load: Joi.function().required(),
+    }),
+  ),
+  identity: Joi.object().unknown(),
+  welcome: Joi.function(),
+}).required();
+
+const operationSchema = Joi.object({
+  method: Joi.valid('GET', 'POST', 'PATCH', 'DELETE').required(),
+  path: apiPath.required(),
+  summary: sentence.required(),
+  access: Joi.alternatives(
+    Joi.object({ scope: Joi.string().required() }),
+    reasonFor('anyToken'),
+    reasonFor('public'),
+  ).required(),
+  limit: Joi.alternatives(Joi.string(), reasonFor('none')).required(),
+  feature: Joi.object({
+    name: sentence.required(),
+    tiers: Joi.array().items(Joi.string()).min(1).required(),
+    remedy: sentence,
+  }),
+  params: Joi.object().pattern(/./, errorCode),
+  query: Joi.object().schema(),
+  body: Joi.object().schema(),
+  response: Joi.object({
+    status: Joi.valid(200, 201).required(),
+    schema: Joi.object().schema().required(),
+    description: sentence.required(),
+    type: Joi.string(),
+  }).required(),
+  errors: Joi.array().items(errorCode),
+  quota: Joi.string(),
+  idempotent: Joi.boolean(),
+  tool: Joi.alternatives(
+    Joi.object({ name: snakeName.required(), description: sentence.required() }),
+    reasonFor('none'),
+  ).required(),
+  handler: Joi.function().required(),
+}).required();
+
+function faultOf(schema: Joi.Schema, value: unknown): string | undefined {
+  return schema.validate(value, { convert: false, errors: { wrap: { label: false } } }).error
+    ?.message;
+}
+
+/** What is wrong with one manifest by itself. */
+export function manifestSchemaFault(folder: string, manifest: unknown): string | undefined {
+  const fault = faultOf(manifestSchema, manifest);
+  if (fault !== undefined) return `plugins/${folder}: manifest: ${fault}`;
+  // The schema requires the name to be there.
+  const { name: given } = manifest as Plugin;
+  return given === folder
+    ? undefined
+    : `plugins/${folder}: manifest: name is ${given}, and must be that of its folder`;
+}
+
+/** What is wrong between manifests. */
+export function manifestFaults(plugins: readonly Plugin[]): string[] {
+  const faults: string[] = [];
+  const names = new Set(plugins.map((plugin) => plugin.name));
+  for (const plugin of plugins) {
+    for (const required of plugin.requires) {
+      if (!names.has(required)) {
+        faults.push(`plugins/${plugin.name}: requires: there is no plugin ${required}`);
+      }
+    }
+  }
+  const unique = uniqueness(faults);
+  for (const error of hostErrors) unique('src', 'error code', error.code);
+  for (const setting of Object.values(hostSettings)) unique('src', 'setting', setting.name);
+  for (const budget of [...Object.keys(HOST_BUDGETS), AUTH_FAILURES]) {
+    unique('src', 'budget', budget);
+  }
+  unique('src', 'model', keptAnswerModel.name);
+  unique('src', 'collection', String(keptAnswerModel.schema.get('collection')));
+  for (const plugin of plugins) {
+    const place = `plugins/${plugin.name}`;
+    for (const scope of Object.keys(plugin.scopes ?? {})) unique(place, 'scope', scope);
+    for (const { name: variable } of plugin.settings ?? []) unique(place, 'setting', variable);
+    for (const budget of Object.keys(plugin.budgets ?? {})) unique(place, 'budget', budget);
+    for (const quota of Object.keys(plugin.quotas ?? {})) unique(place, 'quota', quota);
+    for (const error of plugin.errors ?? []) unique(place, 'error code', error.code);
+    for (const model of plugin.models ?? []) {
+      unique(place, 'model', model.name);
+      unique(place, 'collection', String(model.schema.get('collection')));
+      faults.push(...modelFaults(place, model));
+    }
+  }
+  return faults;
+}
+
+function modelFaults(place: string, model: NonNullable<Plugin['models']>[number]): string[] {
+  if (model.schema.get('collection') === undefined) {
+    return [`${place}: model ${model.name}: its schema must name its collection`];
+  }
+  if (model.owner !== 'account') return [];
+  return model.schema
+    .indexes()
+    .map(([fields]) => Object.keys(fields))
+    .filter(([first]) => first !== 'userId')
+    .map(
+      (fields) =>
+        `${place}: model ${model.name}: the index on ${fields.join(', ')} must lead with userId`,
+    );
+}
+
+/** What is wrong with what a plugin contributes, by itself. */
+export function contributionFault(plugin: Plugin, contribution: unknown): string | undefined {
+  const fault = faultOf(contributionSchema, contribution);
+  if (fault !== undefined) return `plugins/${plugin.name}: setup: ${fault}`;
+  // The schema allows nothing but an array here.
+  const { operations = [] } = contribution as { operations?: Partial<Operation>[] };
+  for (const operation of operations) {
+    const operationFault = faultOf(operationSchema, operation);
+    if (operationFault === undefined) continue;
+    const label = operationName({ method: '?', path: '?', ...operation });
+    return `plugins/${plugin.name}: ${label}: ${operationFault}`;
+  }
+  return undefined;
+}
+
+/** What is wrong between contributions, and between them and the manifests. */
+export function contributionFaults(contributions: ReadonlyMap<Plugin, Contribution>): string[] {
+  const plugins = [...contributions.keys()];
+  const faults: string[] = [];
+  const unique = uniqueness(faults);
+  const known = {
+    scopes: new Set(plugins.flatMap((plugin) => Object.keys(plugin.scopes ?? {}))),
+    budgets: new Set([
+      ...Object.keys(HOST_BUDGETS),
+      ...plugins.flatMap((plugin) => Object.keys(plugin.budgets ?? {})),
+    ]),
+    quotas: new Set(plugins.flatMap((plugin) => Object.keys(plugin.quotas ?? {}))),
+    errors: new Set(
+      [...hostErrors, ...plugins.flatMap((plugin) => plugin.errors ?? [])].map(({ code }) => code),
+    ),
+  };
+  for (const [plugin, contribution] of contributions) {
+    for (const operation of contribution.operations ?? []) {
+      const place = `plugins/${plugin.name}: ${operationName(operation)}`;
+      const shape = operation.path.replace(/\{[a-z]+\}/g, '{}');
+      unique(place, 'operation', `${operation.method} ${shape}`);
+      if ('name' in operation.tool) unique(place, 'tool', operation.tool.name);
+      faults.push(...operationFaults(place, operation, known));
+    }
+    for (const { path, methods } of contribution.transports ?? []) {
+      for (const method of Object.keys(methods)) {
+        unique(`plugins/${plugin.name}`, 'operation', `${method} ${path}`);
+      }
+    }
+    for (const seed of contribution.seeds ?? [])
+      unique(`plugins/${plugin.name}`, 'seed', seed.name);
+  }
+  const identities = [...contributions].filter(([, { identity }]) => identity !== undefined);
+  if (identities.length !== 1) {
+    const found = identities.map(([plugin]) => plugin.name).join(', ') || 'none';
+    faults.push(`plugins: exactly one plugin must answer who a caller is (identity): ${found}`);
+  }
+  return faults;
+}
+
+interface Known {
+  scopes: ReadonlySet<string>;
+  budgets: ReadonlySet<string>;
+  quotas: ReadonlySet<string>;
+  errors: ReadonlySet<string>;
+}
+
+function operationFaults(place: string, operation: Operation, known: Known): string[] {
+  const faults: string[] = [];
+  const { access, limit, quota } = operation;
+  if ('scope' in access && !known.scopes.has(access.scope)) {
+    faults.push(`${place}: access: no plugin declares the scope ${access.scope}`);
+  }
+  if (typeof limit === 'string' && !known.budgets.has(limit)) {
+    faults.push(`${place}: limit: no plugin declares the budget ${limit}`);
+  }
+  if (quota !== undefined && !known.quotas.has(quota)) {
+    faults.push(`${place}: quota: no plugin declares the quota ${quota}`);
+  }
+  const inPath = [...operation.path.matchAll(/\{([a-z]+)\}/g)].map((match) => match[1]);
+  const declared = Object.keys(operation.params ?? {});
+  if (inPath.join() !== declared.join()) {
+    faults.push(`${place}: params: must list the parameters of the path: ${inPath.join(', ')}`);
+  }
+  for (const error of [...(operation.errors ?? []), ...Object.values(operation.params ?? {})]) {
+    if (!known.errors.has(error.code)) {
+      faults.push(`${place}: errors: no plugin declares the error code ${error.code}`);
+    }
+  }
+  return faults;
+}
+
+function uniqueness(faults: string[]) {
+  const owners = new Map<string, string>();
+  return (place: string, kind: string, value: string): void => {
+    const key = `${kind} ${value}`;
+    const owner = owners.get(key);
+    if (owner === undefined) owners.set(key, place);
+    else faults.push(`${place}: the ${key} is already that of ${owner}`);
+  };
+}

@@ -1,0 +1,144 @@
+import Joi from 'joi';
+
+/** A value that an operator sets by an environment variable. */
+export class Setting<T> {
+  /**
+   * @param name the environment variable
+   * @param schema what it may be; the value arrives as a string and is converted by it
+   * @param fallback the value where the variable is unset or empty
+   * @param description what it does, in one line, for the table in the README
+   */
+  constructor(
+    readonly name: string,
+    readonly schema: Joi.Schema<T>,
+    readonly fallback: T,
+    readonly description: string,
+  ) {}
+}
+
+/** A setting that is a number of records. */
+export function countSetting(name: string, fallback: number, description: string): Setting<number> {
+  return new Setting(name, Joi.number().integer().min(0).required(), fallback, description);
+}
+
+/** A setting that is a number of calls a minute. */
+export function rateSetting(name: string, fallback: number, description: string): Setting<number> {
+  return new Setting(name, Joi.number().integer().min(1).required(), fallback, description);
+}
+
+function listSetting(name: string, description: string): Setting<string[]> {
+  const schema = Joi.string().custom((value: string) => splitList(value));
+  // The custom rule above turns the string into a list, which Joi's type does not follow.
+  return new Setting(name, schema as unknown as Joi.Schema<string[]>, [], description);
+}
+
+function splitList(value: string): string[] {
+  return value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+function optional(
+  name: string,
+  description: string,
+  schema: Joi.StringSchema = Joi.string(),
+): Setting<string | undefined> {
+  return new Setting<string | undefined>(name, schema, undefined, description);
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+/** How many proxies stand before the service; `true` counts as one, `false` as none. */
+const proxies = Joi.alternatives(
+  Joi.number().integer().min(0).max(10),
+  Joi.boolean().custom((value: boolean) => (value ? 1 : 0)),
+) as unknown as Joi.Schema<number>; // Both alternatives end as a number.
+
+/** The settings of the host itself; plugins add their own. */
+export const hostSettings = {
+  port: new Setting('PORT', Joi.number().port(), 3000, 'Port to listen on; 0 takes a free one'),
+  host: new Setting('HOST', Joi.string().hostname(), '127.0.0.1', 'Address to listen on'),
+  dataDir: new Setting('DATA_DIR', Joi.string(), './data', 'Where the own servers keep their data'),
+  mongodbUri: optional(
+    'MONGODB_URI',
+    'A replica set or sharded cluster to use instead of an own mongod',
+    // Not a URI by the RFC: it may list several hosts.
+    Joi.string()
+      .pattern(/^mongodb(\+srv)?:\/\/[^\s/]+/)
+      .messages({ 'string.pattern.base': '{{#label}} must be a mongodb:// or mongodb+srv:// URI' }),
+  ),
+  redisUrl: optional(
+    'REDIS_URL',
+    'A Redis to use instead of an own redis-server',
+    Joi.string().uri({ scheme: ['redis', 'rediss'] }),
+  ),
+  mongodBinary: optional('MONGOD_BINARY', 'The mongod to start, instead of looking for one'),
+  logLevel: new Setting(
+    'LOG_LEVEL',
+    Joi.string().valid(...LOG_LEVELS),
+    'info',
+    'What is logged: fatal, error, warn, info, debug, trace or silent',
+  ),
+  trustProxy: new Setting(
+    'TRUST_PROXY',
+    proxies,
+    0,
+    'How many proxies in front may set X-Forwarded-For',
+  ),
+  tlsCertFile: optional('TLS_CERT_FILE', 'PEM certificate chain; with TLS_KEY_FILE: serve HTTPS'),
+  tlsKeyFile: optional('TLS_KEY_FILE', 'PEM private key of TLS_CERT_FILE'),
+  corsOrigins: listSetting(
+    'CORS_ORIGINS',
+    'Origins of web pages that may call, by comma; * is all',
+  ),
+  writesMax: rateSetting('RATE_LIMIT_WRITES_MAX', 300, 'Writes a minute per account'),
+  readsMax: rateSetting('RATE_LIMIT_READS_MAX', 1200, 'Reads a minute per account'),
+  authFailuresMax: rateSetting(
+    'RATE_LIMIT_AUTH_FAILURES_MAX',
+    60,
+    'Failed authentications a minute per client address',
+  ),
+};
+
+/** Says what is wrong with the environment: all of it, a line each. */
+export class SettingsError extends Error {}
+
+/** The values of all settings, read once at start. */
+export class Settings {
+  readonly #values = new Map<string, unknown>();
+
+  /**
+   * Reads and checks the environment.
+   *
+   * @throws SettingsError naming every variable that is wrong, and why
+   */
+  constructor(settings: readonly Setting<unknown>[], env: NodeJS.ProcessEnv) {
+    const faults: string[] = [];
+    for (const setting of settings) {
+      const given = env[setting.name];
+      if (given === undefined || given === '') {
+        this.#values.set(setting.name, setting.fallback);
+        continue;
+      }
+      const checked = setting.schema
+        .label(setting.name)
+        .validate(given, { errors: { wrap: { label: false } } });
+      if (checked.error) faults.push(checked.error.message);
+      else this.#values.set(setting.name, checked.value);
+    }
+    const { tlsCertFile, tlsKeyFile } = hostSettings;
+    if (Boolean(env[tlsCertFile.name]) !== Boolean(env[tlsKeyFile.name])) {
+      faults.push(`${tlsCertFile.name} and ${tlsKeyFile.name} must be set together`);
+    }
+    if (faults.length > 0) throw new SettingsError(faults.join('\n'));
+  }
+
+  of<T>(setting: Setting<T>): T {
+    if (!this.#values.has(setting.name)) {
+      throw new Error(`The setting ${setting.name} is not listed in any manifest.`);
+    }
+    // The constructor stored what the setting's own schema gave.
+    return this.#values.get(setting.name) as T;
+  }
+}

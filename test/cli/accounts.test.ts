@@ -1,0 +1,123 @@
+import { freshDatabase, startService, type TestService, userOf } from '../support/service';
+import { record } from '../support/client';
+import { CommandLine, start } from './run';
+
+const ALL_SCOPES = ['plants:read', 'plants:write', 'events:write', 'insights:read'];
+const UNKNOWN_ID = '019b2f6e-51a0-7c3e-9d59-0d5c0a2f7b11';
+
+let service: TestService;
+let cli: CommandLine;
+
+beforeAll(async () => {
+  const mongodbUri = freshDatabase();
+  service = await startService({ mongodbUri });
+  cli = new CommandLine(mongodbUri);
+});
+
+afterAll(async () => {
+  await service.app.database.connection.dropDatabase();
+  await service.close();
+});
+
+const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
+
+/** How far from now a moment is that is `ms` after another, both within a test's time. */
+function expectAbout(moment: unknown, expected: number): void {
+  expect(Math.abs(Date.parse(String(moment)) - expected)).toBeLessThan(60_000);
+}
+
+test('token create makes the account and a token that opens the running service', async () => {
+  const made = record(await cli.json('token', 'create', '--user', 'ada'));
+  expect(Object.keys(made)).toEqual(['id', 'token', 'user', 'tier', 'scopes', 'expiresAt']);
+  expect(made).toMatchObject({ user: 'ada', tier: 'free', scopes: ALL_SCOPES });
+  expect(made['token']).toMatch(/^tnd_mcp_[0-9A-Za-z]{36,}$/);
+  expectAbout(made['expiresAt'], Date.now() + YEAR_MS);
+  await userOf(service.url, 'ada', String(made['token'])).get('/api/plants').expect(200);
+});
+
+test('token create takes tier, scopes, name and lifetime, and sets the tier of an account', async () => {
+  const options = ['--scopes', 'plants:read, plants:read', '--expires-in', '60', '--name', 'phone'];
+  const first = record(await cli.json('token', 'create', '--user', 'bob', ...options));
+  expect(first).toMatchObject({ tier: 'free', scopes: ['plants:read'] });
+  expectAbout(first['expiresAt'], Date.now() + 60_000);
+  const text = await cli.text('token', 'create', '--user', 'bob', '--tier', 'pro');
+  expect(text).toMatch(/^Token of bob \(pro tier\), good until \S+Z:\ntnd_mcp_\w+\n/);
+  expect(await cli.json('token', 'list', '--user', 'bob')).toMatchObject([
+    { id: first['id'], user: 'bob', name: 'phone', revokedAt: null, lastUsedAt: null },
+    { user: 'bob', name: 'token', scopes: ALL_SCOPES },
+  ]);
+});
+
+test('lists never show a token', async () => {
+  const made = record(await cli.json('token', 'create', '--user', 'eve'));
+  for (const said of [
+    await cli.text('token', 'list'),
+    await cli.text('token', 'list', '--json'),
+    await cli.text('user', 'show', 'eve', '--json'),
+  ]) {
+    expect(said).not.toContain(String(made['token']));
+    expect(said).not.toContain('hash');
+  }
+  expect(await cli.text('token', 'list', '--user', 'eve')).toMatch(
+    /^ID +USER +NAME +SCOPES +STATE +LAST USED\n\S+ +eve +token +\S+ +good until \S+Z +never\n$/,
+  );
+  expect(await cli.text('token', 'list', '--user', 'nobody')).toBe('No tokens.\n');
+});
+
+test('token revoke takes effect on the next request', async () => {
+  const made = record(await cli.json('token', 'create', '--user', 'carl'));
+  const carl = userOf(service.url, 'carl', String(made['token']));
+  await carl.get('/api/plants').expect(200);
+  const revoked = record(await cli.json('token', 'revoke', String(made['id'])));
+  expect(revoked).toMatchObject({ id: made['id'], user: 'carl' });
+  expectAbout(revoked['revokedAt'], Date.now());
+  await carl.get('/api/plants').expect(401);
+  expect(await cli.text('token', 'revoke', String(made['id']))).toBe(
+    'The token token of carl is revoked.\n',
+  );
+  expect(record(await cli.json('token', 'revoke', String(made['id'])))['revokedAt']).toBe(
+    revoked['revokedAt'],
+  );
+});
+
+test('user list, show and set tell and change accounts', async () => {
+  const made = record(await cli.json('token', 'create', '--user', 'dora', '--tier', 'free'));
+  const dora = userOf(service.url, 'dora', String(made['token']));
+  await dora.plant();
+  const changed = { user: 'dora', tier: 'pro', timezone: 'Europe/Paris', usage: { plants: 1 } };
+  const options = ['--tier', 'pro', '--timezone', 'Europe/Paris'];
+  expect(await cli.json('user', 'set', 'dora', ...options)).toEqual(changed);
+  expect(await cli.json('user', 'show', 'dora')).toEqual({ ...changed, tokens: 1 });
+  expect(await cli.json('user', 'list')).toContainEqual(changed);
+  expect(await cli.text('user', 'show', 'dora')).toBe(
+    'User      dora\nTier      pro\nTimezone  Europe/Paris\nUsage     1 plants\nTokens    1\n',
+  );
+  expect(await cli.text('user', 'list')).toMatch(/^dora +pro +Europe\/Paris +1 plants$/m);
+  expect(await cli.text('user', 'set', 'dora', '--tier', 'free')).toMatch(/^Tier +free$/m);
+});
+
+test.each([
+  ['There is no user nobody.', ['user', 'show', 'nobody']],
+  ['There is no user nobody.', ['user', 'set', 'nobody', '--tier', 'pro']],
+  [`There is no token ${UNKNOWN_ID}.`, ['token', 'revoke', UNKNOWN_ID]],
+])('%s', async (message, args) => {
+  for (const how of [[], ['--json']]) {
+    const ended = await cli.run(...args, ...how);
+    expect(ended).toEqual({ code: 1, stdout: '', stderr: `${message}\n` });
+  }
+});
+
+test('every bad environment variable is named', async () => {
+  const env = { PORT: 'x', TIER_FREE_PLANTS: '-1' };
+  const { code, stdout, stderr } = await start(['user', 'list'], env).ended;
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^PORT must be .*\nTIER_FREE_PLANTS must be .*\n$/);
+});
+
+test('a MongoDB that does not answer is told in a sentence', async () => {
+  const env = { MONGODB_URI: 'mongodb://127.0.0.1:1/x', REDIS_URL: process.env['TEST_REDIS_URL'] };
+  const { code, stdout, stderr } = await start(['user', 'list'], env).ended;
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/MongoDB|MONGODB_URI/);
+  expect(stderr).not.toContain('    at ');
+});

@@ -1,0 +1,90 @@
+import { record, records } from '../support/client';
+import { freshDatabase, startService, type TestService, userOf } from '../support/service';
+import { CommandLine } from './run';
+
+let service: TestService;
+let cli: CommandLine;
+
+beforeAll(async () => {
+  const mongodbUri = freshDatabase();
+  service = await startService({ mongodbUri });
+  cli = new CommandLine(mongodbUri);
+});
+
+afterAll(async () => {
+  await service.app.database.connection.dropDatabase();
+  await service.close();
+});
+
+function demo(user: string, plants: number, events: number, ...options: string[]): string[] {
+  return ['demo', '--user', user, '--plants', `${plants}`, '--events', `${events}`, ...options];
+}
+
+async function insightsOf(user: string): Promise<Record<string, unknown>> {
+  const { token } = record(await cli.json('token', 'create', '--user', user));
+  const client = userOf(service.url, user, String(token));
+  return record((await client.get('/api/insights').expect(200)).body);
+}
+
+test('demo writes exactly as many plants and events as asked for, and all adds up', async () => {
+  const written = record(await cli.json(...demo('ada', 12, 3210, '--tier', 'pro')));
+  expect(Object.keys(written)).toEqual(['user', 'plants', 'events', 'photos', 'seconds']);
+  expect(written).toMatchObject({ user: 'ada', plants: 12, events: 3210 });
+  const { overview, growthTracking } = await insightsOf('ada');
+  expect(overview).toMatchObject({
+    totalPlants: 12,
+    totalEvents: 3210,
+    totalPhotos: written['photos'],
+  });
+  expect(growthTracking).not.toEqual([]);
+  expect(await cli.json('reconcile', '--check')).toMatchObject({ differences: [] });
+});
+
+test('demo adds to what is there, and needs no events', async () => {
+  await cli.json(...demo('bob', 1, 0));
+  expect(await cli.text(...demo('bob', 2, 5))).toMatch(
+    /^bob has 2 plants, 5 events, \d+ photos? more, written in [\d.]+ s\.\n$/,
+  );
+  expect((await insightsOf('bob'))['overview']).toMatchObject({ totalPlants: 3, totalEvents: 5 });
+});
+
+test('all that demo writes is what requests could have written, and in the past', async () => {
+  await cli.json(...demo('carl', 5, 400, '--tier', 'pro'));
+  const { token } = record(await cli.json('token', 'create', '--user', 'carl'));
+  const carl = userOf(service.url, 'carl', String(token));
+  // The service under test holds every answer against its schema.
+  const plants = await carl.get('/api/plants').expect(200);
+  for (const { id } of records(plants.body)) {
+    const page = await carl.get(`/api/plants/${String(id)}/events?limit=100`).expect(200);
+    for (const { occurredAt } of records(record(page.body)['items'])) {
+      expect(Date.parse(String(occurredAt))).toBeLessThan(Date.now());
+    }
+  }
+});
+
+test('the same seed makes the same garden', async () => {
+  const garden = async (user: string, seed: string) => {
+    await cli.json(...demo(user, 4, 100, '--seed', seed));
+    const { token } = record(await cli.json('token', 'create', '--user', user));
+    const plants = await userOf(service.url, user, String(token)).get('/api/plants').expect(200);
+    return records(plants.body).map(({ name, species, location }) => ({ name, species, location }));
+  };
+  const first = await garden('dora', '7');
+  expect(await garden('eve', '7')).toEqual(first);
+  expect(await garden('finn', '8')).not.toEqual(first);
+});
+
+test('demo takes no more than the tier leaves, and writes nothing when it refuses', async () => {
+  const refused = await cli.run(...demo('gina', 26, 10));
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(refused.stderr).toBe(
+    'The free tier leaves gina room for 25 more plants, and 26 are wanted.\n',
+  );
+  expect((await cli.run('user', 'show', 'gina')).code).toBe(1);
+  const tight = new CommandLine(cli.mongodbUri, { TIER_FREE_PHOTOS: '2' });
+  expect(await tight.json(...demo('gina', 25, 500))).toMatchObject({ plants: 25, photos: 2 });
+  const full = await cli.run(...demo('gina', 1, 0));
+  expect(full.code).toBe(1);
+  expect(full.stderr).toContain('room for 0 more');
+  expect(await cli.json('reconcile', '--check')).toMatchObject({ differences: [] });
+});

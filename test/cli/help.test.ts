@@ -1,0 +1,82 @@
+import { runAlone } from './run';
+
+test('without a command the help is shown, as an error', async () => {
+  const { code, stdout, stderr } = await runAlone();
+  expect(code).toBe(2);
+  expect(stdout).toBe('');
+  expect(stderr).toContain('Usage: npm run --silent cli -- [options] [command]');
+});
+
+test('help tells commands, exit codes and examples', async () => {
+  const { code, stdout, stderr } = await runAlone('--help');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  for (const command of ['token', 'user', 'seed', 'reconcile', 'demo']) {
+    expect(stdout).toMatch(new RegExp(`^  ${command}\\b.* {2}\\S`, 'm'));
+  }
+  expect(stdout).toMatch(/Exit codes:\n {2}0 .*\n {2}1 .*\n {2}2 /);
+  expect(stdout).toContain('Examples:');
+});
+
+test.each([
+  'token create',
+  'token list',
+  'token revoke',
+  'user list',
+  'user show',
+  'user set',
+  'seed',
+  'reconcile',
+  'demo',
+])('help of %s shows an example and --json', async (command) => {
+  const { code, stdout, stderr } = await runAlone(...command.split(' '), '--help');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain(`$ npm run --silent cli -- ${command}`);
+  expect(stdout).toContain('--json');
+  expect(stdout).toMatch(/Examples?:\n/);
+});
+
+test('help of token create names the scopes', async () => {
+  const { stdout } = await runAlone('token', 'create', '--help');
+  for (const scope of ['plants:read', 'plants:write', 'events:write', 'insights:read']) {
+    expect(stdout).toContain(scope);
+  }
+});
+
+const WRONG: [message: string, args: string[]][] = [
+  ["unknown command 'water'", ['water']],
+  ["unknown option '--loud'", ['user', 'list', '--loud']],
+  ['too many arguments', ['user', 'list', 'ada']],
+  ["required option '--user <user>' not specified", ['token', 'create']],
+  ['1 to 128 characters', ['token', 'create', '--user', '']],
+  ['1 to 128 characters', ['token', 'create', '--user', 'a'.repeat(129)]],
+  ['control characters', ['token', 'create', '--user', 'a\tb']],
+  ['white space', ['user', 'show', ' ada']],
+  ['Allowed choices are free, pro', ['token', 'create', '--user', 'a', '--tier', 'gold']],
+  [
+    'There is no scope "plants:eat"; known are plants:read',
+    ['token', 'create', '--user', 'a', '--scopes', 'plants:read,plants:eat'],
+  ],
+  ['There is no scope ""', ['token', 'create', '--user', 'a', '--scopes', '']],
+  ['whole number', ['token', 'create', '--user', 'a', '--expires-in', '0']],
+  ['whole number', ['token', 'create', '--user', 'a', '--expires-in', '1.5']],
+  ['1 to 100 characters', ['token', 'create', '--user', 'a', '--name', '']],
+  ['must be a UUID', ['token', 'revoke', 'abc']],
+  ['IANA name', ['user', 'set', 'ada', '--timezone', '+05:00']],
+  ['IANA name', ['user', 'set', 'ada', '--timezone', 'Europe/Atlantis']],
+  ['--tier, --timezone or both', ['user', 'set', 'ada']],
+  ['either --check or --repair', ['reconcile']],
+  ["'--check' cannot be used with option '--repair'", ['reconcile', '--check', '--repair']],
+  ['whole number', ['demo', '--user', 'a', '--plants', '0', '--events', '1']],
+  ['whole number', ['demo', '--user', 'a', '--plants', '1', '--events', '-1']],
+  ["required option '--events <count>' not specified", ['demo', '--user', 'a', '--plants', '1']],
+];
+
+test.each(WRONG)(
+  'wrong use is refused before any server is asked for: %s',
+  async (message, args) => {
+    const { code, stdout, stderr } = await runAlone(...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain('    at ');
+  },
+);

@@ -1,0 +1,70 @@
+import { acrossAccounts } from '../../src/data/guard';
+import { freshDatabase, startService, type TestService } from '../support/service';
+import { CommandLine } from './run';
+
+let service: TestService;
+let cli: CommandLine;
+
+beforeAll(async () => {
+  const mongodbUri = freshDatabase();
+  service = await startService({ mongodbUri });
+  cli = new CommandLine(mongodbUri);
+});
+
+afterAll(async () => {
+  await service.app.database.connection.dropDatabase();
+  await service.close();
+});
+
+/** Brings every kind of derived data out of step, behind the service's back. */
+async function upset(userId: string): Promise<void> {
+  const collection = (name: string) => service.app.database.connection.collection(name);
+  await acrossAccounts('a test that does damage', async () => {
+    await service.app.database.connection
+      .collection<{ _id: string }>('accounts')
+      .updateOne({ _id: userId }, { $set: { 'usage.plants': 7, 'usage.photos': 7 } });
+    await collection('plants').updateMany({ userId }, { $set: { lastWatered: new Date(0) } });
+    await collection('careMonths').deleteMany({ userId });
+    await collection('growth').updateMany({ userId }, { $set: { total: '99' } });
+  });
+}
+
+test('reconcile --check finds what --repair puts right, account by account', async () => {
+  const [fine, upsetUser] = [await service.user(), await service.user()];
+  for (const user of [fine, upsetUser]) {
+    const plant = await user.plant();
+    await user.photo();
+    await user.event(plant.id);
+    await user.event(plant.id, { type: 'growth', growthAmount: 0.1, growthUnit: 'cm' });
+  }
+  expect(await cli.json('reconcile', '--check')).toEqual({
+    checked: 2,
+    differences: [],
+    repaired: false,
+  });
+
+  const insights = (await upsetUser.get('/api/insights').expect(200)).body as unknown;
+  await upset(upsetUser.id);
+  const check = await cli.run('reconcile', '--check', '--json');
+  expect({ code: check.code, stderr: check.stderr }).toEqual({ code: 1, stderr: '' });
+  const found = JSON.parse(check.stdout) as {
+    checked: number;
+    differences: { user: string; derived: string; difference: string }[];
+    repaired: boolean;
+  };
+  expect(found).toMatchObject({ checked: 2, repaired: false });
+  expect(new Set(found.differences.map(({ user }) => user))).toEqual(new Set([upsetUser.id]));
+  expect([...new Set(found.differences.map(({ derived }) => derived))].sort()).toEqual(
+    service.app.derived.map(({ name }) => name).sort(),
+  );
+  for (const { difference } of found.differences) expect(difference).toContain('should be');
+
+  const text = await cli.run('reconcile', '--check');
+  expect(text.code).toBe(1);
+  expect(text.stdout).toMatch(/^USER +DATA +DIFFERENCE\n/);
+  expect(text.stdout).toMatch(/\n2 accounts checked, \d+ differences found\.\n$/);
+
+  expect(await cli.json('reconcile', '--repair')).toEqual({ ...found, repaired: true });
+  expect(await cli.text('reconcile', '--check')).toBe('2 accounts checked, 0 differences found.\n');
+  expect((await upsetUser.get('/api/insights').expect(200)).body).toEqual(insights);
+});

@@ -1,0 +1,137 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { record, records } from '../support/client';
+import { freshDatabase, startService, type TestService, userOf } from '../support/service';
+import { CommandLine } from './run';
+
+const SEEDS = path.resolve(__dirname, '../../seeds');
+
+let service: TestService;
+let cli: CommandLine;
+let folder: string;
+
+beforeEach(async () => {
+  const mongodbUri = freshDatabase();
+  service = await startService({ mongodbUri });
+  cli = new CommandLine(mongodbUri);
+  folder = mkdtempSync(path.join(tmpdir(), 'plant-care-seeds-'));
+});
+
+afterEach(async () => {
+  rmSync(folder, { recursive: true });
+  await service.app.database.connection.dropDatabase();
+  await service.close();
+});
+
+function write(file: string, content: unknown): void {
+  writeFileSync(
+    path.join(folder, file),
+    typeof content === 'string' ? content : JSON.stringify(content),
+  );
+}
+
+function ownGarden(): Record<string, unknown> {
+  return record(JSON.parse(readFileSync(path.join(SEEDS, 'garden.json'), 'utf8')));
+}
+
+async function demoUser() {
+  const { token } = record(await cli.json('token', 'create', '--user', 'demo'));
+  return userOf(service.url, 'demo', String(token));
+}
+
+test('the own seeds load once, and all that they hold adds up', async () => {
+  const plants = records(ownGarden()['plants']);
+  const announcements = JSON.parse(
+    readFileSync(path.join(SEEDS, 'announcements.json'), 'utf8'),
+  ) as unknown[];
+  expect(await cli.json('seed')).toEqual({
+    announcements: announcements.length,
+    garden: plants.length,
+  });
+
+  const user = await demoUser();
+  const before = (await user.get('/api/plants').expect(200)).body as unknown;
+  expect(records(before)).toHaveLength(plants.length);
+  const shown = records((await user.get('/api/announcements').expect(200)).body);
+  expect(shown.length).toBeGreaterThan(0);
+  const { overview } = record((await user.get('/api/insights').expect(200)).body);
+  expect(overview).toMatchObject({
+    totalEvents: plants.flatMap((plant) => records(plant['events'])).length,
+    totalPhotos: plants.flatMap((plant) => records(plant['photos'] ?? [])).length,
+  });
+  expect(await cli.json('reconcile', '--check')).toMatchObject({ checked: 1, differences: [] });
+
+  expect(await cli.json('seed')).toEqual({ announcements: 0, garden: 0 });
+  expect(await cli.text('seed', SEEDS)).toBe(
+    'SEEDS          NEW RECORDS\nannouncements  0\ngarden         0\n',
+  );
+  expect((await user.get('/api/plants').expect(200)).body).toEqual(before);
+});
+
+test('every fault in every file is named with file and place, and nothing is loaded', async () => {
+  const garden = ownGarden();
+  const [first, ...rest] = records(garden['plants']);
+  const broken = {
+    ...first,
+    name: '',
+    potType: 'bucket',
+    events: [{ type: 'watered', daysAgo: -1, at: '8 am', occurredAt: '2026-01-01T08:00:00Z' }],
+  };
+  write('garden.json', { ...garden, timezone: 'Europe/Atlantis', plants: [broken, ...rest] });
+  write('announcements.json', [{ id: 'x', textEn: 'Hello' }]);
+  write('weather.json', {});
+  write('notes.txt', 'not a seed');
+  const { code, stdout, stderr } = await cli.run('seed', folder, '--json');
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  for (const fault of [
+    /^garden\.json: plants\[0\]\.name /m,
+    /^garden\.json: plants\[0\]\.potType /m,
+    /^garden\.json: plants\[0\]\.events\[0\]\.daysAgo /m,
+    /^garden\.json: plants\[0\]\.events\[0\]\.at /m,
+    /^garden\.json: plants\[0\]\.events\[0\]\.occurredAt /m,
+    /^garden\.json: timezone /m,
+    /^announcements\.json: \[0\]\.id must be a UUID$/m,
+    /^announcements\.json: \[0\]\.textFr is required$/m,
+    /^weather\.json: no plugin loads this file; known are .*garden\.json/m,
+  ]) {
+    expect(stderr).toMatch(fault);
+  }
+  expect(await cli.json('user', 'list')).toEqual([]);
+});
+
+test('an event that names a photo that the file has not is a fault', async () => {
+  const garden = ownGarden();
+  const [first] = records(garden['plants']);
+  const missing = '01932b5e-7c00-7000-9000-00000000ffff';
+  const event = { type: 'note', daysAgo: 1, at: '08:00', photoIds: [missing] };
+  write('garden.json', { ...garden, plants: [{ ...first, events: [event] }] });
+  const { code, stderr } = await cli.run('seed', folder);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(new RegExp(`^garden\\.json: plants\\[0\\].*${missing}`, 'm'));
+});
+
+test('a garden that the tier has no room for is not loaded, not even in part', async () => {
+  const tight = new CommandLine(cli.mongodbUri, { TIER_PRO_PLANTS: '1' });
+  const { code, stdout, stderr } = await tight.run('seed');
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^The pro tier .* room .*\n$/);
+  expect(record(await cli.json('user', 'show', 'demo'))['usage']).toEqual({});
+});
+
+test.each([
+  ['that is not there', 'nowhere', /^The folder of seeds cannot be read: /],
+  ['without seeds', '.', /^There are no \.json files in /],
+])('a folder %s is told in a sentence', async (_what, name, message) => {
+  const { code, stdout, stderr } = await cli.run('seed', path.join(folder, name));
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(message);
+});
+
+test('a file that is not JSON is named', async () => {
+  write('garden.json', '{ "user": ');
+  const { code, stderr } = await cli.run('seed', folder);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^garden\.json: is not valid JSON: /);
+});

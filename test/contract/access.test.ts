@@ -1,0 +1,139 @@
+import supertest, { type Response } from 'supertest';
+
+import accountsPlugin from '../../plugins/accounts';
+import { makeToken } from '../../plugins/accounts/token';
+import type { Operation } from '../../src/plugins/operation';
+import { gardenOf } from '../support/garden';
+import { type Ids, operationRows, validRequest } from '../support/operations';
+import { startService, type TestService } from '../support/service';
+import { bodyOf, expectError } from '../support/shapes';
+
+const USER = 'ada';
+
+let service: TestService;
+let garden: Ids | undefined;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+async function tokenWith(scopes: readonly string[], expiresInSeconds = 3600) {
+  const accounts = service.app.offers(accountsPlugin);
+  const wanted = { userId: USER, tier: 'pro' as const, scopes: [...scopes], name: 'test' };
+  return accounts.createToken({ ...wanted, expiresInSeconds });
+}
+
+/** Calls an operation with everything right, but for the header Authorization. */
+async function call(operation: Operation, authorization?: string): Promise<Response> {
+  const request = validRequest(operation, await livingGarden());
+  const test = supertest(service.url)[METHODS[request.method]](request.path);
+  if (authorization !== undefined) test.set('Authorization', authorization);
+  const response = await (request.body ? test.send(request.body) : test);
+  if (request.method === 'DELETE' && response.status === 200) garden = undefined;
+  return response;
+}
+
+/** Records to call with: new ones once the old ones were deleted. */
+async function livingGarden(): Promise<Ids> {
+  garden ??= await gardenOf(await service.user({ id: USER }));
+  return garden;
+}
+
+const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
+
+const rows = operationRows();
+const closed = rows.filter(([, { access }]) => !('public' in access));
+const open = rows.filter(([, { access }]) => 'public' in access);
+
+function expectRefused(response: Response, codes: readonly string[]): void {
+  const code = String(bodyOf(response)['code']);
+  expect(codes).toContain(code);
+  expectError(response, 401, code);
+  expect(response.headers['www-authenticate']).toMatch(/^Bearer( error="invalid_token")?$/);
+}
+
+test('there are operations of both kinds to test', () => {
+  expect(closed.length).toBeGreaterThanOrEqual(15);
+  expect(open.length).toBeGreaterThanOrEqual(3);
+});
+
+test.each(closed)('%s without a token is answered with 401', async (_name, operation) => {
+  expectRefused(await call(operation), ['unauthorized']);
+});
+
+test.each(closed)('%s with a malformed token is answered with 401', async (_name, operation) => {
+  const { token } = await tokenWith([...service.app.scopes.keys()]);
+  const malformed = [
+    'Bearer',
+    'Bearer ',
+    token,
+    `Basic ${Buffer.from(`ada:${token}`).toString('base64')}`,
+    `Token ${token}`,
+    `Bearer: ${token}`,
+    `Bearer "${token}"`,
+    `Bearer ${token} ${token}`,
+    `Bearer ${token},`,
+    `Bearer ${token.slice(0, -1)}`,
+    `Bearer ${token}0`,
+    `Bearer ${token.toUpperCase()}`,
+    `Bearer ${token.slice('tnd_mcp_'.length)}`,
+    'Bearer tnd_mcp_',
+    'Bearer null',
+    `Bearer ${'a'.repeat(4000)}`,
+  ];
+  for (const authorization of malformed) {
+    expectRefused(await call(operation, authorization), ['unauthorized', 'invalid_token']);
+  }
+});
+
+test.each(closed)('%s with an unknown token is answered with 401', async (_name, operation) => {
+  expectRefused(await call(operation, `Bearer ${makeToken()}`), ['invalid_token']);
+});
+
+test.each(closed)('%s with an expired token is answered with 401', async (_name, operation) => {
+  const { token } = await tokenWith([...service.app.scopes.keys()], -1);
+  expectRefused(await call(operation, `Bearer ${token}`), ['invalid_token']);
+});
+
+test.each(closed)('%s with a revoked token is answered with 401', async (_name, operation) => {
+  const { token, view } = await tokenWith([...service.app.scopes.keys()]);
+  await service.app.offers(accountsPlugin).revokeToken(view.id);
+  expectRefused(await call(operation, `Bearer ${token}`), ['invalid_token']);
+});
+
+test.each(closed)('%s opens to its scope and to no other', async (_name, operation) => {
+  const all = [...service.app.scopes.keys()];
+  const { access } = operation;
+  const scope = 'scope' in access ? access.scope : undefined;
+  const others = all.filter((each) => each !== scope);
+  for (const scopes of [[], ...all.map((each) => [each]), all, others]) {
+    const { token } = await tokenWith(scopes);
+    const response = await call(operation, `Bearer ${token}`);
+    if (scope === undefined || scopes.includes(scope)) {
+      expect({ scopes, status: response.status }).toEqual({
+        scopes,
+        status: operation.response.status,
+      });
+    } else {
+      expectError(response, 403, 'insufficient_scope', new RegExp(scope));
+      expect(response.headers['www-authenticate']).toBe(
+        `Bearer error="insufficient_scope", scope="${scope}"`,
+      );
+    }
+  }
+});
+
+test.each(open)('%s is answered with any token and with none', async (_name, operation) => {
+  for (const authorization of [undefined, 'Bearer nonsense', `Bearer ${makeToken()}`]) {
+    expect((await call(operation, authorization)).status).toBe(200);
+  }
+});
+
+test.each(closed)('%s takes no token from the query string', async (_name, operation) => {
+  const { token } = await tokenWith([...service.app.scopes.keys()]);
+  const { method, path, body } = validRequest(operation, await livingGarden());
+  const separator = path.includes('?') ? '&' : '?';
+  const test = supertest(service.url)[METHODS[method]](`${path}${separator}access_token=${token}`);
+  expectRefused(await (body ? test.send(body) : test), ['unauthorized']);
+});

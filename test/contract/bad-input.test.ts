@@ -1,0 +1,157 @@
+import type { Operation } from '../../src/plugins/operation';
+import { BAD_VALUES, isBadFor, NO_INTEGERS } from '../support/bad-values';
+import { everythingStored, gardenOf } from '../support/garden';
+import { type Field, fieldsOf, type Ids, operationRows, validRequest } from '../support/operations';
+import { send } from '../support/raw';
+import { sendJson } from '../support/raw-json';
+import { startService, type TestService, type TestUser } from '../support/service';
+
+let service: TestService;
+let user: TestUser;
+let ids: Ids;
+let before: Record<string, string[]>;
+
+beforeAll(async () => {
+  // Without the jobs nothing but the requests of the tests writes.
+  service = await startService({ jobs: false });
+  user = await service.user();
+  ids = await gardenOf(user);
+  before = await everythingStored(service);
+});
+afterEach(async () => {
+  expect(await everythingStored(service)).toEqual(before);
+});
+afterAll(() => service.close());
+
+const rows = operationRows();
+const withBody = rows.filter(([, { body }]) => body);
+const bodyFields = withBody.flatMap(([name, operation]) =>
+  fieldsOf(operation.body).map((field) => [name, field.name, operation, field] as const),
+);
+const queryFields = rows.flatMap(([name, operation]) =>
+  fieldsOf(operation.query).map((field) => [name, field.name, operation] as const),
+);
+
+/** Sends a body, given as JSON text, and answers in short what became of it. */
+async function outcome(operation: Operation, text: string, mention = ''): Promise<unknown> {
+  const { method, path } = validRequest(operation, ids);
+  return inShort(await sendJson(service.url, user, method, path, text), mention);
+}
+
+const FINE = { status: 400, inErrorShape: true, mentioned: true };
+
+function inShort({ status, body }: { status: number; body: unknown }, mention: string): unknown {
+  const { error, code, ...rest } = body as Record<string, unknown>; // Its shape is checked here.
+  const isText = typeof error === 'string' && typeof code === 'string';
+  const inErrorShape = isText && Object.keys(rest).length === 0;
+  const mentioned = isText && error.includes(mention);
+  return inErrorShape && mentioned ? { status, inErrorShape, mentioned } : { status, body };
+}
+
+function textWith(operation: Operation, name: string, json: string): string {
+  const { body } = validRequest(operation, ids);
+  const others = Object.entries({ ...body, [name]: undefined })
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`);
+  return `{${[...others, `${JSON.stringify(name)}: ${json}`].join(', ')}}`;
+}
+
+test.each(bodyFields)(
+  '%s refuses whatever %s cannot be, names it and stores nothing',
+  async (_operation, name, operation, field: Field) => {
+    const bad = BAD_VALUES.filter((value) => isBadFor(field, value));
+    const outcomes: Record<string, unknown> = {};
+    for (const { label, json } of bad) {
+      outcomes[label] = await outcome(operation, textWith(operation, name, json), name);
+    }
+    expect(bad.length).toBeGreaterThan(15);
+    expect(outcomes).toEqual(Object.fromEntries(bad.map(({ label }) => [label, FINE])));
+  },
+);
+
+test.each(withBody)(
+  '%s refuses keys that it does not know, and names them',
+  async (_name, operation) => {
+    const keys = ['colour', '$set', 'constructor', 'prototype', 'hasOwnProperty', 'a.b', '🌱', ' '];
+    const outcomes: Record<string, unknown> = {};
+    for (const key of keys) {
+      outcomes[key] = await outcome(operation, textWith(operation, key, '1'), key);
+    }
+    expect(outcomes).toEqual(Object.fromEntries(keys.map((key) => [key, FINE])));
+  },
+);
+
+test.each(withBody)('%s refuses keys that would touch prototypes', async (_name, operation) => {
+  for (const json of ['{"isAdmin": true}', 'null', '1', '[]', '"x"']) {
+    expect(await outcome(operation, textWith(operation, '__proto__', json), '__proto__')).toEqual(
+      FINE,
+    );
+  }
+  const prototype = textWith(operation, 'constructor', '{"prototype": {"isAdmin": true}}');
+  expect(await outcome(operation, prototype, 'constructor')).toEqual(FINE);
+  const [field] = fieldsOf(operation.body);
+  const nested = textWith(operation, field?.name ?? '', '{"__proto__": {"isAdmin": true}}');
+  expect(await outcome(operation, nested)).toEqual(FINE);
+  expect({}).not.toHaveProperty('isAdmin');
+});
+
+test.each(withBody)('%s refuses strange keys without failing', async (_name, operation) => {
+  const keys = ['"\\u0000"', '"\\ud800"', '""', `"${'k'.repeat(90_000)}"`, '"\\u202e"', '"<b>"'];
+  for (const key of keys) expect(await outcome(operation, `{${key}: 1}`)).toEqual(FINE);
+  const deep = `{"x": ${'{"x":'.repeat(15_000)}0${'}'.repeat(15_000)}}`;
+  expect(await outcome(operation, deep)).toEqual(FINE);
+});
+
+test.each(withBody)('%s refuses what is not a JSON object', async (_name, operation) => {
+  const texts = [
+    '',
+    ' ',
+    'null',
+    'true',
+    '7',
+    '"fern"',
+    '[]',
+    '[{}]',
+    '{',
+    '}',
+    '{"name": "fern",}',
+    "{'name': 'fern'}",
+    '{name: "fern"}',
+    '{} {}',
+    '{"name": NaN}',
+    '{"name": 01}',
+    '{"name": "a\nb"}',
+    '// fern\n{}',
+    '['.repeat(20_000),
+  ];
+  const outcomes: Record<string, unknown> = {};
+  for (const text of texts) outcomes[text.slice(0, 20)] = await outcome(operation, text);
+  expect(outcomes).toEqual(Object.fromEntries(texts.map((text) => [text.slice(0, 20), FINE])));
+});
+
+test.each(queryFields)(
+  '%s refuses whatever %s cannot be in the query and names it',
+  async (_name, name, operation) => {
+    const { path } = validRequest(operation, ids);
+    const base = new URL(path, service.url);
+    base.searchParams.delete(name);
+    const rest = base.search === '' ? '?' : `${base.search}&`;
+    const values = NO_INTEGERS; // Nor is any of them a cursor.
+    const headers = { Authorization: `Bearer ${user.token}` };
+    const outcomes: Record<string, unknown> = {};
+    const tries = [...values.map((value) => `${name}=${value}`), `${name}=1&${name}=1`];
+    for (const query of [...tries, `${name}[$gt]=1`, `${name}[]=1`]) {
+      const answer = await send(service.url, 'GET', `${base.pathname}${rest}${query}`, { headers });
+      const body = JSON.parse(answer.body) as unknown;
+      outcomes[query] = inShort({ status: answer.status, body }, name);
+    }
+    expect(outcomes).toEqual(
+      Object.fromEntries(Object.keys(outcomes).map((query) => [query, FINE])),
+    );
+  },
+);
+
+test('there are fields to test', () => {
+  expect(bodyFields.length).toBeGreaterThan(50);
+  expect(queryFields.length).toBeGreaterThanOrEqual(4);
+});

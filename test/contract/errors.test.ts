@@ -1,0 +1,61 @@
+import { ErrorCode, hostErrors } from '../../src/errors';
+import { loadPlugins } from '../../src/plugins/loader';
+import { operationRows } from '../support/operations';
+
+/** The list of decisions.md, "Errors", each with the status that it usually comes with. */
+const CODES: Readonly<Record<string, number>> = {
+  validation_error: 400,
+  invalid_json: 400,
+  unsupported_media_type: 415,
+  payload_too_large: 413,
+  invalid_cursor: 400,
+  invalid_crop: 400,
+  photo_not_found: 404,
+  plant_not_found: 404,
+  event_not_found: 404,
+  unauthorized: 401,
+  invalid_token: 401,
+  insufficient_scope: 403,
+  plant_limit_reached: 403,
+  photo_limit_reached: 403,
+  feature_not_available: 403,
+  rate_limited: 429,
+  not_found: 404,
+  method_not_allowed: 405,
+  idempotency_conflict: 409,
+  idempotency_mismatch: 422,
+  service_unavailable: 503,
+  internal_error: 500,
+};
+
+const plugins = loadPlugins();
+const declared = [...hostErrors, ...plugins.flatMap(({ errors }) => errors ?? [])];
+
+test('the codes that are declared are those of the list, each once', () => {
+  expect(declared.map(({ code }) => code).sort()).toEqual(Object.keys(CODES).sort());
+});
+
+test.each(declared.map((each) => [each.code, each] as const))(
+  '%s comes with its status and one English sentence',
+  (code, { status, meaning }) => {
+    expect(status).toBe(CODES[code]);
+    expect(meaning).toMatch(/^[A-Z][^\n]*[^.]\.$/);
+  },
+);
+
+test('every code that an operation or a quota may give is one that is declared', () => {
+  const given = [
+    ...operationRows().flatMap(([, { errors = [], params = {} }]) => [
+      ...errors,
+      ...Object.values(params),
+    ]),
+    ...plugins.flatMap(({ quotas }) => Object.values(quotas ?? {}).map(({ error }) => error)),
+  ];
+  expect(given.map(({ code }) => code).filter((code) => !(code in CODES))).toEqual([]);
+  expect(given.length).toBeGreaterThan(10);
+});
+
+test('an error tells its code and its message, and nothing else', () => {
+  const error = new ErrorCode('a_code', 400, 'A meaning.').error('A message.');
+  expect(error.body).toEqual({ error: 'A message.', code: 'a_code' });
+});

@@ -1,0 +1,156 @@
+import { gardenOf } from '../support/garden';
+import { type Ids, operationRows, validRequest } from '../support/operations';
+import { eventPage } from '../support/paging';
+import { type ProfiledQuery, queriesOf } from '../support/profiler';
+import { startService, type TestService, type TestUser } from '../support/service';
+
+const EVENTS = 120;
+const LIMIT = 15;
+const START = Date.UTC(2026, 2, 1);
+
+let service: TestService;
+let user: TestUser;
+let plantId: string;
+let ids: Ids;
+
+beforeAll(async () => {
+  // The jobs of the server walk across accounts on purpose, and nobody waits for them.
+  service = await startService({ jobs: false });
+  user = await service.user();
+  const other = await service.user();
+  ids = await gardenOf(user);
+  plantId = ids['plant'] ?? '';
+  const theirs = await other.plant({ location: 'Attic' });
+  await Promise.all(
+    Array.from({ length: EVENTS }, async (_, index) => {
+      await user.event(plantId, {
+        type: index % 4 === 0 ? 'watered' : 'note',
+        occurredAt: new Date(START + index * 60_000).toISOString(),
+        photoIds: [ids['photo']],
+      });
+      await other.event(theirs.id);
+      if (index % 4 === 0) await user.plant({ location: `Room ${index}` });
+    }),
+  );
+});
+afterAll(() => service.close());
+
+const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
+
+/** Queries that grow with what is stored rather than with what is asked. */
+function bad(queries: readonly ProfiledQuery[]): ProfiledQuery[] {
+  return queries.filter(({ plan, sortsInMemory }) => plan.includes('COLLSCAN') || sortsInMemory);
+}
+
+function of(collection: string, queries: readonly ProfiledQuery[]): ProfiledQuery[] {
+  return queries.filter((query) => query.collection === collection);
+}
+
+const rows = operationRows().filter(([, { access }]) => !('public' in access));
+
+test.each(rows)('%s neither scans a collection nor sorts in memory', async (_name, operation) => {
+  const { method, path, body } = validRequest(operation, await gardenOf(user));
+  const queries = await queriesOf(service, async () => {
+    const test = user[METHODS[method]](path, body);
+    await test.expect(operation.response.status);
+  });
+  expect(of('tokens', queries)).not.toEqual([]);
+  expect(bad(queries)).toEqual([]);
+});
+
+test('no write that moves derived data scans a collection or sorts in memory', async () => {
+  const growth = { type: 'growth', growthAmount: 1, growthUnit: 'cm' };
+  const queries = await queriesOf(service, async () => {
+    const measured = await user.event(plantId, growth);
+    await user.patch(`/api/events/${measured.id}`, { growthUnit: 'in' }).expect(200);
+    const watering = await user.event(plantId, { photoIds: [ids['photo']] });
+    const occurredAt = '2026-01-01T00:00:00Z';
+    await user.patch(`/api/events/${watering.id}`, { occurredAt }).expect(200);
+    await user.delete(`/api/events/${measured.id}`).expect(200);
+    const plant = await user.plant({ primaryPhotoId: ids['photo'] });
+    await user.photo({ plantId: plant.id });
+    await user.event(plant.id, growth);
+    await user.delete(`/api/plants/${plant.id}`).expect(200);
+    const retry = { 'Idempotency-Key': 'once' };
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      await user.post('/api/plants', { name: 'Oak' }).set(retry).expect(201);
+    }
+  });
+  for (const collection of ['events', 'plants', 'photos', 'growth', 'careMonths', 'keptAnswers']) {
+    expect(of(collection, queries)).not.toEqual([]);
+  }
+  expect(bad(queries)).toEqual([]);
+});
+
+test('the first page of events reads one page of one index', async () => {
+  const queries = await queriesOf(service, () => eventPage(user, plantId, { limit: LIMIT }));
+  const [page, ...more] = of('events', queries);
+  expect(more).toEqual([]);
+  expect(page?.returned).toBe(LIMIT + 1);
+  expect(page?.docsExamined).toBe(LIMIT + 1);
+  expect(page?.keysExamined).toBeLessThanOrEqual(LIMIT + 2);
+});
+
+test('a page in the middle costs what the first one costs', async () => {
+  let { nextCursor } = await eventPage(user, plantId, { limit: 70 });
+  const cursor = nextCursor ?? '';
+  const queries = await queriesOf(service, async () => {
+    ({ nextCursor } = await eventPage(user, plantId, { limit: LIMIT, cursor }));
+  });
+  expect(nextCursor).not.toBeNull();
+  const [page, ...more] = of('events', queries);
+  expect(more).toEqual([]);
+  // The event that the cursor points at is met once more.
+  expect(page?.docsExamined).toBeLessThanOrEqual(LIMIT + 2);
+  expect(page?.keysExamined).toBeLessThanOrEqual(LIMIT + 3);
+  expect(bad(queries)).toEqual([]);
+});
+
+test('a month reads its own events', async () => {
+  const query = `monthStart=${START}&monthEnd=${START + 9 * 60_000}`;
+  const queries = await queriesOf(service, () =>
+    user.get(`/api/plants/${plantId}/events/month?${query}`).expect(200),
+  );
+  const [month, ...more] = of('events', queries);
+  expect(more).toEqual([]);
+  expect(month).toMatchObject({ returned: 10, docsExamined: 10 });
+  expect(bad(queries)).toEqual([]);
+});
+
+test('the photos of a page are read at once, each one time', async () => {
+  const queries = await queriesOf(service, () => eventPage(user, plantId, { limit: LIMIT }));
+  const photos = of('photos', queries);
+  expect(photos).toHaveLength(1);
+  expect(photos[0]?.docsExamined).toBe(1);
+});
+
+test('neither the list of plants nor the insights touch events', async () => {
+  const gardener = await service.user();
+  await gardenOf(gardener);
+  const queries = await queriesOf(service, async () => {
+    await gardener.get('/api/plants').expect(200);
+    await gardener.get('/api/insights').expect(200);
+    await gardener.get('/api/locations').expect(200);
+  });
+  expect(of('plants', queries)).not.toEqual([]);
+  expect(of('events', queries)).toEqual([]);
+  expect(bad(queries)).toEqual([]);
+});
+
+test('finding the latest event and the latest watering reads one event each', async () => {
+  const { id } = await user.event(plantId);
+  const queries = await queriesOf(service, () => user.delete(`/api/events/${id}`).expect(200));
+  for (const { docsExamined, keysExamined } of of('events', queries)) {
+    expect(docsExamined).toBeLessThanOrEqual(1);
+    expect(keysExamined).toBeLessThanOrEqual(2);
+  }
+});
+
+test('deleting a plant reads and writes none of its events', async () => {
+  const plant = await user.plant();
+  await Promise.all(Array.from({ length: 20 }, () => user.event(plant.id)));
+  const queries = await queriesOf(service, () =>
+    user.delete(`/api/plants/${plant.id}`).expect(200),
+  );
+  expect(of('events', queries)).toEqual([]);
+});

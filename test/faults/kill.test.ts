@@ -1,0 +1,146 @@
+import { mongo } from 'mongoose';
+
+import accountsPlugin from '../../plugins/accounts';
+import { embeddedUri } from '../../src/servers/mongod';
+import { DATABASE } from '../../src/servers/mongodb-uri';
+import { isAlive } from '../../src/servers/processes';
+import { until } from '../../src/servers/wait';
+import { Client, record, records } from '../support/client';
+import { differencesOf } from '../support/differences';
+import {
+  asOperator,
+  dataDirectory,
+  ownServer,
+  RealServer,
+  removeDataDirectory,
+  runningServers,
+} from '../support/real-server';
+import { type Scene, Writer } from './writers';
+
+const USERS = ['ann', 'bob', 'eve'];
+const KILLS = [
+  ...['server', 'mongod', 'both', 'mongod', 'server'],
+  ...['mongod', 'both', 'server', 'mongod', 'both'],
+] as const;
+/** Writes acknowledged between two kills, so that each kill meets writers that are at work. */
+const BETWEEN_KILLS = 15;
+
+let dataDir: string;
+let server: RealServer;
+
+beforeEach(async () => {
+  dataDir = await dataDirectory();
+  server = await RealServer.start(dataDir);
+});
+afterEach(async () => {
+  server.process.kill('SIGKILL');
+  await server.ended;
+  await removeDataDirectory(dataDir);
+});
+
+function tokensOf(users: readonly string[]): Promise<string[]> {
+  return asOperator(dataDir, (app) =>
+    Promise.all(
+      users.map(async (userId) => {
+        const scopes = [...app.scopes.keys()];
+        const wanted = { userId, tier: 'pro' as const, scopes, name: 't', expiresInSeconds: 3600 };
+        return (await app.offers(accountsPlugin).createToken(wanted)).token;
+      }),
+    ),
+  );
+}
+
+/** Kills mongod and waits until it is gone; who brings it back is the server's matter. */
+async function killMongod(): Promise<void> {
+  const mongod = await ownServer(dataDir, 'mongod');
+  if (!mongod) throw new Error('No mongod is recorded.');
+  process.kill(mongod.pid, 'SIGKILL');
+  await until(() => !isAlive(mongod), { within: 10_000 });
+}
+
+async function kill(victim: (typeof KILLS)[number], scene: Scene): Promise<void> {
+  if (victim === 'mongod') {
+    await killMongod();
+    return;
+  }
+  scene.serverMayBeDown = true;
+  await Promise.all([server.kill(), ...(victim === 'both' ? [killMongod()] : [])]);
+  server = await RealServer.start(dataDir);
+  scene.url = server.url;
+  scene.serverMayBeDown = false;
+}
+
+/** Every event of a plant: its text by its id. */
+async function eventsOf(client: Client, plantId: string): Promise<Map<string, string>> {
+  const path = `/api/plants/${plantId}/events?limit=100`;
+  const events = new Map<string, string>();
+  let next: string | null = path;
+  while (next !== null) {
+    const page = record((await client.send('GET', next)).body);
+    for (const { id, text } of records(page['items'])) events.set(String(id), String(text));
+    const cursor = page['nextCursor'] as string | null; // Section 2.10.
+    next = cursor && `${path}&cursor=${cursor}`;
+  }
+  return events;
+}
+
+test('ten kills of the server and of MongoDB lose and double nothing that was acknowledged', async () => {
+  const tokens = await tokensOf(USERS);
+  const scene: Scene = {
+    ...{ url: server.url, serverMayBeDown: false, stopped: false, acknowledged: 0, faults: [] },
+  };
+  const writers = tokens.map((token, user) =>
+    [1, 2].map((number) => new Writer(`${USERS[user] ?? ''}-${number}`, token, scene)),
+  );
+  const running = Promise.all(writers.flat().map((writer) => writer.run()));
+  for (const victim of KILLS) {
+    const goal = scene.acknowledged + BETWEEN_KILLS;
+    const isGoingOn = () => scene.acknowledged >= goal;
+    const goesOn = await Promise.race([until(isGoingOn, { within: 30_000 }), running]);
+    expect({ before: victim, goesOn, faults: scene.faults }).toMatchObject({ goesOn: true });
+    await kill(victim, scene);
+  }
+  scene.stopped = true;
+  await running;
+  expect(scene.faults).toEqual([]);
+
+  for (const [user, token] of tokens.entries()) {
+    const client = new Client(scene.url, token);
+    const plants = records((await client.send('GET', '/api/plants')).body);
+    const kept = (writers[user] ?? []).map((writer) => writer.kept);
+    const names = (list: { name?: unknown }[]) => list.map(({ name }) => name).sort();
+    expect(names(plants)).toEqual(names(kept));
+    for (const { plantId, events } of kept) {
+      expect(await eventsOf(client, plantId)).toEqual(events);
+    }
+    const totalEvents = kept.reduce((sum, { events }) => sum + events.size, 0);
+    const insights = record((await client.send('GET', '/api/insights')).body);
+    expect(insights['overview']).toMatchObject({ totalPlants: plants.length, totalEvents });
+  }
+  await asOperator(dataDir, async (app) => {
+    for (const user of USERS) expect(await differencesOf(app, user)).toEqual([]);
+  });
+  expect(await server.stop()).toBe(0);
+  expect(await runningServers(dataDir)).toEqual([]);
+}, 180_000);
+
+test('what a killed program left unfinished keeps nobody from writing after the next start', async () => {
+  const [token = ''] = await tokensOf(['ann']);
+  const mongod = await ownServer(dataDir, 'mongod');
+  const uri = embeddedUri(mongod?.port ?? 0, DATABASE);
+  const killed = await new mongo.MongoClient(uri).connect();
+  try {
+    const session = killed.startSession();
+    session.startTransaction();
+    const accounts = killed.db().collection<{ _id: string }>('accounts');
+    await accounts.updateOne({ _id: 'ann' }, { $inc: { revision: 1 } }, { session });
+    await server.kill();
+
+    server = await RealServer.start(dataDir);
+    const client = new Client(server.url, token);
+    const reply = await client.send('POST', '/api/plants', { body: { name: 'Fern' } });
+    expect(reply).toMatchObject({ status: 201 });
+  } finally {
+    await killed.close(true);
+  }
+}, 60_000);

@@ -1,0 +1,182 @@
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+import accountsPlugin from '../../plugins/accounts';
+import { until } from '../../src/servers/wait';
+import {
+  asOperator,
+  dataDirectory,
+  RealServer,
+  removeDataDirectory,
+  runningServers,
+} from '../support/real-server';
+
+const BODY = JSON.stringify({ name: 'Fern' });
+/** How long a program may take to stop. */
+const STOP_MS = 15_000;
+
+const started: RealServer[] = [];
+let dataDir: string;
+
+beforeEach(async () => {
+  dataDir = await dataDirectory();
+});
+afterEach(async () => {
+  for (const server of started.splice(0)) {
+    server.process.kill('SIGKILL');
+    await server.ended;
+  }
+  await removeDataDirectory(dataDir);
+});
+
+async function startServer(): Promise<RealServer> {
+  const server = await RealServer.start(dataDir);
+  started.push(server);
+  return server;
+}
+
+/** Starts a program that must end by itself, and waits for that. */
+async function failToStart(env: NodeJS.ProcessEnv = {}): Promise<RealServer> {
+  const server = RealServer.spawn(dataDir, env);
+  started.push(server);
+  await server.ended;
+  return server;
+}
+
+function aToken(): Promise<string> {
+  return asOperator(dataDir, async (app) => {
+    const scopes = [...app.scopes.keys()];
+    const wanted = { userId: 'ann', scopes, name: 'test', expiresInSeconds: 3600 };
+    return (await app.offers(accountsPlugin).createToken(wanted)).token;
+  });
+}
+
+/** A request of which the server has the head and half of the body, and all that it answers. */
+class HalfSent {
+  answer = '';
+  readonly closed: Promise<unknown>;
+
+  private constructor(private readonly socket: Socket) {
+    socket.on('data', (chunk: Buffer) => (this.answer += chunk.toString()));
+    this.closed = once(socket, 'close');
+  }
+
+  static async send(url: string, token: string): Promise<HalfSent> {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    const head = [
+      'POST /api/plants HTTP/1.1',
+      'Host: localhost',
+      `Authorization: Bearer ${token}`,
+      'Content-Type: application/json',
+      `Content-Length: ${BODY.length}`,
+      // Its answer tells that the server has read this head.
+      'Expect: 100-continue',
+    ];
+    const request = new HalfSent(socket);
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    await until(() => request.answer.startsWith('HTTP/1.1 100'), { within: 30_000 });
+    request.answer = '';
+    socket.write(BODY.slice(0, 5));
+    return request;
+  }
+
+  async finish(): Promise<void> {
+    this.socket.write(BODY.slice(5));
+    await this.closed;
+  }
+}
+
+async function refusesConnections(url: string): Promise<boolean> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const outcome = await Promise.race([
+    once(socket, 'connect').then(() => false),
+    once(socket, 'close').then(() => true),
+  ]).catch(() => true);
+  socket.destroy();
+  return outcome;
+}
+
+/** A sentence for the operator, and no trace of the program's insides. */
+function expectOneSentence(text: string): void {
+  const lines = text.trim().split('\n');
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatch(/^[A-Z].*\.$/);
+}
+
+test.each(['SIGTERM', 'SIGINT', 'Ctrl-C'] as const)(
+  '%s lets requests in progress be answered, ends with 0 and takes its servers with it',
+  async (how) => {
+    const server = await startServer();
+    expect(await runningServers(dataDir)).toEqual(['mongod', 'redis']);
+    const token = await aToken();
+    const requests = await Promise.all([1, 2, 3].map(() => HalfSent.send(server.url, token)));
+    // A terminal sends its signal to the whole group.
+    if (how === 'Ctrl-C') process.kill(-(server.process.pid ?? 0), 'SIGINT');
+    else server.process.kill(how);
+    expect(await until(() => refusesConnections(server.url), { within: STOP_MS })).toBe(true);
+    await Promise.all(requests.map((request) => request.finish()));
+    for (const { answer } of requests) {
+      expect(answer).toMatch(/^HTTP\/1\.1 201 /);
+      expect(answer).toMatch(/^Connection: close\r$/im);
+    }
+    expect(await until(() => server.process.exitCode !== null, { within: STOP_MS })).toBe(true);
+    expect(server.process.exitCode).toBe(0);
+    expect(await runningServers(dataDir)).toEqual([]);
+  },
+  90_000,
+);
+
+test('requests that never end do not keep the program from ending', async () => {
+  const server = await startServer();
+  const token = await aToken();
+  await HalfSent.send(server.url, token);
+  const stopping = performance.now();
+  expect(await server.stop()).toBe(0);
+  expect(performance.now() - stopping).toBeLessThan(STOP_MS);
+  expect(await runningServers(dataDir)).toEqual([]);
+}, 90_000);
+
+test('a second server on a data directory is refused, and the first goes on', async () => {
+  const first = await startServer();
+  const second = await failToStart();
+  expect(second.process.exitCode).toBe(1);
+  expect(second.stdout).toBe('');
+  expectOneSentence(second.stderr);
+  expect(second.stderr).toContain(String(first.process.pid));
+  expect(await runningServers(dataDir)).toEqual(['mongod', 'redis']);
+  const ready = await fetch(`${first.url}/readyz`);
+  expect(ready.status).toBe(200);
+}, 90_000);
+
+test('a port in use is told in one sentence, and nothing is left running', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo; // It listens on TCP.
+  const server = await failToStart({ PORT: String(port) });
+  other.close();
+  expect(server.process.exitCode).toBe(1);
+  expect(server.stdout).toBe('');
+  expectOneSentence(server.stderr);
+  expect(server.stderr).toContain(String(port));
+  expect(await runningServers(dataDir)).toEqual([]);
+}, 90_000);
+
+test('wrong settings are all told at once, before anything is started', async () => {
+  const wrong = {
+    PORT: '70000',
+    LOG_LEVEL: 'loud',
+    TRUST_PROXY: 'perhaps',
+    TIER_FREE_PLANTS: '-1',
+  };
+  const server = await failToStart({ ...wrong, TLS_CERT_FILE: '/missing.pem' });
+  expect(server.process.exitCode).toBe(2);
+  expect(server.stdout).toBe('');
+  const lines = server.stderr.trim().split('\n');
+  expect(lines).toHaveLength(5);
+  for (const name of [...Object.keys(wrong), 'TLS_CERT_FILE']) {
+    expect(lines.filter((line) => line.includes(name))).toHaveLength(1);
+  }
+  expect(await readdir(dataDir)).toEqual([]);
+}, 90_000);

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Client, record, type Reply } from '../support/client';
+
+/** Longer than any answer may take: the service gives a write ten seconds, and a little around it. */
+const HANGS_MS = 15_000;
+
+/** Where the service is at the moment, and what is being done to it. */
+export interface Scene {
+  url: string;
+  /** Whether connections may break now, because the server itself is killed. */
+  serverMayBeDown: boolean;
+  stopped: boolean;
+  /** How many writes were acknowledged. */
+  acknowledged: number;
+  /** Answers that should not have been given, and answers that were not. */
+  faults: string[];
+}
+
+/** What a writer was told is kept: exactly this must be there in the end. */
+export interface Kept {
+  plantId: string;
+  name: string;
+  /** The texts of its events by their ids. */
+  events: Map<string, string>;
+}
+
+/**
+ * Writes to a plant of its own until it is told to stop, each write again until it is acknowledged,
+ * as a phone does; what is made carries a key, so that it is made once.
+ */
+export class Writer {
+  readonly kept: Kept = { plantId: '', name: '', events: new Map() };
+  #client: { url: string; client: Client } | undefined;
+  #count = 0;
+
+  constructor(
+    private readonly label: string,
+    private readonly token: string,
+    private readonly scene: Scene,
+  ) {}
+
+  async run(): Promise<void> {
+    const { kept, scene } = this;
+    kept.name = `${this.label} first`;
+    kept.plantId = await this.#create('/api/plants', { name: kept.name });
+    while (!scene.stopped) {
+      this.#count += 1;
+      await this.#write(this.#count % 4);
+      scene.acknowledged += 1;
+    }
+  }
+
+  async #write(kind: number): Promise<void> {
+    const { kept } = this;
+    const text = `${this.label} ${this.#count}`;
+    if (kind === 0) {
+      await this.#until([200], 'PATCH', `/api/plants/${kept.plantId}`, { name: text });
+      kept.name = text;
+      return;
+    }
+    if (kind === 1) {
+      const [oldest] = kept.events.keys();
+      if (oldest === undefined) return;
+      // An attempt whose answer was lost may have deleted it.
+      await this.#until([200, 404], 'DELETE', `/api/events/${oldest}`);
+      kept.events.delete(oldest);
+      return;
+    }
+    kept.events.set(await this.#create(`/api/plants/${kept.plantId}/events`, { text }), text);
+  }
+
+  async #create(path: string, body: object): Promise<string> {
+    const headers = { 'idempotency-key': randomUUID() };
+    const reply = await this.#until([201], 'POST', path, body, headers);
+    return String(record(reply.body)['id']);
+  }
+
+  /** Sends a request until it gets one of the answers that it should. */
+  async #until(
+    statuses: readonly number[],
+    method: string,
+    path: string,
+    body?: object,
+    headers: Record<string, string> = {},
+  ): Promise<Reply> {
+    for (;;) {
+      const reply = await this.#try(method, path, body, headers);
+      if (reply && statuses.includes(reply.status)) return reply;
+      // One that a kill left without its answer may still be running.
+      const isPassing = reply === undefined || reply.status === 503 || reply.status === 409;
+      if (!isPassing) throw new Error(`${method} ${path}: ${JSON.stringify(reply)}`);
+      if (reply?.status === 503 && reply.headers['retry-after'] === undefined) {
+        this.scene.faults.push(`${method} ${path}: 503 without Retry-After`);
+      }
+      await sleep(50);
+    }
+  }
+
+  async #try(
+    method: string,
+    path: string,
+    body: object | undefined,
+    headers: Record<string, string>,
+  ): Promise<Reply | undefined> {
+    const { scene } = this;
+    if (this.#client?.url !== scene.url) {
+      this.#client = { url: scene.url, client: new Client(scene.url, this.token) };
+    }
+    const sentDuringKill = scene.serverMayBeDown;
+    try {
+      return await this.#client.client.send(method, path, { body, headers, within: HANGS_MS });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const isExcused = sentDuringKill || scene.serverMayBeDown;
+      if (!isExcused || reason.includes('abort')) {
+        scene.faults.push(`${method} ${path}: no answer (${reason})`);
+      }
+      return undefined;
+    }
+  }
+}

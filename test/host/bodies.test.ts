@@ -1,0 +1,264 @@
+import { connect } from 'node:net';
+import { randomBytes } from 'node:crypto';
+import { deflateSync, gzipSync } from 'node:zlib';
+
+import { errorOf, exchange, type RawAnswer, send } from '../support/raw';
+import { startService, type TestService, type TestUser } from '../support/service';
+
+/** Largest body that is read: 100 KiB. */
+const LIMIT = 102_400;
+
+let service: TestService;
+let user: TestUser;
+
+beforeAll(async () => {
+  service = await startService();
+  user = await service.user();
+});
+afterAll(() => service.close());
+
+interface Sent {
+  type?: string | undefined;
+  encoding?: string;
+  chunked?: boolean;
+}
+
+function post(body: string | Buffer, { type = 'application/json', encoding, chunked }: Sent = {}) {
+  return send(service.url, 'POST', '/api/plants', {
+    headers: {
+      Authorization: `Bearer ${user.token}`,
+      ...(type === '' ? {} : { 'Content-Type': type }),
+      ...(encoding === undefined ? {} : { 'Content-Encoding': encoding }),
+      ...(chunked
+        ? { 'Transfer-Encoding': 'chunked' }
+        : { 'Content-Length': String(Buffer.byteLength(body)) }),
+    },
+    body,
+  });
+}
+
+function expectRefusal(answer: RawAnswer, status: number, code: string, error?: string): void {
+  expect([answer.status, errorOf(answer)]).toEqual([
+    status,
+    { code, error: error ?? (expect.any(String) as string) },
+  ]);
+  expect(answer.headers['x-request-id']).toBeDefined();
+}
+
+/** A good body, padded with white space to a length in bytes. */
+function padded(bytes: number): string {
+  return '{"name":"Fern"}'.padEnd(bytes, ' ');
+}
+
+describe('JSON', () => {
+  test.each([
+    ['cut short', '{"name":"Fern"'],
+    ['of single quotes', "{'name':'Fern'}"],
+    ['with a comment', '{"name":"Fern"} // a fern'],
+    ['with a trailing comma', '{"name":"Fern",}'],
+    ['with a bare NaN', '{"name":NaN}'],
+    ['followed by more', '{"name":"Fern"}{}'],
+    ['that is a word', 'fern'],
+    ['of white space only', '  '],
+  ])('%s is answered with 400', async (_, body) => {
+    expectRefusal(await post(body), 400, 'invalid_json', 'The request body is not valid JSON.');
+  });
+
+  test.each([['[]'], ['[{"name":"Fern"}]'], ['"name"'], ['7'], ['true'], ['null']])(
+    'that is no object, %s, is answered with 400',
+    async (body) => {
+      const message = 'The request body must be a JSON object.';
+      expectRefusal(await post(body), 400, 'invalid_json', message);
+    },
+  );
+
+  test.each([[false], [true]])(
+    'an empty body (chunked: %s) is answered with 400',
+    async (chunked) => {
+      const message = 'The request body is empty; it must be a JSON object.';
+      expectRefusal(await post('', { chunked }), 400, 'invalid_json', message);
+    },
+  );
+
+  test('no body at all, and no type either, is answered with 400', async () => {
+    const answer = await user.post('/api/plants').send(undefined).set('Content-Type', '');
+    expect(answer.status).toBe(400);
+  });
+
+  test.each([
+    ['__proto__', '{"name":"Fern","__proto__":{"toxic":true}}'],
+    ['__proto__, of no object', '{"name":"Fern","__proto__":null}'],
+    ['__proto__, escaped', '{"name":"Fern","\\u005f_proto__":{}}'],
+    ['__proto__, nested', '{"name":"Fern","notes":{"a":[{"__proto__":{}}]}}'],
+    ['constructor', '{"name":"Fern","constructor":1}'],
+    ['constructor, nested', '{"name":"Fern","notes":{"constructor":{"prototype":{}}}}'],
+    ['constructor, of a prototype', '{"name":"Fern","constructor":{"prototype":{"toxic":true}}}'],
+    ['hasOwnProperty', '{"name":"Fern","hasOwnProperty":1}'],
+    ['toString', '{"name":"Fern","toString":1}'],
+  ])('with the key %s is answered with 400', async (_, body) => {
+    const answer = await post(body);
+    expect(answer.status).toBe(400);
+    expect(['invalid_json', 'validation_error']).toContain(errorOf(answer).code);
+    expect(({} as { toxic?: boolean }).toxic).toBeUndefined();
+  });
+
+  test.each([
+    ['a number outside double range', '{"name":"Fern","wateringFrequencyDays":1e400}'],
+    ['a negative number outside double range', '{"name":"Fern","wateringFrequencyDays":-1e400}'],
+    [
+      'objects nested fifteen thousand deep',
+      `{"name":${'{"a":'.repeat(15_000)}1${'}'.repeat(15_000)}}`,
+    ],
+    ['lists nested forty thousand deep', `{"name":${'['.repeat(40_000)}${']'.repeat(40_000)}}`],
+    ['a key of ninety thousand characters', `{"name":"Fern","${'k'.repeat(90_000)}":1}`],
+  ])('with %s is answered with 400, briefly', async (_, body) => {
+    const answer = await post(body);
+    expectRefusal(answer, 400, 'validation_error');
+    expect(answer.body.length).toBeLessThan(500);
+  });
+
+  test('names the field that is not known', async () => {
+    const message = 'colour is not allowed.';
+    expectRefusal(await post('{"name":"Fern","colour":1}'), 400, 'validation_error', message);
+  });
+});
+
+describe('text', () => {
+  test.each([
+    ['a lone continuation byte', [0x80]],
+    ['a cut sequence', [0xc3]],
+    ['an overlong slash', [0xc0, 0xaf]],
+    ['an encoded surrogate', [0xed, 0xa0, 0x80]],
+    ['UTF-16', [0xff, 0xfe]],
+  ])('that is not UTF-8, with %s, is answered with 400', async (_, bytes) => {
+    const body = Buffer.concat([Buffer.from('{"name":"'), Buffer.from(bytes), Buffer.from('"}')]);
+    expectRefusal(await post(body), 400, 'invalid_json', 'The request body is not valid UTF-8.');
+  });
+
+  test('comes back as it was sent, in any script', async () => {
+    const name = ' Büro–Monstera 🌿 龟背竹 é e\u0301 \u202e ';
+    const answer = await post(JSON.stringify({ name }));
+    expect(answer.status).toBe(201);
+    expect(JSON.parse(answer.body)).toMatchObject({ name });
+  });
+});
+
+describe('the media type', () => {
+  test.each([
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'application/json; charset="utf-8"',
+    'Application/JSON',
+  ])('%s is taken', async (type) => {
+    expect((await post('{"name":"Fern"}', { type })).status).toBe(201);
+  });
+
+  test.each([
+    'text/plain',
+    'text/json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/xml',
+    'application/json; charset=latin1',
+    'application/json; charset=utf-16',
+    'json',
+    '',
+  ])('"%s" is answered with 415', async (type) => {
+    expectRefusal(await post('{"name":"Fern"}', { type }), 415, 'unsupported_media_type');
+  });
+});
+
+describe('the size', () => {
+  test.each([[false], [true]])('of 100 KiB is within the limit (chunked: %s)', async (chunked) => {
+    expect((await post(padded(LIMIT), { chunked })).status).toBe(201);
+  });
+
+  test.each([[false], [true]])(
+    'of a byte more is answered with 413 (chunked: %s)',
+    async (chunked) => {
+      const answer = await post(padded(LIMIT + 1), { chunked });
+      expectRefusal(answer, 413, 'payload_too_large', 'The request body is larger than 100 KiB.');
+    },
+  );
+
+  test('that is only announced is answered with 413 before the body comes', async () => {
+    const answer = await exchange(
+      service.url,
+      'POST /api/plants HTTP/1.1\r\nHost: x\r\nConnection: close\r\n' +
+        `Authorization: Bearer ${user.token}\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${LIMIT + 1}\r\n\r\n`,
+    );
+    expectRefusal(answer, 413, 'payload_too_large');
+  });
+});
+
+describe('a compressed body', () => {
+  test.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['identity', (body: string) => Buffer.from(body)],
+  ])('in %s is read', async (encoding, compress) => {
+    expect((await post(compress('{"name":"Fern"}'), { encoding })).status).toBe(201);
+  });
+
+  test('may be as large as any other once it is inflated', async () => {
+    const encoding = 'gzip';
+    expect((await post(gzipSync(padded(LIMIT)), { encoding })).status).toBe(201);
+    const answer = await post(gzipSync(padded(LIMIT + 1)), { encoding });
+    expectRefusal(answer, 413, 'payload_too_large');
+  });
+
+  test.each([
+    ['corrupt', Buffer.from('{"name":"Fern"}')],
+    ['cut short', gzipSync('{"name":"Fern"}').subarray(0, -10)],
+    ['cut within its checksum', gzipSync('{"name":"Fern"}').subarray(0, -1)],
+    [
+      'wrong in its checksum',
+      Buffer.concat([gzipSync('{"name":"Fern"}').subarray(0, -8), randomBytes(8)]),
+    ],
+  ])('that is %s is answered with 400', async (_, body) => {
+    const message = 'The compressed request body is corrupt or cut short.';
+    expectRefusal(await post(body, { encoding: 'gzip' }), 400, 'invalid_json', message);
+  });
+
+  test('in a coding that is not known is answered with 415', async () => {
+    expectRefusal(await post('{}', { encoding: 'zstandard' }), 415, 'unsupported_media_type');
+  });
+
+  test('that inflates past the limit is answered with 413 as soon as it does', async () => {
+    const bomb = gzipSync(Buffer.alloc(50_000_000, ' '));
+    const { port, hostname } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `POST /api/plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${user.token}\r\n` +
+        'Content-Type: application/json\r\nContent-Encoding: gzip\r\n' +
+        `Content-Length: ${bomb.length}\r\n\r\n`,
+    );
+    // Only a part of it is sent: an answer must not need the rest.
+    socket.write(bomb.subarray(0, 2000));
+    const answer = await new Promise<string>((resolve) => {
+      socket.once('data', (chunk: Buffer) => {
+        resolve(chunk.toString());
+      });
+    });
+    socket.destroy();
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    expect(answer).toContain('"code":"payload_too_large"');
+  });
+});
+
+test('a body that is cut off in the middle harms nobody else', async () => {
+  const { port, hostname } = new URL(service.url);
+  const socket = connect(Number(port), hostname);
+  await new Promise<void>((resolve) => {
+    socket.write(
+      `POST /api/plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${user.token}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"name":',
+      () => {
+        resolve();
+      },
+    );
+  });
+  socket.destroy();
+  expect((await post('{"name":"Fern"}')).status).toBe(201);
+});

@@ -1,0 +1,266 @@
+import Joi from 'joi';
+import pino from 'pino';
+
+import { App } from '../../src/app';
+import { ErrorCode } from '../../src/errors';
+import type { Identity } from '../../src/identity';
+import { LoaderError } from '../../src/plugins/loader';
+import type { Contribution, Host, Plugin } from '../../src/plugins/manifest';
+import { type Operation, read } from '../../src/plugins/operation';
+
+const nothing = async (): Promise<void> => undefined;
+
+const herbNotFound = new ErrorCode('herb_not_found', 404, 'There is no such herb.');
+
+const identity: Identity = {
+  authenticate: async () => undefined,
+  open: () => Promise.reject(new Error('Nobody writes here.')),
+  addUsage: async () => undefined,
+  accountIds: async () => [],
+};
+
+const keeper: Plugin = {
+  name: 'keeper',
+  requires: [],
+  setup: () => ({ offers: 'who is who', identity }),
+};
+
+function plugin(name: string, setup: (host: Host) => Contribution, facts: object = {}): Plugin {
+  return { name, requires: [], setup, ...facts };
+}
+
+/** A plugin of operations. They may be faulty: the loader is what has to notice. */
+function herbs(...operations: object[]): Plugin {
+  return plugin('herbs', () => ({ offers: undefined, operations: operations as Operation[] }), {
+    scopes: { 'herbs:read': 'Read herbs' },
+    errors: [herbNotFound],
+  });
+}
+
+const list = read({
+  path: '/api/herbs',
+  summary: 'List all herbs',
+  access: { scope: 'herbs:read' },
+  limit: 'reads',
+  response: { status: 200, schema: Joi.array(), description: 'All herbs' },
+  tool: { name: 'list_herbs', description: 'List all herbs.' },
+  handler: async () => [],
+});
+
+/** The same operation under another name, so that nothing but what is changed is a fault. */
+const other = { ...list, path: '/api/spices', tool: { none: 'only for tests' } };
+
+function without(operation: object, key: string): object {
+  return Object.fromEntries(Object.entries(operation).filter(([name]) => name !== key));
+}
+
+function appOf(...plugins: Plugin[]): App {
+  return new App({ plugins, env: {}, log: pino({ level: 'silent' }) });
+}
+
+function refusal(...plugins: Plugin[]): string {
+  try {
+    appOf(...plugins);
+  } catch (error) {
+    if (error instanceof LoaderError) return error.message;
+    throw error;
+  }
+  throw new Error('The app refused nothing.');
+}
+
+test('an operation without a fault is taken', () => {
+  expect(appOf(keeper, herbs(list)).operations).toEqual([list]);
+});
+
+describe('one operation by itself', () => {
+  test.each<[string, object, string]>([
+    ['an unknown key', { ...list, colour: 'red' }, 'GET /api/herbs: colour is not allowed'],
+    ['a missing method', without(list, 'method'), '? /api/herbs: method is required'],
+    ['a missing path', without(list, 'path'), 'GET ?: path is required'],
+    ...['summary', 'access', 'limit', 'response', 'tool', 'handler'].map(
+      (key): [string, object, string] => [
+        `a missing ${key}`,
+        without(list, key),
+        `GET /api/herbs: ${key} is required`,
+      ],
+    ),
+    [
+      'a response without a schema',
+      { ...list, response: { status: 200, description: 'All herbs' } },
+      'GET /api/herbs: response.schema is required',
+    ],
+    [
+      'a response whose schema is none',
+      { ...list, response: { ...list.response, schema: { type: 'array' } } },
+      'GET /api/herbs: response.schema must be a Joi schema of any type',
+    ],
+    [
+      'neither a scope nor an exemption',
+      { ...list, access: {} },
+      'GET /api/herbs: access does not match any of the allowed types',
+    ],
+    [
+      'an exemption without its reason',
+      { ...list, access: { public: '' } },
+      'GET /api/herbs: access does not match any of the allowed types',
+    ],
+    [
+      'a scope and an exemption at once',
+      { ...list, access: { scope: 'herbs:read', public: 'everybody may' } },
+      'GET /api/herbs: access does not match any of the allowed types',
+    ],
+    [
+      'a tool that is neither named nor explained away',
+      { ...list, tool: {} },
+      'GET /api/herbs: tool does not match any of the allowed types',
+    ],
+    [
+      'no budget and no reason for that',
+      { ...list, limit: {} },
+      'GET /api/herbs: limit.none is required',
+    ],
+  ])('%s is refused by folder, route and key', (_, operation, message) => {
+    expect(refusal(keeper, herbs(operation))).toBe(`plugins/herbs: ${message}`);
+  });
+
+  test.each([
+    ['a method that is none', { method: 'FETCH' }, 'FETCH /api/herbs: method must be one of'],
+    [
+      'a path that is none',
+      { path: 'api herbs' },
+      'GET api herbs: path with value api herbs fails',
+    ],
+  ])('%s is refused by folder, route and key', (_, change, message) => {
+    expect(refusal(keeper, herbs({ ...list, ...change }))).toContain(`plugins/herbs: ${message}`);
+  });
+});
+
+describe('an operation and the manifests', () => {
+  test.each([
+    [
+      'an unknown scope',
+      { ...list, access: { scope: 'herbs:eat' } },
+      'GET /api/herbs: access: no plugin declares the scope herbs:eat',
+    ],
+    [
+      'an unknown budget',
+      { ...list, limit: 'meals' },
+      'GET /api/herbs: limit: no plugin declares the budget meals',
+    ],
+    [
+      'an unknown quota',
+      { ...list, quota: 'meals' },
+      'GET /api/herbs: quota: no plugin declares the quota meals',
+    ],
+    [
+      'an error that no manifest lists',
+      { ...list, errors: [new ErrorCode('herb_eaten', 410, 'It was eaten.')] },
+      'GET /api/herbs: errors: no plugin declares the error code herb_eaten',
+    ],
+    [
+      'a parameter of the path that is not listed',
+      { ...list, path: '/api/herbs/{id}' },
+      'GET /api/herbs/{id}: params: must list the parameters of the path: id',
+    ],
+    [
+      'a listed parameter that the path does not have',
+      { ...list, path: '/api/herbs/{id}', params: { id: herbNotFound, leaf: herbNotFound } },
+      'GET /api/herbs/{id}: params: must list the parameters of the path: id',
+    ],
+  ])('%s is refused by folder, route and key', (_, operation, message) => {
+    expect(refusal(keeper, herbs(operation))).toBe(`plugins/herbs: ${message}`);
+  });
+
+  test.each([
+    ['the same path', list.path],
+    ['a path that differs in the name of a parameter only', '/api/herbs/{leaf}'],
+  ])('a second operation of the same method at %s is refused', (_, path) => {
+    const param = /\{(\w+)\}/.exec(path)?.[1];
+    const first = param ? { ...list, path: '/api/herbs/{id}', params: { id: herbNotFound } } : list;
+    const second = { ...other, path, ...(param ? { params: { [param]: herbNotFound } } : {}) };
+    const shape = param ? '/api/herbs/{}' : path;
+    expect(refusal(keeper, herbs(first, second))).toBe(
+      `plugins/herbs: GET ${path}: the operation GET ${shape} is already that of plugins/herbs: GET ${first.path}`,
+    );
+  });
+
+  test('a second tool of the same name is refused by both routes', () => {
+    expect(refusal(keeper, herbs(list, { ...other, tool: list.tool }))).toBe(
+      'plugins/herbs: GET /api/spices: the tool list_herbs is already that of plugins/herbs: GET /api/herbs',
+    );
+  });
+
+  test('all faults between operations are named at once', () => {
+    const message = refusal(
+      keeper,
+      herbs({ ...list, limit: 'meals' }, { ...other, access: { scope: 'herbs:eat' } }),
+    );
+    expect(message.split('\n')).toHaveLength(2);
+  });
+});
+
+describe('what a plugin contributes', () => {
+  test('an unknown key is refused', () => {
+    const faulty = plugin('herbs', () => ({ offers: undefined, colour: 'red' }));
+    expect(refusal(keeper, faulty)).toBe('plugins/herbs: setup: colour is not allowed');
+  });
+
+  test('a setup that answers nothing is refused', () => {
+    // A plugin in JavaScript can answer what the type forbids.
+    const faulty = plugin('herbs', () => undefined as unknown as Contribution);
+    expect(refusal(keeper, faulty)).toBe('plugins/herbs: setup: value is required');
+  });
+
+  test("use of another's offers without requiring it is refused by both names", () => {
+    const nosy = plugin('nosy', (host) => ({ offers: host.offers(keeper) }));
+    expect(refusal(keeper, nosy)).toBe('plugins/nosy: uses keeper without requiring it');
+  });
+
+  test("use of a required plugin's offers is what requiring it is for", () => {
+    const friend = plugin('friend', (host) => ({ offers: host.offers(keeper) }), {
+      requires: ['keeper'],
+    });
+    expect(appOf(keeper, friend).offers(friend)).toBe('who is who');
+  });
+
+  test.each([
+    ['without saying who may come in', { handler: nothing }, '.access is required'],
+    [
+      'with an unknown key',
+      { access: { public: 'all' }, handler: nothing, colour: 'red' },
+      '.colour is not allowed',
+    ],
+  ])('a transport %s is refused', (_, method, message) => {
+    const transports = [{ path: '/api/herbs', methods: { GET: { summary: 'Herbs', ...method } } }];
+    // What is missing is for the loader to notice.
+    const contribution = { offers: undefined, transports } as unknown as Contribution;
+    const talker = plugin('talker', () => contribution);
+    expect(refusal(keeper, talker)).toBe(
+      `plugins/talker: setup: transports[0].methods.GET${message}`,
+    );
+  });
+
+  test('a transport at the path and method of an operation is refused', () => {
+    const method = { summary: 'Herbs', access: { public: 'all' }, handler: nothing };
+    const talker = plugin('talker', () => ({
+      offers: undefined,
+      transports: [{ path: '/api/herbs', methods: { GET: method } }],
+    }));
+    expect(refusal(keeper, herbs(list), talker)).toBe(
+      'plugins/talker: the operation GET /api/herbs is already that of plugins/herbs: GET /api/herbs',
+    );
+  });
+
+  test('a program in which nobody tells who calls is refused', () => {
+    expect(refusal(herbs(list))).toBe(
+      'plugins: exactly one plugin must answer who a caller is (identity): none',
+    );
+  });
+
+  test('a program in which two plugins tell who calls is refused by their names', () => {
+    const second = plugin('doorman', () => ({ offers: undefined, identity }));
+    expect(refusal(keeper, second)).toBe(
+      'plugins: exactly one plugin must answer who a caller is (identity): keeper, doorman',
+    );
+  });
+});

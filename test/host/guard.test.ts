@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+
+import { mongo, Schema } from 'mongoose';
+
+import { Database } from '../../src/data/database';
+import { acrossAccounts, UnscopedQueryError } from '../../src/data/guard';
+import { defineModel } from '../../src/data/models';
+import { freshDatabase } from '../support/service';
+
+interface Leaf {
+  userId: string;
+  size: number;
+}
+
+function leafModel(name: string, owner: 'account' | { shared: string }) {
+  const fields = { userId: { type: String, required: true }, size: Number };
+  return defineModel<Leaf>({
+    name,
+    owner,
+    schema: new Schema<Leaf>(fields, { collection: name, versionKey: false }),
+  });
+}
+
+const database = new Database();
+const leaves = leafModel('Leaf', 'account');
+const shared = leafModel('SharedLeaf', { shared: 'for tests' });
+const model = database.model(leaves);
+database.model(shared);
+const driver = database.collection(leaves);
+
+beforeAll(() => database.connect(freshDatabase()));
+afterAll(async () => {
+  await database.connection.dropDatabase();
+  await database.close();
+});
+
+/** What a call throws or rejects with; undefined when it works. */
+async function failureOf(call: () => unknown): Promise<unknown> {
+  try {
+    const result = call();
+    // A cursor asks nothing until it is read.
+    if (result instanceof mongo.AggregationCursor || result instanceof mongo.FindCursor) {
+      await result.toArray();
+    } else await result;
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+type Filter = Record<string, unknown>;
+const set = { $set: { size: 2 } };
+
+/** Every way to documents through the driver, given what it names. */
+const DRIVER_CALLS: Readonly<Record<string, (filter: Filter) => unknown>> = {
+  aggregate: (filter) => driver.aggregate([{ $match: filter }]),
+  bulkWrite: (filter) => driver.bulkWrite([{ updateOne: { filter, update: set } }]),
+  // Deprecated, and there all the same.
+  // eslint-disable-next-line @typescript-eslint/no-deprecated
+  count: (filter) => driver.count(filter),
+  countDocuments: (filter) => driver.countDocuments(filter),
+  deleteMany: (filter) => driver.deleteMany({ ...filter, size: -1 }),
+  deleteOne: (filter) => driver.deleteOne({ ...filter, size: -1 }),
+  distinct: (filter) => driver.distinct('size', filter),
+  find: (filter) => driver.find(filter),
+  findOne: (filter) => driver.findOne(filter),
+  findOneAndDelete: (filter) => driver.findOneAndDelete({ ...filter, size: -1 }),
+  findOneAndReplace: (filter) => driver.findOneAndReplace(filter, { userId: 'ada', size: 3 }),
+  findOneAndUpdate: (filter) => driver.findOneAndUpdate(filter, set),
+  // The driver's types ask for whole documents, and what is tested is their lack.
+  insertMany: (filter) =>
+    driver.insertMany([{ size: 1, ...filter } as Leaf & { _id: mongo.ObjectId }]),
+  insertOne: (filter) => driver.insertOne({ size: 1, ...filter } as Leaf & { _id: mongo.ObjectId }),
+  replaceOne: (filter) => driver.replaceOne(filter, { userId: 'ada', size: 3 }),
+  updateMany: (filter) => driver.updateMany(filter, set),
+  updateOne: (filter) => driver.updateOne(filter, set),
+};
+
+/** The same ways through Mongoose. */
+const MONGOOSE_CALLS: Readonly<Record<string, (filter: Filter) => unknown>> = {
+  aggregate: (filter) => model.aggregate([{ $match: filter }]),
+  bulkWrite: (filter) => model.bulkWrite([{ updateOne: { filter, update: set } }]),
+  countDocuments: (filter) => model.countDocuments(filter),
+  cursor: (filter) => model.find(filter).cursor().next(),
+  deleteMany: (filter) => model.deleteMany({ ...filter, size: -1 }),
+  deleteOne: (filter) => model.deleteOne({ ...filter, size: -1 }),
+  distinct: (filter) => model.distinct('size', filter),
+  exists: (filter) => model.exists(filter),
+  find: (filter) => model.find(filter),
+  'find lean': (filter) => model.find(filter).lean(),
+  findOne: (filter) => model.findOne(filter),
+  findOneAndDelete: (filter) => model.findOneAndDelete({ ...filter, size: -1 }),
+  findOneAndReplace: (filter) => model.findOneAndReplace(filter, { userId: 'ada', size: 3 }),
+  findOneAndUpdate: (filter) => model.findOneAndUpdate(filter, set),
+  replaceOne: (filter) => model.replaceOne(filter, { userId: 'ada', size: 3 }),
+  updateMany: (filter) => model.updateMany(filter, set),
+  updateOne: (filter) => model.updateOne(filter, set),
+};
+
+const UNSCOPED: readonly [string, Filter][] = [
+  ['names no account', {}],
+  ['names other things', { size: 1 }],
+  ['names an empty account', { userId: '' }],
+  ['names accounts by an operator', { userId: { $ne: 'nobody' } }],
+  ['names accounts by a pattern', { userId: /./ }],
+  ['names the account in a branch only', { $or: [{ userId: 'ada' }, { size: 1 }] }],
+];
+
+const everyCall = [
+  ...Object.entries(DRIVER_CALLS).map(([name, call]) => [`driver's ${name}`, call] as const),
+  ...Object.entries(MONGOOSE_CALLS).map(([name, call]) => [`Mongoose's ${name}`, call] as const),
+];
+
+describe.each(everyCall)('the %s on user data', (_, call) => {
+  test.each(UNSCOPED)('throws when it %s', async (_case, filter) => {
+    expect(await failureOf(() => call(filter))).toBeInstanceOf(UnscopedQueryError);
+  });
+
+  test('works when it names the account', async () => {
+    expect(await failureOf(() => call({ userId: 'ada' }))).toBeUndefined();
+  });
+
+  test('works across accounts for a reason', async () => {
+    const failure = await failureOf(() =>
+      acrossAccounts('a test', async () => {
+        const result = call({ userId: { $type: 'string' } });
+        return result instanceof mongo.AggregationCursor || result instanceof mongo.FindCursor
+          ? result.toArray()
+          : result;
+      }),
+    );
+    expect(failure).not.toBeInstanceOf(UnscopedQueryError);
+  });
+});
+
+test('every way of the driver to documents is guarded, and those to come will be noticed', () => {
+  const methods = Object.entries(Object.getOwnPropertyDescriptors(mongo.Collection.prototype))
+    .filter(([, descriptor]) => 'value' in descriptor)
+    .map(([name]) => name);
+  const touchNoDocument = [
+    ...['constructor', 'options', 'isCapped', 'rename', 'drop'],
+    ...['createIndex', 'createIndexes', 'dropIndex', 'dropIndexes', 'listIndexes', 'indexExists'],
+    ...['indexInformation', 'indexes', 'listSearchIndexes', 'createSearchIndex'],
+    ...['createSearchIndexes', 'dropSearchIndex', 'updateSearchIndex'],
+  ];
+  const unguarded = methods.filter((name) => !Object.hasOwn(model.collection, name));
+  expect(unguarded.filter((name) => !touchNoDocument.includes(name))).toEqual([]);
+});
+
+test.each([
+  ['estimatedDocumentCount', () => driver.estimatedDocumentCount()],
+  ['watch', () => driver.watch()],
+  ['initializeOrderedBulkOp', () => driver.initializeOrderedBulkOp()],
+  ['initializeUnorderedBulkOp', () => driver.initializeUnorderedBulkOp()],
+])('%s cannot name an account and is refused', async (_, call) => {
+  expect(await failureOf(call)).toBeInstanceOf(UnscopedQueryError);
+});
+
+test('an aggregation must name the account in its first stage', async () => {
+  const late = () => driver.aggregate([{ $sort: { size: 1 } }, { $match: { userId: 'ada' } }]);
+  expect(await failureOf(late)).toBeInstanceOf(UnscopedQueryError);
+  expect(await failureOf(() => driver.aggregate([]))).toBeInstanceOf(UnscopedQueryError);
+  expect(await failureOf(() => model.aggregate([{ $group: { _id: null } }]))).toBeInstanceOf(
+    UnscopedQueryError,
+  );
+});
+
+test('every single write of a bulk must name the account', async () => {
+  const good = { updateOne: { filter: { userId: 'ada' }, update: set } };
+  const bad = { deleteMany: { filter: { size: 1 } } };
+  expect(await failureOf(() => driver.bulkWrite([good, bad]))).toBeInstanceOf(UnscopedQueryError);
+  expect(await failureOf(() => model.bulkWrite([good, bad]))).toBeInstanceOf(UnscopedQueryError);
+});
+
+test('every single document of an insert must name its account', async () => {
+  const bad = { size: 1 } as Leaf & { _id: mongo.ObjectId }; // Its lack of userId is the test.
+  const good = { userId: 'ada', size: 1, _id: new mongo.ObjectId() };
+  expect(await failureOf(() => driver.insertMany([good, bad]))).toBeInstanceOf(UnscopedQueryError);
+});
+
+test("Mongoose's own inserts and saves of whole documents work", async () => {
+  const userId = randomUUID();
+  await model.create({ userId, size: 1 });
+  await model.insertMany([
+    { userId, size: 2 },
+    { userId, size: 3 },
+  ]);
+  await new model({ userId, size: 4 }).save();
+  expect(await model.countDocuments({ userId })).toBe(4);
+});
+
+test('a guarded query names itself and hurts nobody', async () => {
+  const userId = randomUUID();
+  await driver.insertOne({ userId, size: 1, _id: new mongo.ObjectId() });
+  const failure = await failureOf(() => driver.deleteMany({}));
+  expect(String(failure)).toContain('Leaf.deleteMany must name the account');
+  expect(await driver.countDocuments({ userId })).toBe(1);
+});
+
+test('the permission to look across accounts ends with the work that it was given for', async () => {
+  await acrossAccounts('a test', () => driver.find({}).toArray());
+  expect(await failureOf(() => driver.find({}))).toBeInstanceOf(UnscopedQueryError);
+  const [inside, outside] = await Promise.all([
+    failureOf(() => acrossAccounts('a test', () => model.find({}).exec())),
+    failureOf(() => model.find({})),
+  ]);
+  expect(inside).toBeUndefined();
+  expect(outside).toBeInstanceOf(UnscopedQueryError);
+});
+
+test('data that is shared is not guarded', async () => {
+  expect(await failureOf(() => database.collection(shared).find({}))).toBeUndefined();
+  expect(await failureOf(() => database.model(shared).find({}))).toBeUndefined();
+});

@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+
+import { send } from '../support/raw';
+import { errorOf } from '../support/raw';
+import { startService, type TestService, type TestUser } from '../support/service';
+
+let service: TestService;
+let user: TestUser;
+let authorized: { Authorization: string };
+/** Real ids for the parameters of paths, so that GET finds something. */
+let paths: { path: string; methods: string[] }[];
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+beforeAll(async () => {
+  service = await startService();
+  user = await service.user();
+  authorized = { Authorization: `Bearer ${user.token}` };
+  const plant = await user.plant({ location: 'Hall' });
+  const photo = await user.photo();
+  const event = await user.event(plant.id);
+  const ids = [
+    ['/api/plants/', plant.id],
+    ['/api/photos/', photo.id],
+    ['/api/events/', event.id],
+  ] as const;
+  const methods = new Map<string, string[]>();
+  const note = (path: string, method: string): void => {
+    const id = ids.find(([start]) => path.startsWith(start))?.[1] ?? '';
+    const concrete = path.replace('{id}', id);
+    methods.set(concrete, [...(methods.get(concrete) ?? []), method]);
+  };
+  for (const { path, method } of service.app.operations) note(path, method);
+  for (const transport of service.app.transports) {
+    for (const method of Object.keys(transport.methods)) note(transport.path, method);
+  }
+  paths = [...methods].map(([path, known]) => ({ path, methods: known }));
+});
+afterAll(() => service.close());
+
+test.each([
+  '/',
+  '/api',
+  '/api/',
+  '/api/nothing',
+  '/API/plants',
+  '/api/plants/',
+  '//api/plants',
+  '/api/plants/a/b/c',
+  '/api/%',
+  '/%00',
+  '/healthz/',
+  '/toString',
+  '/__proto__',
+])('the unknown path %s is answered with 404', async (path) => {
+  for (const method of ['GET', 'POST', 'DELETE', 'TRACE']) {
+    const answer = await send(service.url, method, path, { headers: authorized });
+    expect(answer.status).toBe(404);
+    expect(errorOf(answer).code).toBe('not_found');
+  }
+});
+
+test('a known path answers every other method with 405 and the list of its own', async () => {
+  const others = [
+    'GET',
+    'POST',
+    'PUT',
+    'PATCH',
+    'DELETE',
+    'TRACE',
+    'PROPFIND',
+    'LOCK',
+    'SEARCH',
+    'PURGE',
+  ];
+  for (const { path, methods } of paths) {
+    const known = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+    for (const method of others.filter((each) => !methods.includes(each))) {
+      const answer = await send(service.url, method, path, { headers: authorized });
+      expect([method, path, answer.status]).toEqual([method, path, 405]);
+      expect(answer.headers.allow?.split(', ').sort()).toEqual([...known].sort());
+      expect(errorOf(answer).code).toBe('method_not_allowed');
+    }
+    if (!methods.includes('GET')) {
+      const head = await send(service.url, 'HEAD', path, { headers: authorized });
+      expect([path, head.status, head.body]).toEqual([path, 405, '']);
+    }
+  }
+});
+
+test('405 needs no token, and an id that is none makes no difference', async () => {
+  const answer = await send(service.url, 'PUT', '/api/plants/not-an-id');
+  expect(answer.status).toBe(405);
+  expect(answer.headers.allow?.split(', ').sort()).toEqual(['DELETE', 'GET', 'HEAD', 'PATCH']);
+});
+
+/** Headers that say something about one request and not about what is asked for. */
+const OF_THE_MOMENT = [
+  'date',
+  'x-request-id',
+  'ratelimit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+];
+
+test('HEAD answers with the headers of GET and without its body, wherever GET is', async () => {
+  for (const { path, methods } of paths) {
+    // The figures that /metrics counts include the requests for it.
+    if (!methods.includes('GET') || path === '/metrics') continue;
+    const get = await send(service.url, 'GET', path, { headers: authorized });
+    const head = await send(service.url, 'HEAD', path, { headers: authorized });
+    for (const name of OF_THE_MOMENT) {
+      expect([path, name, name in head.headers]).toEqual([path, name, name in get.headers]);
+    }
+    const lasting = (headers: object) =>
+      Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_MOMENT.includes(name)));
+    expect([path, head.status]).toEqual([path, get.status]);
+    expect(lasting(head.headers)).toEqual(lasting(get.headers));
+    expect(get.headers['content-length']).toBe(String(Buffer.byteLength(get.body)));
+    expect(head.body).toBe('');
+  }
+});
+
+test('HEAD of what is not there is a 404 without a body', async () => {
+  const path = `/api/plants/${randomUUID()}`;
+  const get = await send(service.url, 'GET', path, { headers: authorized });
+  const head = await send(service.url, 'HEAD', path, { headers: authorized });
+  expect([head.status, head.body]).toEqual([404, '']);
+  expect(head.headers['content-length']).toBe(get.headers['content-length']);
+});
+
+describe('the request id', () => {
+  test.each([
+    ['200', 'GET', '/healthz'],
+    ['401', 'GET', '/api/plants'],
+    ['404', 'GET', '/nothing'],
+    ['405', 'PUT', '/api/plants'],
+    ['204', 'OPTIONS', '/api/plants'],
+  ])('is on an answer of status %s', async (status, method, path) => {
+    const answer = await send(service.url, method, path);
+    expect(answer.status).toBe(Number(status));
+    expect(answer.headers['x-request-id']).toMatch(UUID);
+  });
+
+  test.each(['abc', '7', 'trace:4bf9-2f_35.77b3', 'x'.repeat(128)])(
+    'is the one given: %s',
+    async (id) => {
+      const answer = await send(service.url, 'GET', '/healthz', {
+        headers: { 'X-Request-Id': id },
+      });
+      expect(answer.headers['x-request-id']).toBe(id);
+      expect(service.logged.some((line) => line.includes(`"requestId":"${id}"`))).toBe(true);
+    },
+  );
+
+  test.each([
+    ['with spaces', 'a b'],
+    ['with quotes', '"a"'],
+    ['with angle brackets', '<script>'],
+    ['with other letters', 'é'],
+    ['that is too long', 'x'.repeat(129)],
+    ['that is empty', ''],
+  ])('is made here for one %s', async (_, id) => {
+    const answer = await send(service.url, 'GET', '/healthz', { headers: { 'X-Request-Id': id } });
+    expect(answer.headers['x-request-id']).toMatch(UUID);
+  });
+
+  test('is another one for each request', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => send(service.url, 'GET', '/healthz')),
+    );
+    expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(20);
+  });
+});
+
+describe('query strings', () => {
+  test.each([
+    ['a repeated parameter', 'limit=3&limit=3'],
+    ['a repeated cursor', 'cursor=a&cursor=b'],
+    ['an unknown parameter', 'colour=red'],
+    ['a parameter in the form of an array', 'limit[]=3'],
+    ['__proto__', '__proto__=1'],
+    ['constructor', 'constructor=1'],
+    ['text for a number', 'limit=many'],
+    ['an empty number', 'limit='],
+    ['a number in another notation', 'limit=1e1'],
+  ])('with %s are answered with 400', async (_, query) => {
+    const plant = await user.plant();
+    const answer = await user.get(`/api/plants/${plant.id}/events?${query}`).expect(400);
+    expect((answer.body as { error: string }).error).toMatch(
+      new RegExp(`^"?${query.split(/[=[]/)[0] ?? ''}`),
+    );
+    expect((answer.body as { code: string }).code).toBe('validation_error');
+  });
+
+  test('are refused where an operation takes none, also when a parameter is repeated', async () => {
+    await user.get('/api/plants?limit=1').expect(400);
+    await user.get('/api/insights?a=1&a=2').expect(400);
+  });
+});

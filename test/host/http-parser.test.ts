@@ -1,0 +1,162 @@
+import type { Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+
+import { createHttpServer } from '../../src/http/server';
+import { errorOf, exchange, type RawAnswer, send } from '../support/raw';
+import { startService, type TestService } from '../support/service';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+function expectWhole(answer: RawAnswer, status: number): void {
+  expect(answer.status).toBe(status);
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(answer.headers['content-length']).toBe(String(Buffer.byteLength(answer.body)));
+  expect(answer.headers['x-request-id']).toMatch(UUID);
+  expect(answer.headers.connection).toBe('close');
+  errorOf(answer);
+}
+
+test.each([
+  ['a word', 'hello\r\n\r\n'],
+  ['an unknown method', 'FERN / HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['an unknown version', 'GET / HTTP/9.9\r\nHost: x\r\n\r\n'],
+  ['a TLS handshake', Buffer.from([0x16, 0x03, 0x01, 0x00, 0xa5, 0x01, 0x00, 0x00, 0xa1])],
+  ['a space in the path', 'GET /a b HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['a header without a colon', 'GET / HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n'],
+  ['a NUL in a header', 'GET / HTTP/1.1\r\nHost: x\r\nA: \0\r\n\r\n'],
+  ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
+  ['a length that is none', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: much\r\n\r\n'],
+  [
+    'a length beside chunks',
+    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  ],
+  [
+    'an unknown coding of the transfer',
+    'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: x\r\n\r\n',
+  ],
+])('%s is answered with 400 and the Error body', async (_, bytes) => {
+  const answer = await exchange(service.url, bytes);
+  expectWhole(answer, 400);
+  expect(errorOf(answer)).toEqual({
+    error: 'The request is not valid HTTP.',
+    code: 'validation_error',
+  });
+});
+
+test('HTTP/1.1 without Host is answered with 400 and the Error body', async () => {
+  const answer = await exchange(service.url, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n');
+  expect(answer.status).toBe(400);
+  expect(answer.headers['x-request-id']).toMatch(UUID);
+  expect(errorOf(answer).code).toBe('validation_error');
+});
+
+test('HTTP/1.0 needs no Host', async () => {
+  const answer = await exchange(service.url, 'GET /healthz HTTP/1.0\r\n\r\n');
+  expect(answer.status).toBe(200);
+});
+
+test('a malformed chunk is answered with 400 and the Error body', async () => {
+  const user = await service.user();
+  const answer = await exchange(
+    service.url,
+    'POST /api/plants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
+      `Authorization: Bearer ${user.token}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`,
+  );
+  expect(answer.status).toBe(400);
+  errorOf(answer);
+});
+
+test.each([
+  ['a header', `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`],
+  ['many headers', `GET / HTTP/1.1\r\nHost: x\r\n${'A: aaaaaaaaaaaaaaa\r\n'.repeat(1500)}\r\n`],
+  ['a path', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+])('%s over 16 KiB is answered with 431 and the Error body', async (_, bytes) => {
+  const answer = await exchange(service.url, bytes);
+  expectWhole(answer, 431);
+  expect(errorOf(answer).error).toBe('The headers of the request are too large.');
+});
+
+test('headers of 15 KiB are read', async () => {
+  const headers = { 'X-Long': 'a'.repeat(15_000) };
+  expect((await send(service.url, 'GET', '/healthz', { headers })).status).toBe(200);
+});
+
+test('a request that Node gave up waiting for is answered with 408 and the Error body', async () => {
+  // Node looks for slow requests twice a minute only, so its finding is brought about by hand.
+  const server = createHttpServer(() => undefined, service.app.settings) as Server;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  server.once('connection', (socket: Socket) => {
+    const reason = Object.assign(new Error('Too slow.'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+    server.emit('clientError', reason, socket);
+  });
+  const answer = await exchange(`http://127.0.0.1:${port}`, 'GET / HT');
+  await new Promise((resolve) => server.close(resolve));
+  expectWhole(answer, 408);
+});
+
+test('the server gives up on requests that do not arrive', () => {
+  const server = createHttpServer(() => undefined, service.app.settings) as Server;
+  expect(server.headersTimeout).toBeGreaterThan(0);
+  expect(server.requestTimeout).toBeGreaterThan(0);
+});
+
+test('CONNECT is answered with 405 and the Error body', async () => {
+  const answer = await exchange(
+    service.url,
+    'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n',
+  );
+  expectWhole(answer, 405);
+  expect(errorOf(answer).code).toBe('method_not_allowed');
+});
+
+test('an expectation that cannot be met is answered with the Error body', async () => {
+  const answer = await exchange(
+    service.url,
+    'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: ferns\r\nConnection: close\r\n\r\n',
+  );
+  expect(answer.status).toBe(417);
+  expect(answer.headers['x-request-id']).toMatch(UUID);
+  errorOf(answer);
+});
+
+test('a wish to switch protocols is not granted, and the request is answered', async () => {
+  const answer = await exchange(
+    service.url,
+    'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close, Upgrade\r\nUpgrade: websocket\r\n\r\n',
+  );
+  expect(answer.status).toBe(200);
+});
+
+test('an address in absolute form is understood', async () => {
+  const answer = await exchange(
+    service.url,
+    'GET http://example.com/healthz HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n',
+  );
+  expect(answer.status).toBe(200);
+});
+
+test('requests sent ahead on one connection are answered in their order', async () => {
+  const ask = (path: string, last = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${last}\r\n`;
+  const { port, hostname } = new URL(service.url);
+  const socket = connect(Number(port), hostname);
+  let received = '';
+  socket.on('data', (chunk: Buffer) => {
+    received += chunk.toString();
+  });
+  const ended = new Promise((resolve) => socket.once('close', resolve));
+  socket.write(ask('/healthz') + ask('/nothing') + ask('/healthz', 'Connection: close\r\n'));
+  await ended;
+  expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual([
+    'HTTP/1.1 200',
+    'HTTP/1.1 404',
+    'HTTP/1.1 200',
+  ]);
+});

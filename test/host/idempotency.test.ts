@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Response } from 'supertest';
+
+import { keptAnswerModel } from '../../src/data/idempotency';
+import { startService, type TestService, type TestUser, userOf } from '../support/service';
+
+let one: TestService;
+let two: TestService;
+
+beforeAll(async () => {
+  // Two processes on one database, which let free accounts have one plant.
+  const env = { TIER_FREE_PLANTS: '1' };
+  one = await startService({ env });
+  two = await startService({ env, mongodbUri: one.mongodbUri });
+});
+afterAll(async () => {
+  await two.close();
+  await one.close();
+});
+
+function keyed(user: TestUser, key: string, body: object, path = '/api/plants') {
+  return user.post(path, body).set('Idempotency-Key', key);
+}
+
+async function plantsOf(user: TestUser): Promise<Record<string, unknown>[]> {
+  const list = await user.get('/api/plants').expect(200);
+  return list.body as Record<string, unknown>[];
+}
+
+test.each([
+  ['POST /api/plants', '/api/plants', { name: 'Fern' }],
+  [
+    'POST /api/photos',
+    '/api/photos',
+    {
+      imagehostPublicId: 'a',
+      secureUrl: 'https://a.example/b',
+      width: 1,
+      height: 1,
+      format: 'png',
+    },
+  ],
+  ['POST /api/plants/{id}/events', 'events', { text: 'Much water' }],
+])('a retry of %s gets the first answer again and has no second effect', async (_, path, body) => {
+  const user = await one.user();
+  const plant = await user.plant();
+  const at = path === 'events' ? `/api/plants/${plant.id}/events` : path;
+  const key = randomUUID();
+  const first = await keyed(user, key, body, at).expect(201);
+  const again = await keyed(user, key, body, at).expect(201);
+  expect(first.headers).not.toHaveProperty('idempotent-replayed');
+  expect(again.headers['idempotent-replayed']).toBe('true');
+  expect(again.text).toBe(first.text);
+  expect(again.headers['content-type']).toBe(first.headers['content-type']);
+  const { overview } = (await user.get('/api/insights').expect(200)).body as { overview: object };
+  expect(overview).toMatchObject({
+    totalPlants: path === '/api/plants' ? 2 : 1,
+    totalPhotos: path === '/api/photos' ? 1 : 0,
+    totalEvents: path === 'events' ? 1 : 0,
+  });
+});
+
+test('without a key, or with another one, the same request has its effect each time', async () => {
+  const user = await one.user();
+  await user.plant({ name: 'Fern' });
+  await user.plant({ name: 'Fern' });
+  await keyed(user, 'a', { name: 'Fern' }).expect(201);
+  await keyed(user, 'b', { name: 'Fern' }).expect(201);
+  expect(await plantsOf(user)).toHaveLength(4);
+});
+
+test('the first answer is given again also when what it speaks of is gone', async () => {
+  const user = await one.user();
+  const first = await keyed(user, 'k', { name: 'Fern' }).expect(201);
+  await user.delete(`/api/plants/${(first.body as { id: string }).id}`).expect(200);
+  const again = await keyed(user, 'k', { name: 'Fern' }).expect(201);
+  expect(again.body).toEqual(first.body);
+  expect(await plantsOf(user)).toEqual([]);
+});
+
+test('another process gives the first answer of the first one', async () => {
+  const user = await one.user();
+  const first = await keyed(user, 'k', { name: 'Fern' }).expect(201);
+  const elsewhere = userOf(two.url, user.id, user.token);
+  const again = await keyed(elsewhere, 'k', { name: 'Fern' }).expect(201);
+  expect(again.headers['idempotent-replayed']).toBe('true');
+  expect(again.body).toEqual(first.body);
+});
+
+test('the same key with another body is refused with 422 and has no effect', async () => {
+  const user = await one.user();
+  await keyed(user, 'k', { name: 'Fern' }).expect(201);
+  const other = await keyed(user, 'k', { name: 'Ivy' }).expect(422);
+  expect(other.body).toEqual({
+    error: 'This Idempotency-Key was used before with another request.',
+    code: 'idempotency_mismatch',
+  });
+  expect((await plantsOf(user)).map(({ name }) => name)).toEqual(['Fern']);
+});
+
+test('a key of one account says nothing about the same key of another', async () => {
+  const [ada, bob] = await Promise.all([one.user(), one.user()]);
+  const first = await keyed(ada, 'k', { name: 'Fern' }).expect(201);
+  const other = await keyed(bob, 'k', { name: 'Ivy' }).expect(201);
+  expect(other.headers).not.toHaveProperty('idempotent-replayed');
+  expect(other.body).toMatchObject({ userId: bob.id, name: 'Ivy' });
+  expect((first.body as { userId: string }).userId).toBe(ada.id);
+});
+
+test('while the first is running, a second send is told 409', async () => {
+  const user = await one.user();
+  let release: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  // A write ahead of them in the account's queue keeps the first from ending.
+  const ahead = one.app.unitOfWork.run(user.id, () => gate);
+  const sends = [keyed(user, 'k', { name: 'Fern' }), keyed(user, 'k', { name: 'Fern' })];
+  const answers = sends.map((send) => send.then((answer) => answer));
+  const early = await Promise.race(answers);
+  expect(early.status).toBe(409);
+  expect(early.body).toEqual({
+    error: 'A request with this Idempotency-Key is still running.',
+    code: 'idempotency_conflict',
+  });
+  release();
+  await ahead;
+  const all = await Promise.all(answers);
+  expect(all.map(({ status }) => status).sort()).toEqual([201, 409]);
+  await keyed(user, 'k', { name: 'Fern' }).expect(201).expect('Idempotent-Replayed', 'true');
+  expect(await plantsOf(user)).toHaveLength(1);
+});
+
+/** All answers are the first one's or "still running", and the effect is there once. */
+async function expectOneEffect(user: TestUser, answers: readonly Response[]): Promise<void> {
+  const done = answers.filter(({ status }) => status === 201);
+  expect(done.length).toBeGreaterThan(0);
+  expect(new Set(done.map(({ text }) => text)).size).toBe(1);
+  expect(done.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(
+    1,
+  );
+  expect(new Set(answers.map(({ status }) => status))).not.toContain(422);
+  for (const { status } of answers) expect([201, 409]).toContain(status);
+  expect(await plantsOf(user)).toHaveLength(1);
+}
+
+test('many concurrent sends to one process have one effect', async () => {
+  const user = await one.user();
+  const sends = Array.from({ length: 30 }, () => keyed(user, 'k', { name: 'Fern' }));
+  await expectOneEffect(user, await Promise.all(sends));
+});
+
+test.each(Array.from({ length: 5 }, (_, round) => [round + 1]))(
+  'concurrent sends to two processes have one effect (round %i)',
+  async () => {
+    const user = await one.user();
+    const elsewhere = userOf(two.url, user.id, user.token);
+    const sends = [user, elsewhere].map((each) => keyed(each, 'k', { name: 'Fern' }));
+    await expectOneEffect(user, await Promise.all(sends));
+  },
+);
+
+test.each(Array.from({ length: 5 }, (_, round) => [round + 1]))(
+  'two processes that both want the last free place for one request both answer it (round %i)',
+  async () => {
+    const user = await one.user({ tier: 'free' });
+    const elsewhere = userOf(two.url, user.id, user.token);
+    const sends = [user, elsewhere].map((each) => keyed(each, 'k', { name: 'Fern' }));
+    await expectOneEffect(user, await Promise.all(sends));
+  },
+);
+
+test('404 is kept like any other first answer', async () => {
+  const user = await one.user();
+  const path = `/api/plants/${randomUUID()}/events`;
+  const first = await keyed(user, 'k', {}, path).expect(404);
+  const again = await keyed(user, 'k', {}, path).expect(404);
+  expect(again.headers['idempotent-replayed']).toBe('true');
+  expect(again.body).toEqual(first.body);
+  await keyed(user, 'k', { text: 'Another body' }, path).expect(422);
+});
+
+test('a first answer is forgotten after 24 hours', async () => {
+  const user = await one.user();
+  const first = await keyed(user, 'k', { name: 'Fern' }).expect(201);
+  const answers = one.app.database.model(keptAnswerModel);
+  const age = (hours: number) =>
+    answers.updateOne(
+      { userId: user.id, key: 'k' },
+      { $set: { createdAt: new Date(Date.now() - hours * 60 * 60 * 1000) } },
+    );
+  await age(23.9);
+  const again = await keyed(user, 'k', { name: 'Fern' }).expect(201);
+  expect(again.body).toEqual(first.body);
+  await age(24.1);
+  const anew = await keyed(user, 'k', { name: 'Fern' }).expect(201);
+  expect(anew.headers).not.toHaveProperty('idempotent-replayed');
+  expect(await plantsOf(user)).toHaveLength(2);
+});
+
+test.each([
+  [1, 201],
+  [255, 201],
+  [0, 400],
+  [256, 400],
+])('a key of %i characters is answered with %i', async (length, status) => {
+  const user = await one.user();
+  const answer = await keyed(user, 'k'.repeat(length), { name: 'Fern' }).expect(status);
+  expect(await plantsOf(user)).toHaveLength(status === 201 ? 1 : 0);
+  if (status === 400) {
+    expect(answer.body).toEqual({
+      error: 'The header Idempotency-Key must have 1 to 255 characters.',
+      code: 'validation_error',
+    });
+  }
+});

@@ -1,0 +1,242 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { loadPlugins, LoaderError } from '../../src/plugins/loader';
+import { manifest, pluginFolder } from './plugin-folder';
+
+/** What the loader says of a folder that it must refuse. */
+function refusal(folder: string): string {
+  try {
+    loadPlugins(folder);
+  } catch (error) {
+    if (error instanceof LoaderError) return error.message;
+    throw error;
+  }
+  throw new Error('The loader refused nothing.');
+}
+
+function refusalOf(modules: Readonly<Record<string, string>>): string {
+  return refusal(pluginFolder(modules));
+}
+
+/** The text of a model in a manifest. */
+function model(name: string, collection: string, index = ''): string {
+  return `{ name: '${name}', owner: 'account',
+    schema: new Schema({}, { collection: '${collection}' })${index} }`;
+}
+
+describe('one manifest by itself', () => {
+  test.each([
+    ['an unknown key', "colour: 'red'", 'plugins/herbs: manifest: colour is not allowed'],
+    [
+      'an unknown key of a model',
+      "models: [{ name: 'Herb', schema: new Schema({}), owner: 'account', shard: 1 }]",
+      'plugins/herbs: manifest: models[0].shard is not allowed',
+    ],
+    [
+      'a missing list of requirements',
+      'requires: undefined',
+      'plugins/herbs: manifest: requires is required',
+    ],
+    ['a missing setup', 'setup: undefined', 'plugins/herbs: manifest: setup is required'],
+    ['a missing name', 'name: undefined', 'plugins/herbs: manifest: name is required'],
+    [
+      'a model without an owner',
+      "models: [{ name: 'Herb', schema: new Schema({}) }]",
+      'plugins/herbs: manifest: models[0].owner is required',
+    ],
+    [
+      'a plugin that it requires twice',
+      "requires: ['pots', 'pots']",
+      'plugins/herbs: manifest: requires[1] contains a duplicate value',
+    ],
+    [
+      'an error code that was not made as one',
+      "errors: [{ code: 'herb_lost', status: 404, meaning: 'It is lost.' }]",
+      'plugins/herbs: manifest: errors[0] must be an instance of ErrorCode',
+    ],
+    [
+      'a name that is not that of its folder',
+      "name: 'spices'",
+      'plugins/herbs: manifest: name is spices, and must be that of its folder',
+    ],
+    [
+      'a model whose schema names no collection',
+      "models: [{ name: 'Herb', owner: 'account', schema: new Schema({}) }]",
+      'plugins/herbs: model Herb: its schema must name its collection',
+    ],
+    [
+      'an index on user data that does not lead with userId',
+      `models: [${model('Herb', 'herbs', '.index({ userId: 1, name: 1 }).index({ name: 1, userId: 1 })')}]`,
+      'plugins/herbs: model Herb: the index on name, userId must lead with userId',
+    ],
+    [
+      'an index on user data that a single field asks for',
+      `models: [{ name: 'Herb', owner: 'account',
+        schema: new Schema({ name: { type: String, index: true } }, { collection: 'herbs' }) }]`,
+      'plugins/herbs: model Herb: the index on name must lead with userId',
+    ],
+  ])('%s is refused by folder and key', (_, properties, message) => {
+    expect(refusalOf({ herbs: manifest('herbs', properties) })).toBe(message);
+  });
+
+  test('an index on shared data may lead with anything', () => {
+    const folder = pluginFolder({
+      herbs: manifest(
+        'herbs',
+        `models: [{ name: 'Herb', owner: { shared: 'the same for everybody' },
+          schema: new Schema({}, { collection: 'herbs' }).index({ name: 1 }) }]`,
+      ),
+    });
+    expect(loadPlugins(folder).map(({ name }) => name)).toEqual(['herbs']);
+  });
+
+  test.each([
+    ['does not parse', 'exports.default = {', /^plugins\/herbs: cannot be loaded: ./],
+    ['throws', "throw new Error('No luck.');", /^plugins\/herbs: cannot be loaded: No luck\.$/],
+    [
+      'exports no manifest',
+      'exports.manifest = {};',
+      /^plugins\/herbs: manifest: value is required$/,
+    ],
+    [
+      'exports no object',
+      'exports.default = 7;',
+      /^plugins\/herbs: manifest: value must be of type object$/,
+    ],
+  ])('a folder whose module %s is refused by name', (_, text, message) => {
+    expect(refusalOf({ herbs: text })).toMatch(message);
+  });
+
+  test('a folder without a module is refused and not skipped', () => {
+    const folder = pluginFolder({ herbs: manifest('herbs') });
+    mkdirSync(path.join(folder, 'spices'));
+    expect(refusal(folder)).toMatch(/^plugins\/spices: cannot be loaded: .*Cannot find module/);
+  });
+
+  test('a folder that is a symbolic link is a plugin like any other', () => {
+    const elsewhere = pluginFolder({ herbs: manifest('herbs') });
+    const folder = pluginFolder({});
+    symlinkSync(path.join(elsewhere, 'herbs'), path.join(folder, 'herbs'));
+    writeFileSync(path.join(folder, 'notes.txt'), 'Not a plugin.');
+    expect(loadPlugins(folder).map(({ name }) => name)).toEqual(['herbs']);
+  });
+
+  test('faults of several plugins are all named, a line each', () => {
+    const message = refusalOf({
+      herbs: manifest('herbs', "colour: 'red'"),
+      pots: manifest('pots', 'setup: undefined'),
+    });
+    expect(message.split('\n')).toEqual([
+      'plugins/herbs: manifest: colour is not allowed',
+      'plugins/pots: manifest: setup is required',
+    ]);
+  });
+});
+
+describe('what two plugins both declare', () => {
+  test.each([
+    ['a scope', "scopes: { 'herbs:read': 'Read herbs' }", 'scope herbs:read'],
+    ['a setting', "settings: [countSetting('HERBS_MAX', 5, 'Herbs')]", 'setting HERBS_MAX'],
+    ['a rate budget', "budgets: { herbs: rateSetting('HERB_RATE', 5, 'Herbs') }", 'budget herbs'],
+    [
+      'a quota',
+      `quotas: { herbs: {
+        limits: { free: countSetting('A', 1, 'a'), pro: countSetting('B', 1, 'b') },
+        error: new ErrorCode('herb_limit', 403, 'Too many.') } }`,
+      'quota herbs',
+    ],
+    [
+      'an error code',
+      "errors: [new ErrorCode('herb_lost', 404, 'It is lost.')]",
+      'error code herb_lost',
+    ],
+  ])('%s is refused by both folders', (_, properties, thing) => {
+    const modules = { one: manifest('one', properties), two: manifest('two', properties) };
+    expect(refusalOf(modules)).toBe(`plugins/two: the ${thing} is already that of plugins/one`);
+  });
+
+  test('a model name is refused even when the collections differ', () => {
+    const modules = {
+      one: manifest('one', `models: [${model('Herb', 'herbs')}]`),
+      two: manifest('two', `models: [${model('Herb', 'spices')}]`),
+    };
+    expect(refusalOf(modules)).toBe('plugins/two: the model Herb is already that of plugins/one');
+  });
+
+  test('a collection name is refused even when the models differ', () => {
+    const modules = {
+      one: manifest('one', `models: [${model('Herb', 'herbs')}]`),
+      two: manifest('two', `models: [${model('Spice', 'herbs')}]`),
+    };
+    expect(refusalOf(modules)).toBe(
+      'plugins/two: the collection herbs is already that of plugins/one',
+    );
+  });
+
+  test('a plugin name is refused, since the second is in a folder of another name', () => {
+    const modules = { one: manifest('one'), two: manifest('one') };
+    expect(refusalOf(modules)).toBe(
+      'plugins/two: manifest: name is one, and must be that of its folder',
+    );
+  });
+});
+
+describe('what the host itself has', () => {
+  test.each([
+    ['a setting', "settings: [countSetting('PORT', 5, 'Herbs')]", 'setting PORT'],
+    ['a rate budget', "budgets: { reads: rateSetting('HERB_RATE', 5, 'Herbs') }", 'budget reads'],
+    [
+      'the rate budget of failed authentications',
+      "budgets: { 'auth-failures': rateSetting('HERB_RATE', 5, 'Herbs') }",
+      'budget auth-failures',
+    ],
+    [
+      'an error code',
+      "errors: [new ErrorCode('not_found', 404, 'It is lost.')]",
+      'error code not_found',
+    ],
+    ['a model', `models: [${model('KeptAnswer', 'herbs')}]`, 'model KeptAnswer'],
+    ['a collection', `models: [${model('Herb', 'keptAnswers')}]`, 'collection keptAnswers'],
+  ])('%s is refused to plugins', (_, properties, thing) => {
+    expect(refusalOf({ herbs: manifest('herbs', properties) })).toBe(
+      `plugins/herbs: the ${thing} is already that of src`,
+    );
+  });
+});
+
+describe('requirements', () => {
+  test('a required plugin that is missing is refused by name', () => {
+    expect(refusalOf({ herbs: manifest('herbs', "requires: ['pots']") })).toBe(
+      'plugins/herbs: requires: there is no plugin pots',
+    );
+  });
+
+  test('a cycle is refused by the names in it', () => {
+    const modules = {
+      one: manifest('one', "requires: ['three']"),
+      two: manifest('two', "requires: ['one']"),
+      behind: manifest('behind', "requires: ['two']"),
+      three: manifest('three', "requires: ['two']"),
+      apart: manifest('apart'),
+    };
+    expect(refusalOf(modules)).toBe('plugins/one, three, two: require each other in a cycle');
+  });
+
+  test('a plugin that requires itself is refused as a cycle', () => {
+    expect(refusalOf({ herbs: manifest('herbs', "requires: ['herbs']") })).toBe(
+      'plugins/herbs: require each other in a cycle',
+    );
+  });
+
+  test('the order follows from what is required, never from the names of folders', () => {
+    const modules = {
+      alpha: manifest('alpha', "requires: ['zulu', 'mike']"),
+      bravo: manifest('bravo', "requires: ['alpha']"),
+      mike: manifest('mike', "requires: ['zulu']"),
+      zulu: manifest('zulu'),
+    };
+    const order = loadPlugins(pluginFolder(modules)).map(({ name }) => name);
+    expect(order).toEqual(['zulu', 'mike', 'alpha', 'bravo']);
+  });
+});

@@ -1,0 +1,233 @@
+import { randomInt, randomUUID } from 'node:crypto';
+
+import type { Response } from 'supertest';
+
+import { startService, type TestService, userOf } from '../support/service';
+import { errorOf } from '../support/raw';
+
+const TIGHT = {
+  RATE_LIMIT_PLANTS_CREATE_MAX: '3',
+  RATE_LIMIT_WRITES_MAX: '5',
+  RATE_LIMIT_READS_MAX: '8',
+  RATE_LIMIT_AUTH_FAILURES_MAX: '4',
+  TRUST_PROXY: '1',
+};
+
+let one: TestService;
+let two: TestService;
+
+beforeAll(async () => {
+  one = await startService({ env: TIGHT });
+  two = await startService({ env: TIGHT, mongodbUri: one.mongodbUri });
+  // Until Redis is connected each process counts for itself.
+  for (const service of [one, two]) {
+    let state: unknown;
+    while (state !== 'shared') {
+      state = ((await service.anonymous.get('/readyz')).body as { rateLimits: unknown }).rateLimits;
+    }
+  }
+});
+afterAll(async () => {
+  await two.close();
+  await one.close();
+});
+
+/** An address that nobody else has, so that nothing else counts against it. */
+function anAddress(): string {
+  return `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
+}
+
+function header(answer: Response, name: string): string {
+  return answer.get(name) ?? '';
+}
+
+/** What all headers say that is left of a budget; they must agree. */
+function leftOf(answer: Response, name: string, max: number): number {
+  expect(header(answer, 'RateLimit-Policy')).toBe(`"${name}";q=${max};w=60`);
+  const [, budget, left, seconds] =
+    /^"([\w-]+)";r=(\d+);t=(\d+)$/.exec(header(answer, 'RateLimit')) ?? [];
+  expect(budget).toBe(name);
+  expect(header(answer, 'X-RateLimit-Limit')).toBe(String(max));
+  expect(header(answer, 'X-RateLimit-Remaining')).toBe(left);
+  expect(Number(seconds)).toBeGreaterThanOrEqual(1);
+  expect(Number(seconds)).toBeLessThanOrEqual(60);
+  const reset = header(answer, 'X-RateLimit-Reset');
+  expect(reset).toMatch(/^\d{10}$/);
+  const away = Number(reset) - Date.now() / 1000;
+  expect(Math.abs(away - Number(seconds))).toBeLessThanOrEqual(3);
+  return Number(left);
+}
+
+function expectLimited(answer: Response, name: string, max: number): void {
+  expect(answer.status).toBe(429);
+  expect(errorOf({ body: answer.text }).code).toBe('rate_limited');
+  expect(leftOf(answer, name, max)).toBe(0);
+  expect(header(answer, 'Retry-After')).toMatch(/^\d+$/);
+  expect(header(answer, 'RateLimit')).toBe(`"${name}";r=0;t=${header(answer, 'Retry-After')}`);
+}
+
+test('each answer says what is left of its budget, and a spent one is answered with 429', async () => {
+  const user = await one.user();
+  for (const left of [2, 1, 0]) {
+    const answer = await user.post('/api/plants', { name: 'Fern' }).expect(201);
+    expect(leftOf(answer, 'plants', 3)).toBe(left);
+    expect(answer.headers).not.toHaveProperty('retry-after');
+  }
+  expectLimited(await user.post('/api/plants', { name: 'Fern' }), 'plants', 3);
+  expect((await user.get('/api/plants').expect(200)).body).toHaveLength(3);
+});
+
+test('new plants, other writes and reads have budgets of their own', async () => {
+  const user = await one.user();
+  const plant = await user.plant();
+  await user.plant();
+  await user.plant();
+  expectLimited(await user.post('/api/plants', { name: 'Fern' }), 'plants', 3);
+  for (let left = 4; left >= 0; left -= 1) {
+    const answer = await user.post(`/api/plants/${plant.id}/events`).expect(201);
+    expect(leftOf(answer, 'writes', 5)).toBe(left);
+  }
+  expectLimited(await user.delete(`/api/plants/${plant.id}`), 'writes', 5);
+  expectLimited(await user.post('/api/photos', {}), 'writes', 5);
+  for (let left = 7; left >= 0; left -= 1) {
+    expect(leftOf(await user.get('/api/plants').expect(200), 'reads', 8)).toBe(left);
+  }
+  expectLimited(await user.get('/api/insights'), 'reads', 8);
+});
+
+test('answers that refuse a request say what is left, too', async () => {
+  const user = await one.user();
+  const reader = await one.user({ id: user.id, scopes: ['plants:read'] });
+  const plant = randomUUID();
+  expect(leftOf(await user.post('/api/plants', {}).expect(400), 'plants', 3)).toBe(2);
+  expect(leftOf(await reader.post('/api/plants', {}).expect(403), 'plants', 3)).toBe(1);
+  expect(leftOf(await user.get(`/api/plants/${plant}`).expect(404), 'reads', 8)).toBe(7);
+  expect(leftOf(await user.get('/api/plants?a=1').expect(400), 'reads', 8)).toBe(6);
+});
+
+test('the tokens of one account share its budgets, and other accounts do not', async () => {
+  const ada = await one.user();
+  const adaToo = await one.user({ id: ada.id });
+  const bob = await one.user();
+  expect(leftOf(await ada.post('/api/plants', { name: 'Fern' }), 'plants', 3)).toBe(2);
+  expect(leftOf(await adaToo.post('/api/plants', { name: 'Fern' }), 'plants', 3)).toBe(1);
+  expect(leftOf(await bob.post('/api/plants', { name: 'Fern' }), 'plants', 3)).toBe(2);
+});
+
+/**
+ * Does `work` again when Redis was too slow for a busy machine meanwhile: each process then counts
+ * for itself, as it should, and what was to be seen was not there to see.
+ */
+async function whileShared(work: () => Promise<void>): Promise<void> {
+  const warnings = () =>
+    [one, two].flatMap(({ logged }) => logged).filter((line) => line.includes('in memory')).length;
+  for (let attempt = 1; ; attempt += 1) {
+    const before = warnings();
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (warnings() === before || attempt === 5) throw error;
+    }
+  }
+}
+
+test('two processes share the budgets of an account', () =>
+  whileShared(async () => {
+    const user = await one.user();
+    const elsewhere = userOf(two.url, user.id, user.token);
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, (_, index) =>
+        (index % 2 === 0 ? user : elsewhere).get('/api/plants').then((answer) => answer),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(8);
+    const limited = answers.filter(({ status }) => status === 429);
+    expect(limited).toHaveLength(16);
+    for (const answer of limited) expectLimited(answer, 'reads', 8);
+  }));
+
+test('public operations and unknown paths spend nothing', async () => {
+  const user = await one.user();
+  for (const path of ['/healthz', '/readyz', '/metrics', '/nothing']) {
+    const answer = await user.get(path);
+    for (const name of ['ratelimit', 'ratelimit-policy', 'x-ratelimit-limit']) {
+      expect(answer.headers).not.toHaveProperty(name);
+    }
+  }
+});
+
+describe('failed authentications', () => {
+  const wrong = (service: TestService, address: string) =>
+    service.anonymous
+      .get('/api/plants')
+      .set('Authorization', 'Bearer tnd_mcp_wrong')
+      .set('X-Forwarded-For', address);
+
+  test('are limited for each client address, in all processes together', () =>
+    whileShared(async () => {
+      const address = anAddress();
+      for (const [left, service] of [
+        [3, one],
+        [2, two],
+        [1, one],
+        [0, two],
+      ] as const) {
+        const answer = await wrong(service, address).expect(401);
+        expect(leftOf(answer, 'auth-failures', 4)).toBe(left);
+      }
+      expectLimited(await wrong(one, address), 'auth-failures', 4);
+      expectLimited(await wrong(two, address), 'auth-failures', 4);
+      await wrong(one, anAddress()).expect(401);
+    }));
+
+  test('of an address keep nobody out who has a good token', async () => {
+    const user = await one.user();
+    const address = anAddress();
+    for (let count = 0; count < 6; count += 1) await wrong(one, address);
+    await user.get('/api/plants').set('X-Forwarded-For', address).expect(200);
+  });
+
+  test('count for the address that the trusted proxy saw, whatever the client claims', async () => {
+    const address = anAddress();
+    for (let left = 3; left >= 0; left -= 1) {
+      const answer = await wrong(one, `${anAddress()}, ${address}`).expect(401);
+      expect(leftOf(answer, 'auth-failures', 4)).toBe(left);
+    }
+    expectLimited(await wrong(one, address), 'auth-failures', 4);
+  });
+
+  test('count for the address of the connection where no proxy is trusted', async () => {
+    const env = { RATE_LIMIT_AUTH_FAILURES_MAX: '2', TRUST_PROXY: 'false' };
+    const service = await startService({ env, redisUrl: null });
+    await wrong(service, anAddress()).expect(401);
+    await wrong(service, anAddress()).expect(401);
+    await wrong(service, anAddress()).expect(429);
+    await service.close();
+  });
+});
+
+test('without settings the budgets are those of decisions.md', async () => {
+  const unset = Object.fromEntries(Object.keys(TIGHT).map((name) => [name, '']));
+  const service = await startService({ env: unset, redisUrl: null });
+  const user = await service.user();
+  const made = await user.post('/api/plants', { name: 'Fern' }).expect(201);
+  expect(leftOf(made, 'plants', 60)).toBe(59);
+  const logged = await user.post(`/api/plants/${(made.body as { id: string }).id}/events`);
+  expect(leftOf(logged, 'writes', 300)).toBe(299);
+  expect(leftOf(await user.get('/api/plants'), 'reads', 1200)).toBe(1199);
+  const failed = await service.anonymous.get('/api/plants').set('Authorization', 'Bearer x');
+  expect(leftOf(failed, 'auth-failures', 60)).toBe(59);
+  await service.close();
+});
+
+test('without Redis each process counts in its own memory, by the same rules', async () => {
+  const service = await startService({ env: TIGHT, redisUrl: null });
+  const user = await service.user();
+  for (const left of [2, 1, 0]) {
+    const answer = await user.post('/api/plants', { name: 'Fern' }).expect(201);
+    expect(leftOf(answer, 'plants', 3)).toBe(left);
+  }
+  expectLimited(await user.post('/api/plants', { name: 'Fern' }), 'plants', 3);
+  await service.close();
+});

@@ -1,0 +1,181 @@
+import { eventually, OwnRedis } from '../support/own-redis';
+import { startService, type TestService, type TestUser } from '../support/service';
+
+const WARNING = 'Redis cannot be reached: rate limits go on in memory';
+
+let redis: OwnRedis;
+let service: TestService | undefined;
+
+beforeEach(async () => {
+  redis = await OwnRedis.prepare();
+});
+afterEach(async () => {
+  redis.resume();
+  await service?.close();
+  service = undefined;
+  await redis.remove();
+});
+
+async function start(): Promise<TestService> {
+  const env = { RATE_LIMIT_PLANTS_CREATE_MAX: '2' };
+  service = await startService({ env, redisUrl: redis.url });
+  return service;
+}
+
+async function readiness({ anonymous }: TestService): Promise<Record<string, unknown>> {
+  return (await anonymous.get('/readyz').expect(200)).body as Record<string, unknown>;
+}
+
+function untilShared(running: TestService): Promise<void> {
+  return eventually(async () => (await readiness(running))['rateLimits'] === 'shared');
+}
+
+function warningsOf({ logged }: TestService): number {
+  return logged.filter((line) => line.includes(WARNING)).length;
+}
+
+/** Sends reads one after the other; answers how long each took, in milliseconds, from the shortest. */
+async function timesOf(user: TestUser, count = 20): Promise<number[]> {
+  const times: number[] = [];
+  for (let sent = 0; sent < count; sent += 1) {
+    const started = performance.now();
+    await user.get('/api/plants').expect(200);
+    times.push(performance.now() - started);
+  }
+  return times.sort((a, b) => a - b);
+}
+
+/** Requests go on: none fails, none hangs, most notice nothing. */
+async function expectService(user: TestUser): Promise<void> {
+  const times = await timesOf(user);
+  // Generous for a busy machine; without its fallback a request would hang for seconds.
+  expect(times[10]).toBeLessThan(1000);
+  expect(times.at(-1)).toBeLessThan(3000);
+}
+
+/** Limits are still there: a fresh account has its own budget, and no more than that. */
+async function expectLimits(running: TestService): Promise<void> {
+  const user = await running.user();
+  const statuses: number[] = [];
+  for (let sent = 0; sent < 4; sent += 1) {
+    statuses.push((await user.post('/api/plants', { name: 'Fern' })).status);
+  }
+  expect(statuses).toEqual([201, 201, 429, 429]);
+}
+
+async function expectInMemory(running: TestService): Promise<void> {
+  expect(await readiness(running)).toMatchObject({
+    status: 'ready',
+    rateLimits: 'in memory',
+    warnings: ['Redis cannot be reached: each process counts rate limits for itself.'],
+  });
+}
+
+/** Waits until requests are counted in Redis. */
+function untilCounted(running: TestService): Promise<void> {
+  return eventually(async () => {
+    const user = await running.user();
+    await user.get('/api/plants').expect(200);
+    return (await redis.keys()).some((key) => key.includes(user.id));
+  });
+}
+
+test('a Redis that is not there at start is done without until it comes', async () => {
+  const running = await start();
+  const user = await running.user();
+  await expectService(user);
+  await expectLimits(running);
+  await expectInMemory(running);
+  expect(warningsOf(running)).toBe(1);
+
+  await redis.start();
+  await untilShared(running);
+  expect((await readiness(running))['warnings']).toEqual([]);
+  await untilCounted(running);
+  await expectLimits(running);
+});
+
+test('a Redis that dies and comes back costs nobody an answer', async () => {
+  await redis.start();
+  const running = await start();
+  await untilCounted(running);
+  const user = await running.user();
+
+  await redis.kill();
+  await expectService(user);
+  await expectLimits(running);
+  await expectInMemory(running);
+  expect(warningsOf(running)).toBe(1);
+
+  await redis.start();
+  await untilCounted(running);
+
+  await redis.kill();
+  await expectService(await running.user());
+  expect(warningsOf(running)).toBe(2);
+});
+
+test('requests that are under way while Redis dies are all answered', async () => {
+  await redis.start();
+  const running = await start();
+  await untilCounted(running);
+  const users = await Promise.all(Array.from({ length: 8 }, () => running.user()));
+  const sends = users.map((user) => timesOf(user, 10));
+  await redis.kill();
+  await Promise.all(sends);
+});
+
+test('a Redis that hangs is left alone, and used again when it answers', async () => {
+  await redis.start();
+  const running = await start();
+  await untilCounted(running);
+  const user = await running.user();
+
+  redis.pause();
+  await expectService(user);
+  await expectLimits(running);
+  await expectInMemory(running);
+  expect(warningsOf(running)).toBe(1);
+
+  redis.resume();
+  await untilCounted(running);
+  await expectLimits(running);
+});
+
+test('requests that wait for a hanging Redis at once all wait for it only shortly', async () => {
+  await redis.start();
+  const running = await start();
+  await untilCounted(running);
+  const users = await Promise.all(Array.from({ length: 20 }, () => running.user()));
+  redis.pause();
+  const times = await Promise.all(users.map((user) => timesOf(user, 3)));
+  expect(Math.max(...times.flat())).toBeLessThan(3000);
+});
+
+test('each time that Redis hangs the log says so once, whether or not anybody asks /readyz', async () => {
+  await redis.start();
+  const running = await start();
+  await untilCounted(running);
+  for (const outage of [1, 2, 3]) {
+    const user = await running.user();
+    redis.pause();
+    await timesOf(user, 5);
+    expect(warningsOf(running)).toBe(outage);
+    redis.resume();
+    await untilCounted(running);
+  }
+});
+
+test('a process that has much else to do does not take Redis for gone', async () => {
+  await redis.start();
+  const running = await start();
+  await untilCounted(running);
+  const user = await running.user();
+  const busy = setInterval(() => {
+    const end = performance.now() + 200;
+    while (performance.now() < end);
+  }, 2);
+  for (let sent = 0; sent < 3; sent += 1) await user.get('/api/plants').expect(200);
+  clearInterval(busy);
+  expect(warningsOf(running)).toBe(0);
+});

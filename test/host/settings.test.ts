@@ -1,0 +1,178 @@
+import { loadPlugins } from '../../src/plugins/loader';
+import { hostSettings, Settings, SettingsError } from '../../src/settings';
+
+const all = [
+  ...Object.values(hostSettings),
+  ...loadPlugins().flatMap((plugin) => plugin.settings ?? []),
+];
+
+function valueOf(name: string, env: NodeJS.ProcessEnv): unknown {
+  const setting = all.find((each) => each.name === name);
+  if (!setting) throw new Error(`There is no setting ${name}.`);
+  return new Settings(all, env).of(setting);
+}
+
+/** The lines in which an environment is refused; none when it is not. */
+function faultsOf(env: NodeJS.ProcessEnv): string[] {
+  try {
+    new Settings(all, env);
+    return [];
+  } catch (error) {
+    if (error instanceof SettingsError) return error.message.split('\n');
+    throw error;
+  }
+}
+
+const DEFAULTS: Readonly<Record<string, unknown>> = {
+  PORT: 3000,
+  HOST: '127.0.0.1',
+  DATA_DIR: './data',
+  MONGODB_URI: undefined,
+  REDIS_URL: undefined,
+  MONGOD_BINARY: undefined,
+  LOG_LEVEL: 'info',
+  TRUST_PROXY: 0,
+  TLS_CERT_FILE: undefined,
+  TLS_KEY_FILE: undefined,
+  CORS_ORIGINS: [],
+  MCP_ALLOWED_ORIGINS: [],
+  RATE_LIMIT_PLANTS_CREATE_MAX: 60,
+  RATE_LIMIT_WRITES_MAX: 300,
+  RATE_LIMIT_READS_MAX: 1200,
+  RATE_LIMIT_AUTH_FAILURES_MAX: 60,
+  TIER_FREE_PLANTS: 25,
+  TIER_FREE_PHOTOS: 250,
+  TIER_PRO_PLANTS: 1000,
+  TIER_PRO_PHOTOS: 20_000,
+};
+
+test('the settings are those of decisions.md, and there are no others', () => {
+  expect(all.map(({ name }) => name).sort()).toEqual(Object.keys(DEFAULTS).sort());
+});
+
+test('without an environment every setting has the default of decisions.md', () => {
+  const settings = new Settings(all, {});
+  const values = all.map((setting) => [setting.name, settings.of(setting)] as const);
+  expect(Object.fromEntries(values)).toEqual(
+    Object.fromEntries(all.map(({ name }) => [name, DEFAULTS[name]])),
+  );
+});
+
+test('an empty variable is an unset one', () => {
+  const env = Object.fromEntries(all.map(({ name }) => [name, '']));
+  const settings = new Settings(all, env);
+  for (const setting of all) expect(settings.of(setting)).toEqual(setting.fallback);
+});
+
+test.each([
+  ['PORT', '0', 0],
+  ['PORT', '65535', 65_535],
+  ['HOST', '0.0.0.0', '0.0.0.0'],
+  ['HOST', '::', '::'],
+  ['HOST', '::1', '::1'],
+  ['HOST', 'localhost', 'localhost'],
+  ['DATA_DIR', '/var/lib/plant care', '/var/lib/plant care'],
+  [
+    'MONGODB_URI',
+    'mongodb://a:1,b:2/garden?replicaSet=rs',
+    'mongodb://a:1,b:2/garden?replicaSet=rs',
+  ],
+  ['MONGODB_URI', 'mongodb+srv://cluster.example.com/x', 'mongodb+srv://cluster.example.com/x'],
+  ['REDIS_URL', 'redis://127.0.0.1:6379/0', 'redis://127.0.0.1:6379/0'],
+  ['REDIS_URL', 'rediss://:secret@example.com:6380', 'rediss://:secret@example.com:6380'],
+  ['MONGOD_BINARY', '/opt/mongo db/bin/mongod', '/opt/mongo db/bin/mongod'],
+  ['LOG_LEVEL', 'silent', 'silent'],
+  ['TRUST_PROXY', 'true', 1],
+  ['TRUST_PROXY', 'false', 0],
+  ['TRUST_PROXY', '2', 2],
+  ['CORS_ORIGINS', '*', ['*']],
+  [
+    'CORS_ORIGINS',
+    'https://a.example, https://b.example,',
+    ['https://a.example', 'https://b.example'],
+  ],
+  ['RATE_LIMIT_WRITES_MAX', '1', 1],
+  ['RATE_LIMIT_READS_MAX', '5000', 5000],
+  ['RATE_LIMIT_AUTH_FAILURES_MAX', '5', 5],
+  ['RATE_LIMIT_PLANTS_CREATE_MAX', '7', 7],
+  ['TIER_FREE_PLANTS', '0', 0],
+  ['TIER_FREE_PHOTOS', '3', 3],
+  ['TIER_PRO_PLANTS', '2000', 2000],
+  ['TIER_PRO_PHOTOS', '40000', 40_000],
+])('%s may be %s', (name, text, value) => {
+  expect(valueOf(name, { [name]: text })).toEqual(value);
+});
+
+test.each<[string, string, string | RegExp]>([
+  ['PORT', '65536', 'PORT must be a valid port'],
+  ['PORT', '-1', 'PORT must be a valid port'],
+  ['PORT', 'http', 'PORT must be a number'],
+  ['PORT', '80.5', /^PORT must be /],
+  ['HOST', 'not a host', 'HOST must be a valid hostname'],
+  ['MONGODB_URI', 'http://example.com', 'MONGODB_URI must be a mongodb:// or mongodb+srv:// URI'],
+  ['MONGODB_URI', 'localhost:27017', 'MONGODB_URI must be a mongodb:// or mongodb+srv:// URI'],
+  ['REDIS_URL', 'localhost:6379', /^REDIS_URL must be a valid uri/],
+  ['LOG_LEVEL', 'loud', /^LOG_LEVEL must be one of /],
+  ['TRUST_PROXY', 'yes', /^TRUST_PROXY must be one of /],
+  ['TRUST_PROXY', '-1', /^TRUST_PROXY must be /],
+  ...[
+    'RATE_LIMIT_PLANTS_CREATE_MAX',
+    'RATE_LIMIT_WRITES_MAX',
+    'RATE_LIMIT_READS_MAX',
+    'RATE_LIMIT_AUTH_FAILURES_MAX',
+  ].flatMap((name): [string, string, string | RegExp][] => [
+    [name, '0', `${name} must be greater than or equal to 1`],
+    [name, 'many', `${name} must be a number`],
+  ]),
+  ...['TIER_FREE_PLANTS', 'TIER_FREE_PHOTOS', 'TIER_PRO_PLANTS', 'TIER_PRO_PHOTOS'].flatMap(
+    (name): [string, string, string | RegExp][] => [
+      [name, '-1', `${name} must be greater than or equal to 0`],
+      [name, '2.5', `${name} must be an integer`],
+    ],
+  ),
+])('%s must not be %s', (name, text, message) => {
+  const faults = faultsOf({ [name]: text });
+  expect(faults).toEqual([
+    typeof message === 'string' ? message : (expect.stringMatching(message) as string),
+  ]);
+});
+
+test('what is said of an address does not repeat it, for it may hold a password', () => {
+  const faults = faultsOf({ MONGODB_URI: 'http://u:hunter2@h', REDIS_URL: 'http://u:hunter2@h' });
+  expect(faults).toHaveLength(2);
+  expect(faults.join()).not.toContain('hunter2');
+});
+
+test('all faults are named at once, a line each', () => {
+  const env = {
+    PORT: 'x',
+    HOST: 'a b',
+    LOG_LEVEL: 'loud',
+    TIER_FREE_PLANTS: '-1',
+    TLS_KEY_FILE: 'k',
+  };
+  const faults = faultsOf(env);
+  expect(faults).toHaveLength(5);
+  for (const name of Object.keys(env)) {
+    expect(faults.filter((line) => line.includes(name))).toHaveLength(1);
+  }
+});
+
+test.each([
+  ['a certificate without a key', { TLS_CERT_FILE: 'cert.pem' }],
+  ['a key without a certificate', { TLS_KEY_FILE: 'key.pem' }],
+  ['a certificate with an empty key', { TLS_CERT_FILE: 'cert.pem', TLS_KEY_FILE: '' }],
+])('%s is refused', (_, env) => {
+  expect(faultsOf(env)).toEqual(['TLS_CERT_FILE and TLS_KEY_FILE must be set together']);
+});
+
+test('a certificate with its key is taken', () => {
+  expect(faultsOf({ TLS_CERT_FILE: 'cert.pem', TLS_KEY_FILE: 'key.pem' })).toEqual([]);
+});
+
+test('a setting that no manifest lists cannot be read', () => {
+  const settings = new Settings([hostSettings.port], {});
+  expect(() => settings.of(hostSettings.host)).toThrow(
+    'The setting HOST is not listed in any manifest.',
+  );
+});

@@ -1,0 +1,199 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  connect as connectHttp2,
+  type ClientHttp2Session,
+  type IncomingHttpHeaders,
+} from 'node:http2';
+import { request } from 'node:https';
+import type { AddressInfo, Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { connect as connectTls } from 'node:tls';
+
+import pino from 'pino';
+
+import { App } from '../../src/app';
+import { createHttpServer } from '../../src/http/server';
+import { loadPlugins } from '../../src/plugins/loader';
+import { makeCertificate } from '../support/certificate';
+import { errorOf, type RawAnswer } from '../support/raw';
+import { startService, type TestService, type TestUser } from '../support/service';
+
+let folder: string;
+let ca: string;
+let service: TestService;
+let user: TestUser;
+let secure: App;
+let server: Server;
+let url: string;
+let session: ClientHttp2Session;
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'tls-test-'));
+  const cert = path.join(folder, 'cert.pem');
+  const key = path.join(folder, 'key.pem');
+  const certificate = makeCertificate();
+  writeFileSync(cert, certificate.cert);
+  writeFileSync(key, certificate.key, { mode: 0o600 });
+  ca = certificate.cert;
+  const env = { TLS_CERT_FILE: cert, TLS_KEY_FILE: key };
+  service = await startService();
+  user = await service.user();
+  secure = new App({ plugins: loadPlugins(), env, log: pino({ level: 'silent' }) });
+  await secure.connect({ mongodbUri: service.mongodbUri });
+  server = createHttpServer(secure.requestListener(), secure.settings);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `https://localhost:${(server.address() as AddressInfo).port}`;
+  session = connectHttp2(url, { ca });
+});
+afterAll(async () => {
+  const closed = new Promise((resolve) => server.close(resolve));
+  session.destroy();
+  await closed;
+  await secure.close();
+  await service.close();
+  rmSync(folder, { recursive: true });
+});
+
+function viaHttp1(method: string, at: string, headers: Record<string, string> = {}) {
+  return new Promise<RawAnswer>((resolve, reject) => {
+    const sent = request(`${url}${at}`, { method, ca, headers, agent: false }, (response) => {
+      let body = '';
+      response.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
+      });
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+function viaHttp2(headers: IncomingHttpHeaders, body?: string | Buffer): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const stream = session.request(headers, { endStream: body === undefined });
+    let status = 0;
+    let answered: IncomingHttpHeaders = {};
+    let text = '';
+    stream.on('response', (given) => {
+      status = given[':status'] ?? 0;
+      answered = given;
+    });
+    stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    stream.on('error', reject);
+    stream.on('end', () => {
+      resolve({ status, headers: answered, body: text });
+    });
+    if (body !== undefined) stream.end(body);
+  });
+}
+
+test('HTTPS serves HTTP/1.1, and tells browsers to keep to it', async () => {
+  const answer = await viaHttp1('GET', '/healthz');
+  expect(answer.status).toBe(200);
+  expect(answer.headers['strict-transport-security']).toMatch(/^max-age=\d+/);
+  expect(answer.headers['x-request-id']).toBeDefined();
+});
+
+test('without a certificate browsers are not told to keep to HTTPS', async () => {
+  const answer = await service.anonymous.get('/healthz').expect(200);
+  expect(answer.headers).not.toHaveProperty('strict-transport-security');
+});
+
+test('HTTPS serves HTTP/2', async () => {
+  const answer = await viaHttp2({ ':path': '/api/plants', authorization: `Bearer ${user.token}` });
+  expect([answer.status, answer.body]).toEqual([200, '[]']);
+});
+
+test('errors over HTTP/2 have the Error body', async () => {
+  const missing = await viaHttp2({ ':path': '/nothing' });
+  expect([missing.status, errorOf(missing).code]).toEqual([404, 'not_found']);
+  const unknown = await viaHttp2({ ':path': '/api/plants', ':method': 'PROPFIND' });
+  expect([unknown.status, errorOf(unknown).code]).toEqual([405, 'method_not_allowed']);
+});
+
+test('HEAD over HTTP/2 has the headers of GET and no body', async () => {
+  const get = await viaHttp2({ ':path': '/healthz' });
+  const head = await viaHttp2({ ':path': '/healthz', ':method': 'HEAD' });
+  expect([head.status, head.body]).toEqual([200, '']);
+  expect(head.headers['content-length']).toBe(get.headers['content-length']);
+});
+
+test.each([
+  ['with its length', true],
+  ['without its length, which HTTP/2 need not give', false],
+])('a body over HTTP/2 %s is read', async (_, withLength) => {
+  const body = '{"name":"Fern"}';
+  const answer = await viaHttp2(
+    {
+      ':path': '/api/plants',
+      ':method': 'POST',
+      authorization: `Bearer ${user.token}`,
+      'content-type': 'application/json',
+      ...(withLength ? { 'content-length': String(body.length) } : {}),
+    },
+    body,
+  );
+  expect([answer.status, JSON.parse(answer.body)]).toMatchObject([201, { name: 'Fern' }]);
+});
+
+test.each([
+  ['none', undefined, 400, 'invalid_json'],
+  ['an empty one', '', 400, 'invalid_json'],
+  ['too large a one', ' '.repeat(102_401), 413, 'payload_too_large'],
+])(
+  'a POST over HTTP/2 with a body that is %s is refused as over HTTP/1',
+  async (_, body, status, code) => {
+    const answer = await viaHttp2(
+      {
+        ':path': '/api/plants',
+        ':method': 'POST',
+        authorization: `Bearer ${user.token}`,
+        'content-type': 'application/json',
+      },
+      body,
+    );
+    expect([answer.status, errorOf(answer).code]).toEqual([status, code]);
+  },
+);
+
+test('CONNECT over HTTP/2 is answered with 405 and the Error body', async () => {
+  const answer = await viaHttp2({ ':method': 'CONNECT', ':authority': 'example.com:443' });
+  expect(answer.status).toBe(405);
+  expect(answer.headers['x-request-id']).toBeDefined();
+  expect(errorOf(answer).code).toBe('method_not_allowed');
+});
+
+test('an expectation that cannot be met over HTTP/2 is answered with the Error body', async () => {
+  const answer = await viaHttp2({ ':path': '/healthz', expect: 'ferns' });
+  expect(answer.status).toBe(417);
+  errorOf(answer);
+});
+
+test.each([
+  ['a word', 'hello\r\n\r\n', 400],
+  ['HTTP/1.1 without Host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+  ['too long a header', `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+  ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n', 405],
+])('%s over HTTPS is answered with the Error body', async (_, bytes, status) => {
+  const { port } = new URL(url);
+  const text = await new Promise<string>((resolve, reject) => {
+    const socket = connectTls({
+      port: Number(port),
+      host: '127.0.0.1',
+      servername: 'localhost',
+      ca,
+    });
+    let received = '';
+    socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
+    socket.on('error', reject);
+    socket.on('close', () => {
+      resolve(received);
+    });
+    socket.write(bytes);
+  });
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  expect(head).toMatch(/^x-request-id: /im);
+  errorOf({ body });
+});

@@ -1,0 +1,90 @@
+import type { Response } from 'supertest';
+
+import { type CuttableWay, cuttableWay } from '../support/cuttable';
+import { eventually } from '../support/own-redis';
+import { errorOf } from '../support/raw';
+import { freshDatabase, startService, type TestService, type TestUser } from '../support/service';
+
+let way: CuttableWay;
+let service: TestService;
+let user: TestUser;
+
+beforeEach(async () => {
+  const uri = new URL(freshDatabase());
+  way = await cuttableWay(uri.hostname, Number(uri.port));
+  uri.port = String(way.port);
+  service = await startService({ mongodbUri: uri.toString(), redisUrl: null });
+  user = await service.user();
+});
+afterEach(async () => {
+  way.mend();
+  await eventually(async () => (await service.anonymous.get('/readyz')).status === 200);
+  await service.app.database.connection.dropDatabase();
+  await service.close();
+  await way.close();
+});
+
+function expectUnavailable(answer: Response): void {
+  expect(answer.status).toBe(503);
+  expect(errorOf({ body: answer.text }).code).toBe('service_unavailable');
+  expect(answer.get('Retry-After')).toMatch(/^[1-9]\d*$/);
+  expect(answer.get('X-Request-Id')).toBeDefined();
+}
+
+test('while MongoDB is away requests are answered with 503, and afterwards as before', async () => {
+  const plant = await user.plant();
+  way.cut();
+  const reads = ['/api/plants', `/api/plants/${plant.id}`, '/api/insights', '/api/announcements'];
+  const answers = await Promise.all(reads.map((path) => user.get(path)));
+  for (const answer of answers) expectUnavailable(answer);
+  await service.anonymous.get('/healthz').expect(200);
+  const ready = await service.anonymous.get('/readyz').expect(503);
+  expectUnavailable(ready);
+  expect(ready.body).toMatchObject({ error: 'MongoDB cannot be reached.' });
+
+  way.mend();
+  await eventually(async () => (await user.get('/api/plants')).status === 200);
+  const after = await user.get('/api/plants').expect(200);
+  expect(after.body).toMatchObject([{ id: plant.id }]);
+});
+
+test('a 503 is not kept: the retry with the same key has the effect', async () => {
+  const send = () => user.post('/api/plants', { name: 'Ivy' }).set('Idempotency-Key', 'k');
+  way.cut();
+  expectUnavailable(await send());
+  way.mend();
+  let answer: Response | undefined;
+  await eventually(async () => (answer = await send()).status !== 503);
+  expect(answer?.status).toBe(201);
+  expect(answer?.headers).not.toHaveProperty('idempotent-replayed');
+  const list = await user.get('/api/plants').expect(200);
+  expect(list.body).toHaveLength(1);
+});
+
+test('writes whose way to MongoDB is cut, and that are sent again, all have one effect', async () => {
+  const plant = await user.plant();
+  const write = (index: number) =>
+    user
+      .post(`/api/plants/${plant.id}/events`, { text: String(index) })
+      .set('Idempotency-Key', String(index))
+      .then((answer) => answer);
+  const indexes = Array.from({ length: 30 }, (_, index) => index);
+  const sends = indexes.map(write);
+  // The first answer is there, so the writes behind it are under way.
+  await Promise.race(sends);
+  way.cut();
+  way.mend();
+  for (const [index, answer] of (await Promise.all(sends)).entries()) {
+    let last = answer;
+    if (last.status === 503) {
+      expectUnavailable(last);
+      await eventually(async () => (last = await write(index)).status !== 503);
+    }
+    expect(last.status).toBe(201);
+  }
+  const list = await user.get(`/api/plants/${plant.id}/events?limit=100`).expect(200);
+  const kept = (list.body as { items: { text: string }[] }).items.map(({ text }) => Number(text));
+  expect(kept.sort((a, b) => a - b)).toEqual(indexes);
+  const insights = await user.get('/api/insights').expect(200);
+  expect(insights.body).toMatchObject({ overview: { totalEvents: indexes.length } });
+});

@@ -1,0 +1,198 @@
+import packageJson from '../../package.json';
+import accountsPlugin from '../../plugins/accounts';
+import { send } from '../support/raw';
+import { startService, type TestService } from '../support/service';
+import { assistant, type Assistant, post, rpc, type RpcReply } from './support';
+
+let service: TestService;
+let me: Assistant;
+
+beforeAll(async () => {
+  service = await startService({ env: { MCP_ALLOWED_ORIGINS: 'https://app.example.com' } });
+  me = await assistant(service);
+});
+afterAll(() => service.close());
+
+const LIST = rpc('tools/list');
+
+describe('GET', () => {
+  test('says what is here, without a token', async () => {
+    const { status, headers, body } = await send(service.url, 'GET', '/api/mcp');
+    expect(status).toBe(200);
+    expect(headers['vary']).toContain('Accept');
+    expect(JSON.parse(body)).toEqual({
+      name: packageJson.name,
+      version: packageJson.version,
+      auth: 'bearer',
+      scopes: ['plants:read', 'plants:write', 'events:write', 'insights:read'],
+      tools: service.app.operations.flatMap(({ tool }) => ('name' in tool ? [tool.name] : [])),
+    });
+  });
+
+  test('to those who look for an event stream, says that there is none', async () => {
+    const headers = { Accept: 'text/event-stream' };
+    const answer = await send(service.url, 'GET', '/api/mcp', { headers });
+    expect(answer.status).toBe(405);
+    expect(answer.headers['allow']).toBe('GET, POST');
+    expect(answer.headers['vary']).toContain('Accept');
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'method_not_allowed' });
+  });
+
+  test.each(['*/*', 'application/json', 'application/json, text/event-stream', 'text/html'])(
+    'answers Accept: %s with JSON',
+    async (accept) => {
+      const headers = { Accept: accept };
+      expect((await send(service.url, 'GET', '/api/mcp', { headers })).status).toBe(200);
+    },
+  );
+
+  test.each(['PUT', 'DELETE', 'PATCH'])('%s is not for here', async (method) => {
+    const { status, headers } = await send(service.url, method, '/api/mcp');
+    expect([status, headers['allow']]).toEqual([405, expect.stringContaining('POST')]);
+  });
+});
+
+describe('who may come in', () => {
+  const anonymous = (headers: Record<string, string>, body = JSON.stringify(LIST)) =>
+    send(service.url, 'POST', '/api/mcp', {
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body,
+    });
+
+  test('nobody without a token', async () => {
+    const { status, headers, body } = await anonymous({});
+    expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer']);
+    expect(JSON.parse(body)).toMatchObject({ code: 'unauthorized' });
+  });
+
+  test('nobody with a token that is invalid, revoked or expired', async () => {
+    const accounts = service.app.offers(accountsPlugin);
+    const options = { tier: 'pro' as const, scopes: ['plants:read'], name: 'test' };
+    const made = (seconds: number) =>
+      accounts.createToken({ userId: 'somebody', expiresInSeconds: seconds, ...options });
+    const expired = await made(-1);
+    const revoked = await made(3600);
+    expect((await post({ ...me, token: revoked.token }, LIST)).status).toBe(200);
+    await accounts.revokeToken(revoked.view.id);
+    for (const token of ['nonsense', `${me.token}x`, expired.token, revoked.token]) {
+      const { status, headers, text } = await post({ ...me, token }, LIST);
+      expect(status).toBe(403);
+      expect(headers['www-authenticate']).toBe('Bearer error="invalid_token"');
+      expect(JSON.parse(text)).toMatchObject({ code: 'invalid_token' });
+      // Everywhere else it is 401.
+      const rest = await send(service.url, 'GET', '/api/plants', {
+        headers: { Authorization: `Bearer ${token}` },
+      });
+      expect(rest.status).toBe(401);
+    }
+  });
+
+  test.each([
+    'http://localhost',
+    'http://localhost:6274',
+    'https://127.0.0.1:8443',
+    'http://[::1]:3000',
+    'https://app.example.com',
+  ])('pages of %s', async (origin) => {
+    expect((await post(me, LIST, { Origin: origin })).status).toBe(200);
+  });
+
+  test.each([
+    'https://evil.example.com',
+    'http://app.example.com',
+    'https://app.example.com:8443',
+    'https://app.example.com.evil.example',
+    'http://localhost.evil.example',
+    'http://localhost@evil.example',
+    'http://evil.example/localhost',
+    'null',
+    'file://',
+    '',
+  ])('no pages of "%s"', async (origin) => {
+    const { status, body } = await post(me, LIST, { Origin: origin });
+    expect([status, body.error?.code]).toEqual([403, -32000]);
+  });
+
+  test.each(['localhost', 'localhost:1234', '127.0.0.1:80', '[::1]:3000', 'app.example.com'])(
+    'requests to the host %s',
+    async (host) => {
+      expect((await post(me, LIST, { Host: host })).status).toBe(200);
+    },
+  );
+
+  test.each(['evil.example.com', '192.168.1.20:3000', 'localhost.evil.example', 'a b'])(
+    'no requests to the host %s',
+    async (host) => {
+      expect((await post(me, LIST, { Host: host })).status).toBe(403);
+    },
+  );
+
+  test('checks come in their order: origin, token, size, JSON', async () => {
+    const origin = { Origin: 'https://evil.example.com' };
+    const token = { Authorization: `Bearer ${me.token}` };
+    const large = JSON.stringify({ ...LIST, padding: 'x'.repeat(110_000) });
+    expect((await anonymous(origin, large)).status).toBe(403);
+    expect((await anonymous({}, large)).status).toBe(401);
+    expect((await anonymous({ Authorization: 'Bearer x' }, large)).status).toBe(403);
+    expect((await anonymous(token, large)).status).toBe(413);
+    expect((await anonymous({ Authorization: 'Bearer x' }, '{')).status).toBe(403);
+    const { status, body } = await anonymous(token, '{');
+    expect(status).toBe(400);
+    expect(JSON.parse(body)).toMatchObject({ id: null, error: { code: -32700 } });
+  });
+});
+
+describe('plain JSON-RPC, without a handshake', () => {
+  const result = ({ status, headers, body }: RpcReply) => [status, headers['content-type'], body];
+
+  test.each([0, 1, -7, '', 'a', '0', 2 ** 53 - 1])('echoes the id %p', async (id) => {
+    expect(result(await post(me, rpc('ping', undefined, id)))).toEqual([
+      200,
+      'application/json; charset=utf-8',
+      { jsonrpc: '2.0', id, result: {} },
+    ]);
+  });
+
+  test('a notification is taken without a word', async () => {
+    const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };
+    const { status, text, headers } = await post(me, notification);
+    expect([status, text, headers['content-type']]).toEqual([202, '', undefined]);
+  });
+
+  test('a tool call as a notification does nothing', async () => {
+    const params = { name: 'create_plant', arguments: { name: 'Unasked' } };
+    expect((await post(me, { jsonrpc: '2.0', method: 'tools/call', params })).status).toBe(202);
+    const { text } = await me.user.get('/api/plants').expect(200);
+    expect(text).not.toContain('Unasked');
+  });
+
+  test.each(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'])(
+    'initialize agrees on %s',
+    async (protocolVersion) => {
+      const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'a', version: '1' } };
+      const { body } = await post(me, rpc('initialize', params));
+      expect(body.result).toMatchObject({ protocolVersion, capabilities: { tools: {} } });
+      const { status } = await post(me, LIST, { 'MCP-Protocol-Version': protocolVersion });
+      expect(status).toBe(200);
+    },
+  );
+
+  test('initialize offers the newest of its era to those who ask for an unknown version', async () => {
+    const params = {
+      protocolVersion: '1999-01-01',
+      capabilities: {},
+      clientInfo: { name: 'a', version: '1' },
+    };
+    const { body } = await post(me, rpc('initialize', params));
+    expect(body.result).toMatchObject({ protocolVersion: '2025-11-25' });
+  });
+});
+
+test.each(['app.example.com', 'https://app.example.com/path', 'https://a.example, *', 'https://'])(
+  'the setting MCP_ALLOWED_ORIGINS cannot be %s',
+  async (origins) => {
+    await expect(startService({ env: { MCP_ALLOWED_ORIGINS: origins } })).rejects.toThrow(
+      'MCP_ALLOWED_ORIGINS must be origins such as https://app.example.com',
+    );
+  },
+);

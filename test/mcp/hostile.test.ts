@@ -1,0 +1,194 @@
+import { startService, type TestService } from '../support/service';
+import { assistant, type Assistant, callTool, post, refused, rpc, type RpcReply } from './support';
+
+let service: TestService;
+let me: Assistant;
+let plantId: string;
+
+beforeAll(async () => {
+  service = await startService();
+  me = await assistant(service);
+  ({ id: plantId } = await me.user.plant());
+});
+afterAll(() => service.close());
+
+/** Whatever came in, an answer is no 5xx and tells nothing of the inside. */
+function expectHarmless({ status, text }: RpcReply): void {
+  expect(status).toBeLessThan(500);
+  expect(text).not.toMatch(/\bat [^ ]+ \(|node_modules|\.[tj]s:\d/);
+}
+
+async function errorOf(body: unknown, headers?: Record<string, string>) {
+  const reply = await post(me, body, headers);
+  expectHarmless(reply);
+  return [reply.status, reply.body.error?.code, reply.body.id];
+}
+
+test.each(['constructor', '__proto__', 'toString', 'water_everything', '', 'x'.repeat(50_000)])(
+  'the unknown tool %.20s',
+  async (name) => {
+    expect(await errorOf(rpc('tools/call', { name, arguments: {} }, 'a'))).toEqual([
+      200,
+      -32602,
+      'a',
+    ]);
+  },
+);
+
+test.each([undefined, null, 7, {}, ['list_plants']])('a tool name that is %j', async (name) => {
+  expect(await errorOf(rpc('tools/call', { name }))).toEqual([200, -32602, 1]);
+});
+
+test.each([
+  'tools/nothing',
+  'resources/list',
+  'prompts/list',
+  'constructor',
+  '',
+  'subscriptions/listen',
+  'server/discover',
+])('the unknown method "%s"', async (method) => {
+  expect(await errorOf(rpc(method, {}, 0))).toEqual([200, -32601, 0]);
+});
+
+test.each([
+  ['a batch', [rpc('ping')], null],
+  ['an empty batch', [], null],
+  ['a text', 'ping', null],
+  ['a number', 7, null],
+  ['null', null, null],
+  ['no method', { jsonrpc: '2.0', id: 7 }, 7],
+  ['a method that is a number', { jsonrpc: '2.0', id: 7, method: 1 }, 7],
+  ['no version', { id: 7, method: 'ping' }, 7],
+  ['an older version', { jsonrpc: '1.0', id: 7, method: 'ping' }, 7],
+  ['a version that is a number', { jsonrpc: 2, id: 7, method: 'ping' }, 7],
+  ['params that are a list', { jsonrpc: '2.0', id: 7, method: 'ping', params: [] }, 7],
+  ['params that are a text', { jsonrpc: '2.0', id: 7, method: 'ping', params: 'x' }, 7],
+  ['the id null', { jsonrpc: '2.0', id: null, method: 'ping' }, null],
+  ['an id that is a boolean', { jsonrpc: '2.0', id: true, method: 'ping' }, null],
+  ['an id that is a fraction', { jsonrpc: '2.0', id: 1.5, method: 'ping' }, null],
+  ['an id that is an object', { jsonrpc: '2.0', id: {}, method: 'ping' }, null],
+  ['an answer', { jsonrpc: '2.0', id: 7, result: {} }, 7],
+])('%s is not a request', async (_, body, id) => {
+  expect(await errorOf(JSON.stringify(body))).toEqual([400, -32600, id]);
+});
+
+test.each([
+  ['nothing', ''],
+  ['half an object', '{"jsonrpc":"2.0"'],
+  ['a bare word', 'ping'],
+  ['a key that would touch prototypes', '{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{}}'],
+  [
+    'such a key among the arguments',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_plant","arguments":{"name":"a","__proto__":{"toxic":true}}}}',
+  ],
+])('%s is not JSON to be read', async (_, text) => {
+  expect(await errorOf(text)).toEqual([400, -32700, null]);
+});
+
+describe('five thousand nested arrays', () => {
+  const deep = '['.repeat(5000) + ']'.repeat(5000);
+  const call = (given: string) =>
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_event","arguments":${given}}}`;
+
+  test('as the body', async () => {
+    expect(await errorOf(deep)).toEqual([400, -32600, null]);
+  });
+
+  test('in the place of arguments', async () => {
+    const { body } = await post(me, call(deep));
+    expect(body.result).toMatchObject({ isError: true });
+  });
+
+  test.each(['photoIds', 'text', 'id', 'occurredAt', 'colour'])('as %s', async (name) => {
+    const reply = await post(me, call(`{"id":"${plantId}","${name}":${deep}}`));
+    expectHarmless(reply);
+    expect(reply.body.result).toMatchObject({ isError: true });
+  });
+
+  test.each(['_meta', 'cursor', 'name'])('as the parameter %s', async (name) => {
+    const text = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"${name}":${deep}}}`;
+    expectHarmless(await post(me, text));
+  });
+});
+
+test.each([null, 7, 'text', [], true])('arguments that are %j', async (given) => {
+  const { isError } = await callTool(me, 'create_plant', given);
+  expect(isError).toBe(true);
+});
+
+test.each([
+  ['create_plant', { name: 7 }, 'name must be a string'],
+  ['create_plant', { name: 'Fern', toxic: 1 }, 'toxic must be a boolean'],
+  ['create_plant', { name: 'Fern', constructor: 1 }, 'constructor is not allowed'],
+  [
+    'create_plant',
+    { name: 'Fern', wateringFrequencyDays: '7' },
+    'wateringFrequencyDays must be a number',
+  ],
+  ['list_events', { limit: '15' }, 'limit must be a number'],
+  ['list_events', { limit: 1000 }, 'limit must be less than or equal to 100'],
+  ['create_event', { growthAmount: '2' }, 'growthAmount must be a number'],
+])('%s with %j', async (name, given, reason) => {
+  const id = name === 'create_plant' ? {} : { id: plantId };
+  expect(await refused(me, name, { ...id, ...given })).toContain(reason);
+});
+
+describe('versions', () => {
+  const meta = (version: string) => ({
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': version,
+      'io.modelcontextprotocol/clientInfo': { name: 'a', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  });
+  const headers = (version: string, method = 'tools/list') => ({
+    'MCP-Protocol-Version': version,
+    'Mcp-Method': method,
+  });
+
+  test('a header of an unknown version', async () => {
+    expect(await errorOf(rpc('ping'), { 'MCP-Protocol-Version': '1999-01-01' })).toEqual([
+      400, -32000, 1,
+    ]);
+  });
+
+  test('a stateless request of an unknown version is told those that there are', async () => {
+    const request = rpc('tools/list', meta('2099-01-01'));
+    const { status, body } = await post(me, request, headers('2099-01-01'));
+    expect([status, body.error]).toMatchObject([
+      400,
+      { code: -32022, data: { supported: ['2026-07-28'] } },
+    ]);
+  });
+
+  test.each([
+    ['without its headers', meta('2026-07-28'), {}, -32020],
+    ['with a header of another version', meta('2026-07-28'), headers('2025-11-25'), -32020],
+    [
+      'with the header of another method',
+      meta('2026-07-28'),
+      headers('2026-07-28', 'ping'),
+      -32020,
+    ],
+    ['with the header only', {}, headers('2026-07-28'), -32602],
+  ])('a stateless request %s', async (_, params, given, code) => {
+    expect(await errorOf(rpc('tools/list', params), given)).toEqual([400, code, 1]);
+  });
+
+  test('a stateless request of an unknown method', async () => {
+    const request = rpc('tools/nothing', meta('2026-07-28'));
+    expect(await errorOf(request, headers('2026-07-28', 'tools/nothing'))).toEqual([
+      404, -32601, 1,
+    ]);
+  });
+
+  test('a subscription, of which there are none', async () => {
+    const request = rpc('subscriptions/listen', { ...meta('2026-07-28'), notifications: {} });
+    const reply = await post(me, request, headers('2026-07-28', 'subscriptions/listen'));
+    expect([reply.headers['content-type'], reply.body.error?.code]).toEqual([
+      'application/json; charset=utf-8',
+      -32601,
+    ]);
+  });
+});

@@ -1,0 +1,132 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
+import addFormats from 'ajv-formats';
+
+import { send } from '../support/raw';
+import type { TestService, TestUser, UserOptions } from '../support/service';
+
+/** Strict, so that a keyword that nobody knows is noticed. */
+export const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false });
+addFormats(ajv);
+
+export interface Tool {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: Record<string, unknown>;
+  outputSchema: Record<string, unknown>;
+  annotations: Record<string, boolean>;
+}
+
+export interface ToolResult {
+  content: { type: string; text: string }[];
+  structuredContent?: Record<string, unknown>;
+  isError?: boolean;
+}
+
+export interface RpcReply {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  body: {
+    jsonrpc?: string;
+    id?: unknown;
+    result?: unknown;
+    error?: { code: number; message: string };
+  };
+}
+
+/** Somebody's assistant: a token, and where to show it. */
+export interface Assistant {
+  url: string;
+  token: string;
+  user: TestUser;
+}
+
+export async function assistant(
+  service: TestService,
+  options: UserOptions = {},
+): Promise<Assistant> {
+  const user = await service.user(options);
+  return { url: service.url, token: user.token, user };
+}
+
+/** Sends a body to the endpoint as a plain HTTP client does, without any handshake. */
+export async function post(
+  { url, token }: Assistant,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<RpcReply> {
+  const answer = await send(url, 'POST', '/api/mcp', {
+    headers: {
+      Authorization: `Bearer ${token}`,
+      'Content-Type': 'application/json',
+      ...headers,
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const json = answer.body === '' ? {} : (JSON.parse(answer.body) as RpcReply['body']);
+  return { status: answer.status, headers: answer.headers, text: answer.body, body: json };
+}
+
+export function rpc(method: string, params?: object, id: unknown = 1): object {
+  return { jsonrpc: '2.0', id, method, ...(params ? { params } : {}) };
+}
+
+/** Calls a tool and answers its result, be it one of an error. */
+export async function callTool(
+  caller: Assistant,
+  name: string,
+  given: unknown = {},
+  headers: Record<string, string> = {},
+): Promise<ToolResult> {
+  const { status, body } = await post(
+    caller,
+    rpc('tools/call', { name, arguments: given }),
+    headers,
+  );
+  if (status !== 200 || body.result === undefined) throw new Error(JSON.stringify(body));
+  return body.result as ToolResult;
+}
+
+/** Calls a tool that must do it, and answers the structured result. */
+export async function tool(
+  caller: Assistant,
+  name: string,
+  given: unknown = {},
+): Promise<Record<string, unknown>> {
+  const { structuredContent, isError, content } = await callTool(caller, name, given);
+  if (isError === true || !structuredContent) throw new Error(content[0]?.text);
+  expect(JSON.parse(content[0]?.text ?? '')).toEqual(structuredContent);
+  return structuredContent;
+}
+
+/** Calls a tool that must refuse, and answers why. */
+export async function refused(
+  caller: Assistant,
+  name: string,
+  given: unknown = {},
+): Promise<string> {
+  const { isError, content, structuredContent } = await callTool(caller, name, given);
+  expect(isError).toBe(true);
+  expect(structuredContent).toBeUndefined();
+  return content[0]?.text ?? '';
+}
+
+export async function listTools(caller: Assistant): Promise<Tool[]> {
+  const { body } = await post(caller, rpc('tools/list'));
+  return (body.result as { tools: Tool[] }).tools;
+}
+
+/** Validators of the input and output schemas of tools, by the names of those. */
+export function validators(
+  tools: readonly Tool[],
+): Map<string, { input: ValidateFunction; output: ValidateFunction }> {
+  return new Map(
+    tools.map(({ name, inputSchema, outputSchema }) => [
+      name,
+      { input: ajv.compile(inputSchema), output: ajv.compile(outputSchema) },
+    ]),
+  );
+}

@@ -1,0 +1,24 @@
+import fc from 'fast-check';
+
+import { command, type Command } from './command';
+import { eventCommands } from './event-commands';
+import { invalidCommand } from './invalid';
+import { deletePlant, photoCommands, plantCommands } from './plant-commands';
+import { expectInsights } from './read-insights';
+
+const [createPlant, ...onPlants] = plantCommands;
+const [createPhoto, ...onPhotos] = photoCommands;
+const [createEvent, updateEvent, ...onEvents] = eventCommands;
+
+const weighted = [
+  { weight: 14, of: [createEvent] },
+  { weight: 6, of: [updateEvent] },
+  { weight: 4, of: [createPlant, createPhoto] },
+  { weight: 2, of: [...onPlants, ...onPhotos, ...onEvents, invalidCommand] },
+  { weight: 1, of: [deletePlant, command('read insights', fc.constant(null), expectInsights)] },
+];
+
+/** Any command: those that make something come more often, so that there is something to act on. */
+export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
+  ...weighted.flatMap(({ weight, of }) => of.map((arbitrary) => ({ weight, arbitrary }))),
+);

@@ -1,0 +1,206 @@
+import accountsPlugin from '../../plugins/accounts';
+import eventsPlugin from '../../plugins/events';
+import { Client, record, records, type Reply } from '../support/client';
+import { differencesOf } from '../support/differences';
+import { startService, type TestService, type TestUser } from '../support/service';
+
+let service: TestService;
+let twin: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+  // Another process on the same database, as far as the database can tell.
+  twin = await startService({ mongodbUri: service.mongodbUri });
+});
+afterAll(async () => {
+  await twin.close();
+  await service.close();
+});
+
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+/** The ids of all of a plant's events, in the order of the list. */
+async function eventIds(client: Client, plantId: string): Promise<string[]> {
+  const path = `/api/plants/${plantId}/events?limit=100`;
+  const ids: string[] = [];
+  let next: string | null = path;
+  while (next !== null) {
+    const page = record((await client.send('GET', next)).body);
+    ids.push(...records(page['items']).map(({ id }) => String(id)));
+    const cursor = page['nextCursor'] as string | null; // Section 2.10.
+    next = cursor && `${path}&cursor=${cursor}`;
+  }
+  return ids;
+}
+
+async function overviewOf(client: Client): Promise<Record<string, unknown>> {
+  const { body } = await client.send('GET', '/api/insights');
+  return record(record(body)['overview']);
+}
+
+const minute = (index: number) => new Date(Date.UTC(2026, 0, 1) + index * 60_000).toISOString();
+
+/** A writer's own ups and downs: plants and events made, changed and deleted, in an order of its own. */
+async function write(client: Client, writer: number, shared: string): Promise<void> {
+  const ok = async (status: number, ...request: Parameters<Client['send']>): Promise<Reply> => {
+    const reply = await client.send(...request);
+    expect({ request, status: reply.status }).toEqual({ request, status });
+    return reply;
+  };
+  const made = async (path: string, body: object) =>
+    String(record((await ok(201, 'POST', path, { body })).body)['id']);
+  for (const round of times(3, (index) => index)) {
+    const plant = await made('/api/plants', { name: `${writer}.${round}`, location: 'Hall' });
+    const body = { type: 'growth', growthAmount: 0.1, growthUnit: 'cm' };
+    const growth = await made(`/api/plants/${shared}/events`, body);
+    const own = await made(`/api/plants/${plant}/events`, { occurredAt: minute(writer) });
+    await made(`/api/plants/${shared}/events`, { occurredAt: minute(writer * 3 + round) });
+    const changed = { growthAmount: 0.2, occurredAt: minute(writer + round * 500) };
+    await ok(200, 'PATCH', `/api/events/${growth}`, { body: changed });
+    await ok(200, 'PATCH', `/api/plants/${plant}`, { body: { location: `Room ${writer}` } });
+    if (round === 0) await ok(200, 'DELETE', `/api/events/${growth}`);
+    if (round === 1) await ok(200, 'DELETE', `/api/plants/${plant}`);
+    if (round === 2) await ok(200, 'DELETE', `/api/events/${own}`);
+  }
+}
+
+/** Compares the totals of an account with its lists, and both with a rebuild. */
+async function expectAgreement(user: TestUser, client: Client, totals: object): Promise<void> {
+  const plants = records((await client.send('GET', '/api/plants')).body);
+  const lists = await Promise.all(plants.map(({ id }) => eventIds(client, String(id))));
+  const ids = lists.flat();
+  expect(new Set(ids).size).toBe(ids.length);
+  const counted = { totalPlants: plants.length, totalEvents: ids.length };
+  expect(counted).toEqual(totals);
+  expect(await overviewOf(client)).toMatchObject(counted);
+  expect(await differencesOf(service.app, user.id)).toEqual([]);
+}
+
+test('two hundred events logged at once on one plant are all kept, each counted once', async () => {
+  const user = await service.user();
+  const { id } = await user.plant();
+  const client = new Client(service.url, user.token);
+  const replies = await Promise.all(
+    times(200, (index) =>
+      client.send('POST', `/api/plants/${id}/events`, { body: { occurredAt: minute(index) } }),
+    ),
+  );
+  expect(replies.map(({ status }) => status)).toEqual(times(200, () => 201));
+  const made = replies.map(({ body }) => String(record(body)['id']));
+  expect(new Set(made).size).toBe(200);
+  expect(await eventIds(client, id)).toEqual([...made].reverse());
+  const plant = record((await client.send('GET', `/api/plants/${id}`)).body);
+  expect(plant).toMatchObject({ lastEvent: minute(199), lastWatered: minute(199) });
+  await expectAgreement(user, client, { totalPlants: 1, totalEvents: 200 });
+});
+
+test('sixteen writers on one account leave totals and lists that agree', async () => {
+  const user = await service.user({ timezone: 'Asia/Kathmandu' });
+  const client = new Client(service.url, user.token);
+  const { id } = await user.plant();
+  await Promise.all(times(16, (writer) => write(client, writer, id)));
+  // Of each writer's three plants two stay; of its nine events, one goes with its plant, two alone.
+  await expectAgreement(user, client, { totalPlants: 1 + 16 * 2, totalEvents: 16 * 6 });
+});
+
+test('writers through two services on one account leave totals and lists that agree', async () => {
+  const user = await service.user({ timezone: 'America/Caracas' });
+  const clients = [new Client(service.url, user.token), new Client(twin.url, user.token)];
+  const { id } = await user.plant();
+  await Promise.all(
+    times(4, (writer) =>
+      clients.map((client, side) => write(client, writer * 2 + side, id)),
+    ).flat(),
+  );
+  for (const client of clients) {
+    await expectAgreement(user, client, { totalPlants: 1 + 8 * 2, totalEvents: 8 * 6 });
+  }
+});
+
+test('a bad write among concurrent ones fails alone', async () => {
+  const user = await service.user();
+  const client = new Client(service.url, user.token);
+  const { id } = await user.plant();
+  const missing = '0198c0de-0000-7000-8000-000000000001';
+  const replies = await Promise.all(
+    times(40, (index) => {
+      const path = `/api/plants/${index % 10 === 3 ? missing : id}/events`;
+      return client.send('POST', path, { body: index % 10 === 7 ? { photoIds: [missing] } : {} });
+    }),
+  );
+  expect(replies.map(({ status }) => status)).toEqual(
+    times(40, (index) => (index % 10 === 3 ? 404 : index % 10 === 7 ? 400 : 201)),
+  );
+  await expectAgreement(user, client, { totalPlants: 1, totalEvents: 32 });
+});
+
+test('never one plant more than the tier allows, through two services at once', async () => {
+  const user = await service.user({ tier: 'free' });
+  const clients = [new Client(service.url, user.token), new Client(twin.url, user.token)];
+  const replies = await Promise.all(
+    times(20, (index) =>
+      clients.map((each) => each.send('POST', '/api/plants', { body: { name: `Fern ${index}` } })),
+    ).flat(),
+  );
+  const statuses = replies.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 201)).toHaveLength(25);
+  expect(statuses.filter((status) => status === 403)).toHaveLength(15);
+  const [client] = clients;
+  if (client) await expectAgreement(user, client, { totalPlants: 25, totalEvents: 0 });
+});
+
+test('one key sent to two services at once has one effect', async () => {
+  const user = await service.user();
+  const clients = [new Client(service.url, user.token), new Client(twin.url, user.token)];
+  const { id } = await user.plant();
+  const replies = await Promise.all(
+    times(20, async (index) => {
+      const request = {
+        body: { occurredAt: minute(index) },
+        headers: { 'idempotency-key': `key ${index}` },
+      };
+      return Promise.all(
+        clients.map((client) => client.send('POST', `/api/plants/${id}/events`, request)),
+      );
+    }),
+  );
+  for (const pair of replies) {
+    const made = pair.filter(({ status }) => status === 201);
+    expect(pair.map(({ status }) => status).every((one) => one === 201 || one === 409)).toBe(true);
+    expect(new Set(made.map(({ body }) => record(body)['id'])).size).toBe(1);
+  }
+  const [client] = clients;
+  if (client) await expectAgreement(user, client, { totalPlants: 1, totalEvents: 20 });
+});
+
+test('events logged before and after a change of time zone, in one go, are counted by the new one', async () => {
+  const user = await service.user({ timezone: 'Pacific/Kiritimati' });
+  const { id } = await user.plant();
+  const { unitOfWork } = service.app;
+  const { events } = service.app.offers(eventsPlugin);
+  const log = (index: number) =>
+    unitOfWork.run(user.id, (tx) =>
+      events.create(tx, id, { type: 'watered', occurredAt: new Date(minute(index)) }),
+    );
+  const timezone = 'Pacific/Pago_Pago';
+  const change = () => service.app.offers(accountsPlugin).changeAccount(user.id, { timezone });
+  // While the first is written, the others queue up and then share a transaction.
+  await Promise.all([log(0), log(1), change(), log(2), log(3)]);
+  const client = new Client(service.url, user.token);
+  await expectAgreement(user, client, { totalPlants: 1, totalEvents: 4 });
+});
+
+test('events logged while another process changes the time zone are counted by the new one', async () => {
+  const user = await service.user({ timezone: 'Pacific/Kiritimati' });
+  const client = new Client(service.url, user.token);
+  const { id } = await user.plant();
+  const log = () =>
+    times(10, (index) =>
+      client.send('POST', `/api/plants/${id}/events`, { body: { occurredAt: minute(index) } }),
+    );
+  const timezone = 'Pacific/Pago_Pago';
+  const change = twin.app.offers(accountsPlugin).changeAccount(user.id, { timezone });
+  await Promise.all([...log(), change, ...log()]);
+  await expectAgreement(user, client, { totalPlants: 1, totalEvents: 20 });
+});

@@ -1,0 +1,27 @@
+import type { Actor } from './actor';
+import { expectEvents } from './event-commands';
+import { expectInsights } from './read-insights';
+
+/** How many records of others, or that are gone, are asked for of each kind. */
+const OTHERS = 4;
+
+/** Compares all that can be read of an account, and that nothing of others' can be. */
+export async function expectEverything(actor: Actor): Promise<void> {
+  const { garden, world } = actor;
+  const others = (kind: 'plants' | 'photos' | 'events') =>
+    world.known[kind].filter((id) => !garden[kind].has(id)).slice(-OTHERS);
+  await actor.expect('GET', '/api/plants', undefined, () => garden.listPlants());
+  await actor.expect('GET', '/api/locations', undefined, () => garden.locations());
+  await expectInsights(actor);
+  for (const id of garden.plants.keys()) await expectEvents(actor, id, 2);
+  for (const id of others('plants')) {
+    await actor.expect('GET', `/api/plants/${id}`, undefined, () => garden.readPlant(id));
+    await expectEvents(actor, id);
+  }
+  for (const id of [...garden.photos.keys(), ...others('photos')]) {
+    await actor.expect('GET', `/api/photos/${id}`, undefined, () => garden.readPhoto(id));
+  }
+  for (const id of others('events')) {
+    await actor.expect('DELETE', `/api/events/${id}`, undefined, () => garden.deleteEvent(id));
+  }
+}

@@ -1,0 +1,111 @@
+import { type CareEvent, type Garden, order } from './model';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const WEEKDAYS = [
+  ...['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'],
+] as const;
+
+/**
+ * The insights of an account by the specification (section 2.11; decisions.md, "Insights"), counted
+ * from its records. Where the specification gives a list no order, it comes by its own text.
+ */
+export function insightsOf(garden: Garden, now: Date) {
+  const { timezone } = garden.account;
+  const plants = [...garden.plants.values()];
+  const events = [...garden.events.values()].map((event) => ({
+    ...event,
+    day: dayOf(event.occurredAt, timezone),
+  }));
+  const today = dayOf(now.toISOString(), timezone);
+  const firstPlant = plants.map(({ createdAt }) => Date.parse(createdAt)).sort((a, b) => a - b)[0];
+  return {
+    overview: {
+      totalPlants: plants.length,
+      totalEvents: events.length,
+      totalPhotos: garden.photos.size,
+      daysSinceFirstPlant:
+        firstPlant === undefined ? null : Math.floor((now.getTime() - firstPlant) / DAY_MS),
+      mostActiveDay: mostActive(events.map(({ day }) => day)),
+    },
+    careActivityByDay: activity(events, today),
+    wateringStreaks: streaks(
+      events.flatMap(({ type, day }) => (type === 'watered' ? day : [])),
+      today,
+    ),
+    speciesDistribution: tally(plants.map(({ fields }) => fields['species']))
+      .map(([species, count]) => ({ species, count }))
+      .sort(byText),
+    growthTracking: plants.flatMap((plant) => growth(garden, plant.id, timezone)).sort(byText),
+  };
+}
+
+/** The calendar day of a moment in a time zone, as `YYYY-MM-DD`. */
+function dayOf(moment: string, timeZone: string): string {
+  const parts = new Intl.DateTimeFormat('en-US-u-ca-gregory', {
+    ...{ timeZone, year: 'numeric', month: 'numeric', day: 'numeric' },
+  }).formatToParts(new Date(moment));
+  const part = (wanted: string) => parts.find(({ type }) => type === wanted)?.value ?? '';
+  return `${part('year').padStart(4, '0')}-${part('month').padStart(2, '0')}-${part('day').padStart(2, '0')}`;
+}
+
+/** How many days lie between two days. */
+function distance(from: string, to: string): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
+}
+
+function tally<T>(values: readonly T[]): [T, number][] {
+  return [...new Set(values)].map((one) => [one, values.filter((other) => other === one).length]);
+}
+
+function mostActive(days: readonly string[]): string | null {
+  const weekdays = days.map((day) => (new Date(day).getUTCDay() + 6) % 7);
+  const ranked = tally(weekdays).sort(([a, m], [b, n]) => n - m || a - b);
+  return ranked[0] ? (WEEKDAYS[ranked[0][0]] ?? null) : null;
+}
+
+function activity(events: readonly (CareEvent & { day: string })[], today: string) {
+  const recent = events.filter(({ day }) => {
+    const age = distance(day, today);
+    return age >= 0 && age < 365;
+  });
+  return tally(recent.map(({ day, type }) => `${day} ${type}`))
+    .sort(([a], [b]) => order(a, b))
+    .map(([key, count]) => ({ date: key.slice(0, 10), type: key.slice(11), count }));
+}
+
+function streaks(watered: readonly string[], today: string) {
+  const days = new Set(watered);
+  const before = (day: string) => new Date(Date.parse(day) - DAY_MS).toISOString().slice(0, 10);
+  const lengthUpTo = (day: string): number => (days.has(day) ? 1 + lengthUpTo(before(day)) : 0);
+  return {
+    currentStreak: lengthUpTo(today) || lengthUpTo(before(today)),
+    longestStreak: Math.max(0, ...[...days].map(lengthUpTo)),
+    lastWateredDate: [...days].sort().at(-1) ?? null,
+  };
+}
+
+function growth(garden: Garden, plantId: string, timezone: string) {
+  const measured = garden
+    .eventsOf(plantId)
+    .filter(({ type, growthAmount }) => type === 'growth' && growthAmount !== null);
+  return tally(measured.map(({ growthUnit }) => growthUnit)).map(([unit, measurements]) => {
+    const ofUnit = measured.filter(({ growthUnit }) => growthUnit === unit);
+    const days = ofUnit.map(({ occurredAt }) => dayOf(occurredAt, timezone)).sort();
+    return {
+      plantId,
+      plantName: garden.plants.get(plantId)?.fields['name'],
+      unit,
+      // Amounts are given in hundredths, so this sum is exact.
+      total: ofUnit.reduce((sum, one) => sum + Math.round((one.growthAmount ?? 0) * 100), 0) / 100,
+      measurements,
+      firstDate: days[0],
+      lastDate: days.at(-1),
+    };
+  });
+}
+
+/** An order for lists that have none of their own: by their texts, whatever the order of keys. */
+export function byText(a: object, b: object): number {
+  const text = (one: object) => JSON.stringify(Object.entries(one).sort());
+  return order(text(a), text(b));
+}

@@ -1,0 +1,260 @@
+/** What an operation must answer: a body with a success, a code with a failure. */
+export type Answer = { status: number; body: unknown } | { status: number; code: string };
+
+/** What only the server can make: an id, and moments while it worked. */
+export interface Made {
+  id(): string;
+  at(field: 'createdAt' | 'updatedAt' | 'occurredAt'): string;
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface Photo extends Record<string, unknown> {
+  id: string;
+  plantId: string | null;
+  width: number;
+  height: number;
+}
+
+export interface Plant {
+  id: string;
+  primaryPhotoId: string | null;
+  fields: Record<string, unknown>;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface CareEvent {
+  id: string;
+  plantId: string;
+  type: string;
+  text: string | null;
+  growthAmount: number | null;
+  growthUnit: string | null;
+  occurredAt: string;
+  createdAt: string;
+  updatedAt: string;
+  photoIds: string[];
+}
+
+export interface AccountFacts {
+  id: string;
+  timezone: string;
+  isPro: boolean;
+  maxPlants: number;
+  maxPhotos: number;
+}
+
+const NULLABLE = [
+  ...['species', 'location', 'notes', 'wateringFrequencyDays', 'wateringNotes'],
+  ...['lightRequirement', 'lightNotes', 'soilType', 'potType', 'fertilizerType'],
+  ...['fertilizerFrequencyDays', 'fertilizerNotes', 'humidityPreference', 'temperatureNotes'],
+  'careNotes',
+];
+
+const failure = (status: number, code: string): Answer => ({ status, code });
+const noPlant = failure(404, 'plant_not_found');
+const noEvent = failure(404, 'event_not_found');
+const noPhoto = failure(404, 'photo_not_found');
+const notYourPhoto = failure(400, 'photo_not_found');
+const done: Answer = { status: 200, body: { success: true } };
+
+/**
+ * One account by the specification (plant-care-api.md and decisions.md), in memory, and as plainly
+ * as can be: nothing is derived before it is asked for. Requests that come here are valid; what
+ * makes a request invalid is not the model's matter.
+ */
+export class Garden {
+  readonly plants = new Map<string, Plant>();
+  readonly events = new Map<string, CareEvent>();
+  readonly photos = new Map<string, Photo>();
+
+  constructor(readonly account: AccountFacts) {}
+
+  createPlant(body: Fields, made: Made): Answer {
+    if (this.plants.size >= this.account.maxPlants) return failure(403, 'plant_limit_reached');
+    if (!this.#owns(body['primaryPhotoId'])) return notYourPhoto;
+    const { primaryPhotoId = null, ...fields } = body;
+    const plant: Plant = {
+      id: made.id(),
+      primaryPhotoId: primaryPhotoId as string | null, // The request is valid.
+      fields: {
+        ...Object.fromEntries(NULLABLE.map((name) => [name, null])),
+        ...{ mossPoleNeeded: false, toxic: false },
+        ...fields,
+      },
+      createdAt: made.at('createdAt'),
+      updatedAt: made.at('updatedAt'),
+    };
+    this.plants.set(plant.id, plant);
+    return { status: 201, body: this.plantView(plant) };
+  }
+
+  updatePlant(id: string, body: Fields, made: Made): Answer {
+    const plant = this.plants.get(id);
+    if (!plant) return noPlant;
+    if (!this.#owns(body['primaryPhotoId'])) return notYourPhoto;
+    const { primaryPhotoId, ...fields } = body;
+    Object.assign(plant.fields, fields);
+    if (primaryPhotoId !== undefined) plant.primaryPhotoId = primaryPhotoId as string | null; // Valid.
+    if (Object.keys(body).length > 0) plant.updatedAt = made.at('updatedAt');
+    return { status: 200, body: this.plantView(plant) };
+  }
+
+  readPlant(id: string): Answer {
+    const plant = this.plants.get(id);
+    return plant ? { status: 200, body: this.plantView(plant) } : noPlant;
+  }
+
+  deletePlant(id: string): Answer {
+    if (!this.plants.delete(id)) return noPlant;
+    for (const event of this.eventsOf(id)) this.events.delete(event.id);
+    for (const photo of this.photos.values()) if (photo.plantId === id) photo.plantId = null;
+    return done;
+  }
+
+  listPlants(): Answer {
+    const plants = [...this.plants.values()].sort(
+      (a, b) => order(a.createdAt, b.createdAt) || order(a.id, b.id),
+    );
+    return { status: 200, body: plants.map((plant) => this.plantView(plant)) };
+  }
+
+  locations(): Answer {
+    const used = [...this.plants.values()].map(({ fields }) => fields['location']);
+    const distinct = new Set(used.filter((one) => one !== null && one !== ''));
+    return { status: 200, body: [...distinct].sort() };
+  }
+
+  createEvent(plantId: string, body: Fields, made: Made): Answer {
+    if (!this.plants.has(plantId)) return noPlant;
+    // A valid request, so each field is of the type that the specification gives it.
+    const { photoIds = [], ...facts } = body as { photoIds?: string[] } & Partial<CareEvent>;
+    if (!photoIds.every((id) => this.photos.has(id))) return notYourPhoto;
+    const event: CareEvent = {
+      id: made.id(),
+      plantId,
+      type: facts.type ?? (body['isJournal'] === true ? 'journal' : 'watered'),
+      text: facts.text ?? null,
+      growthAmount: facts.growthAmount ?? null,
+      growthUnit: facts.growthUnit ?? null,
+      occurredAt: moment(facts.occurredAt ?? made.at('occurredAt')),
+      createdAt: made.at('createdAt'),
+      updatedAt: made.at('updatedAt'),
+      photoIds,
+    };
+    this.events.set(event.id, event);
+    return { status: 201, body: this.eventView(event) };
+  }
+
+  updateEvent(id: string, body: Fields, made: Made): Answer {
+    const event = this.events.get(id);
+    if (!event) return noEvent;
+    const changes = body as Partial<CareEvent>; // A valid request.
+    if (changes.photoIds?.every((photo) => this.photos.has(photo)) === false) return notYourPhoto;
+    Object.assign(event, changes);
+    event.occurredAt = moment(event.occurredAt);
+    if (Object.keys(body).length > 0) event.updatedAt = made.at('updatedAt');
+    return { status: 200, body: this.eventView(event) };
+  }
+
+  deleteEvent(id: string): Answer {
+    return this.events.delete(id) ? done : noEvent;
+  }
+
+  /** The whole list of a plant's events, as pages one after another must give it. */
+  listEvents(plantId: string): Answer {
+    if (!this.plants.has(plantId)) return noPlant;
+    const listed = this.eventsOf(plantId).sort(
+      (a, b) => order(b.occurredAt, a.occurredAt) || order(a.id, b.id),
+    );
+    return { status: 200, body: listed.map((event) => this.eventView(event)) };
+  }
+
+  month(plantId: string, monthStart: number, monthEnd: number): Answer {
+    if (!this.account.isPro) return failure(403, 'feature_not_available');
+    if (!this.plants.has(plantId)) return noPlant;
+    const within = this.eventsOf(plantId).filter(({ occurredAt }) => {
+      const at = Date.parse(occurredAt);
+      return at >= monthStart && at <= monthEnd;
+    });
+    return { status: 200, body: within.map((event) => this.eventView(event)) };
+  }
+
+  createPhoto(body: Fields, made: Made): Answer {
+    if (this.photos.size >= this.account.maxPhotos) return failure(403, 'photo_limit_reached');
+    const { plantId = null } = body as { plantId?: string }; // A valid request.
+    if (plantId !== null && !this.plants.has(plantId)) {
+      return failure(400, 'plant_not_found');
+    }
+    const photo: Fields = {
+      ...{ bytes: 0, cropX: null, cropY: null, cropWidth: null, cropHeight: null },
+      ...body,
+      plantId,
+      id: made.id(),
+      userId: this.account.id,
+      createdAt: made.at('createdAt'),
+    };
+    this.photos.set(made.id(), photo as Photo); // A valid request has the rest.
+    return { status: 201, body: { ...photo } };
+  }
+
+  readPhoto(id: string): Answer {
+    const photo = this.photos.get(id);
+    return photo ? { status: 200, body: { ...photo } } : noPhoto;
+  }
+
+  cropPhoto(id: string, crop: { x: number; y: number; width: number; height: number }): Answer {
+    const photo = this.photos.get(id);
+    if (!photo) return noPhoto;
+    const { x, y, width, height } = crop;
+    const isSquare = Math.abs(width - height) <= 2;
+    const isInside = x + width <= photo.width && y + height <= photo.height;
+    if (!isSquare || !isInside) return failure(400, 'invalid_crop');
+    Object.assign(photo, { cropX: x, cropY: y, cropWidth: width, cropHeight: height });
+    return { status: 200, body: { ...photo } };
+  }
+
+  eventsOf(plantId: string): CareEvent[] {
+    return [...this.events.values()].filter((event) => event.plantId === plantId);
+  }
+
+  plantView({ id, primaryPhotoId, fields, createdAt, updatedAt }: Plant): Fields {
+    const events = this.eventsOf(id);
+    const primaryPhoto = primaryPhotoId === null ? undefined : this.photos.get(primaryPhotoId);
+    return {
+      ...{ id, userId: this.account.id, primaryPhotoId, ...fields, createdAt, updatedAt },
+      ...(primaryPhoto ? { primaryPhoto: { ...primaryPhoto } } : {}),
+      lastWatered: latest(events.filter(({ type }) => type === 'watered')),
+      lastEvent: latest(events),
+    };
+  }
+
+  eventView({ photoIds, ...facts }: CareEvent): Fields {
+    const photos = photoIds.map((id) => ({ ...this.photos.get(id) }));
+    return { ...facts, userId: this.account.id, photos };
+  }
+
+  /** Whether a valid reference names nothing, or a photo that is there. */
+  #owns(photoId: unknown): boolean {
+    return photoId === undefined || photoId === null || this.photos.has(photoId as string);
+  }
+}
+
+function latest(events: readonly CareEvent[]): string | null {
+  return (
+    events
+      .map(({ occurredAt }) => occurredAt)
+      .sort()
+      .at(-1) ?? null
+  );
+}
+
+/** A date-time as it is given back: kept to the millisecond, in UTC. */
+function moment(dateTime: string): string {
+  return new Date(dateTime).toISOString();
+}
+
+export function order<T extends string | number>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

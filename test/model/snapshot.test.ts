@@ -1,0 +1,40 @@
+import eventsPlugin from '../../plugins/events';
+import { startService, type TestService } from '../support/service';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+test('what is read in one snapshot is of one moment, whatever is written meanwhile', async () => {
+  const user = await service.user();
+  const plant = await user.plant();
+  await user.event(plant.id);
+  const { events } = service.app.offers(eventsPlugin);
+  const counts = await service.app.database.snapshot(async (session) => {
+    const count = async () => {
+      let found = 0;
+      for await (const fact of events.facts(user.id, session))
+        found += fact.type.length > 0 ? 1 : 0;
+      return found;
+    };
+    const before = await count();
+    await user.event(plant.id);
+    return [before, await count()];
+  });
+  expect(counts).toEqual([1, 1]);
+});
+
+test('a snapshot holds all that was acknowledged before it', async () => {
+  const user = await service.user();
+  const plant = await user.plant();
+  for (let logged = 1; logged <= 20; logged += 1) {
+    await user.event(plant.id);
+    const { body } = (await user.get('/api/insights').expect(200)) as {
+      body: { overview: { totalEvents: number } };
+    };
+    expect(body.overview.totalEvents).toBe(logged);
+  }
+});

@@ -1,0 +1,91 @@
+import { acquireServers, ServersError } from '../../src/servers';
+import { redact, withDatabase } from '../../src/servers/mongodb-uri';
+import { untilListening } from '../../src/servers/listening';
+import { freePort } from '../../src/servers/ports';
+import { aMongod, aProcess, temporaryFolder } from './support';
+
+async function refusal(mongodbUri: string): Promise<string> {
+  const redisUrl = 'redis://127.0.0.1:1';
+  const refused = acquireServers({ dataDir: '/nowhere', mongodbUri, redisUrl }, { role: 'tool' });
+  const error: unknown = await refused.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ServersError)) throw new Error('It was not refused as it should be.');
+  return error.message;
+}
+
+async function startMongod(...options: string[]): Promise<number> {
+  const port = await freePort();
+  const folder = await temporaryFolder();
+  aProcess(await aMongod(), [
+    '--dbpath',
+    folder,
+    '--port',
+    String(port),
+    '--nounixsocket',
+    '--bind_ip',
+    '127.0.0.1',
+    ...options,
+  ]);
+  await untilListening(port, AbortSignal.timeout(20_000));
+  return port;
+}
+
+test('a single MongoDB server is refused in one sentence', async () => {
+  const port = await startMongod();
+  const message = await refusal(`mongodb://127.0.0.1:${port}/plants`);
+  expect(message).toContain('a single MongoDB server, but transactions need a replica set');
+  expect(message).not.toContain('\n');
+});
+
+test('an unreachable MongoDB is refused within seconds, without its credentials', async () => {
+  const start = performance.now();
+  const message = await refusal('mongodb://gardener:s3cr%40t@127.0.0.1:1/plants');
+  expect(message).toMatch(
+    /^The MongoDB of MONGODB_URI cannot be reached: .*ECONNREFUSED 127\.0\.0\.1:1\.$/,
+  );
+  expect(message).not.toMatch(/gardener|s3cr/);
+  expect(performance.now() - start).toBeLessThan(6_000);
+});
+
+test('what is no MongoDB connection string is refused, without its credentials', async () => {
+  expect(await refusal('postgres://gardener:s3cret@db/plants')).toMatch(
+    /^MONGODB_URI is not a MongoDB/,
+  );
+  const message = await refusal('mongodb://gardener:s3cret@db/plants?nonsense=1');
+  expect(message).toMatch(/^MONGODB_URI cannot be used: .*nonsense/);
+  expect(message).not.toContain('s3cret');
+});
+
+test('a Redis that does not answer is used all the same, with a note', async () => {
+  const mongodb = await acquireServers({ dataDir: await temporaryFolder() }, { role: 'tool' });
+  const given = { mongodbUri: mongodb.mongodbUri, redisUrl: 'redis://127.0.0.1:1' };
+  const servers = await acquireServers({ dataDir: '/nowhere', ...given }, { role: 'server' });
+  expect(servers).toMatchObject(given);
+  expect(servers.notes).toEqual([
+    'MongoDB is the one of MONGODB_URI.',
+    'Redis does not answer now; it is the one of REDIS_URL.',
+  ]);
+  await servers.release();
+  await mongodb.release();
+});
+
+test.each([
+  ['mongodb://db', 'mongodb://db/plantcare'],
+  ['mongodb://a:1,b:2/?replicaSet=rs', 'mongodb://a:1,b:2/plantcare?replicaSet=rs'],
+  ['mongodb://db/own?w=1', 'mongodb://db/own?w=1'],
+  ['mongodb+srv://u:p@db', 'mongodb+srv://u:p@db/plantcare?authSource=admin'],
+  ['mongodb://u:p@db/?authSource=x', 'mongodb://u:p@db/plantcare?authSource=x'],
+  [
+    'mongodb://u@db/?authMechanism=MONGODB-X509',
+    'mongodb://u@db/plantcare?authMechanism=MONGODB-X509',
+  ],
+])('the database of %s is named without moving its credentials', (given, expected) => {
+  expect(withDatabase(given)).toBe(expected);
+});
+
+test('credentials are taken out of texts, encoded or not', () => {
+  const uri = 'mongodb://u:p%40ss@db/x';
+  expect(redact('u:p%40ss and p@ss failed at db', uri)).toBe('*** and *** failed at db');
+});

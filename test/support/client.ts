@@ -1,0 +1,74 @@
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+
+/** An answer of the service, whatever its status. */
+export interface Reply {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** What the JSON of the body says. */
+  body: unknown;
+}
+
+export interface SendOptions {
+  body?: object | undefined;
+  headers?: Record<string, string>;
+  /** How long to wait for the answer at most, in milliseconds. */
+  within?: number;
+}
+
+/** A caller who keeps connections open, as phones do, and to whom no status is an exception. */
+export class Client {
+  readonly #agent = new Agent({ keepAlive: true });
+
+  constructor(
+    private readonly url: string,
+    private readonly token: string,
+  ) {}
+
+  /** Rejects only when there was no answer. */
+  async send(method: string, path: string, options: SendOptions = {}): Promise<Reply> {
+    const { body, headers = {}, within = 30_000 } = options;
+    const payload = body && JSON.stringify(body);
+    const sent = request(`${this.url}${path}`, {
+      method,
+      agent: this.#agent,
+      headers: {
+        authorization: `Bearer ${this.token}`,
+        ...(payload === undefined
+          ? {}
+          : {
+              'content-type': 'application/json',
+              'content-length': Buffer.byteLength(payload),
+            }),
+        ...headers,
+      },
+      signal: AbortSignal.timeout(within),
+    });
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      sent.once('error', reject).once('response', resolve).end(payload);
+    });
+    let text = '';
+    for await (const chunk of response.setEncoding('utf8')) text += String(chunk);
+    return {
+      // There is a status in every answer; only requests have none.
+      status: response.statusCode ?? 0,
+      headers: response.headers,
+      body: JSON.parse(text) as unknown,
+    };
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+/** A parsed body as something with keys. */
+export function record(value: unknown): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  throw new Error(`This is not an object: ${JSON.stringify(value)}`);
+}
+
+/** A parsed body as a list of things with keys. */
+export function records(value: unknown): Record<string, unknown>[] {
+  if (Array.isArray(value)) return value.map(record);
+  throw new Error(`This is not a list: ${JSON.stringify(value)}`);
+}

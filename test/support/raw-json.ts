@@ -1,0 +1,21 @@
+import { send } from './raw';
+import type { TestUser } from './service';
+
+/** Sends a JSON text as it is, since not every text can be made by JSON.stringify. */
+export async function sendJson(
+  url: string,
+  user: Pick<TestUser, 'token'>,
+  method: string,
+  path: string,
+  text: string,
+): Promise<{ status: number; body: unknown }> {
+  const answer = await send(url, method, path, {
+    headers: {
+      Authorization: `Bearer ${user.token}`,
+      'Content-Type': 'application/json',
+      'Content-Length': String(Buffer.byteLength(text)),
+    },
+    body: text,
+  });
+  return { status: answer.status, body: JSON.parse(answer.body) as unknown };
+}

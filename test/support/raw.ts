@@ -1,0 +1,77 @@
+import { request, type IncomingHttpHeaders } from 'node:http';
+import { connect } from 'node:net';
+
+/** An answer as it came over the wire. */
+export interface RawAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+interface RawRequest {
+  headers?: Record<string, string | string[]>;
+  body?: string | Buffer;
+}
+
+/** Sends a request of any method, with nothing added to it but Host. */
+export function send(
+  url: string,
+  method: string,
+  path: string,
+  { headers = {}, body }: RawRequest = {},
+): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method, path, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text });
+      });
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+/** Sends bytes as they are and reads until the server hangs up. */
+export function exchange(url: string, ...parts: (string | Buffer)[]): Promise<RawAnswer> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('error', reject);
+    socket.on('close', () => {
+      resolve(parse(Buffer.concat(chunks).toString()));
+    });
+    for (const part of parts) socket.write(part);
+  });
+}
+
+function parse(text: string): RawAnswer {
+  const end = text.indexOf('\r\n\r\n');
+  const [statusLine = '', ...lines] = text.slice(0, end).split('\r\n');
+  const headers = lines.map((line) => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
+  });
+  return {
+    status: Number(/^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1]),
+    headers: Object.fromEntries(headers),
+    body: text.slice(end + 4),
+  };
+}
+
+/** Whether a text is the Error body of decisions.md, and nothing more. */
+export function errorOf(answer: { body: string }): { error: string; code: string } {
+  const body = JSON.parse(answer.body) as Record<string, unknown>;
+  expect(Object.keys(body).sort()).toEqual(['code', 'error']);
+  expect(body).toEqual({
+    error: expect.stringMatching(/^\S.*\.$/) as string,
+    code: expect.any(String) as string,
+  });
+  // Just checked.
+  return body as { error: string; code: string };
+}

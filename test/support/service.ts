@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+
+import pino from 'pino';
+import supertest, { type Test } from 'supertest';
+
+import accountsPlugin from '../../plugins/accounts';
+import { App } from '../../src/app';
+import { createHttpServer } from '../../src/http/server';
+import type { Tier } from '../../src/identity';
+import { loadPlugins } from '../../src/plugins/loader';
+
+/** A user of a service under test, who sends a token with every request. */
+export interface TestUser {
+  id: string;
+  token: string;
+  get(path: string): Test;
+  post(path: string, body?: object): Test;
+  patch(path: string, body?: object): Test;
+  delete(path: string): Test;
+  /** Adds a plant and answers it. */
+  plant(fields?: object): Promise<Record<string, unknown> & { id: string }>;
+  /** Logs an event and answers it. */
+  event(plantId: string, fields?: object): Promise<Record<string, unknown> & { id: string }>;
+  /** Keeps a photo's metadata and answers it. */
+  photo(fields?: object): Promise<Record<string, unknown> & { id: string }>;
+}
+
+export interface UserOptions {
+  id?: string;
+  tier?: Tier;
+  scopes?: readonly string[];
+  timezone?: string;
+  expiresInSeconds?: number;
+}
+
+/** The whole program in this process, on a database of its own and a free port. */
+export interface TestService {
+  app: App;
+  url: string;
+  mongodbUri: string;
+  /** Every line logged so far. */
+  logged: string[];
+  /** Makes a user: pro and with all scopes unless told otherwise. */
+  user(options?: UserOptions): Promise<TestUser>;
+  /** A request without a token. */
+  anonymous: ReturnType<typeof supertest>;
+  close(): Promise<void>;
+}
+
+/** Settings under which tests of other things than limits never meet a limit. */
+const ROOMY = {
+  RATE_LIMIT_PLANTS_CREATE_MAX: '1000000',
+  RATE_LIMIT_WRITES_MAX: '1000000',
+  RATE_LIMIT_READS_MAX: '1000000',
+  RATE_LIMIT_AUTH_FAILURES_MAX: '1000000',
+};
+
+export interface ServiceOptions {
+  env?: NodeJS.ProcessEnv;
+  /** A database to share with another service; one of its own where left out. */
+  mongodbUri?: string;
+  /** null: without Redis. */
+  redisUrl?: string | null;
+  /** Whether the server's own jobs run. */
+  jobs?: boolean;
+}
+
+/** Starts a service under test; whoever starts it closes it. */
+export async function startService(options: ServiceOptions = {}): Promise<TestService> {
+  const logged: string[] = [];
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      logged.push(chunk.toString());
+      done();
+    },
+  });
+  const app = new App({
+    plugins: loadPlugins(),
+    env: { ...ROOMY, ...options.env },
+    log: pino({ level: 'debug' }, sink),
+    checkResponses: true,
+  });
+  const mongodbUri = options.mongodbUri ?? freshDatabase();
+  const redisUrl =
+    options.redisUrl === undefined ? process.env['TEST_REDIS_URL'] : options.redisUrl;
+  await app.connect({ mongodbUri, redisUrl: redisUrl ?? undefined });
+  const server = createHttpServer(app.requestListener(), app.settings) as Server;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  if (options.jobs !== false) app.startJobs();
+  return {
+    app,
+    url,
+    mongodbUri,
+    logged,
+    user: (userOptions) => makeUser(app, url, userOptions),
+    anonymous: supertest(url),
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+      if (options.mongodbUri === undefined) await app.database.connection.dropDatabase();
+      await app.close();
+    },
+  };
+}
+
+/** The address of a database that nobody else uses. */
+export function freshDatabase(): string {
+  const uri = new URL(process.env['TEST_MONGODB_URI'] ?? '');
+  uri.pathname = `/test_${randomUUID().replaceAll('-', '')}`;
+  return uri.toString();
+}
+
+async function makeUser(app: App, url: string, options: UserOptions = {}): Promise<TestUser> {
+  const id = options.id ?? `user-${randomUUID()}`;
+  const accounts = app.offers(accountsPlugin);
+  const { token } = await accounts.createToken({
+    userId: id,
+    tier: options.tier ?? 'pro',
+    scopes: [...(options.scopes ?? app.scopes.keys())],
+    name: 'test',
+    expiresInSeconds: options.expiresInSeconds ?? 3600,
+  });
+  if (options.timezone !== undefined) {
+    await accounts.changeAccount(id, { timezone: options.timezone });
+  }
+  return userOf(url, id, token);
+}
+
+/** A user by a token that is there already. */
+export function userOf(url: string, id: string, token: string): TestUser {
+  const agent = supertest(url);
+  const authorized = (test: Test): Test => test.set('Authorization', `Bearer ${token}`);
+  const post = (path: string, body?: object): Test => authorized(agent.post(path)).send(body ?? {});
+  const created = async (path: string, body: object) => {
+    const response = await post(path, body).expect(201);
+    return response.body as Record<string, unknown> & { id: string };
+  };
+  return {
+    id,
+    token,
+    get: (path) => authorized(agent.get(path)),
+    post,
+    patch: (path, body) => authorized(agent.patch(path)).send(body ?? {}),
+    delete: (path) => authorized(agent.delete(path)),
+    plant: (fields) => created('/api/plants', { name: 'Boston fern', ...fields }),
+    event: (plantId, fields) => created(`/api/plants/${plantId}/events`, { ...fields }),
+    photo: (fields) =>
+      created('/api/photos', {
+        imagehostPublicId: 'garden/fern',
+        secureUrl: 'https://images.example.com/fern.jpg',
+        width: 800,
+        height: 600,
+        format: 'jpg',
+        ...fields,
+      }),
+  };
+}

@@ -1,0 +1,83 @@
+import type { Response } from 'supertest';
+
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+export const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+/** A well-formed id that nothing has. */
+export const NOBODYS_ID = '00000000-0000-4000-8000-000000000000';
+
+// Jest types its matchers as any; here each stands where a response has a string.
+export const anyId = expect.stringMatching(UUID) as string;
+export const anyInstant = expect.stringMatching(INSTANT) as string;
+
+/** A plant of which only the name was given (section 2.1). */
+export function barePlant(userId: string, name: string) {
+  return {
+    id: anyId,
+    userId,
+    name,
+    species: null,
+    location: null,
+    notes: null,
+    primaryPhotoId: null,
+    wateringFrequencyDays: null,
+    wateringNotes: null,
+    lightRequirement: null,
+    lightNotes: null,
+    soilType: null,
+    potType: null,
+    fertilizerType: null,
+    fertilizerFrequencyDays: null,
+    fertilizerNotes: null,
+    humidityPreference: null,
+    temperatureNotes: null,
+    mossPoleNeeded: false,
+    toxic: false,
+    careNotes: null,
+    createdAt: anyInstant,
+    updatedAt: anyInstant,
+    lastWatered: null,
+    lastEvent: null,
+  };
+}
+
+/** An event of which nothing was given (section 2.4). */
+export function bareEvent(userId: string, plantId: string) {
+  return {
+    id: anyId,
+    userId,
+    plantId,
+    type: 'watered',
+    text: null,
+    growthAmount: null,
+    growthUnit: null,
+    occurredAt: anyInstant,
+    createdAt: anyInstant,
+    updatedAt: anyInstant,
+    photos: [],
+  };
+}
+
+/** Checks an answer to be an error of this status and code, in the Error shape and no other. */
+export function expectError(
+  response: Pick<Response, 'status' | 'body'>,
+  status: number,
+  code: string,
+  message: RegExp | string = /^[A-Z"_a-z].*\.$/s,
+): void {
+  expect({ status: response.status, body: response.body as unknown }).toEqual({
+    status,
+    body: { error: expect.stringMatching(message) as string, code },
+  });
+}
+
+/** The body of an answer as something with keys. */
+export function bodyOf(response: Pick<Response, 'body'>): Record<string, unknown> {
+  return response.body as Record<string, unknown>; // Whoever reads a key compares its value.
+}
+
+/** The body of an answer as a list. */
+export function listOf(
+  response: Pick<Response, 'body'>,
+): (Record<string, unknown> & { id: string })[] {
+  return response.body as (Record<string, unknown> & { id: string })[]; // Compared where it is used.
+}
