@@ -15,6 +15,7 @@ import { RedisLink } from './http/redis-link';
 import { routes } from './http/routes';
 import type { Account, Identity } from './identity';
 import { JobRunner } from './jobs';
+import { settingsOf } from './plugins/define';
 import { LoaderError } from './plugins/loader';
 import type {
   Contribution,
@@ -26,7 +27,7 @@ import type {
   Transport,
 } from './plugins/manifest';
 import type { Operation } from './plugins/operation';
-import { contributionFault, contributionFaults } from './plugins/rules';
+import { contributionFault, contributionFaults } from './plugins/rules/contributions';
 import { rebuildAll } from './reconcile';
 import { loadSeeds } from './seeds';
 import { hostSettings, Settings } from './settings';
@@ -66,7 +67,10 @@ export class App {
   constructor(options: AppOptions) {
     const { plugins, env, log } = options;
     this.#options = options;
-    this.settings = new Settings(settingsOf(plugins), env);
+    this.settings = new Settings(
+      [...Object.values(hostSettings), ...plugins.flatMap(settingsOf)],
+      env,
+    );
     this.scopes = scopesOf(plugins);
     this.unitOfWork = new UnitOfWork(
       this.database,
@@ -220,8 +224,4 @@ export class App {
 /** Scopes that plugins declare, each with what it permits. */
 export function scopesOf(plugins: readonly Plugin[]): Map<string, string> {
   return new Map(plugins.flatMap((plugin) => Object.entries(plugin.scopes ?? {})));
-}
-
-function settingsOf(plugins: readonly Plugin[]) {
-  return [...Object.values(hostSettings), ...plugins.flatMap((plugin) => plugin.settings ?? [])];
 }

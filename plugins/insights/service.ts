@@ -11,6 +11,7 @@ import type { PlantService, PlantSummary } from '../plants/service';
 import { addDays, calendarOf, WEEKDAYS, weekdayOf } from './calendar';
 import type { CareDays, DayCounts } from './care-days';
 import type { GrowthTotals } from './growth';
+import type { GrowthDocument } from './model';
 import type { InsightsView } from './schema';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -46,20 +47,7 @@ export class InsightService {
         careActivityByDay: activity(counts, today),
         wateringStreaks: streaks(counts, today),
         speciesDistribution: species(gardens),
-        growthTracking: gardens.flatMap(({ id, name }) =>
-          totals
-            .filter(({ plantId }) => idText(plantId) === id)
-            .map(({ unit, total, measurements, firstAt, lastAt }) => ({
-              plantId: id,
-              plantName: name,
-              unit,
-              // JSON has no infinity: a sum beyond double range is shown as the largest double.
-              total: Math.min(Number(total), Number.MAX_VALUE),
-              measurements,
-              firstDate: dayOf(firstAt),
-              lastDate: dayOf(lastAt),
-            })),
-        ),
+        growthTracking: tracking(gardens, totals, dayOf),
       };
     });
   }
@@ -152,6 +140,30 @@ function streaks(counts: DayCounts, today: string): InsightsView['wateringStreak
     longestStreak,
     lastWateredDate: days.at(-1) ?? null,
   };
+}
+
+function tracking(
+  plants: readonly PlantSummary[],
+  totals: readonly GrowthDocument[],
+  dayOf: (moment: Date) => string,
+): InsightsView['growthTracking'] {
+  const byPlant = new Map<string, GrowthDocument[]>();
+  for (const total of totals) {
+    const plantId = idText(total.plantId);
+    byPlant.set(plantId, [...(byPlant.get(plantId) ?? []), total]);
+  }
+  return plants.flatMap(({ id, name }) =>
+    (byPlant.get(id) ?? []).map(({ unit, total, measurements, firstAt, lastAt }) => ({
+      plantId: id,
+      plantName: name,
+      unit,
+      // JSON has no infinity: a sum beyond double range is shown as the largest double.
+      total: Math.min(Number(total), Number.MAX_VALUE),
+      measurements,
+      firstDate: dayOf(firstAt),
+      lastDate: dayOf(lastAt),
+    })),
+  );
 }
 
 function species(plants: readonly PlantSummary[]): InsightsView['speciesDistribution'] {

@@ -13,7 +13,6 @@ const proPhotos = countSetting('TIER_PRO_PHOTOS', 20_000, 'Photos that a pro acc
 export default definePlugin<PhotoService>({
   name: 'photos',
   requires: [],
-  settings: [freePhotos, proPhotos],
   quotas: { photos: { limits: { free: freePhotos, pro: proPhotos }, error: photoLimitReached } },
   errors: [photoNotFound, photoLimitReached, invalidCrop],
   models: [photoModel],

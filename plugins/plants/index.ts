@@ -23,7 +23,6 @@ export default definePlugin<PlantService>({
     'plants:read': 'Read plants, their events and photos',
     'plants:write': 'Add, change and remove plants and photos',
   },
-  settings: [creations, freePlants, proPlants],
   budgets: { plants: creations },
   quotas: { plants: { limits: { free: freePlants, pro: proPlants }, error: plantLimitReached } },
   errors: [plantNotFound, plantLimitReached],

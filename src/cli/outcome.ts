@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 
-import { isConnectionError } from '../data/unit-of-work';
+import { isConnectionError } from '../data/mongodb-errors';
 import { ApiError } from '../errors';
 import { Failure, WrongUse } from '../failure';
 import { LoaderError } from '../plugins/loader';

@@ -2,6 +2,10 @@ import mongoose, { type ClientSession, type Connection, type Model, type mongo }
 
 import { guardUserData } from './guard';
 import type { ModelDefinition } from './models';
+import { mayRetry } from './mongodb-errors';
+
+/** How often a read at one moment is tried: once more is enough where MongoDB is there. */
+const SNAPSHOT_ATTEMPTS = 2;
 
 /** The connection to MongoDB, and the models on it. */
 export class Database {
@@ -40,7 +44,7 @@ export class Database {
     await this.connection.openUri(uri, {
       appName: 'plant-care-api',
       maxPoolSize: 50,
-      // A primary that is gone is noticed within the time that a caller still waits (stack.md).
+      // A primary that is gone is noticed within the time that a caller still waits.
       serverSelectionTimeoutMS: 3000,
       socketTimeoutMS: 60_000,
       writeConcern: { w: 'majority', journal: true },
@@ -67,8 +71,21 @@ export class Database {
     }
   }
 
-  /** Runs `read` in a session all of whose reads see the same moment. */
+  /**
+   * Runs `read` in a session all of whose reads see the same moment; again, where MongoDB lost that
+   * moment or the connection broke.
+   */
   async snapshot<T>(read: (session: ClientSession) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#readAtOneMoment(read);
+      } catch (error) {
+        if (attempt === SNAPSHOT_ATTEMPTS || !mayRetry(error)) throw error;
+      }
+    }
+  }
+
+  async #readAtOneMoment<T>(read: (session: ClientSession) => Promise<T>): Promise<T> {
     const session = await this.connection.startSession();
     try {
       // Not the driver's snapshot session: in it the connection's own read concern prevails, and

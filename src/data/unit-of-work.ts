@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { type ClientSession, mongo } from 'mongoose';
+import type { ClientSession } from 'mongoose';
 
 import { ApiError, type ErrorCode, serviceUnavailable } from '../errors';
 import type { Identity } from '../identity';
 import type { Database } from './database';
+import { isOutcomeUnknown, mayRetry } from './mongodb-errors';
 import type { DomainEvents, Listeners, Transaction } from './transaction';
 
 /** How long a write may be retried before its caller is told to come back. */
@@ -184,39 +185,6 @@ async function commitUntil(session: ClientSession, deadline: number): Promise<vo
       await sleep(50);
     }
   }
-}
-
-/** Whether nothing is known of what became of a commit: see stack.md on bare network errors. */
-function isOutcomeUnknown(error: unknown): boolean {
-  if (error instanceof mongo.MongoError) {
-    if (error.hasErrorLabel('UnknownTransactionCommitResult')) return true;
-    if (error.hasErrorLabel('TransientTransactionError')) return false;
-  }
-  return isConnectionError(error);
-}
-
-/** Whether a transaction that failed before its commit may be tried again as a whole. */
-function mayRetry(error: unknown): boolean {
-  if (error instanceof mongo.MongoError && error.hasErrorLabel('TransientTransactionError')) {
-    return true;
-  }
-  return isConnectionError(error);
-}
-
-const SOCKET_ERRORS = new Set(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT']);
-
-/** Whether an error says that MongoDB could not be reached, rather than what it answered. */
-export function isConnectionError(error: unknown): boolean {
-  if (
-    error instanceof mongo.MongoNetworkError ||
-    error instanceof mongo.MongoServerSelectionError ||
-    error instanceof mongo.MongoNotConnectedError ||
-    error instanceof mongo.MongoTopologyClosedError
-  ) {
-    return true;
-  }
-  if (error instanceof mongo.MongoError && error.hasErrorLabel('RetryableWriteError')) return true;
-  return error instanceof Error && 'code' in error && SOCKET_ERRORS.has(String(error.code));
 }
 
 function isUnavailable(error: unknown): boolean {

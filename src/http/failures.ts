@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-import { isConnectionError } from '../data/unit-of-work';
+import { isConnectionError } from '../data/mongodb-errors';
 import { ApiError, internalError, serviceUnavailable } from '../errors';
 
 /** What a caller is told of a failure; what concerns operators is logged and goes no further. */

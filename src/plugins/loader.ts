@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 
 import type { Plugin } from './manifest';
-import { manifestFaults, manifestSchemaFault } from './rules';
+import { manifestFaults, manifestSchemaFault } from './rules/manifests';
 
 /** Says why the plugins do not fit together: one line for each fault, naming the folder. */
 export class LoaderError extends Error {

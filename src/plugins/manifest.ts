@@ -27,6 +27,7 @@ export interface Plugin<Offers = unknown> {
   requires: readonly string[];
   /** Scopes that tokens may carry, each with what it permits. */
   scopes?: Readonly<Record<string, string>>;
+  /** Those of budgets and quotas need not be named again. */
   settings?: readonly Setting<unknown>[];
   /** Rate budgets: calls a minute for each account. */
   budgets?: Readonly<Record<string, Setting<number>>>;

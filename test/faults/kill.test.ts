@@ -93,15 +93,18 @@ test('ten kills of the server and of MongoDB lose and double nothing that was ac
     [1, 2].map((number) => new Writer(`${USERS[user] ?? ''}-${number}`, token, scene)),
   );
   const running = Promise.all(writers.flat().map((writer) => writer.run()));
-  for (const victim of KILLS) {
-    const goal = scene.acknowledged + BETWEEN_KILLS;
-    const isGoingOn = () => scene.acknowledged >= goal;
-    const goesOn = await Promise.race([until(isGoingOn, { within: 30_000 }), running]);
-    expect({ before: victim, goesOn, faults: scene.faults }).toMatchObject({ goesOn: true });
-    await kill(victim, scene);
+  try {
+    for (const victim of KILLS) {
+      const goal = scene.acknowledged + BETWEEN_KILLS;
+      const isGoingOn = () => scene.acknowledged >= goal;
+      const goesOn = await Promise.race([until(isGoingOn, { within: 30_000 }), running]);
+      expect({ before: victim, goesOn, faults: scene.faults }).toMatchObject({ goesOn: true });
+      await kill(victim, scene);
+    }
+  } finally {
+    scene.stopped = true;
+    await running;
   }
-  scene.stopped = true;
-  await running;
   expect(scene.faults).toEqual([]);
 
   for (const [user, token] of tokens.entries()) {

@@ -138,14 +138,6 @@ describe('what two plugins both declare', () => {
   test.each([
     ['a scope', "scopes: { 'herbs:read': 'Read herbs' }", 'scope herbs:read'],
     ['a setting', "settings: [countSetting('HERBS_MAX', 5, 'Herbs')]", 'setting HERBS_MAX'],
-    ['a rate budget', "budgets: { herbs: rateSetting('HERB_RATE', 5, 'Herbs') }", 'budget herbs'],
-    [
-      'a quota',
-      `quotas: { herbs: {
-        limits: { free: countSetting('A', 1, 'a'), pro: countSetting('B', 1, 'b') },
-        error: new ErrorCode('herb_limit', 403, 'Too many.') } }`,
-      'quota herbs',
-    ],
     [
       'an error code',
       "errors: [new ErrorCode('herb_lost', 404, 'It is lost.')]",
@@ -154,6 +146,27 @@ describe('what two plugins both declare', () => {
   ])('%s is refused by both folders', (_, properties, thing) => {
     const modules = { one: manifest('one', properties), two: manifest('two', properties) };
     expect(refusalOf(modules)).toBe(`plugins/two: the ${thing} is already that of plugins/one`);
+  });
+
+  test('a rate budget is refused, and so is what sets it', () => {
+    const budgets = "budgets: { herbs: rateSetting('HERB_RATE', 5, 'Herbs') }";
+    const modules = { one: manifest('one', budgets), two: manifest('two', budgets) };
+    expect(refusalOf(modules).split('\n')).toEqual([
+      'plugins/two: the setting HERB_RATE is already that of plugins/one',
+      'plugins/two: the budget herbs is already that of plugins/one',
+    ]);
+  });
+
+  test('a quota is refused, and so is what sets it', () => {
+    const quotas = `quotas: { herbs: {
+      limits: { free: countSetting('A', 1, 'a'), pro: countSetting('B', 1, 'b') },
+      error: new ErrorCode('herb_limit', 403, 'Too many.') } }`;
+    const modules = { one: manifest('one', quotas), two: manifest('two', quotas) };
+    expect(refusalOf(modules).split('\n')).toEqual([
+      'plugins/two: the setting A is already that of plugins/one',
+      'plugins/two: the setting B is already that of plugins/one',
+      'plugins/two: the quota herbs is already that of plugins/one',
+    ]);
   });
 
   test('a model name is refused even when the collections differ', () => {

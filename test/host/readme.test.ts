@@ -5,6 +5,7 @@ import pino from 'pino';
 
 import { App } from '../../src/app';
 import { hostErrors } from '../../src/errors';
+import { settingsOf } from '../../src/plugins/define';
 import { loadPlugins } from '../../src/plugins/loader';
 import { operationName } from '../../src/plugins/operation';
 import { hostSettings } from '../../src/settings';
@@ -15,10 +16,9 @@ const app = new App({ plugins, env: {}, log: pino({ level: 'silent' }) });
 
 /** The tables of the README that follow from the code, by the first cell of their heads. */
 const tables: Record<string, string[][]> = {
-  variable: [
-    ...Object.values(hostSettings),
-    ...plugins.flatMap((plugin) => plugin.settings ?? []),
-  ].map(({ name, fallback, description }) => [code(name), code(fallback), description]),
+  variable: [...Object.values(hostSettings), ...plugins.flatMap(settingsOf)].map(
+    ({ name, fallback, description }) => [code(name), code(fallback), description],
+  ),
   code: [...hostErrors, ...plugins.flatMap((plugin) => plugin.errors ?? [])].map((error) => [
     code(error.code),
     String(error.status),

@@ -1,10 +1,8 @@
+import { settingsOf } from '../../src/plugins/define';
 import { loadPlugins } from '../../src/plugins/loader';
 import { hostSettings, Settings, SettingsError } from '../../src/settings';
 
-const all = [
-  ...Object.values(hostSettings),
-  ...loadPlugins().flatMap((plugin) => plugin.settings ?? []),
-];
+const all = [...Object.values(hostSettings), ...loadPlugins().flatMap(settingsOf)];
 
 function valueOf(name: string, env: NodeJS.ProcessEnv): unknown {
   const setting = all.find((each) => each.name === name);

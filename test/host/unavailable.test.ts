@@ -61,6 +61,52 @@ test('a 503 is not kept: the retry with the same key has the effect', async () =
   expect(list.body).toHaveLength(1);
 });
 
+/** A read that is under way when connections break, and so the first to notice. */
+async function longRead(): Promise<void> {
+  const accounts = service.app.database.connection.collection('accounts');
+  await accounts.findOne({ $where: 'sleep(300)' });
+}
+
+describe.each(['before', 'after'] as const)('a connection that breaks %s MongoDB has', (when) => {
+  test.each([
+    ['the account', 'accounts'],
+    ['the plant', 'plants'],
+    ['the event', 'events'],
+    ['the day counts', 'careMonths'],
+    ['the growth', 'growth'],
+    ['the answer to keep', 'keptAnswers'],
+    ['the commit', 'commitTransaction'],
+  ])('%s of a write costs nobody the write', async (_what, text) => {
+    const plant = await user.plant();
+    const path = `/api/plants/${plant.id}/events`;
+    const growth = { type: 'growth', growthAmount: 2, growthUnit: 'cm' };
+    // Reading who calls asks for the account too, by itself and for nothing lost.
+    await user.post(path, growth).expect(201);
+    way.breakAt(text === 'accounts' ? 'revision' : text, when);
+    const first = longRead();
+    let answer: Response | undefined;
+    await eventually(async () => {
+      answer = await user.post(path, growth).set('Idempotency-Key', 'k');
+      return answer.status !== 503;
+    });
+    expect(answer?.status).toBe(201);
+    await first;
+    const insights = await user.get('/api/insights').expect(200);
+    expect(insights.body).toMatchObject({
+      overview: { totalEvents: 2 },
+      growthTracking: [{ total: 4, measurements: 2 }],
+    });
+  });
+});
+
+test('a connection that breaks while insights are read costs nobody the answer', async () => {
+  const plant = await user.plant();
+  await user.event(plant.id);
+  way.breakAt('careMonths', 'before');
+  const insights = await user.get('/api/insights').expect(200);
+  expect(insights.body).toMatchObject({ overview: { totalEvents: 1 } });
+});
+
 test('writes whose way to MongoDB is cut, and that are sent again, all have one effect', async () => {
   const plant = await user.plant();
   const write = (index: number) =>

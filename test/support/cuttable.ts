@@ -7,12 +7,22 @@ export interface CuttableWay {
   /** Ends all connections and takes no more. */
   cut(): void;
   mend(): void;
+  /**
+   * Breaks all connections, once: last of all the one on which a text is sent, before the server
+   * gets it or when the server's answer is on its way. By then the driver has noticed already, and
+   * labels the last failure as nothing that may be tried again.
+   */
+  breakAt(text: string, when: 'before' | 'after'): void;
   close(): Promise<void>;
 }
+
+/** How much later the connection breaks that is to break last. */
+const LAST_MS = 20;
 
 export async function cuttableWay(host: string, to: number): Promise<CuttableWay> {
   const sockets = new Set<Socket>();
   let isCut = false;
+  let breaking: { text: string; when: 'before' | 'after' } | undefined;
   const keep = (socket: Socket): void => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
@@ -31,7 +41,22 @@ export async function cuttableWay(host: string, to: number): Promise<CuttableWay
     keep(far);
     near.on('close', () => far.destroy());
     far.on('close', () => near.destroy());
-    near.pipe(far).pipe(near);
+    let losesAnswer = false;
+    near.on('data', (chunk: Buffer) => {
+      if (!breaking || !chunk.includes(breaking.text)) {
+        far.write(chunk);
+        return;
+      }
+      losesAnswer = breaking.when === 'after';
+      breaking = undefined;
+      for (const other of sockets) if (other !== near && other !== far) other.destroy();
+      if (losesAnswer) far.write(chunk);
+      else setTimeout(() => near.destroy(), LAST_MS);
+    });
+    far.on('data', (chunk: Buffer) => {
+      if (losesAnswer) setTimeout(() => near.destroy(), LAST_MS);
+      else near.write(chunk);
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -43,6 +68,9 @@ export async function cuttableWay(host: string, to: number): Promise<CuttableWay
     },
     mend: () => {
       isCut = false;
+    },
+    breakAt: (text, when) => {
+      breaking = { text, when };
     },
     close: async () => {
       const closed = once(server, 'close');

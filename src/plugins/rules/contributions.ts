@@ -1,43 +1,10 @@
 import Joi from 'joi';
 
-import { keptAnswerModel } from '../data/idempotency';
-import { ErrorCode, hostErrors } from '../errors';
-import { hostSettings, Setting } from '../settings';
-import { AUTH_FAILURES, HOST_BUDGETS } from '../http/rate-limit';
-import type { Contribution, Plugin } from './manifest';
-import { type Operation, operationName } from './operation';
-
-const name = Joi.string().pattern(/^[a-z][a-z0-9-]*$/, 'a lower-case name');
-const snakeName = Joi.string().pattern(/^[a-z][a-z0-9_]*$/, 'a snake_case name');
-const sentence = Joi.string().min(3);
-const reasonFor = (key: string) => Joi.object({ [key]: sentence.required() });
-const setting = Joi.object().instance(Setting);
-const errorCode = Joi.object().instance(ErrorCode);
-
-const manifestSchema = Joi.object({
-  name: name.required(),
-  requires: Joi.array().items(name).unique().required(),
-  scopes: Joi.object().pattern(/^[a-z]+:[a-z]+$/, sentence),
-  settings: Joi.array().items(setting),
-  budgets: Joi.object().pattern(/./, setting),
-  quotas: Joi.object().pattern(
-    /./,
-    Joi.object({
-      limits: Joi.object({ free: setting.required(), pro: setting.required() }).required(),
-      error: errorCode.required(),
-    }),
-  ),
-  errors: Joi.array().items(errorCode),
-  models: Joi.array().items(
-    Joi.object({
-      name: Joi.string().required(),
-      schema: Joi.object().unknown().required(),
-      owner: Joi.alternatives(Joi.valid('account'), reasonFor('shared')).required(),
-    }),
-  ),
-  commands: Joi.function(),
-  setup: Joi.function().required(),
-}).required();
+import { hostErrors } from '../../errors';
+import { HOST_BUDGETS } from '../../http/rate-limit';
+import type { Contribution, Plugin } from '../manifest';
+import { type Operation, operationName } from '../operation';
+import { errorCode, faultOf, name, reasonFor, sentence, snakeName, uniqueness } from './kit';
 
 const apiPath = Joi.string().pattern(
   /^(\/([a-z][a-z.-]*|\{[a-z]+\}))+$/,
@@ -112,72 +79,6 @@ const operationSchema = Joi.object({
   ).required(),
   handler: Joi.function().required(),
 }).required();
-
-function faultOf(schema: Joi.Schema, value: unknown): string | undefined {
-  return schema.validate(value, { convert: false, errors: { wrap: { label: false } } }).error
-    ?.message;
-}
-
-/** What is wrong with one manifest by itself. */
-export function manifestSchemaFault(folder: string, manifest: unknown): string | undefined {
-  const fault = faultOf(manifestSchema, manifest);
-  if (fault !== undefined) return `plugins/${folder}: manifest: ${fault}`;
-  // The schema requires the name to be there.
-  const { name: given } = manifest as Plugin;
-  return given === folder
-    ? undefined
-    : `plugins/${folder}: manifest: name is ${given}, and must be that of its folder`;
-}
-
-/** What is wrong between manifests. */
-export function manifestFaults(plugins: readonly Plugin[]): string[] {
-  const faults: string[] = [];
-  const names = new Set(plugins.map((plugin) => plugin.name));
-  for (const plugin of plugins) {
-    for (const required of plugin.requires) {
-      if (!names.has(required)) {
-        faults.push(`plugins/${plugin.name}: requires: there is no plugin ${required}`);
-      }
-    }
-  }
-  const unique = uniqueness(faults);
-  for (const error of hostErrors) unique('src', 'error code', error.code);
-  for (const setting of Object.values(hostSettings)) unique('src', 'setting', setting.name);
-  for (const budget of [...Object.keys(HOST_BUDGETS), AUTH_FAILURES]) {
-    unique('src', 'budget', budget);
-  }
-  unique('src', 'model', keptAnswerModel.name);
-  unique('src', 'collection', String(keptAnswerModel.schema.get('collection')));
-  for (const plugin of plugins) {
-    const place = `plugins/${plugin.name}`;
-    for (const scope of Object.keys(plugin.scopes ?? {})) unique(place, 'scope', scope);
-    for (const { name: variable } of plugin.settings ?? []) unique(place, 'setting', variable);
-    for (const budget of Object.keys(plugin.budgets ?? {})) unique(place, 'budget', budget);
-    for (const quota of Object.keys(plugin.quotas ?? {})) unique(place, 'quota', quota);
-    for (const error of plugin.errors ?? []) unique(place, 'error code', error.code);
-    for (const model of plugin.models ?? []) {
-      unique(place, 'model', model.name);
-      unique(place, 'collection', String(model.schema.get('collection')));
-      faults.push(...modelFaults(place, model));
-    }
-  }
-  return faults;
-}
-
-function modelFaults(place: string, model: NonNullable<Plugin['models']>[number]): string[] {
-  if (model.schema.get('collection') === undefined) {
-    return [`${place}: model ${model.name}: its schema must name its collection`];
-  }
-  if (model.owner !== 'account') return [];
-  return model.schema
-    .indexes()
-    .map(([fields]) => Object.keys(fields))
-    .filter(([first]) => first !== 'userId')
-    .map(
-      (fields) =>
-        `${place}: model ${model.name}: the index on ${fields.join(', ')} must lead with userId`,
-    );
-}
 
 /** What is wrong with what a plugin contributes, by itself. */
 export function contributionFault(plugin: Plugin, contribution: unknown): string | undefined {
@@ -264,14 +165,4 @@ function operationFaults(place: string, operation: Operation, known: Known): str
     }
   }
   return faults;
-}
-
-function uniqueness(faults: string[]) {
-  const owners = new Map<string, string>();
-  return (place: string, kind: string, value: string): void => {
-    const key = `${kind} ${value}`;
-    const owner = owners.get(key);
-    if (owner === undefined) owners.set(key, place);
-    else faults.push(`${place}: the ${key} is already that of ${owner}`);
-  };
 }

@@ -1,0 +1,40 @@
+import { mongo } from 'mongoose';
+
+const SOCKET_ERRORS = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT']);
+
+/** What a server answers that is stopping, has just started or is no longer the primary. */
+const NOT_SERVING = new Set<unknown>([91, 189, 10107, 11600, 11602, 13435, 13436]);
+
+/** Whether an error says that MongoDB could not be reached, rather than what it answered. */
+export function isConnectionError(error: unknown): boolean {
+  if (
+    error instanceof mongo.MongoNetworkError ||
+    error instanceof mongo.MongoServerSelectionError ||
+    error instanceof mongo.MongoNotConnectedError ||
+    error instanceof mongo.MongoTopologyClosedError
+  ) {
+    return true;
+  }
+  if (error instanceof mongo.MongoBulkWriteError && isConnectionError(error.errorResponse)) {
+    // Whatever breaks a bulk write comes wrapped in an error that is not of its kind.
+    return true;
+  }
+  if (error instanceof mongo.MongoServerError && NOT_SERVING.has(error.code)) return true;
+  if (error instanceof mongo.MongoError && error.hasErrorLabel('RetryableWriteError')) return true;
+  return error instanceof Error && 'code' in error && SOCKET_ERRORS.has(error.code);
+}
+
+/** Whether a transaction that failed before its commit may be tried again as a whole. */
+export function mayRetry(error: unknown): boolean {
+  return hasLabel(error, 'TransientTransactionError') || isConnectionError(error);
+}
+
+/** Whether nothing is known of what became of a commit: bare network errors say nothing of it. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  if (hasLabel(error, 'UnknownTransactionCommitResult')) return true;
+  return !hasLabel(error, 'TransientTransactionError') && isConnectionError(error);
+}
+
+function hasLabel(error: unknown, label: string): boolean {
+  return error instanceof mongo.MongoError && error.hasErrorLabel(label);
+}

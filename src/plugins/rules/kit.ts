@@ -1,0 +1,26 @@
+import Joi from 'joi';
+
+import { ErrorCode } from '../../errors';
+
+export const name = Joi.string().pattern(/^[a-z][a-z0-9-]*$/, 'a lower-case name');
+export const snakeName = Joi.string().pattern(/^[a-z][a-z0-9_]*$/, 'a snake_case name');
+export const sentence = Joi.string().min(3);
+export const reasonFor = (key: string) => Joi.object({ [key]: sentence.required() });
+export const errorCode = Joi.object().instance(ErrorCode);
+
+/** What a schema has against a value, if anything. */
+export function faultOf(schema: Joi.Schema, value: unknown): string | undefined {
+  return schema.validate(value, { convert: false, errors: { wrap: { label: false } } }).error
+    ?.message;
+}
+
+/** Notes, in `faults`, each value of a kind that two places claim. */
+export function uniqueness(faults: string[]) {
+  const owners = new Map<string, string>();
+  return (place: string, kind: string, value: string): void => {
+    const key = `${kind} ${value}`;
+    const owner = owners.get(key);
+    if (owner === undefined) owners.set(key, place);
+    else faults.push(`${place}: the ${key} is already that of ${owner}`);
+  };
+}

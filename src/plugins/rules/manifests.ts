@@ -1,0 +1,97 @@
+import Joi from 'joi';
+
+import { keptAnswerModel } from '../../data/idempotency';
+import { hostErrors } from '../../errors';
+import { AUTH_FAILURES, HOST_BUDGETS } from '../../http/rate-limit';
+import { hostSettings, Setting } from '../../settings';
+import { settingsOf } from '../define';
+import type { Plugin } from '../manifest';
+import { errorCode, faultOf, name, reasonFor, sentence, uniqueness } from './kit';
+
+const setting = Joi.object().instance(Setting);
+
+const manifestSchema = Joi.object({
+  name: name.required(),
+  requires: Joi.array().items(name).unique().required(),
+  scopes: Joi.object().pattern(/^[a-z]+:[a-z]+$/, sentence),
+  settings: Joi.array().items(setting),
+  budgets: Joi.object().pattern(/./, setting),
+  quotas: Joi.object().pattern(
+    /./,
+    Joi.object({
+      limits: Joi.object({ free: setting.required(), pro: setting.required() }).required(),
+      error: errorCode.required(),
+    }),
+  ),
+  errors: Joi.array().items(errorCode),
+  models: Joi.array().items(
+    Joi.object({
+      name: Joi.string().required(),
+      schema: Joi.object().unknown().required(),
+      owner: Joi.alternatives(Joi.valid('account'), reasonFor('shared')).required(),
+    }),
+  ),
+  commands: Joi.function(),
+  setup: Joi.function().required(),
+}).required();
+
+/** What is wrong with one manifest by itself. */
+export function manifestSchemaFault(folder: string, manifest: unknown): string | undefined {
+  const fault = faultOf(manifestSchema, manifest);
+  if (fault !== undefined) return `plugins/${folder}: manifest: ${fault}`;
+  // The schema requires the name to be there.
+  const { name: given } = manifest as Plugin;
+  return given === folder
+    ? undefined
+    : `plugins/${folder}: manifest: name is ${given}, and must be that of its folder`;
+}
+
+/** What is wrong between manifests. */
+export function manifestFaults(plugins: readonly Plugin[]): string[] {
+  const faults: string[] = [];
+  const names = new Set(plugins.map((plugin) => plugin.name));
+  for (const plugin of plugins) {
+    for (const required of plugin.requires) {
+      if (!names.has(required)) {
+        faults.push(`plugins/${plugin.name}: requires: there is no plugin ${required}`);
+      }
+    }
+  }
+  const unique = uniqueness(faults);
+  for (const error of hostErrors) unique('src', 'error code', error.code);
+  for (const setting of Object.values(hostSettings)) unique('src', 'setting', setting.name);
+  for (const budget of [...Object.keys(HOST_BUDGETS), AUTH_FAILURES]) {
+    unique('src', 'budget', budget);
+  }
+  unique('src', 'model', keptAnswerModel.name);
+  unique('src', 'collection', String(keptAnswerModel.schema.get('collection')));
+  for (const plugin of plugins) {
+    const place = `plugins/${plugin.name}`;
+    for (const scope of Object.keys(plugin.scopes ?? {})) unique(place, 'scope', scope);
+    for (const { name: variable } of settingsOf(plugin)) unique(place, 'setting', variable);
+    for (const budget of Object.keys(plugin.budgets ?? {})) unique(place, 'budget', budget);
+    for (const quota of Object.keys(plugin.quotas ?? {})) unique(place, 'quota', quota);
+    for (const error of plugin.errors ?? []) unique(place, 'error code', error.code);
+    for (const model of plugin.models ?? []) {
+      unique(place, 'model', model.name);
+      unique(place, 'collection', String(model.schema.get('collection')));
+      faults.push(...modelFaults(place, model));
+    }
+  }
+  return faults;
+}
+
+function modelFaults(place: string, model: NonNullable<Plugin['models']>[number]): string[] {
+  if (model.schema.get('collection') === undefined) {
+    return [`${place}: model ${model.name}: its schema must name its collection`];
+  }
+  if (model.owner !== 'account') return [];
+  return model.schema
+    .indexes()
+    .map(([fields]) => Object.keys(fields))
+    .filter(([first]) => first !== 'userId')
+    .map(
+      (fields) =>
+        `${place}: model ${model.name}: the index on ${fields.join(', ')} must lead with userId`,
+    );
+}
