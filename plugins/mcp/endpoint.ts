@@ -12,7 +12,8 @@ import type { Principal } from '../../src/identity';
 import type { Exchange, Host } from '../../src/plugins/manifest';
 import { IDENTITY } from '../../src/project';
 import { allowedOriginsSetting, Origins } from './origins';
-import { type Answer, answer, rpcError, SERVER_ERROR } from './protocol';
+import type { Answer } from './frames';
+import { answer, rpcError, SERVER_ERROR } from './protocol';
 import { badArguments, keptError, refusal, success, type ToolAnswer } from './results';
 import { type Tool, Tools } from './tools';
 
@@ -67,10 +68,8 @@ export class Endpoint {
     const tools = this.#toolsOf(exchange);
     return answer(message, ctx.req.headers, {
       tools: () => tools.listFor(principal.scopes),
-      call: (name, given) => {
-        const tool = tools.get(name);
-        return tool && this.#call(tool, given, { ctx, exchange, principal });
-      },
+      has: (name) => tools.has(name),
+      call: (name, given) => this.#call(tools.get(name), given, { ctx, exchange, principal }),
     });
   }
 

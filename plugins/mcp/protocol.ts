@@ -8,19 +8,36 @@ import {
   isJSONRPCNotification,
   isJSONRPCRequest,
   type JSONRPCMessage,
+  type JSONRPCNotification,
+  type JSONRPCRequest,
+  McpServer,
   METHOD_NOT_FOUND,
+  ProtocolError,
+  ProtocolErrorCode,
   SUPPORTED_PROTOCOL_VERSIONS,
+  type Tool,
 } from '@modelcontextprotocol/server';
 
-import { Call, type Desk } from './call';
+import { IDENTITY } from '../../src/project';
+import { type Answer, Frames } from './frames';
+import { INSTRUCTIONS } from './instructions';
+import type { ToolAnswer } from './results';
 
 /** Server errors of JSON-RPC that no specification gives a number of their own. */
 export const SERVER_ERROR = -32000;
 
-/** An answer over HTTP; without JSON when there is nothing to say. */
-export interface Answer {
-  status: number;
-  json: string;
+/** What one caller can ask for. */
+export interface Desk {
+  tools(): Tool[];
+  /** Whether there is a tool of this name, whoever may call it. */
+  has(name: string): boolean;
+  call(name: string, given: unknown): Promise<ToolAnswer>;
+}
+
+/** A message, and of its headers those that the protocol judges. */
+interface Sent {
+  message: JSONRPCRequest | JSONRPCNotification;
+  headers: Readonly<Record<string, string>>;
 }
 
 /** An error of JSON-RPC, where there is no call that could answer it. */
@@ -33,27 +50,24 @@ export function rpcError(
   return { status, json: JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }) };
 }
 
-/** Answers one message, of whichever era of the protocol. Nothing is remembered between messages. */
+/** Answers one message, of whichever era of the protocol. Nothing is remembered of its sender. */
 export async function answer(
   message: unknown,
-  headers: IncomingHttpHeaders,
+  given: IncomingHttpHeaders,
   desk: Desk,
 ): Promise<Answer> {
   if (!isJSONRPCRequest(message) && !isJSONRPCNotification(message)) {
     return rpcError(400, INVALID_REQUEST, NOT_A_REQUEST, readableId(message));
   }
-  if (isJSONRPCRequest(message) && message.method === 'subscriptions/listen') {
+  const headers = judgedOf(given);
+  if (!isJSONRPCRequest(message)) return exchange({ message, headers }, serverFor(desk));
+  if (message.method === 'subscriptions/listen') {
     // It would open an event stream, of which there are none here.
     return rpcError(200, METHOD_NOT_FOUND, 'Method not found', message.id);
   }
-  const call = new Call(desk, message);
-  const version = header(headers, VERSION_HEADER);
-  const { kind } = classifyInboundRequest({
-    httpMethod: 'POST',
-    body: message,
-    ...(version === undefined ? {} : { protocolVersionHeader: version }),
-  });
-  return kind === 'legacy' ? answerOlder(call, version) : answerStateless(call, headers);
+  return message.method === 'tools/call'
+    ? answerToolCall(message, headers, desk)
+    : exchange({ message, headers }, serverFor(desk));
 }
 
 const NOT_A_REQUEST =
@@ -62,9 +76,67 @@ const NOT_A_REQUEST =
 const VERSION_HEADER = 'mcp-protocol-version';
 const HEADERS = [VERSION_HEADER, 'mcp-method', 'mcp-name'];
 
+const frames = new Frames((call, result) =>
+  exchange(call, () => {
+    const mcp = emptyServer();
+    mcp.server.setRequestHandler('tools/call', () => result);
+    return mcp;
+  }),
+);
+
+async function answerToolCall(
+  message: JSONRPCRequest,
+  headers: Sent['headers'],
+  desk: Desk,
+): Promise<Answer> {
+  // The arguments are nobody's to judge but the tool's.
+  const { arguments: given = {}, ...params } = message.params ?? {};
+  const name = typeof params['name'] === 'string' ? params['name'] : '';
+  const call = { message: { ...message, params: { ...params, name } }, headers };
+  if (!desk.has(name)) return exchange(call, serverWithout(name));
+  const refusal = await frames.refusal(call);
+  return refusal ?? frames.answer(call, await desk.call(name, given));
+}
+
+function serverFor(desk: Desk): () => McpServer {
+  return () => {
+    const mcp = emptyServer();
+    mcp.server.setRequestHandler('tools/list', () => ({ tools: desk.tools() }));
+    return mcp;
+  };
+}
+
+function serverWithout(name: string): () => McpServer {
+  const shown = JSON.stringify(name.slice(0, 100));
+  const text = `There is no tool ${shown}; tools/list names those there are.`;
+  return () => {
+    const mcp = emptyServer();
+    mcp.server.setRequestHandler('tools/call', () => {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, text);
+    });
+    return mcp;
+  };
+}
+
+/** The package's own registry of tools stays empty: it would translate schemas each time. */
+function emptyServer(): McpServer {
+  return new McpServer(IDENTITY, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
+}
+
+/** What the package answers to a message, with a server made for it alone. */
+async function exchange(sent: Sent, server: () => McpServer): Promise<Answer> {
+  const version = sent.headers[VERSION_HEADER];
+  const { kind } = classifyInboundRequest({
+    httpMethod: 'POST',
+    body: sent.message,
+    ...(version === undefined ? {} : { protocolVersionHeader: version }),
+  });
+  return kind === 'legacy' ? exchangeOlder(sent, server) : exchangeStateless(sent, server);
+}
+
 /** The revisions until 2025-11-25. */
-async function answerOlder(call: Call, version: string | undefined): Promise<Answer> {
-  const { message } = call;
+async function exchangeOlder({ message, headers }: Sent, server: () => McpServer): Promise<Answer> {
+  const version = headers[VERSION_HEADER];
   if (version !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
     const supported = SUPPORTED_PROTOCOL_VERSIONS.join(', ');
     const text = `This protocol version is not supported; these are: ${supported}.`;
@@ -73,30 +145,35 @@ async function answerOlder(call: Call, version: string | undefined): Promise<Ans
   // What older notifications tell a server is of use within a session only.
   if (isJSONRPCNotification(message)) return { status: 202, json: '' };
   const [here, there] = InMemoryTransport.createLinkedPair();
-  await call.server().connect(there);
+  await server().connect(there);
   const reply = new Promise<JSONRPCMessage>((resolve) => {
     here.onmessage = resolve;
   });
   await here.send(message);
-  return { status: 200, json: call.written(JSON.stringify(await reply)) };
+  return { status: 200, json: JSON.stringify(await reply) };
 }
 
 /** The revisions since 2026-07-28, whose requirements on headers the package knows. */
-async function answerStateless(call: Call, given: IncomingHttpHeaders): Promise<Answer> {
-  const headers = new Headers({ 'content-type': 'application/json' });
-  for (const name of HEADERS) {
-    const value = header(given, name);
-    if (value !== undefined) headers.set(name, value);
-  }
-  const request = new Request('http://localhost/', { method: 'POST', headers });
-  const handler = createMcpHandler(() => call.server(), { legacy: 'reject' });
-  const response = await handler.fetch(request, { parsedBody: call.message });
-  return { status: response.status, json: call.written(await response.text()) };
+async function exchangeStateless(
+  { message, headers }: Sent,
+  server: () => McpServer,
+): Promise<Answer> {
+  const request = new Request('http://localhost/', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  const handler = createMcpHandler(server, { legacy: 'reject' });
+  const response = await handler.fetch(request, { parsedBody: message });
+  return { status: response.status, json: await response.text() };
 }
 
-function header(headers: IncomingHttpHeaders, name: string): string | undefined {
-  const value = headers[name];
-  return typeof value === 'string' ? value : undefined;
+function judgedOf(headers: IncomingHttpHeaders): Record<string, string> {
+  const judged: Record<string, string> = {};
+  for (const name of HEADERS) {
+    const value = headers[name];
+    if (typeof value === 'string') judged[name] = value;
+  }
+  return judged;
 }
 
 function readableId(message: unknown): unknown {

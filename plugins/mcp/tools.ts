@@ -29,8 +29,15 @@ export class Tools {
     return [...this.#byName.keys()];
   }
 
-  get(name: string): Tool | undefined {
-    return this.#byName.get(name);
+  has(name: string): boolean {
+    return this.#byName.has(name);
+  }
+
+  /** @throws Error where there is no tool of this name */
+  get(name: string): Tool {
+    const tool = this.#byName.get(name);
+    if (!tool) throw new Error(`There is no tool ${name}.`);
+    return tool;
   }
 
   /** What a holder of these scopes may call. */

@@ -73,7 +73,9 @@ export class RedisLink {
 
   /** Takes note that Redis is there: the next outage is another one. */
   answered(): void {
+    if (!this.#warned) return;
     this.#warned = false;
+    this.log.info('Redis answers again: rate limits are shared');
   }
 
   /** Takes note that a command failed. */

@@ -124,7 +124,8 @@ test('release stops the servers also when the data directory was deleted under t
   const servers = await acquire(dataDir, 'server');
   const mongod = await processOf(dataDir, 'mongod');
   const redis = await processOf(dataDir, 'redis');
-  await rm(dataDir, { recursive: true });
+  // MongoDB may be adding files meanwhile.
+  await rm(dataDir, { recursive: true, maxRetries: 20 });
   await servers.release();
   expect(isAlive(mongod)).toBe(false);
   expect(isAlive(redis)).toBe(false);

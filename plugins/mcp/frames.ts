@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+
+import type { CallToolResult, JSONRPCRequest } from '@modelcontextprotocol/server';
+
+import type { ToolAnswer } from './results';
+
+/** An answer over HTTP; without JSON when there is nothing to say. */
+export interface Answer {
+  status: number;
+  json: string;
+}
+
+/** A call of a tool: what the protocol has to judge of it, which its arguments are not. */
+export interface ToolCall {
+  message: JSONRPCRequest;
+  /** The headers that the protocol judges. */
+  headers: Readonly<Record<string, string>>;
+}
+
+/** How the protocol's package answers a call whose tool has this result. */
+export type Exchange = (call: ToolCall, result: CallToolResult) => Promise<Answer>;
+
+/** The package's answer in parts, some of which are slots. */
+interface Frame {
+  status: number;
+  parts: readonly string[];
+}
+
+/** What is put into a frame where the answers to single calls differ; nobody can guess it. */
+const ID = randomUUID();
+const TEXT = randomUUID();
+const STRUCTURED = { [randomUUID()]: true };
+/** The same as it stands in JSON. */
+const SLOTS = {
+  id: JSON.stringify(ID),
+  text: JSON.stringify(TEXT),
+  structured: JSON.stringify(STRUCTURED),
+};
+const SLOT = new RegExp(`(${Object.values(SLOTS).join('|').replace(/[{}]/g, '\\$&')})`);
+
+const RESULTS = {
+  structured: { content: [{ type: 'text', text: TEXT }], structuredContent: STRUCTURED },
+  problem: { content: [{ type: 'text', text: TEXT }], isError: true },
+} satisfies Record<string, CallToolResult>;
+
+type Kind = keyof typeof RESULTS;
+
+/** More than the clients that one process serves at a time put their calls differently. */
+const MAX_KEPT = 1000;
+
+/**
+ * What the protocol's package writes around the results of tools. That depends on how a call is
+ * put, not on its arguments nor on what the tool answers, and clients put all their calls the same
+ * way: so the package, which goes through each message many times, is asked once for each way.
+ */
+export class Frames {
+  readonly #kept = new Map<string, Frame>();
+
+  constructor(private readonly exchange: Exchange) {}
+
+  /** The package's refusal of a call, before its tool is run; undefined where it has none. */
+  async refusal(call: ToolCall): Promise<Answer | undefined> {
+    const frame = await this.#frame(call, 'structured');
+    return takesResult(frame) ? undefined : filled(frame, call, '');
+  }
+
+  /** The answer to a call whose tool was run. */
+  async answer(call: ToolCall, result: ToolAnswer): Promise<Answer> {
+    return 'structured' in result
+      ? filled(await this.#frame(call, 'structured'), call, result.structured)
+      : filled(await this.#frame(call, 'problem'), call, result.problem);
+  }
+
+  async #frame({ message, headers }: ToolCall, kind: Kind): Promise<Frame> {
+    const { id: _, ...rest } = message;
+    const key = JSON.stringify([kind, rest, headers]);
+    const kept = this.#kept.get(key);
+    if (kept) return kept;
+    const anybodys = { message: { ...message, id: ID }, headers };
+    const { status, json } = await this.exchange(anybodys, RESULTS[kind]);
+    const frame = { status, parts: json.split(SLOT) };
+    if (takesResult(frame)) {
+      if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
+      this.#kept.set(key, frame);
+    }
+    return frame;
+  }
+}
+
+/** Whether a frame is that of a result, rather than a refusal. */
+function takesResult({ parts }: Frame): boolean {
+  return parts.includes(SLOTS.text);
+}
+
+function filled({ status, parts }: Frame, { message }: ToolCall, text: string): Answer {
+  const fills = new Map([
+    [SLOTS.id, JSON.stringify(message.id)],
+    [SLOTS.text, JSON.stringify(text)],
+    [SLOTS.structured, text],
+  ]);
+  return { status, json: parts.map((part) => fills.get(part) ?? part).join('') };
+}
