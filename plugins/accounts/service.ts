@@ -1,5 +1,6 @@
 import type { ClientSession } from 'mongoose';
 
+import { BoundedMap } from '../../src/bounded-map';
 import type { Account, Identity, Principal, Tier } from '../../src/identity';
 import { idText, newId, type StoredId, toStoredId } from '../../src/ids';
 import type { Host } from '../../src/plugins/manifest';
@@ -34,12 +35,22 @@ export interface NewToken {
   expiresInSeconds: number;
 }
 
+/** A token as it was when its account had a revision; undefined when that was not looked at. */
+interface KnownToken {
+  token: TokenDocument;
+  revision: number | undefined;
+}
+
+/** Tokens of which a process keeps in mind what they are. */
+const MAX_KNOWN = 10_000;
+
 /** Accounts and tokens: made by operators, asked for by every request. */
 export class AccountService implements Identity {
   readonly #accounts;
   readonly #accountReads;
   readonly #tokens;
   readonly #tokenReads;
+  readonly #known = new BoundedMap<string, KnownToken>(MAX_KNOWN);
 
   constructor(private readonly host: Host) {
     this.#accounts = host.model(accountModel);
@@ -50,13 +61,33 @@ export class AccountService implements Identity {
 
   async authenticate(token: string): Promise<Principal | undefined> {
     if (!isWellFormedToken(token)) return undefined;
-    const found = await this.#tokenReads.findOne({ hash: hashOf(token) });
+    const holder = await this.#holderOf(hashOf(token));
     const now = new Date();
-    if (!found || found.revokedAt !== null || found.expiresAt <= now) return undefined;
-    const account = await this.#accountReads.findOne({ _id: found.userId });
-    if (!account) return undefined;
-    this.#noteUse(found, now);
-    return { account: asAccount(account), scopes: new Set(found.scopes) };
+    if (!holder || holder.token.revokedAt !== null || holder.token.expiresAt <= now) {
+      return undefined;
+    }
+    this.#noteUse(holder.token, now);
+    return { account: asAccount(holder.account), scopes: new Set(holder.token.scopes) };
+  }
+
+  /**
+   * A token that is known need not be read again as long as its account has not changed, since
+   * revoking moves the account's revision. It is taken for known only when it was read after the
+   * account, or a revocation between the two would be missed.
+   */
+  async #holderOf(
+    hash: string,
+  ): Promise<{ token: TokenDocument; account: AccountDocument } | undefined> {
+    const known = this.#known.get(hash);
+    const readFirst = known && (await this.#accountReads.findOne({ _id: known.token.userId }));
+    if (readFirst && readFirst.revision === known.revision) {
+      return { token: known.token, account: readFirst };
+    }
+    const token = await this.#tokenReads.findOne({ hash });
+    if (!token) return undefined;
+    this.#known.set(hash, { token, revision: readFirst?.revision });
+    const account = readFirst ?? (await this.#accountReads.findOne({ _id: token.userId }));
+    return account ? { token, account } : undefined;
   }
 
   async open(session: ClientSession, userId: string): Promise<Account> {
@@ -172,14 +203,20 @@ export class AccountService implements Identity {
   /** Revokes a token from the next request on; undefined when there is none of this id. */
   async revokeToken(id: string): Promise<TokenView | undefined> {
     const _id = toStoredId(id);
-    await this.#tokens.updateOne({ _id, revokedAt: null }, { $set: { revokedAt: new Date() } });
     const token = await this.#tokens.findOne({ _id }).lean();
-    return token ? asView(token) : undefined;
+    if (!token) return undefined;
+    return this.host.transact(token.userId, async ({ now, session }) => {
+      const unrevoked = { _id, revokedAt: null };
+      await this.#tokens.updateOne(unrevoked, { $set: { revokedAt: now } }, { session });
+      const revoked = await this.#tokens.findOne({ _id }).session(session).lean();
+      return revoked ? asView(revoked) : undefined;
+    });
   }
 
   /** To the hour at best, so that reading does not become writing (decisions.md, "Accounts"). */
   #noteUse(token: TokenDocument, now: Date): void {
     if (token.lastUsedAt !== null && now.getTime() - token.lastUsedAt.getTime() < HOUR_MS) return;
+    token.lastUsedAt = now;
     this.#tokenReads
       .updateOne({ _id: token._id }, { $set: { lastUsedAt: now } })
       .catch((error: unknown) => {

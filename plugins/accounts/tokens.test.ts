@@ -110,7 +110,8 @@ test('a token is good until the moment that it expires', async () => {
 
 test('a revoked token is refused from the next request on, and others of the account are not', async () => {
   const [revoked, kept] = [await makeToken('revoking'), await makeToken('revoking')];
-  await use(revoked.user);
+  // By the third time the service knows the token.
+  for (let count = 0; count < 3; count += 1) await use(revoked.user);
   const view = await accounts.revokeToken(revoked.view.id);
   expect(view?.revokedAt).toBeInstanceOf(Date);
   expectError(await revoked.user.get('/api/plants'), 401, 'invalid_token');
@@ -121,11 +122,31 @@ test('a token that is revoked on one server is refused by another from the next 
   const second = await startService({ mongodbUri: service.mongodbUri });
   try {
     const { user, view } = await makeToken('elsewhere');
-    await use(user);
+    for (let count = 0; count < 3; count += 1) await use(user);
     await second.app.offers(accountsPlugin).revokeToken(view.id);
     await use(user, 401);
   } finally {
     await second.close();
+  }
+});
+
+test('a token that is revoked amid requests and changes is refused ever after', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const { user, view } = await makeToken('amid');
+    await use(user);
+    let isRevoked = false;
+    const caller = async (): Promise<void> => {
+      while (!isRevoked) {
+        await user.get('/api/plants');
+        await user.post('/api/plants', { name: 'Fern' });
+      }
+      await use(user, 401);
+    };
+    const callers = Promise.all(Array.from({ length: 4 }, caller));
+    await accounts.revokeToken(view.id);
+    isRevoked = true;
+    await callers;
+    await use(user, 401);
   }
 });
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { CallToolResult, JSONRPCRequest } from '@modelcontextprotocol/server';
 
+import { BoundedMap } from '../../src/bounded-map';
 import type { ToolAnswer } from './results';
 
 /** An answer over HTTP; without JSON when there is nothing to say. */
@@ -54,7 +55,7 @@ const MAX_KEPT = 1000;
  * way: so the package, which goes through each message many times, is asked once for each way.
  */
 export class Frames {
-  readonly #kept = new Map<string, Frame>();
+  readonly #kept = new BoundedMap<string, Frame>(MAX_KEPT);
 
   constructor(private readonly exchange: Exchange) {}
 
@@ -79,10 +80,7 @@ export class Frames {
     const anybodys = { message: { ...message, id: ID }, headers };
     const { status, json } = await this.exchange(anybodys, RESULTS[kind]);
     const frame = { status, parts: json.split(SLOT) };
-    if (takesResult(frame)) {
-      if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
-      this.#kept.set(key, frame);
-    }
+    if (takesResult(frame)) this.#kept.set(key, frame);
     return frame;
   }
 }
