@@ -73,8 +73,7 @@ export class Frames {
   }
 
   async #frame({ message, headers }: ToolCall, kind: Kind): Promise<Frame> {
-    const { id: _, ...rest } = message;
-    const key = JSON.stringify([kind, rest, headers]);
+    const key = JSON.stringify([kind, { ...message, id: undefined }, headers]);
     const kept = this.#kept.get(key);
     if (kept) return kept;
     const anybodys = { message: { ...message, id: ID }, headers };
