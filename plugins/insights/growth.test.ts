@@ -1,4 +1,5 @@
-import { insightsOf, type Insights } from '../../test/support/insights';
+import { insightsOf } from '../../test/support/insights';
+import type { InsightsView } from './schema';
 import { startService, type TestService, type TestUser } from '../../test/support/service';
 
 let service: TestService;
@@ -19,7 +20,7 @@ function grow(growthAmount: number, growthUnit = 'cm', day = 1, ofPlant = plantI
   return user.event(ofPlant, { type: 'growth', growthAmount, growthUnit, occurredAt });
 }
 
-async function growth(): Promise<Insights['growthTracking']> {
+async function growth(): Promise<InsightsView['growthTracking']> {
   return (await insightsOf(user)).growthTracking;
 }
 
