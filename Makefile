@@ -2,7 +2,6 @@
 
 .DEFAULT_GOAL := help
 SHELL := bash
-BIN := node_modules/.bin
 
 SOURCES := $(shell find src plugins -name '*.ts' ! -name '*.test.ts') tsconfig.json tsconfig.build.json
 
@@ -21,7 +20,7 @@ build: dist/.built ## compile to dist/, where it is out of date
 
 dist/.built: node_modules/.installed $(SOURCES)
 	@rm -rf dist
-	$(BIN)/tsc --project tsconfig.build.json
+	npm run --silent build
 	@touch $@
 
 # No npm and no make in between: Ctrl-C is for the program, which stops its servers in order.
@@ -29,28 +28,28 @@ run: dist/.built ## install, build and serve; the first time with a demo garden
 	@trap '' INT; exec node dist/src/main.js --welcome
 
 seed: dist/.built ## load seeds/, as often as you like
-	@node dist/src/cli/main.js seed
+	@npm run --silent cli -- seed
 
 test: dist/.built ## format, lint, types, and every test on a real MongoDB and Redis
-	@$(BIN)/prettier --check --log-level warn . & format=$$!; \
-	  { $(BIN)/tsc --noEmit && $(BIN)/eslint .; }; checks=$$?; \
+	@npm run --silent format:check & format=$$!; \
+	  { npm run --silent typecheck && npm run --silent lint; }; checks=$$?; \
 	  wait $$format && [ $$checks = 0 ]
-	@$(BIN)/jest
+	@npm test --silent
 
 lint: node_modules/.installed ## look for mistakes
-	@$(BIN)/eslint .
+	@npm run --silent lint
 
 format: node_modules/.installed ## bring all files into shape
-	@$(BIN)/prettier --write --log-level warn .
+	@npm run --silent format
 
 typecheck: node_modules/.installed ## check types
-	@$(BIN)/tsc --noEmit
+	@npm run --silent typecheck
 
 bench-tools: node_modules/.installed ## compare what a tool call costs with REST
 	@node --require ./test/servers/register.cjs test/bench/tools.ts
 
 docs: node_modules/.installed ## renew the tables of the README from the code
-	@UPDATE_README=1 $(BIN)/jest test/host/readme.test.ts
+	@UPDATE_README=1 npm test --silent -- test/host/readme.test.ts
 
 clean: ## remove what was built and installed; data stays
 	rm -rf dist node_modules

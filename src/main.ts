@@ -1,10 +1,8 @@
 import closeWithGrace from 'close-with-grace';
-import { Server as HttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { outcomeOf } from './cli/outcome';
-import { createHttpServer } from './http/server';
+import { closeHttpServer, createHttpServer } from './http/server';
 import { type Program, startProgram } from './program';
 import { ServersError } from './servers';
 import { hostSettings, type Settings } from './settings';
@@ -26,7 +24,7 @@ async function serve(): Promise<void> {
     const program = await starting;
     if (err) program.log.fatal({ err }, 'The program stops because of an error');
     program.app.beginClosing();
-    if (server) await drain(server);
+    if (server) await closeHttpServer(server, GRACE_MS / 2);
     await program.stop();
   });
   try {
@@ -42,14 +40,6 @@ async function serve(): Promise<void> {
     );
     throw error;
   }
-}
-
-/** Lets requests in progress end, and closes the connections that wait for more. */
-async function drain(server: Server): Promise<void> {
-  const closed = new Promise((resolve) => server.close(resolve));
-  // An HTTP/2 server has no such method; its clients are told to go away.
-  if (server instanceof HttpServer) server.closeIdleConnections();
-  await Promise.race([closed, sleep(GRACE_MS / 2, undefined, { ref: false })]);
 }
 
 /** Says that the service is ready, where, and to a new user what to try first. */

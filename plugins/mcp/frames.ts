@@ -46,8 +46,10 @@ const RESULTS = {
 
 type Kind = keyof typeof RESULTS;
 
-/** More than the clients that one process serves at a time put their calls differently. */
+/** More than the ways in which the clients of one process put their calls at a time. */
 const MAX_KEPT = 1000;
+/** Ways that take longer to tell apart are not kept: nobody shall fill the memory with them. */
+const MAX_KEY = 2000;
 
 /**
  * What the protocol's package writes around the results of tools. That depends on how a call is
@@ -73,14 +75,24 @@ export class Frames {
   }
 
   async #frame({ message, headers }: ToolCall, kind: Kind): Promise<Frame> {
-    const key = JSON.stringify([kind, { ...message, id: undefined }, headers]);
-    const kept = this.#kept.get(key);
+    const key = keyOf([kind, { ...message, id: undefined }, headers]);
+    const kept = key === undefined ? undefined : this.#kept.get(key);
     if (kept) return kept;
     const anybodys = { message: { ...message, id: ID }, headers };
     const { status, json } = await this.exchange(anybodys, RESULTS[kind]);
     const frame = { status, parts: json.split(SLOT) };
-    if (takesResult(frame)) this.#kept.set(key, frame);
+    if (key !== undefined && takesResult(frame)) this.#kept.set(key, frame);
     return frame;
+  }
+}
+
+function keyOf(way: unknown): string | undefined {
+  try {
+    const key = JSON.stringify(way);
+    return key.length <= MAX_KEY ? key : undefined;
+  } catch {
+    // Too deep to be written down.
+    return undefined;
   }
 }
 

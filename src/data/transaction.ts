@@ -25,6 +25,4 @@ export interface Transaction {
   emit<K extends keyof DomainEvents>(name: K, payload: DomainEvents[K]): Promise<void>;
   /** Adds to what counts against a quota; negative to free places. */
   addUsage(quota: string, by: number): Promise<void>;
-  /** Runs once the transaction is durable; never when it is undone. */
-  afterCommit(work: () => void): void;
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { ClientSession } from 'mongoose';
 
-import { ApiError, type ErrorCode, serviceUnavailable } from '../errors';
+import { ApiError, serviceUnavailable } from '../errors';
 import type { Identity } from '../identity';
 import type { Database } from './database';
 import { isOutcomeUnknown, mayRetry } from './mongodb-errors';
@@ -84,7 +84,8 @@ export class UnitOfWork {
           job.resolve(values[index]);
         });
       } catch (error) {
-        if (isUnavailable(error)) giveUpLate([...batch, ...queue.splice(0)], queue, error);
+        if (error instanceof Unconfirmed) for (const job of batch) job.reject(told(error));
+        else if (isUnavailable(error)) giveUpLate([...batch, ...queue.splice(0)], queue, error);
         else if (batch.length === 1) batch[0]?.reject(error);
         else for (const job of batch) await this.#alone(userId, job);
       }
@@ -99,7 +100,7 @@ export class UnitOfWork {
       const [value] = await this.#commit(userId, [job]);
       job.resolve(value);
     } catch (error) {
-      job.reject(error);
+      job.reject(told(error));
     }
   }
 
@@ -123,12 +124,10 @@ export class UnitOfWork {
         readConcern: { level: 'snapshot' },
         writeConcern: { w: 'majority', journal: true },
       });
-      const after: (() => void)[] = [];
       const values: unknown[] = [];
-      const tx = await this.#open(session, userId, after);
+      const tx = await this.#open(session, userId);
       for (const job of jobs) values.push(await job.work(tx));
       await commitUntil(session, deadline);
-      for (const work of after) work();
       return values;
     } catch (error) {
       if (session.inTransaction()) await session.abortTransaction().catch(() => undefined);
@@ -138,7 +137,7 @@ export class UnitOfWork {
     }
   }
 
-  async #open(session: ClientSession, userId: string, after: (() => void)[]): Promise<Transaction> {
+  async #open(session: ClientSession, userId: string): Promise<Transaction> {
     const identity = this.identity();
     const account = await identity.open(session, userId);
     const usage = { ...account.usage };
@@ -152,9 +151,6 @@ export class UnitOfWork {
       addUsage: async (quota, by) => {
         await identity.addUsage(session, userId, quota, by);
         usage[quota] = (usage[quota] ?? 0) + by;
-      },
-      afterCommit: (work) => {
-        after.push(work);
       },
     };
     return tx;
@@ -181,18 +177,32 @@ async function commitUntil(session: ClientSession, deadline: number): Promise<vo
       return;
     } catch (error) {
       if (!isOutcomeUnknown(error)) throw error;
-      if (Date.now() >= deadline) throw unavailable(error);
+      if (Date.now() >= deadline) throw new Unconfirmed(error);
       await sleep(50);
     }
   }
+}
+
+/** It was not learned in time whether a commit was done: what is in it must not be run again. */
+class Unconfirmed extends Error {
+  constructor(cause: unknown) {
+    super('The outcome of a commit is not known.', { cause });
+  }
+}
+
+/** What a caller is told of a failure. */
+function told(error: unknown): unknown {
+  return error instanceof Unconfirmed ? unavailable(error.cause) : error;
 }
 
 function isUnavailable(error: unknown): boolean {
   return error instanceof ApiError && error.kind === serviceUnavailable;
 }
 
-function unavailable(cause: unknown, kind: ErrorCode = serviceUnavailable): Error {
-  const error = kind.error('The database did not confirm the write in time; try again shortly.');
+function unavailable(cause: unknown): Error {
+  const error = serviceUnavailable.error(
+    'The database did not confirm the write in time; try again shortly.',
+  );
   error.cause = cause;
   return error;
 }

@@ -1,13 +1,23 @@
 import { readFileSync } from 'node:fs';
-import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createSecureServer } from 'node:http2';
+import {
+  createServer,
+  Server as HttpServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import { createSecureServer, type ServerHttp2Session } from 'node:http2';
 import type { Server } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type ErrorCode, methodNotAllowed, validationError } from '../errors';
 import { hostSettings, type Settings } from '../settings';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+/** The open connections of HTTP/2 servers, which do not keep account of them themselves. */
+const sessions = new WeakMap<Server, Set<ServerHttp2Session>>();
 
 /** A server for `handler`: HTTPS (HTTP/2 and 1.1) when a certificate is set, else HTTP. */
 export function createHttpServer(handler: Handler, settings: Settings): Server {
@@ -21,6 +31,12 @@ export function createHttpServer(handler: Handler, settings: Settings): Server {
           handler as unknown as Parameters<typeof createSecureServer>[1],
         )
       : createServer({ requireHostHeader: false }, handler);
+  const open = new Set<ServerHttp2Session>();
+  sessions.set(server, open);
+  server.on('session', (session: ServerHttp2Session) => {
+    open.add(session);
+    session.once('close', () => open.delete(session));
+  });
   server.on('clientError', answerUnreadable);
   server.on('connect', (request: IncomingMessage, target: Duplex | ServerResponse) => {
     const message = 'This server is not a proxy.';
@@ -32,6 +48,15 @@ export function createHttpServer(handler: Handler, settings: Settings): Server {
     answerError(request, response, 417, validationError, 'The header Expect cannot be met.');
   });
   return server;
+}
+
+/** Takes no more requests, and waits for those in progress, but not longer than `patienceMs`. */
+export async function closeHttpServer(server: Server, patienceMs: number): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  if (server instanceof HttpServer) server.closeIdleConnections();
+  // Tells clients of HTTP/2 to go away.
+  for (const session of sessions.get(server) ?? []) session.close();
+  await Promise.race([closed, sleep(patienceMs, undefined, { ref: false })]);
 }
 
 /** What Node's own parser refuses gets the Error body too (decisions.md, "Requests"). */

@@ -13,8 +13,8 @@ import { createHttpServer } from '../../src/http/server';
 import { type Program, startProgram } from '../../src/program';
 
 const BUDGET_MS = 0.4;
-const ROUNDS = 1000;
-const WARM_UP = 200;
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 1000);
+const WARM_UP = ROUNDS / 5;
 const REVISION = '2026-07-28';
 
 /** One operation in its two guises. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import {
   connect as connectHttp2,
@@ -13,7 +14,7 @@ import { connect as connectTls } from 'node:tls';
 import pino from 'pino';
 
 import { App } from '../../src/app';
-import { createHttpServer } from '../../src/http/server';
+import { closeHttpServer, createHttpServer } from '../../src/http/server';
 import { loadPlugins } from '../../src/plugins/loader';
 import { makeCertificate } from '../support/certificate';
 import { errorOf, type RawAnswer } from '../support/raw';
@@ -47,9 +48,8 @@ beforeAll(async () => {
   session = connectHttp2(url, { ca });
 });
 afterAll(async () => {
-  const closed = new Promise((resolve) => server.close(resolve));
   session.destroy();
-  await closed;
+  await closeHttpServer(server, 60_000);
   await secure.close();
   await service.close();
   rmSync(folder, { recursive: true });
@@ -196,4 +196,26 @@ test.each([
   expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   expect(head).toMatch(/^x-request-id: /im);
   errorOf({ body });
+});
+
+test('a server that closes tells clients of HTTP/2 to go away, and answers what they asked', async () => {
+  const own = createHttpServer(secure.requestListener(), secure.settings);
+  await new Promise<void>((resolve) => own.listen(0, '127.0.0.1', resolve));
+  const idle = connectHttp2(`https://localhost:${(own.address() as AddressInfo).port}`, { ca });
+  await once(idle, 'connect');
+  const gone = once(idle, 'close');
+  const stream = idle.request({ ':path': '/api/plants', authorization: `Bearer ${user.token}` });
+  const answered = once(stream, 'response');
+  stream.resume();
+  await once(own, 'request');
+  await closeHttpServer(own, 60_000);
+  await gone;
+  expect((await answered)[0]).toMatchObject({ ':status': 200 });
+});
+
+test('methods that nobody knows are counted as one', async () => {
+  for (const method of ['GARDEN', 'WATER']) await viaHttp2({ ':path': '/', ':method': method });
+  const { body } = await viaHttp2({ ':path': '/metrics' });
+  expect(body).toContain('method="other"');
+  expect(body).not.toMatch(/GARDEN|WATER/);
 });

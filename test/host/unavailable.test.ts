@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Response } from 'supertest';
 
 import { type CuttableWay, cuttableWay } from '../support/cuttable';
@@ -97,6 +99,26 @@ describe.each(['before', 'after'] as const)('a connection that breaks %s MongoDB
       growthTracking: [{ total: 4, measurements: 2 }],
     });
   });
+});
+
+test('a write that cannot be known to be stored is not stored again with its neighbours', async () => {
+  const plant = await user.plant();
+  const log = (text: string) =>
+    user.post(`/api/plants/${plant.id}/events`, { text }).then((answer) => answer);
+  way.loseAnswersTo('commitTransaction');
+  const first = log('first');
+  await sleep(500);
+  // These wait for the first and then share a transaction; the last of them may wait longest.
+  const second = log('second');
+  await sleep(3000);
+  const third = log('third');
+  const answers = [await first, await second];
+  way.mend();
+  answers.push(await third);
+  const list = await user.get(`/api/plants/${plant.id}/events`).expect(200);
+  const texts = (list.body as { items: { text: string }[] }).items.map(({ text }) => text);
+  expect(texts.sort()).toEqual([...new Set(texts)]);
+  for (const answer of answers) if (answer.status !== 201) expectUnavailable(answer);
 });
 
 test('a connection that breaks while insights are read costs nobody the answer', async () => {

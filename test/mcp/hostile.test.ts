@@ -106,10 +106,17 @@ describe('five thousand nested arrays', () => {
     expect(reply.body.result).toMatchObject({ isError: true });
   });
 
-  test.each(['_meta', 'cursor', 'name'])('as the parameter %s', async (name) => {
-    const text = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"${name}":${deep}}}`;
-    expectHarmless(await post(me, text));
-  });
+  test.each(['tools/list', 'tools/call', 'initialize', 'ping'])(
+    'as parameters of %s',
+    async (method) => {
+      for (const name of ['_meta', 'cursor', 'name', 'task', 'colour']) {
+        const params = `{"name":"list_plants","${name}":${deep}}`;
+        expectHarmless(
+          await post(me, `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`),
+        );
+      }
+    },
+  );
 });
 
 test.each([null, 7, 'text', [], true])('arguments that are %j', async (given) => {

@@ -13,6 +13,8 @@ export interface CuttableWay {
    * labels the last failure as nothing that may be tried again.
    */
   breakAt(text: string, when: 'before' | 'after'): void;
+  /** Breaks each connection on which a text was sent as soon as the server answers, until mended. */
+  loseAnswersTo(text: string): void;
   close(): Promise<void>;
 }
 
@@ -22,6 +24,7 @@ const LAST_MS = 20;
 export async function cuttableWay(host: string, to: number): Promise<CuttableWay> {
   const sockets = new Set<Socket>();
   let isCut = false;
+  let unanswered: string | undefined;
   let breaking: { text: string; when: 'before' | 'after' } | undefined;
   const keep = (socket: Socket): void => {
     sockets.add(socket);
@@ -43,6 +46,7 @@ export async function cuttableWay(host: string, to: number): Promise<CuttableWay
     far.on('close', () => near.destroy());
     let losesAnswer = false;
     near.on('data', (chunk: Buffer) => {
+      if (unanswered !== undefined && chunk.includes(unanswered)) losesAnswer = true;
       if (!breaking || !chunk.includes(breaking.text)) {
         far.write(chunk);
         return;
@@ -68,6 +72,10 @@ export async function cuttableWay(host: string, to: number): Promise<CuttableWay
     },
     mend: () => {
       isCut = false;
+      unanswered = undefined;
+    },
+    loseAnswersTo: (text) => {
+      unanswered = text;
     },
     breakAt: (text, when) => {
       breaking = { text, when };

@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { freePort } from '../../src/servers/ports';
+import { until } from '../../src/servers/wait';
+import { dataDirectory, removeDataDirectory, runningServers } from '../support/real-server';
+
+const ROOT = path.resolve(__dirname, '../..');
+/** These have a test of their own, or are what runs this one. */
+const APART = ['make run', 'make test'];
+
+interface Told {
+  child: ChildProcess;
+  said: string;
+  ended: Promise<unknown>;
+}
+
+/** Runs a command as a person types it, in the project's folder. */
+function type(command: string, env: NodeJS.ProcessEnv): Told {
+  const { PATH, HOME, XDG_CACHE_HOME, MONGOD_BINARY } = process.env;
+  const child = spawn('bash', ['-euo', 'pipefail', '-c', command], {
+    cwd: ROOT,
+    // A group of its own, as a terminal makes one.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH, HOME, XDG_CACHE_HOME, MONGOD_BINARY, ...env },
+  });
+  const told: Told = { child, said: '', ended: once(child, 'close') };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => (told.said += chunk.toString()));
+  }
+  return told;
+}
+
+/** The commands that the README's blocks of shell hold, in their order. */
+function commandsOfReadme(): string[] {
+  const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
+  const blocks = [...readme.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block);
+  return blocks.join('').replaceAll('\\\n', ' ').trim().split('\n');
+}
+
+let dataDir: string;
+
+beforeEach(async () => {
+  dataDir = await dataDirectory();
+});
+afterEach(() => removeDataDirectory(dataDir));
+
+test('every command of the README works as it stands, from make run to Ctrl-C', async () => {
+  const port = await freePort();
+  const env = { DATA_DIR: dataDir, PORT: String(port) };
+  const commands = commandsOfReadme();
+  expect(commands).toEqual(expect.arrayContaining(APART));
+  const running = type('make run', env);
+  const curl = /^ {2}(curl -H 'Authorization: Bearer (tnd_mcp_\w+)' \S+)$/m;
+  await until(() => curl.test(running.said) || running.child.exitCode !== null, {
+    within: 100_000,
+  });
+  const [, printed = '', token = ''] = curl.exec(running.said) ?? [];
+  expect({ printed, said: running.said }).toMatchObject({
+    printed: expect.stringMatching(/^curl/),
+  });
+
+  const others = commands.filter((command) => !APART.includes(command));
+  const script = [
+    'curl() { command curl --fail "$@"; }',
+    ...[printed, ...others].map((command) =>
+      command.replaceAll(/(localhost|127\.0\.0\.1):3000/g, `127.0.0.1:${port}`),
+    ),
+  ].join('\n');
+  const all = type(script, { ...env, TOKEN: token });
+  expect({ end: await all.ended, said: all.said }).toMatchObject({ end: [0, null] });
+  expect(all.said).toMatch(/"name":"Monty"[^]*"structuredContent":/);
+
+  // As Ctrl-C in a terminal, which reaches all of them.
+  process.kill(-(running.child.pid ?? 0), 'SIGINT');
+  await running.ended;
+  expect(await runningServers(dataDir)).toEqual([]);
+}, 180_000);
+
+test('make bench-tools compares each tool with its REST operation', async () => {
+  const bench = type('make bench-tools', { BENCH_ROUNDS: '5' });
+  await bench.ended;
+  for (const tool of ['get_plant', 'list_plants', 'list_events', 'update_plant']) {
+    expect(bench.said).toMatch(new RegExp(`^${tool}( +-?\\d+\\.\\d{3}){5}$`, 'm'));
+  }
+});
