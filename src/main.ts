@@ -7,8 +7,10 @@ import { type Program, startProgram } from './program';
 import { ServersError } from './servers';
 import { hostSettings, type Settings } from './settings';
 
-/** How long requests in progress may take to end once the program is told to stop. */
-const GRACE_MS = 10_000;
+/** How long the program may take to stop, whatever hangs. */
+const GRACE_MS = 14_500;
+/** How much of that requests in progress may take to end. */
+const DRAIN_MS = 4000;
 
 async function serve(): Promise<void> {
   const starting = startProgram({
@@ -24,7 +26,7 @@ async function serve(): Promise<void> {
     const program = await starting;
     if (err) program.log.fatal({ err }, 'The program stops because of an error');
     program.app.beginClosing();
-    if (server) await closeHttpServer(server, GRACE_MS / 2);
+    if (server) await closeHttpServer(server, DRAIN_MS);
     await program.stop();
   });
   try {

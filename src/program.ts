@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import pino, { type Logger } from 'pino';
 
 import { App } from './app';
@@ -5,6 +7,9 @@ import { loadPlugins } from './plugins/loader';
 import type { Plugin } from './plugins/manifest';
 import { acquireServers, type Progress, type Servers } from './servers';
 import { hostSettings } from './settings';
+
+/** How long the app may take to finish with its servers before they are stopped. */
+const CLOSE_MS = 3000;
 
 /** The app with its servers up and connected. */
 export interface Program {
@@ -44,7 +49,8 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   );
   const stop = async (): Promise<void> => {
     try {
-      await app.close();
+      // What waits for a MongoDB that hangs must not keep it from being stopped.
+      await Promise.race([app.close(), sleep(CLOSE_MS, undefined, { ref: false })]);
     } finally {
       await servers.release();
     }

@@ -1,9 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import mongoose, { type ClientSession, type Connection, type Model, type mongo } from 'mongoose';
 
 import { guardUserData } from './guard';
 import type { ModelDefinition } from './models';
 import { mayRetry } from './mongodb-errors';
 
+/** How long MongoDB may take to say that it is there. */
+const PING_MS = 2000;
 /** How often a read at one moment is tried: once more is enough where MongoDB is there. */
 const SNAPSHOT_ATTEMPTS = 2;
 
@@ -44,8 +48,10 @@ export class Database {
     await this.connection.openUri(uri, {
       appName: 'plant-care-api',
       maxPoolSize: 50,
-      // A primary that is gone is noticed within the time that a caller still waits.
+      // A primary that is gone, or hangs, is noticed within the time that a caller still waits.
       serverSelectionTimeoutMS: 3000,
+      heartbeatFrequencyMS: 3000,
+      connectTimeoutMS: 5000,
       socketTimeoutMS: 60_000,
       writeConcern: { w: 'majority', journal: true },
       readConcern: { level: 'majority' },
@@ -61,14 +67,14 @@ export class Database {
     await this.connection.close();
   }
 
-  /** Whether MongoDB answers. */
+  /** Whether MongoDB answers, and soon. */
   async ping(): Promise<boolean> {
-    try {
-      await this.connection.db?.admin().command({ ping: 1 }, { timeoutMS: 1000 });
-      return this.connection.db !== undefined;
-    } catch {
-      return false;
-    }
+    const answered = this.connection.db?.admin().command({ ping: 1 });
+    const isThere = answered?.then(
+      () => true,
+      () => false,
+    );
+    return Promise.race([isThere ?? false, sleep(PING_MS, false, { ref: false })]);
   }
 
   /**

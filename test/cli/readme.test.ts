@@ -59,9 +59,7 @@ test('every command of the README works as it stands, from make run to Ctrl-C', 
     within: 100_000,
   });
   const [, printed = '', token = ''] = curl.exec(running.said) ?? [];
-  expect({ printed, said: running.said }).toMatchObject({
-    printed: expect.stringMatching(/^curl/),
-  });
+  if (printed === '') throw new Error(`No curl line was printed: ${running.said}`);
 
   const others = commands.filter((command) => !APART.includes(command));
   const script = [

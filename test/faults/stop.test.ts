@@ -4,9 +4,11 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 import accountsPlugin from '../../plugins/accounts';
 import { until } from '../../src/servers/wait';
+import { Client } from '../support/client';
 import {
   asOperator,
   dataDirectory,
+  ownServer,
   RealServer,
   removeDataDirectory,
   runningServers,
@@ -134,6 +136,29 @@ test('requests that never end do not keep the program from ending', async () => 
   await HalfSent.send(server.url, token);
   const stopping = performance.now();
   expect(await server.stop()).toBe(0);
+  expect(performance.now() - stopping).toBeLessThan(STOP_MS);
+  expect(await runningServers(dataDir)).toEqual([]);
+}, 90_000);
+
+test('a MongoDB that hangs is told by /readyz, answered for by 503, and stopped all the same', async () => {
+  const server = await startServer();
+  const token = await aToken();
+  const mongod = await ownServer(dataDir, 'mongod');
+  process.kill(mongod?.pid ?? 0, 'SIGSTOP');
+  const client = new Client(server.url, token);
+  // As long as a probe or a phone waits; the driver by itself would take most of a minute.
+  const within = 15_000;
+  const [ready, list, write] = await Promise.all([
+    client.send('GET', '/readyz', { within }),
+    client.send('GET', '/api/plants', { within }),
+    client.send('POST', '/api/plants', { within, body: { name: 'Fern' } }),
+  ]);
+  for (const reply of [ready, list, write]) {
+    expect(reply.status).toBe(503);
+    expect(reply.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+  }
+  const stopping = performance.now();
+  await server.stop();
   expect(performance.now() - stopping).toBeLessThan(STOP_MS);
   expect(await runningServers(dataDir)).toEqual([]);
 }, 90_000);
