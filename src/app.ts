@@ -199,7 +199,7 @@ export class App {
     return new Map(this.#options.plugins.flatMap(({ quotas }) => Object.entries(quotas ?? {})));
   }
 
-  #quotaLeft({ tier, usage }: Account, name: string): number {
+  #quotaLeft({ tier, usage }: Pick<Account, 'tier' | 'usage'>, name: string): number {
     const quota = this.#quotas().get(name);
     if (!quota) throw new Error(`There is no quota ${name}.`);
     return Math.max(0, this.settings.of(quota.limits[tier]) - (usage[name] ?? 0));

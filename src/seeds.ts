@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import { JsonFault, parseJson } from './json-text';
 import type { SeedKind } from './plugins/manifest';
 import { PROJECT_FOLDER } from './project';
 
@@ -30,15 +31,20 @@ export async function loadSeeds(
       faults.push(`${file}: no plugin loads this file; known are ${known}`);
       continue;
     }
-    const checked = check(kind, await readFile(path.join(folder, file), 'utf8'));
+    const checked = check(kind, await readFile(path.join(folder, file)));
     faults.push(...checked.faults.map((fault) => `${file}: ${fault}`));
     loads.push({ kind, content: checked.content });
   }
   if (faults.length > 0) throw new SeedError(faults.join('\n'));
-  const added: Record<string, number> = {};
   for (const { kind, content } of loads) {
     // The schema of this very kind has let the content through.
-    added[kind.name] = await kind.load(content as never);
+    const obstacles = (await kind.obstacles?.(content as never)) ?? [];
+    faults.push(...obstacles.map((obstacle) => `${kind.name}.json: ${obstacle}`));
+  }
+  if (faults.length > 0) throw new SeedError(faults.join('\n'));
+  const added: Record<string, number> = {};
+  for (const { kind, content } of loads) {
+    added[kind.name] = await kind.load(content as never); // As above.
   }
   return added;
 }
@@ -56,14 +62,14 @@ async function seedFiles(folder: string): Promise<string[]> {
   return files;
 }
 
-function check(kind: SeedKind, text: string): { faults: string[]; content?: unknown } {
+function check(kind: SeedKind, bytes: Buffer): { faults: string[]; content?: unknown } {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
+    parsed = parseJson(bytes);
   } catch (error) {
-    return {
-      faults: [`is not valid JSON: ${error instanceof Error ? error.message : String(error)}`],
-    };
+    if (!(error instanceof JsonFault)) throw error;
+    const reason = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+    return { faults: [`${error.message}${reason}`] };
   }
   const checked = kind.schema.validate(parsed, {
     convert: false,

@@ -4,6 +4,7 @@ import type { Account, Tier } from '../../src/identity';
 import type { Host, ProgressBar } from '../../src/plugins/manifest';
 import type { AccountService } from '../accounts/service';
 import type { EventDocument } from '../events/model';
+import type { Removals } from '../events/removals';
 import type { EventService } from '../events/service';
 import type { PhotoDocument } from '../photos/model';
 import type { PhotoService } from '../photos/service';
@@ -27,6 +28,7 @@ export interface Parts {
   accounts: AccountService;
   plants: PlantService;
   events: EventService;
+  removals: Removals;
   photos: PhotoService;
 }
 

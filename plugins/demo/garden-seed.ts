@@ -2,6 +2,7 @@ import Joi from 'joi';
 
 import { TIERS, type Tier } from '../../src/identity';
 import { id, integer, oneOf, text } from '../../src/schema';
+import { timezoneName } from '../../src/timezone';
 import { type CreateEvent, createEvent } from '../events/schema';
 import { type CreatePhoto, createPhoto } from '../photos/schema';
 import { type CreatePlant, createPlant } from '../plants/schema';
@@ -13,7 +14,7 @@ export interface SeedEvent extends Omit<CreateEvent, 'occurredAt'> {
   at: string;
 }
 
-/** A photo of a seed; its id is only what events of the same plant name it by. */
+/** A photo of a seed, with its id, by which events of the same plant name it. */
 export type SeedPhoto = CreatePhoto & { id: string };
 
 export type SeedPlant = Omit<CreatePlant, 'primaryPhotoId'> & {
@@ -39,7 +40,8 @@ const event = (createEvent as Joi.ObjectSchema).keys({
   occurredAt: Joi.forbidden(),
   daysAgo: integer(0, 36_500).required(),
   at: Joi.string()
-    .pattern(/^([01]\d|2[0-3]):[0-5]\d$/, 'a time such as 08:30')
+    .pattern(/^([01]\d|2[0-3]):[0-5]\d$/)
+    .messages({ 'string.pattern.base': '{{#label}} must be a time of the day such as 08:30' })
     .required(),
 });
 
@@ -64,10 +66,10 @@ export const gardenSeed = Joi.object<GardenSeed, true>({
   tier: oneOf(TIERS).required(),
   timezone: text({ min: 1 })
     .required()
-    .custom((zone: string, helpers) =>
-      Intl.supportedValuesOf('timeZone').includes(zone) || zone === 'UTC'
-        ? zone
-        : helpers.message({ custom: '{{#label}} must be the IANA name of a time zone' }),
+    .custom(
+      (zone: string, helpers) =>
+        timezoneName(zone) ??
+        helpers.message({ custom: '{{#label}} must be the IANA name of a time zone' }),
     ),
   plants: Joi.array().items(plant).unique('id').required(),
 });

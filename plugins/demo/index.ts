@@ -20,7 +20,7 @@ const demo = definePlugin<DemoGarden>({
     const parts = {
       accounts: host.offers(accountsPlugin),
       plants: host.offers(plantsPlugin),
-      events: host.offers(eventsPlugin).events,
+      ...host.offers(eventsPlugin),
       photos: host.offers(photosPlugin),
     };
     const seeded = new SeededGarden(host, parts);
@@ -30,6 +30,7 @@ const demo = definePlugin<DemoGarden>({
         {
           name: 'garden',
           schema: gardenSeed,
+          obstacles: (garden: GardenSeed) => seeded.obstacles(garden),
           load: (garden: GardenSeed) => seeded.load(garden),
         },
       ],

@@ -1,6 +1,7 @@
 import type { Transaction } from '../../src/data/transaction';
 import { toStoredId } from '../../src/ids';
 import type { Host } from '../../src/plugins/manifest';
+import type { Account } from '../../src/identity';
 import type { Parts } from './demo-garden';
 import type { GardenSeed, SeedEvent, SeedPlant } from './garden-seed';
 import { requireRoom } from './room';
@@ -12,11 +13,28 @@ export class SeededGarden {
     private readonly parts: Parts,
   ) {}
 
+  /** Why not all of a garden can be added: ids that are others', tiers that have no room. */
+  async obstacles(garden: GardenSeed): Promise<string[]> {
+    const { accounts } = this.parts;
+    const { user, tier } = garden;
+    const account = (await accounts.account(user)) ?? { tier, usage: {} };
+    const plants = garden.plants.map(({ id }) => id.toLowerCase());
+    const photos = garden.plants.flatMap((plant) => plant.photos.map(({ id }) => id.toLowerCase()));
+    return [
+      ...(await this.#obstaclesOf('plants', plants, { user, account })),
+      ...(await this.#obstaclesOf('photos', photos, { user, account })),
+    ];
+  }
+
   /** Adds the plants that are not there yet, all or none; answers how many. */
   async load({ user, tier, timezone, plants }: GardenSeed): Promise<number> {
-    const { accounts } = this.parts;
-    const account = await accounts.ensureAccount(user, tier);
-    if (account.timezone !== timezone) await accounts.changeAccount(user, { timezone });
+    const { accounts, removals } = this.parts;
+    if (!(await accounts.account(user))) {
+      await accounts.ensureAccount(user, tier);
+      await accounts.changeAccount(user, { timezone });
+    }
+    // A plant that was removed just now would get its old events back.
+    await removals.finish(user);
     return this.host.transact(user, async (tx) => {
       let added = 0;
       for (const plant of plants) {
@@ -28,23 +46,41 @@ export class SeededGarden {
     });
   }
 
+  async #obstaclesOf(
+    kind: 'plants' | 'photos',
+    ids: readonly string[],
+    { user, account }: { user: string; account: Pick<Account, 'tier' | 'usage'> },
+  ): Promise<string[]> {
+    const owners = await this.parts[kind].owners(ids);
+    const others = ids.filter((id) => ![undefined, user].includes(owners.get(id)));
+    const wanted = ids.filter((id) => !owners.has(id)).length;
+    const left = this.host.quotaLeft(account, kind);
+    return [
+      ...others.map((id) => `${kind}: ${id} is the id of somebody else's`),
+      ...(wanted > left
+        ? [`${kind}: the ${account.tier} tier has room for ${left} more, and ${wanted} are wanted`]
+        : []),
+    ];
+  }
+
   async #add(tx: Transaction, { id, photos, events, ...fields }: SeedPlant): Promise<void> {
+    const { plants, photos: album } = this.parts;
     await this.#take(tx, 'plants');
-    await this.parts.plants.create(tx, fields, toStoredId(id));
-    const photoIds = new Map<string, string>();
-    for (const { id: label, ...photo } of photos) {
+    await plants.create(tx, fields, toStoredId(id));
+    const ids = photos.map((photo) => photo.id);
+    // Photos outlive their plant: those of one that was deleted are there already.
+    const known = await album.byIds(tx.account.id, ids.map(toStoredId), tx.session);
+    for (const { id: photoId, ...photo } of photos) {
+      if (known.has(photoId.toLowerCase())) continue;
       await this.#take(tx, 'photos');
-      const kept = await this.parts.photos.create(tx, { ...photo, plantId: id });
-      photoIds.set(label, kept.id);
+      await album.create(tx, photo, toStoredId(photoId));
     }
-    const [primaryPhotoId] = photoIds.values();
-    if (primaryPhotoId !== undefined) await this.parts.plants.update(tx, id, { primaryPhotoId });
+    await album.attach(tx, ids, id);
+    const [primaryPhotoId] = ids;
+    if (primaryPhotoId !== undefined) await plants.update(tx, id, { primaryPhotoId });
     for (const { daysAgo, at, ...event } of events) {
-      await this.parts.events.create(tx, id, {
-        ...event,
-        occurredAt: momentOf({ daysAgo, at }, tx.now),
-        photoIds: (event.photoIds ?? []).flatMap((label) => photoIds.get(label) ?? []),
-      });
+      const occurredAt = momentOf({ daysAgo, at }, tx.now);
+      await this.parts.events.create(tx, id, { ...event, occurredAt });
     }
   }
 

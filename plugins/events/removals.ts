@@ -56,17 +56,28 @@ export class Removals {
         const removed = await this.#host.acrossAccounts('a job of the server', () =>
           this.#removed.find().lean().exec(),
         );
+        const failures: unknown[] = [];
         for (const { userId, _id } of removed) {
           if (stopping.aborted) return;
-          await this.#finish(userId, idText(_id), stopping);
+          // One that fails is tried again next time; the others need not wait for it.
+          await this.#finish(userId, idText(_id), stopping).catch((error: unknown) => {
+            failures.push(error);
+          });
         }
+        if (failures.length > 0) throw failures[0];
       },
     };
   }
 
-  async #finish(userId: string, plantId: string, stopping: AbortSignal): Promise<void> {
+  /** Finishes the removals of one account. */
+  async finish(userId: string): Promise<void> {
+    const removed = await this.#removed.find({ userId }).lean();
+    for (const { _id } of removed) await this.#finish(userId, idText(_id));
+  }
+
+  async #finish(userId: string, plantId: string, stopping?: AbortSignal): Promise<void> {
     let isDone = false;
-    while (!isDone && !stopping.aborted) {
+    while (!isDone && stopping?.aborted !== true) {
       isDone = await this.#host.transact(userId, async (tx) => {
         const marked = await this.events.removeSome(tx, plantId, CHUNK);
         if (marked === CHUNK) return false;

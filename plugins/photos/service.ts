@@ -23,16 +23,16 @@ export class PhotoService {
   readonly #photos;
   readonly #reads;
 
-  constructor(host: Host) {
+  constructor(private readonly host: Host) {
     this.#photos = host.model(photoModel);
     this.#reads = host.collection(photoModel);
   }
 
-  async create(tx: Transaction, photo: CreatePhoto): Promise<PhotoView> {
+  async create(tx: Transaction, photo: CreatePhoto, _id = newId()): Promise<PhotoView> {
     const { plantId = null, ...facts } = photo;
     await tx.emit('photo.adding', { plantId });
     const document: PhotoDocument = {
-      _id: newId(),
+      _id,
       userId: tx.account.id,
       plantId: plantId === null ? null : toStoredId(plantId),
       ...facts,
@@ -113,6 +113,26 @@ export class PhotoService {
       { $set: { plantId: null } },
       { session: tx.session },
     );
+  }
+
+  /** Gives photos to a plant. */
+  async attach(tx: Transaction, ids: readonly string[], plantId: string): Promise<void> {
+    await this.#photos.updateMany(
+      { userId: tx.account.id, _id: { $in: ids.map(toStoredId) } },
+      { $set: { plantId: toStoredId(plantId) } },
+      { session: tx.session },
+    );
+  }
+
+  /** Whose photos with these ids are, by the ids of those that there are. */
+  async owners(ids: readonly string[]): Promise<Map<string, string>> {
+    const found = await this.host.acrossAccounts('ids in seeds may be those of others', () =>
+      this.#photos
+        .find({ _id: { $in: ids.map(toStoredId) } }, { userId: 1 })
+        .lean()
+        .exec(),
+    );
+    return new Map(found.map(({ _id, userId }) => [idText(_id), userId]));
   }
 
   /** How many photos there are, counted one by one. */

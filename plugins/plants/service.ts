@@ -42,7 +42,7 @@ export class PlantService {
   readonly #reads;
 
   constructor(
-    host: Host,
+    private readonly host: Host,
     private readonly photos: PhotoService,
   ) {
     this.#plants = host.model(plantModel);
@@ -150,6 +150,17 @@ export class PlantService {
       { $set: care },
       { session: tx.session },
     );
+  }
+
+  /** Whose plants with these ids are, by the ids of those that there are. */
+  async owners(ids: readonly string[]): Promise<Map<string, string>> {
+    const found = await this.host.acrossAccounts('ids in seeds may be those of others', () =>
+      this.#plants
+        .find({ _id: { $in: ids.map(toStoredId) } }, { userId: 1 })
+        .lean()
+        .exec(),
+    );
+    return new Map(found.map(({ _id, userId }) => [idText(_id), userId]));
   }
 
   /** How many plants there are, counted one by one. */

@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 
 import { TIERS } from '../identity';
 import { isUuid } from '../ids';
+import { timezoneName } from '../timezone';
 
 const MAX_USER_LENGTH = 128;
 
@@ -35,15 +36,11 @@ export function uuid(value: string): string {
   throw new InvalidArgumentError('It must be a UUID, as the lists show them.');
 }
 
-/** An IANA time zone name, such as Europe/Paris; offsets do not know summer time and are refused. */
+/** An IANA time zone name, such as Europe/Paris. */
 export function timezone(value: string): string {
-  const refused = new InvalidArgumentError('It must be an IANA name, such as Europe/Paris or UTC.');
-  if (!/^[A-Za-z]/.test(value)) throw refused;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
-  } catch {
-    throw refused;
-  }
+  const name = timezoneName(value);
+  if (name !== undefined) return name;
+  throw new InvalidArgumentError('It must be an IANA name, such as Europe/Paris or UTC.');
 }
 
 /** `--tier`, the same wherever it is taken. */

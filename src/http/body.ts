@@ -1,8 +1,8 @@
 import bodyParser from 'koa-bodyparser';
 import type { Context } from 'koa';
-import secureJson from 'secure-json-parse';
 
 import { type ApiError, invalidJson, payloadTooLarge, unsupportedMediaType } from '../errors';
+import { JsonFault, parseJson } from '../json-text';
 
 // The parser's text mode gives the bytes as they came, inflated and no more than the limit; JSON
 // is parsed here, because the parser's own JSON mode mends bad UTF-8 silently.
@@ -13,8 +13,6 @@ const textModeOptions: bodyParser.Options = {
 };
 // The parser passes `encoding` on to raw-body, where null means bytes; its type does not know it.
 const readBytes = bodyParser(Object.assign(textModeOptions, { encoding: null }));
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * The body of a request as JSON, at most 100 KiB of it.
@@ -41,29 +39,18 @@ export async function readJson(ctx: Context): Promise<unknown> {
   } catch (error) {
     throw bodyError(error);
   }
-  return parseJson(ctx.request.body);
+  return jsonOf(ctx.request.body);
 }
 
-/** Parses the bytes of a JSON text strictly: valid UTF-8, no keys that would touch prototypes. */
-function parseJson(bytes: unknown): unknown {
+function jsonOf(bytes: unknown): unknown {
   if (!Buffer.isBuffer(bytes) || bytes.length === 0) {
     throw invalidJson.error('The request body is empty; it must be a JSON object.');
   }
-  let json: string;
   try {
-    json = utf8.decode(bytes);
-  } catch {
-    throw invalidJson.error('The request body is not valid UTF-8.');
-  }
-  try {
-    return secureJson.parse(json);
+    return parseJson(bytes);
   } catch (error) {
-    if (error instanceof SyntaxError && error.message.includes('forbidden prototype')) {
-      throw invalidJson.error(
-        'The request body must not contain the keys __proto__ or constructor.',
-      );
-    }
-    throw invalidJson.error('The request body is not valid JSON.');
+    if (error instanceof JsonFault) throw invalidJson.error(`The request body ${error.message}.`);
+    throw error;
   }
 }
 

@@ -100,6 +100,8 @@ export interface SeedKind {
   /** Name of the file without `.json`. */
   name: string;
   schema: Joi.Schema;
+  /** What stands in the way of loading it that no schema can know: a line each, naming the place. */
+  obstacles?(content: never): Promise<string[]>;
   /** Loads what the schema let through; answers how many records are new. */
   load(content: never): Promise<number>;
 }
@@ -152,10 +154,10 @@ export interface Host {
   /** Lets `work` query user data across accounts; `why` stands where a reviewer looks for it. */
   acrossAccounts<T>(why: string, work: () => T): T;
   /** How many more records an account may have that count against a quota. */
-  quotaLeft(account: Account, quota: string): number;
+  quotaLeft(account: Pick<Account, 'tier' | 'usage'>, quota: string): number;
   /** Computes anew all that derives from other data of the account of `tx`. */
   rebuildDerived(tx: Transaction): Promise<void>;
-  /** Loads the files of a folder of seeds, all or none of them; answers what is new, by kind. */
+  /** Loads a folder of seeds, once all its files were checked; answers what is new, by kind. */
   loadSeeds(folder: string): Promise<Record<string, number>>;
   /** Whether the program can serve, and in what state its servers are. */
   readiness(): Promise<Readiness>;

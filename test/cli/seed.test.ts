@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -116,8 +117,10 @@ test('a garden that the tier has no room for is not loaded, not even in part', a
   const tight = new CommandLine(cli.mongodbUri, { TIER_PRO_PLANTS: '1' });
   const { code, stdout, stderr } = await tight.run('seed');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(/^The pro tier .* room .*\n$/);
-  expect(record(await cli.json('user', 'show', 'demo'))['usage']).toEqual({});
+  expect(stderr).toMatch(
+    /^garden\.json: plants: the pro tier has room for 1 more, and 8 are wanted\n$/,
+  );
+  expect(await cli.json('user', 'list')).toEqual([]);
 });
 
 test.each([
@@ -134,4 +137,69 @@ test('a file that is not JSON is named', async () => {
   const { code, stderr } = await cli.run('seed', folder);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^garden\.json: is not valid JSON: /);
+});
+
+test('a garden for which there is no room, or whose ids are taken, leaves everything as it was', async () => {
+  const garden = ownGarden();
+  const [plant] = records(garden['plants']);
+  await cli.json('seed');
+  await cli.json('user', 'set', 'demo', '--timezone', 'Asia/Kolkata');
+  const announcement = {
+    ...{ id: randomUUID(), textEn: 'Mites!', textFr: 'Acariens !', linkUrl: null },
+    ...{ linkTextEn: null, linkTextFr: null, active: true, startDate: null, endDate: null },
+  };
+  write('announcements.json', [announcement]);
+  write('garden.json', {
+    ...garden,
+    ...{ user: 'eve', tier: 'free' },
+    plants: [plant, ...Array.from({ length: 26 }, () => ({ id: randomUUID(), name: 'Fern' }))],
+  });
+
+  const { code, stderr } = await cli.run('seed', folder);
+  expect(code).toBe(1);
+  expect(stderr.trim().split('\n')).toEqual([
+    `garden.json: plants: ${String(plant?.['id'])} is the id of somebody else's`,
+    'garden.json: plants: the free tier has room for 25 more, and 26 are wanted',
+    ...records(plant?.['photos'] ?? []).map(
+      ({ id }) => `garden.json: photos: ${String(id)} is the id of somebody else's`,
+    ),
+  ]);
+  expect(records(await cli.json('user', 'list'))).toMatchObject([
+    { user: 'demo', tier: garden['tier'], timezone: 'Asia/Kolkata' },
+  ]);
+  const user = await demoUser();
+  const { text } = await user.get('/api/announcements').expect(200);
+  expect(text).not.toContain('Mites');
+
+  // Nor does a garden that is there already change its account.
+  await cli.json('seed');
+  expect(await cli.json('user', 'show', 'demo')).toMatchObject({ timezone: 'Asia/Kolkata' });
+});
+
+test('a seeded plant that was deleted comes back as it was, with the photos that it left', async () => {
+  await cli.json('seed');
+  const user = await demoUser();
+  const before = records((await user.get('/api/plants').expect(200)).body);
+  const photographed = before.find((plant) => plant['primaryPhoto'] !== undefined);
+  const path = `/api/plants/${String(photographed?.['id'])}`;
+  const insights = async () => record((await user.get('/api/insights').expect(200)).body);
+  const { overview } = await insights();
+  await user.delete(path).expect(200);
+  expect(await cli.json('seed')).toMatchObject({ garden: 1 });
+  const again = record((await user.get(path).expect(200)).body);
+  expect(again['primaryPhoto']).toEqual(photographed?.['primaryPhoto']);
+  expect(await insights()).toMatchObject({ overview });
+  expect(await cli.json('reconcile', '--check')).toMatchObject({ differences: [] });
+  await user.delete(path).expect(200);
+});
+
+test('seeds are read as strictly as requests', async () => {
+  writeFileSync(path.join(folder, 'announcements.json'), Buffer.from('["\xff\xfe"]', 'latin1'));
+  write('garden.json', '{"user": "eve", "__proto__": {}}');
+  const { code, stderr } = await cli.run('seed', folder);
+  expect(code).toBe(1);
+  expect(stderr.trim().split('\n')).toEqual([
+    'announcements.json: is not valid UTF-8',
+    'garden.json: must not contain the keys __proto__ or constructor',
+  ]);
 });

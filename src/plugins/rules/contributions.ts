@@ -39,6 +39,7 @@ const contributionSchema = Joi.object({
     Joi.object({
       name: name.required(),
       schema: Joi.object().schema().required(),
+      obstacles: Joi.function(),
       load: Joi.function().required(),
     }),
   ),
