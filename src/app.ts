@@ -113,8 +113,8 @@ export class App {
   requestListener(): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
     const { plugins, log, checkResponses = false } = this.#options;
     const { settings, unitOfWork, identity, metrics } = this;
-    const budgets = Object.assign({}, ...plugins.map((plugin) => plugin.budgets ?? {})) as object;
-    const limiter = new RateLimiter({ ...budgets }, settings, this.#redis);
+    const budgets = plugins.flatMap((plugin) => Object.entries(plugin.budgets ?? {}));
+    const limiter = new RateLimiter(Object.fromEntries(budgets), settings, this.#redis);
     const quotas = this.#quotas();
     const composer = new Composer({
       limiter,
@@ -209,7 +209,6 @@ export class App {
     const mongodb = await this.database.ping();
     const redis = await this.#redis?.ping();
     return {
-      ready: mongodb && !this.#closing,
       mongodb: mongodb ? ('ok' as const) : ('unreachable' as const),
       rateLimits: redis === true ? ('shared' as const) : ('in memory' as const),
       closing: this.#closing,

@@ -112,11 +112,13 @@ export const idempotencyConflict = new ErrorCode(
   'idempotency_conflict',
   409,
   'A request with this Idempotency-Key is still running.',
+  'Wait a few seconds, then make the same call once more.',
 );
 export const idempotencyMismatch = new ErrorCode(
   'idempotency_mismatch',
   422,
   'This Idempotency-Key was used before with another request.',
+  'Make this call with another Idempotency-Key, or without one.',
 );
 export const serviceUnavailable = new ErrorCode(
   'service_unavailable',

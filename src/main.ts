@@ -13,11 +13,14 @@ const GRACE_MS = 14_500;
 const DRAIN_MS = 4000;
 
 async function serve(): Promise<void> {
+  let tell = (line: string): void => {
+    process.stderr.write(`${line}\n`);
+  };
   const starting = startProgram({
     role: 'server',
     env: process.env,
     progress: (line) => {
-      process.stderr.write(`${line}\n`);
+      tell(line);
     },
   });
   let server: Server | undefined;
@@ -31,6 +34,10 @@ async function serve(): Promise<void> {
   });
   try {
     const program = await starting;
+    // From now on there is a log, and what its servers do belongs there.
+    tell = (line) => {
+      program.log.warn(line);
+    };
     server = createHttpServer(program.app.requestListener(), program.app.settings);
     await listen(server, program.app.settings);
     await announce(program, server);

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 import Joi from 'joi';
 
 /** A value that an operator sets by an environment variable. */
@@ -26,18 +28,39 @@ export function rateSetting(name: string, fallback: number, description: string)
   return new Setting(name, Joi.number().integer().min(1).required(), fallback, description);
 }
 
-function listSetting(name: string, description: string): Setting<string[]> {
-  const schema = Joi.string().custom((value: string) => splitList(value));
+/** A setting that lists origins of the web, by comma; `also` is what may stand in the list too. */
+export function originsSetting(
+  name: string,
+  description: string,
+  also: readonly string[] = [],
+): Setting<string[]> {
+  const schema = Joi.string().custom((value: string, helpers) => {
+    const items = value
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
+    return items.every((item) => isOrigin(item) || also.includes(item))
+      ? items
+      : helpers.message({ custom: '{{#label}} must be origins such as https://app.example.com' });
+  });
   // The custom rule above turns the string into a list, which Joi's type does not follow.
   return new Setting(name, schema as unknown as Joi.Schema<string[]>, [], description);
 }
 
-function splitList(value: string): string[] {
-  return value
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
+/** Whether a text is the origin of a page: a scheme, a host, perhaps a port, and nothing more. */
+export function isOrigin(text: string): boolean {
+  return /^https?:\/\/[^/?#@]+$/i.test(text) && URL.canParse(text);
 }
+
+const readableFile = Joi.string().custom((value: string, helpers) => {
+  try {
+    readFileSync(value);
+    return value;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return helpers.message({ custom: `{{#label}} cannot be read: ${reason}` });
+  }
+});
 
 function optional(
   name: string,
@@ -86,11 +109,16 @@ export const hostSettings = {
     0,
     'How many proxies in front may set X-Forwarded-For',
   ),
-  tlsCertFile: optional('TLS_CERT_FILE', 'PEM certificate chain; with TLS_KEY_FILE: serve HTTPS'),
-  tlsKeyFile: optional('TLS_KEY_FILE', 'PEM private key of TLS_CERT_FILE'),
-  corsOrigins: listSetting(
+  tlsCertFile: optional(
+    'TLS_CERT_FILE',
+    'PEM certificate chain; with TLS_KEY_FILE: serve HTTPS',
+    readableFile,
+  ),
+  tlsKeyFile: optional('TLS_KEY_FILE', 'PEM private key of TLS_CERT_FILE', readableFile),
+  corsOrigins: originsSetting(
     'CORS_ORIGINS',
     'Origins of web pages that may call, by comma; * is all',
+    ['*'],
   ),
   writesMax: rateSetting('RATE_LIMIT_WRITES_MAX', 300, 'Writes a minute per account'),
   readsMax: rateSetting('RATE_LIMIT_READS_MAX', 1200, 'Reads a minute per account'),

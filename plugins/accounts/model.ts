@@ -11,6 +11,8 @@ export interface AccountDocument {
   timezone: string;
   revision: number;
   usage: Record<string, number>;
+  /** Ids of those of its tokens that were revoked: who calls is read here with every request. */
+  revokedTokens: string[];
   createdAt: Date;
   updatedAt: Date;
 }
@@ -25,6 +27,7 @@ export const accountModel = defineModel<AccountDocument>({
       timezone: { type: String, required: true },
       revision: { type: Number, required: true },
       usage: { type: Schema.Types.Mixed, required: true },
+      revokedTokens: { type: [String], required: true },
       createdAt: { type: Date, required: true },
       updatedAt: { type: Date, required: true },
     },

@@ -35,12 +35,6 @@ export interface NewToken {
   expiresInSeconds: number;
 }
 
-/** A token as it was when its account had a revision; undefined when that was not looked at. */
-interface KnownToken {
-  token: TokenDocument;
-  revision: number | undefined;
-}
-
 /** Tokens of which a process keeps in mind what they are. */
 const MAX_KNOWN = 10_000;
 
@@ -50,7 +44,7 @@ export class AccountService implements Identity {
   readonly #accountReads;
   readonly #tokens;
   readonly #tokenReads;
-  readonly #known = new BoundedMap<string, KnownToken>(MAX_KNOWN);
+  readonly #known = new BoundedMap<string, TokenDocument>(MAX_KNOWN);
 
   constructor(private readonly host: Host) {
     this.#accounts = host.model(accountModel);
@@ -62,31 +56,27 @@ export class AccountService implements Identity {
   async authenticate(token: string): Promise<Principal | undefined> {
     if (!isWellFormedToken(token)) return undefined;
     const holder = await this.#holderOf(hashOf(token));
+    if (!holder) return undefined;
+    const { token: known, account } = holder;
     const now = new Date();
-    if (!holder || holder.token.revokedAt !== null || holder.token.expiresAt <= now) {
+    if (known.expiresAt <= now || account.revokedTokens.includes(idText(known._id))) {
       return undefined;
     }
-    this.#noteUse(holder.token, now);
-    return { account: asAccount(holder.account), scopes: new Set(holder.token.scopes) };
+    this.#noteUse(known, now);
+    return { account: asAccount(account), scopes: new Set(known.scopes) };
   }
 
   /**
-   * A token that is known need not be read again as long as its account has not changed, since
-   * revoking moves the account's revision. It is taken for known only when it was read after the
-   * account, or a revocation between the two would be missed.
+   * What a token is never changes but for its revocation, which its account tells of: so one that
+   * is known costs a read of the account alone.
    */
   async #holderOf(
     hash: string,
   ): Promise<{ token: TokenDocument; account: AccountDocument } | undefined> {
-    const known = this.#known.get(hash);
-    const readFirst = known && (await this.#accountReads.findOne({ _id: known.token.userId }));
-    if (readFirst && readFirst.revision === known.revision) {
-      return { token: known.token, account: readFirst };
-    }
-    const token = await this.#tokenReads.findOne({ hash });
+    const token = this.#known.get(hash) ?? (await this.#tokenReads.findOne({ hash }));
     if (!token) return undefined;
-    this.#known.set(hash, { token, revision: readFirst?.revision });
-    const account = readFirst ?? (await this.#accountReads.findOne({ _id: token.userId }));
+    this.#known.set(hash, token);
+    const account = await this.#accountReads.findOne({ _id: token.userId });
     return account ? { token, account } : undefined;
   }
 
@@ -146,6 +136,7 @@ export class AccountService implements Identity {
           timezone: 'UTC',
           revision: 0,
           usage: {},
+          revokedTokens: [],
           createdAt: now,
           updatedAt: now,
         },
@@ -208,6 +199,11 @@ export class AccountService implements Identity {
     return this.host.transact(token.userId, async ({ now, session }) => {
       const unrevoked = { _id, revokedAt: null };
       await this.#tokens.updateOne(unrevoked, { $set: { revokedAt: now } }, { session });
+      await this.#accounts.updateOne(
+        { _id: token.userId },
+        { $addToSet: { revokedTokens: idText(_id) } },
+        { session },
+      );
       const revoked = await this.#tokens.findOne({ _id }).session(session).lean();
       return revoked ? asView(revoked) : undefined;
     });
@@ -215,10 +211,11 @@ export class AccountService implements Identity {
 
   /** To the hour at best, so that reading does not become writing (decisions.md, "Accounts"). */
   #noteUse(token: TokenDocument, now: Date): void {
-    if (token.lastUsedAt !== null && now.getTime() - token.lastUsedAt.getTime() < HOUR_MS) return;
-    token.lastUsedAt = now;
+    const hour = new Date(now.getTime() - (now.getTime() % HOUR_MS));
+    if (token.lastUsedAt !== null && token.lastUsedAt >= hour) return;
+    token.lastUsedAt = hour;
     this.#tokenReads
-      .updateOne({ _id: token._id }, { $set: { lastUsedAt: now } })
+      .updateOne({ _id: token._id }, { $set: { lastUsedAt: hour } })
       .catch((error: unknown) => {
         this.host.log.debug({ err: error }, 'The last use of a token was not noted');
       });

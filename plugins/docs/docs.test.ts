@@ -38,6 +38,11 @@ test('every operation is in the document, and no schema of it is broken', async 
   for (const operation of service.app.operations) {
     expect(paths[operation.path]).toHaveProperty(operation.method.toLowerCase());
   }
+  for (const { path, methods } of service.app.transports) {
+    for (const method of Object.keys(methods)) {
+      expect(paths[path]).toHaveProperty(method.toLowerCase());
+    }
+  }
   const ajv = addFormats(new Ajv2020({ strict: false }));
   const schemas: object[] = [];
   JSON.stringify(paths, (key, value: unknown) => {

@@ -15,15 +15,25 @@ import {
   validationError,
 } from '../../src/errors';
 import { type Json, type JsonObject, jsonSchemaOf } from '../../src/json-schema';
+import type { Exchange, Transport, TransportMethod } from '../../src/plugins/manifest';
 import type { Operation } from '../../src/plugins/operation';
 import { IDENTITY } from '../../src/project';
 
-/** The OpenAPI 3.1 document of operations. */
-export function openApiDocument(operations: readonly Operation[]): JsonObject {
+/** The OpenAPI 3.1 document of operations, and of other protocols over them. */
+export function openApiDocument({
+  operations,
+  transports,
+}: Pick<Exchange, 'operations' | 'transports'>): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const operation of operations) {
     const path = (paths[operation.path] ??= {});
     path[operation.method.toLowerCase()] = describe(operation);
+  }
+  for (const transport of transports) {
+    const path = (paths[transport.path] ??= {});
+    for (const [method, each] of Object.entries(transport.methods)) {
+      path[method.toLowerCase()] = describeTransport(transport, each);
+    }
   }
   return {
     openapi: '3.1.0',
@@ -55,7 +65,7 @@ function describe(operation: Operation): JsonObject {
   return {
     summary,
     description: [('description' in tool && tool.description) || '', scope].join('\n\n').trim(),
-    tags: [path.split('/').find((part) => !['', 'api'].includes(part)) ?? 'api'],
+    tags: [tagOf(path)],
     ...('name' in tool ? { operationId: tool.name } : {}),
     security: 'public' in access ? [] : [{ token: [] }],
     parameters: [
@@ -75,9 +85,33 @@ function describe(operation: Operation): JsonObject {
           },
         },
       },
-      ...errorResponses(operation),
+      ...responsesOf(errorsOf(operation)),
     },
   };
+}
+
+/** What bodies it takes and gives is up to its protocol. */
+function describeTransport({ path }: Transport, { summary, access }: TransportMethod): JsonObject {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  return {
+    summary,
+    tags: [tagOf(path)],
+    security: 'public' in access ? [] : [{ token: [] }],
+    parameters: names.map((name) => ({
+      ...{ name, in: 'path', required: true },
+      schema: { type: 'string' },
+    })),
+    responses: {
+      200: { description: summary },
+      ...responsesOf(
+        'public' in access ? [] : [unauthorized, invalidToken.at(403, invalidToken.meaning)],
+      ),
+    },
+  };
+}
+
+function tagOf(path: string): string {
+  return path.split('/').find((part) => !['', 'api'].includes(part)) ?? 'api';
 }
 
 function json(schema: JsonObject): JsonObject {
@@ -96,6 +130,7 @@ function parameter(name: string, place: keyof typeof PARAMETERS): JsonObject {
 
 function queryParameters({ query }: Operation): JsonObject[] {
   if (!query) return [];
+  // What JSON Schema says of an object.
   const { properties = {}, required = [] } = jsonSchemaOf(query, 'input');
   return Object.entries(properties as JsonObject).map(([name, schema]) => ({
     name,
@@ -107,9 +142,10 @@ function queryParameters({ query }: Operation): JsonObject[] {
 
 /** What may go wrong follows from what the operation is; it lists only what is its own. */
 function errorsOf(operation: Operation): ErrorCode[] {
-  const { access, body, errors = [], feature, idempotent, limit, params = {}, query } = operation;
+  const { access, body, errors = [], feature, idempotent, limit, params = {} } = operation;
   return [
-    ...(body || query ? [validationError] : []),
+    // Also where nothing is taken: a query parameter that nobody knows is refused.
+    validationError,
     ...(body ? [invalidJson, unsupportedMediaType, payloadTooLarge] : []),
     ...('public' in access ? [] : [unauthorized, invalidToken]),
     ...('scope' in access ? [insufficientScope] : []),
@@ -123,16 +159,16 @@ function errorsOf(operation: Operation): ErrorCode[] {
   ];
 }
 
-function errorResponses(operation: Operation): JsonObject {
+function responsesOf(errors: readonly ErrorCode[]): JsonObject {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const error of new Set(errorsOf(operation))) {
+  for (const error of new Set(errors)) {
     byStatus.set(error.status, [...(byStatus.get(error.status) ?? []), error]);
   }
   return Object.fromEntries(
-    [...byStatus].map(([status, errors]) => [
+    [...byStatus].map(([status, those]) => [
       status,
       {
-        description: errors.map(({ code, meaning }) => `\`${code}\`: ${meaning}`).join('\n\n'),
+        description: those.map(({ code, meaning }) => `\`${code}\`: ${meaning}`).join('\n\n'),
         content: json({ $ref: '#/components/schemas/Error' }),
       },
     ]),

@@ -16,9 +16,9 @@ export default definePlugin({
           GET: {
             summary: 'The OpenAPI document',
             access,
-            handler: async (ctx, { operations }) => {
+            handler: async (ctx, exchange) => {
               ctx.type = 'application/json';
-              ctx.body = JSON.stringify(openApiDocument(operations));
+              ctx.body = JSON.stringify(openApiDocument(exchange));
             },
           },
         },

@@ -18,8 +18,8 @@ interface AlikeEvents {
   moments: Date[];
 }
 
-/** Nearly nine years: the moments of one plant's waterings in a span must fit into a document. */
-const SPAN_MS = 2 ** 38;
+/** A little over a year: the moments of one plant's waterings in a span must fit into a document. */
+const SPAN_MS = 2 ** 35;
 
 /**
  * What counts of the events that a filter lets through, which names the account. MongoDB gathers

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
-import type { CallToolResult, JSONRPCRequest } from '@modelcontextprotocol/server';
+import type {
+  CallToolResult,
+  JSONRPCNotification,
+  JSONRPCRequest,
+} from '@modelcontextprotocol/server';
 
 import { BoundedMap } from '../../src/bounded-map';
 import type { ToolAnswer } from './results';
@@ -11,15 +15,17 @@ export interface Answer {
   json: string;
 }
 
-/** A call of a tool: what the protocol has to judge of it, which its arguments are not. */
-export interface ToolCall {
-  message: JSONRPCRequest;
-  /** The headers that the protocol judges. */
+/** A message, and of its headers those that the protocol judges. */
+export interface Sent<Message = JSONRPCRequest | JSONRPCNotification> {
+  message: Message;
   headers: Readonly<Record<string, string>>;
 }
 
+/** A call of a tool without its arguments, which are nobody's to judge but the tool's. */
+type ToolCall = Sent<JSONRPCRequest>;
+
 /** How the protocol's package answers a call whose tool has this result. */
-export type Exchange = (call: ToolCall, result: CallToolResult) => Promise<Answer>;
+type AskPackage = (call: ToolCall, result: CallToolResult) => Promise<Answer>;
 
 /** The package's answer in parts, some of which are slots. */
 interface Frame {
@@ -59,7 +65,7 @@ const MAX_KEY = 2000;
 export class Frames {
   readonly #kept = new BoundedMap<string, Frame>(MAX_KEPT);
 
-  constructor(private readonly exchange: Exchange) {}
+  constructor(private readonly askPackage: AskPackage) {}
 
   /** The package's refusal of a call, before its tool is run; undefined where it has none. */
   async refusal(call: ToolCall): Promise<Answer | undefined> {
@@ -79,7 +85,7 @@ export class Frames {
     const kept = key === undefined ? undefined : this.#kept.get(key);
     if (kept) return kept;
     const anybodys = { message: { ...message, id: ID }, headers };
-    const { status, json } = await this.exchange(anybodys, RESULTS[kind]);
+    const { status, json } = await this.askPackage(anybodys, RESULTS[kind]);
     const frame = { status, parts: json.split(SLOT) };
     if (key !== undefined && takesResult(frame)) this.#kept.set(key, frame);
     return frame;

@@ -1,25 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import Joi from 'joi';
-
-import { Setting } from '../../src/settings';
-
-const originList = Joi.string().custom((value: string, helpers) => {
-  const origins = value
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
-  return origins.every(isOrigin)
-    ? origins
-    : helpers.message({ custom: '{{#label}} must be origins such as https://app.example.com' });
-});
+import { isOrigin, originsSetting } from '../../src/settings';
 
 /** The setting that lets other than loopback addresses reach the tool endpoint. */
-export const allowedOriginsSetting = new Setting<string[]>(
+export const allowedOriginsSetting = originsSetting(
   'MCP_ALLOWED_ORIGINS',
-  // The custom rule turns the string into a list, which Joi's type does not follow.
-  originList as unknown as Joi.Schema<string[]>,
-  [],
   'Origins, by comma, whose pages and hosts may use /api/mcp besides loopback ones',
 );
 
@@ -59,10 +44,6 @@ export class Origins {
 
 function refusal(header: string): string {
   return `The ${header} of this request is not allowed; operators allow it by MCP_ALLOWED_ORIGINS.`;
-}
-
-function isOrigin(text: string): boolean {
-  return /^https?:\/\/[^/?#@]+$/i.test(text) && URL.canParse(text);
 }
 
 function isLoopback({ hostname }: URL): boolean {

@@ -5,10 +5,10 @@ import {
   createMcpHandler,
   InMemoryTransport,
   INVALID_REQUEST,
+  isInitializeRequest,
   isJSONRPCNotification,
   isJSONRPCRequest,
   type JSONRPCMessage,
-  type JSONRPCNotification,
   type JSONRPCRequest,
   McpServer,
   METHOD_NOT_FOUND,
@@ -19,7 +19,7 @@ import {
 } from '@modelcontextprotocol/server';
 
 import { IDENTITY } from '../../src/project';
-import { type Answer, Frames } from './frames';
+import { type Answer, Frames, type Sent } from './frames';
 import { INSTRUCTIONS } from './instructions';
 import type { ToolAnswer } from './results';
 
@@ -32,12 +32,6 @@ export interface Desk {
   /** Whether there is a tool of this name, whoever may call it. */
   has(name: string): boolean;
   call(name: string, given: unknown): Promise<ToolAnswer>;
-}
-
-/** A message, and of its headers those that the protocol judges. */
-interface Sent {
-  message: JSONRPCRequest | JSONRPCNotification;
-  headers: Readonly<Record<string, string>>;
 }
 
 /** An error of JSON-RPC, where there is no call that could answer it. */
@@ -63,7 +57,11 @@ export async function answer(
   if (!isJSONRPCRequest(message)) return exchange({ message, headers }, serverFor(desk));
   if (message.method === 'subscriptions/listen') {
     // It would open an event stream, of which there are none here.
-    return rpcError(200, METHOD_NOT_FOUND, 'Method not found', message.id);
+    const status = eraOf({ message, headers }) === 'legacy' ? 200 : 404;
+    return rpcError(status, METHOD_NOT_FOUND, 'Method not found', message.id);
+  }
+  if (message.method === 'initialize' && !isInitializeRequest(message)) {
+    return rpcError(200, ProtocolErrorCode.InvalidParams, NO_INITIALIZE, message.id);
   }
   return message.method === 'tools/call'
     ? answerToolCall(message, headers, desk)
@@ -72,6 +70,9 @@ export async function answer(
 
 const NOT_A_REQUEST =
   'The body must be one JSON-RPC 2.0 request: an object with jsonrpc "2.0", method, an id that is a string or an integer, and params, if any, an object.';
+
+const NO_INITIALIZE =
+  'params must be an object with protocolVersion (a string), capabilities (an object) and clientInfo (an object with name and version).';
 
 const VERSION_HEADER = 'mcp-protocol-version';
 const HEADERS = [VERSION_HEADER, 'mcp-method', 'mcp-name'];
@@ -89,7 +90,6 @@ async function answerToolCall(
   headers: Sent['headers'],
   desk: Desk,
 ): Promise<Answer> {
-  // The arguments are nobody's to judge but the tool's.
   const { arguments: given = {}, ...params } = message.params ?? {};
   const name = typeof params['name'] === 'string' ? params['name'] : '';
   const call = { message: { ...message, params: { ...params, name } }, headers };
@@ -120,18 +120,25 @@ function serverWithout(name: string): () => McpServer {
 
 /** The package's own registry of tools stays empty: it would translate schemas each time. */
 function emptyServer(): McpServer {
-  return new McpServer(IDENTITY, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
+  // Nobody can be told of changes here, and there are none while a process runs.
+  const capabilities = { tools: { listChanged: false } };
+  return new McpServer(IDENTITY, { capabilities, instructions: INSTRUCTIONS });
 }
 
 /** What the package answers to a message, with a server made for it alone. */
 async function exchange(sent: Sent, server: () => McpServer): Promise<Answer> {
-  const version = sent.headers[VERSION_HEADER];
+  return eraOf(sent) === 'legacy' ? exchangeOlder(sent, server) : exchangeStateless(sent, server);
+}
+
+/** `legacy` for the revisions that begin with `initialize`. */
+function eraOf({ message, headers }: Sent): string {
+  const version = headers[VERSION_HEADER];
   const { kind } = classifyInboundRequest({
     httpMethod: 'POST',
-    body: sent.message,
+    body: message,
     ...(version === undefined ? {} : { protocolVersionHeader: version }),
   });
-  return kind === 'legacy' ? exchangeOlder(sent, server) : exchangeStateless(sent, server);
+  return kind;
 }
 
 /** The revisions until 2025-11-25. */

@@ -24,9 +24,11 @@ export function refusal(
   tool: Tool,
   given: Readonly<Record<string, unknown>>,
 ): ToolAnswer {
+  // A model sees no headers; how long to wait is told below.
+  const message = error.kind.code === rateLimited.code ? 'Too many requests.' : error.message;
   const idFault = tool.arguments.idFault(error.kind, given);
   return idFault === undefined
-    ? problem(error.kind, error.message, nextStep(error, tool))
+    ? problem(error.kind, message, nextStep(error, tool))
     : problem(validationError, idFault, error.kind.remedy);
 }
 

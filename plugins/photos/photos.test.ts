@@ -14,11 +14,11 @@ const REQUIRED = {
 /** Section 2.8. */
 const FIELDS: Readonly<Record<string, FieldRule>> = {
   plantId: { kind: 'uuid' },
-  imagehostPublicId: { kind: 'text', min: 1 },
+  imagehostPublicId: { kind: 'text', min: 1, max: 1024 },
   secureUrl: { kind: 'url' },
   width: { kind: 'integer', min: 1 },
   height: { kind: 'integer', min: 1 },
-  format: { kind: 'text', min: 1 },
+  format: { kind: 'text', min: 1, max: 100 },
   bytes: { kind: 'integer', min: 0 },
 };
 
@@ -51,6 +51,15 @@ test('a photo of which only what is required was given has every field, null or 
     createdAt: anyInstant,
   });
   expect(await stored(String(photo['id']))).toEqual(photo);
+});
+
+test('the scheme of an address may be in either case, and an address has an end', async () => {
+  const secureUrl = 'HTTPS://images.example.com/fern.jpg';
+  const photo = await user.post('/api/photos', { ...REQUIRED, secureUrl }).expect(201);
+  expect(photo.body).toMatchObject({ secureUrl });
+  const long = `https://images.example.com/${'f'.repeat(2048)}`;
+  const refused = await user.post('/api/photos', { ...REQUIRED, secureUrl: long }).expect(400);
+  expect(refused.text).toContain('secureUrl');
 });
 
 test.each(Object.entries(FIELDS))(

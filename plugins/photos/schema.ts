@@ -15,17 +15,17 @@ export interface CreatePhoto {
 /** Section 2.8. */
 export const createPhoto = Joi.object<CreatePhoto, true>({
   plantId: id().description('The plant it shows'),
-  imagehostPublicId: text({ min: 1 })
+  imagehostPublicId: text({ min: 1, max: 1024 })
     .required()
     .description('Identifier of the image at the image host'),
-  secureUrl: text({ min: 1 })
-    .uri({ scheme: ['http', 'https'] })
-    .meta({ jsonSchema: { pattern: '^https?://[^/?#]' } })
+  secureUrl: text({ min: 1, max: 2048 })
+    .uri({ scheme: [/[hH][tT][tT][pP][sS]?/] })
+    .meta({ jsonSchema: { pattern: '^[hH][tT][tT][pP][sS]?://[^/?#]' } })
     .required()
     .description('Where the image can be fetched'),
   width: integer(1).required().description('Width in pixels'),
   height: integer(1).required().description('Height in pixels'),
-  format: text({ min: 1 }).required().description('Format such as jpg, png or webp'),
+  format: text({ min: 1, max: 100 }).required().description('Format such as jpg, png or webp'),
   bytes: integer(0).default(0).description('Size of the file in bytes'),
 });
 

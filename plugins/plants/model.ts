@@ -16,10 +16,11 @@ export type PlantDocument = PlantEssentials &
     lastEvent: Date | null;
   };
 
-const NUMBERS: readonly string[] = ['wateringFrequencyDays', 'fertilizerFrequencyDays'];
-
 const details = Object.fromEntries(
-  DETAILS.map((name) => [name, { type: NUMBERS.includes(name) ? Number : String, default: null }]),
+  DETAILS.map(([name, { type }]) => [
+    name,
+    { type: type === 'number' ? Number : String, default: null },
+  ]),
 );
 
 export const plantModel = defineModel<PlantDocument>({

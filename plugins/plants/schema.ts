@@ -60,8 +60,8 @@ const essentials: Record<keyof PlantEssentials, Joi.Schema> = {
   toxic: Joi.boolean().description('Whether it is toxic to pets or people'),
 };
 
-/** The fields of a plant that callers set and that may be null. */
-export const DETAILS = Object.keys(details) as (keyof PlantDetails)[]; // Its very keys.
+/** The fields of a plant that callers set and that may be null, each with its schema. */
+export const DETAILS = Object.entries(details) as [keyof PlantDetails, Joi.Schema][]; // Its very keys.
 
 type Given<T> = { [K in keyof T]?: NonNullable<T[K]> };
 

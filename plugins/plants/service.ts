@@ -96,7 +96,7 @@ export class PlantService {
     await tx.emit('plant.removed', { plantId: id.toLowerCase() });
   }
 
-  /** The distinct non-empty locations, sorted by code point. */
+  /** The distinct non-empty locations, sorted by UTF-16 code unit. */
   async locations(userId: string): Promise<string[]> {
     const values: unknown[] = await this.#reads.distinct('location', { userId });
     return values
@@ -168,7 +168,7 @@ export class PlantService {
     return this.#plants.countDocuments({ userId: tx.account.id }).session(tx.session);
   }
 
-  /** Keeps many plants at once. @throws ApiError plant_limit_reached is the caller's care */
+  /** Keeps many plants at once; how many the tier allows is the caller's care. */
   async insertBulk(tx: Transaction, documents: readonly PlantDocument[]): Promise<void> {
     await this.#reads.insertMany([...documents], { session: tx.session });
     await tx.addUsage(QUOTA, documents.length);
@@ -224,7 +224,7 @@ function newPlant(
   now: Date,
   _id: PlantDocument['_id'],
 ): PlantDocument {
-  const details = Object.fromEntries(DETAILS.map((field) => [field, plant[field] ?? null]));
+  const details = Object.fromEntries(DETAILS.map(([field]) => [field, plant[field] ?? null]));
   return {
     _id,
     userId,

@@ -3,8 +3,8 @@ import type { Model, Schema } from 'mongoose';
 /**
  * A collection as a plugin declares it.
  *
- * `owner: 'account'` is user data: every document carries `userId`, every index leads with it, and
- * a query without it throws. Anything else says why it is shared.
+ * `owner: 'account'` is user data: every document carries `userId`, every index of a plugin leads
+ * with it, and a query without it throws. Anything else says why it is shared.
  */
 export interface ModelDefinition<T = unknown> {
   name: string;

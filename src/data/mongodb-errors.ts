@@ -3,7 +3,10 @@ import { mongo } from 'mongoose';
 const SOCKET_ERRORS = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT']);
 
 /** What a server answers that is stopping, has just started or is no longer the primary. */
-const NOT_SERVING = new Set<unknown>([91, 189, 10107, 11600, 11602, 13435, 13436]);
+const NOT_SERVING = [91, 189, 10107, 11600, 11602, 13435, 13436];
+/** What a router of a sharded cluster answers that cannot reach a shard. */
+const NOT_REACHED = [6, 7, 89, 133, 9001];
+const UNAVAILABLE = new Set<unknown>([...NOT_SERVING, ...NOT_REACHED]);
 
 /** Whether an error says that MongoDB could not be reached, rather than what it answered. */
 export function isConnectionError(error: unknown): boolean {
@@ -19,7 +22,7 @@ export function isConnectionError(error: unknown): boolean {
     // Whatever breaks a bulk write comes wrapped in an error that is not of its kind.
     return true;
   }
-  if (error instanceof mongo.MongoServerError && NOT_SERVING.has(error.code)) return true;
+  if (error instanceof mongo.MongoServerError && UNAVAILABLE.has(error.code)) return true;
   if (error instanceof mongo.MongoError && error.hasErrorLabel('RetryableWriteError')) return true;
   return error instanceof Error && 'code' in error && SOCKET_ERRORS.has(error.code);
 }

@@ -31,6 +31,9 @@ export async function readJson(ctx: Context): Promise<unknown> {
   ) {
     throw invalidJson.error('The request body is empty; it must be a JSON object.');
   }
+  // Names of codings are the same in either case; the parser knows them in lower case only.
+  const coding = headers['content-encoding']?.trim().toLowerCase();
+  if (coding !== undefined) headers['content-encoding'] = coding === 'x-gzip' ? 'gzip' : coding;
   if (!ctx.request.is('application/json') || !isUtf8(ctx.request.charset)) {
     throw unsupportedMediaType.error();
   }
@@ -67,6 +70,7 @@ function isUtf8(charset: string): boolean {
 }
 
 function bodyError(error: unknown): ApiError {
+  // What http-errors and zlib put on theirs.
   const facts = error as { status?: number; type?: string; code?: string };
   if (facts.status === 413) return payloadTooLarge.error();
   if (facts.status === 415) {

@@ -119,6 +119,7 @@ export class Composer {
       try {
         return await unitOfWork.run(account.id, async (tx) => {
           const value = await this.#write(operation, tx, facts);
+          if (this.parts.checkResponses) checkResponse(operation, value);
           const answer = { status: operation.response.status, body: JSON.stringify(value) };
           await keptAnswers.keep(request, answer, tx);
           return answer;

@@ -112,7 +112,7 @@ function corsFor(origins: readonly string[]): Middleware {
     },
     allowMethods: 'GET,HEAD,POST,PATCH,DELETE',
     exposeHeaders:
-      'X-Request-Id,RateLimit,RateLimit-Policy,Retry-After,Idempotent-Replayed,WWW-Authenticate',
+      'Allow,X-Request-Id,RateLimit,RateLimit-Policy,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,Retry-After,Idempotent-Replayed,WWW-Authenticate',
     maxAge: 86_400,
   });
 }

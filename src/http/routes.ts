@@ -2,9 +2,9 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Logger } from 'pino';
 
-import { methodNotAllowed, notFound } from '../errors';
+import { methodNotAllowed, notFound, validationError } from '../errors';
 import type { Identity } from '../identity';
-import type { Exchange, Transport } from '../plugins/manifest';
+import type { Exchange, Transport, TransportMethod } from '../plugins/manifest';
 import { type Operation, operationName } from '../plugins/operation';
 import { authenticate } from './authenticate';
 import { readJson } from './body';
@@ -35,14 +35,17 @@ export function routes(
       },
     );
   }
-  const exchange = exchangeOf(operations, parts);
+  const exchange = exchangeOf(operations, transports, parts);
   for (const { path, methods } of transports) {
-    for (const [method, { handler }] of Object.entries(methods)) {
-      router.register(routerPath(path), [method.toLowerCase()], (ctx: Context) =>
-        handler(ctx, exchange),
+    for (const [method, transportMethod] of Object.entries(methods)) {
+      router.register(
+        routerPath(path),
+        [method.toLowerCase()],
+        serveTransport(transportMethod, exchange),
       );
     }
   }
+  // The router's own type of a context is narrower than what it passes on.
   return [router.routes() as unknown as Middleware, refuse];
 }
 
@@ -83,22 +86,48 @@ const WHOLE_NUMBER = /^(0|-?[1-9]\d{0,15})$/;
 
 /** A query string knows only text: where the schema wants a number, digits are one. */
 function numberReader(operation: Operation): (query: Context['query']) => unknown {
+  // What Joi says of an object's keys, of which it has no exact type.
   const keys = (operation.query?.describe().keys ?? {}) as Record<string, { type: string }>;
   const numeric = new Set(Object.keys(keys).filter((name) => keys[name]?.type === 'number'));
-  const readValue = (name: string, value: unknown): unknown =>
-    numeric.has(name) && typeof value === 'string' && WHOLE_NUMBER.test(value)
+  const readValue = (name: string, value: unknown): unknown => {
+    if (Array.isArray(value)) throw validationError.error(`${name} must be given only once.`);
+    return numeric.has(name) && typeof value === 'string' && WHOLE_NUMBER.test(value)
       ? Number(value)
       : value;
+  };
   return (query) =>
     Object.fromEntries(
       Object.entries(query).map(([name, value]) => [name, readValue(name, value)]),
     );
 }
 
-function exchangeOf(operations: readonly Operation[], parts: Parts): Exchange {
+/** A transport asks for tokens itself; whether it did is seen to here. */
+function serveTransport({ access, handler }: TransportMethod, exchange: Exchange) {
+  return async (ctx: Context): Promise<void> => {
+    let isKnown = 'public' in access;
+    await handler(ctx, {
+      ...exchange,
+      authenticate: async (of) => {
+        const principal = await exchange.authenticate(of);
+        isKnown = true;
+        return principal;
+      },
+    });
+    if (!isKnown && ctx.status < 400) {
+      throw new Error(`${ctx.path} let somebody in without asking for a token.`);
+    }
+  };
+}
+
+function exchangeOf(
+  operations: readonly Operation[],
+  transports: readonly Transport[],
+  parts: Parts,
+): Exchange {
   const { composer, limiter, identity } = parts;
   return {
     operations,
+    transports,
     authenticate: (ctx) => authenticate(ctx, identity, limiter),
     readJson,
     call: async (operation, principal, input, ctx) => {
@@ -131,7 +160,7 @@ function idempotencyKeyOf(ctx: Context): string | undefined {
 const refuse: Middleware = (ctx) => {
   // The router lists here every route whose path matched, whatever its method.
   const matched = (ctx['matched'] ?? []) as { methods: string[] }[];
-  if (matched.length === 0) throw notFound.error(`There is nothing at the path of this request.`);
+  if (matched.length === 0) throw notFound.error();
   const allowed = [...new Set(matched.flatMap((layer) => layer.methods))].join(', ');
   ctx.set('Allow', allowed);
   if (ctx.method !== 'OPTIONS') throw methodNotAllowed.error(`This path takes only ${allowed}.`);

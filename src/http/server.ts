@@ -14,6 +14,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ErrorCode, methodNotAllowed, validationError } from '../errors';
 import { hostSettings, type Settings } from '../settings';
 
+/** How long a request may take to arrive, in milliseconds, and how often that is looked at. */
+const PATIENCE = {
+  headersTimeout: 20_000,
+  requestTimeout: 60_000,
+  connectionsCheckingInterval: 5_000,
+};
+
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /** The open connections of HTTP/2 servers, which do not keep account of them themselves. */
@@ -26,11 +33,16 @@ export function createHttpServer(handler: Handler, settings: Settings): Server {
   const server =
     certFile !== undefined && keyFile !== undefined
       ? createSecureServer(
-          { cert: readFileSync(certFile), key: readFileSync(keyFile), allowHTTP1: true },
+          {
+            cert: readFileSync(certFile),
+            key: readFileSync(keyFile),
+            allowHTTP1: true,
+            ...PATIENCE,
+          },
           // Koa works with HTTP/2's compatible request and response as with those of HTTP/1.
           handler as unknown as Parameters<typeof createSecureServer>[1],
         )
-      : createServer({ requireHostHeader: false }, handler);
+      : createServer({ requireHostHeader: false, ...PATIENCE }, handler);
   const open = new Set<ServerHttp2Session>();
   sessions.set(server, open);
   server.on('session', (session: ServerHttp2Session) => {

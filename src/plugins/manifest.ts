@@ -72,6 +72,7 @@ export interface TransportMethod {
 export interface Exchange {
   /** Those of all plugins, in a fixed order. */
   operations: readonly Operation[];
+  transports: readonly Transport[];
   /** Who calls. @throws ApiError unauthorized, invalid_token, rate_limited */
   authenticate(ctx: Context): Promise<Principal>;
   /** The body as JSON. @throws ApiError invalid_json, unsupported_media_type, payload_too_large */
@@ -167,7 +168,6 @@ export interface Host {
 
 /** The state of what the program depends on. */
 export interface Readiness {
-  ready: boolean;
   mongodb: 'ok' | 'unreachable';
   /** Where rate limits are counted: in Redis for all processes, or by each process for itself. */
   rateLimits: 'shared' | 'in memory';

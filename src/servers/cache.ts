@@ -4,6 +4,7 @@ import { access, chmod, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:f
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { checkBinary, isExecutable, type Binary } from './binaries';
+import { reasonOf } from './errors';
 
 const FETCHING = '.fetching-';
 const ABANDONED_MS = 60 * 60_000;
@@ -32,7 +33,7 @@ export async function findCached(folders: string[], program: string): Promise<Bi
       try {
         binaries.push(await checkBinary(path, 'from the cache'));
       } catch (error) {
-        reasons.push((error as Error).message);
+        reasons.push(reasonOf(error));
       }
     }
   }

@@ -195,7 +195,8 @@ test('wrong settings are all told at once, before anything is started', async ()
     TRUST_PROXY: 'perhaps',
     TIER_FREE_PLANTS: '-1',
   };
-  const server = await failToStart({ ...wrong, TLS_CERT_FILE: '/missing.pem' });
+  const files = { TLS_CERT_FILE: '/missing.pem', TLS_KEY_FILE: __filename };
+  const server = await failToStart({ ...wrong, ...files });
   expect(server.process.exitCode).toBe(2);
   expect(server.stdout).toBe('');
   const lines = server.stderr.trim().split('\n');

@@ -195,6 +195,8 @@ describe('the size', () => {
 describe('a compressed body', () => {
   test.each([
     ['gzip', gzipSync],
+    ['GZIP', gzipSync],
+    ['x-gzip', gzipSync],
     ['deflate', deflateSync],
     ['identity', (body: string) => Buffer.from(body)],
   ])('in %s is read', async (encoding, compress) => {

@@ -1,8 +1,12 @@
+import type { Server } from 'node:http';
+
 import Joi from 'joi';
 import pino from 'pino';
+import supertest from 'supertest';
 
 import { App } from '../../src/app';
 import { ErrorCode } from '../../src/errors';
+import { createHttpServer } from '../../src/http/server';
 import type { Identity } from '../../src/identity';
 import { LoaderError } from '../../src/plugins/loader';
 import type { Contribution, Host, Plugin } from '../../src/plugins/manifest';
@@ -148,9 +152,24 @@ describe('an operation and the manifests', () => {
       'GET /api/herbs: limit: no plugin declares the budget meals',
     ],
     [
+      'a public operation that has a limit',
+      { ...list, access: { public: 'for all' } },
+      'GET /api/herbs: access: what needs no token can only be a GET without a limit',
+    ],
+    [
+      'a public operation that is no GET',
+      { ...list, method: 'POST', access: { public: 'for all' }, limit: { none: 'it is free' } },
+      'POST /api/herbs: access: what needs no token can only be a GET without a limit',
+    ],
+    [
+      'a GET that takes an Idempotency-Key',
+      { ...list, idempotent: true },
+      'GET /api/herbs: method: a GET takes neither a quota nor an Idempotency-Key',
+    ],
+    [
       'an unknown quota',
-      { ...list, quota: 'meals' },
-      'GET /api/herbs: quota: no plugin declares the quota meals',
+      { ...list, method: 'POST', quota: 'meals' },
+      'POST /api/herbs: quota: no plugin declares the quota meals',
     ],
     [
       'an error that no manifest lists',
@@ -263,4 +282,27 @@ describe('what a plugin contributes', () => {
       'plugins: exactly one plugin must answer who a caller is (identity): keeper, doorman',
     );
   });
+});
+
+test('a transport that says it asks for a token and does not lets nobody in', async () => {
+  const open = plugin('open', () => ({
+    transports: [
+      {
+        path: '/api/open',
+        methods: {
+          POST: {
+            summary: 'Forget to ask',
+            access: { anyToken: 'it says' },
+            handler: async (ctx) => {
+              ctx.body = 'secret';
+            },
+          },
+        },
+      },
+    ],
+  }));
+  const app = appOf(keeper, open);
+  const server = createHttpServer(app.requestListener(), app.settings) as Server; // No TLS is set.
+  const { status, text } = await supertest(server).post('/api/open');
+  expect([status, text]).toEqual([500, expect.stringContaining('internal_error')]);
 });

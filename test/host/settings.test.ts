@@ -147,7 +147,7 @@ test('all faults are named at once, a line each', () => {
     HOST: 'a b',
     LOG_LEVEL: 'loud',
     TIER_FREE_PLANTS: '-1',
-    TLS_KEY_FILE: 'k',
+    TLS_KEY_FILE: __filename,
   };
   const faults = faultsOf(env);
   expect(faults).toHaveLength(5);
@@ -157,15 +157,31 @@ test('all faults are named at once, a line each', () => {
 });
 
 test.each([
-  ['a certificate without a key', { TLS_CERT_FILE: 'cert.pem' }],
-  ['a key without a certificate', { TLS_KEY_FILE: 'key.pem' }],
-  ['a certificate with an empty key', { TLS_CERT_FILE: 'cert.pem', TLS_KEY_FILE: '' }],
+  ['a certificate without a key', { TLS_CERT_FILE: __filename }],
+  ['a key without a certificate', { TLS_KEY_FILE: __filename }],
+  ['a certificate with an empty key', { TLS_CERT_FILE: __filename, TLS_KEY_FILE: '' }],
 ])('%s is refused', (_, env) => {
   expect(faultsOf(env)).toEqual(['TLS_CERT_FILE and TLS_KEY_FILE must be set together']);
 });
 
 test('a certificate with its key is taken', () => {
-  expect(faultsOf({ TLS_CERT_FILE: 'cert.pem', TLS_KEY_FILE: 'key.pem' })).toEqual([]);
+  expect(faultsOf({ TLS_CERT_FILE: __filename, TLS_KEY_FILE: __filename })).toEqual([]);
+});
+
+test('a certificate or key that cannot be read is named with the reason', () => {
+  const faults = faultsOf({ TLS_CERT_FILE: '/missing.pem', TLS_KEY_FILE: __dirname });
+  expect(faults).toEqual([
+    expect.stringMatching(/^TLS_CERT_FILE cannot be read: .*ENOENT/),
+    expect.stringMatching(/^TLS_KEY_FILE cannot be read: .*EISDIR/),
+  ]);
+});
+
+test.each(['CORS_ORIGINS', 'MCP_ALLOWED_ORIGINS'])('%s takes nothing but origins', (name) => {
+  for (const value of ['nonsense', 'https://a.example/path', 'https://a.example, b.example']) {
+    expect(faultsOf({ [name]: value })).toEqual([
+      `${name} must be origins such as https://app.example.com`,
+    ]);
+  }
 });
 
 test('a setting that no manifest lists cannot be read', () => {

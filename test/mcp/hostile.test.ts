@@ -199,3 +199,13 @@ describe('versions', () => {
     ]);
   });
 });
+
+test.each([
+  ['no parameters', undefined],
+  ['a version that is a number', { protocolVersion: 5, capabilities: {}, clientInfo: {} }],
+  ['nobody', { protocolVersion: '2025-11-25', capabilities: {} }],
+])('initialize with %s is told what it needs', async (_what, params) => {
+  const { status, body } = await post(me, { jsonrpc: '2.0', id: 1, method: 'initialize', params });
+  expect([status, body.error?.code]).toEqual([200, -32602]);
+  expect(body.error?.message).toMatch(/^params must be an object with protocolVersion .*\.$/);
+});

@@ -2,6 +2,7 @@ import Joi from 'joi';
 
 import { hostErrors } from '../../errors';
 import { HOST_BUDGETS } from '../../http/rate-limit';
+import { TIERS } from '../../identity';
 import type { Contribution, Plugin } from '../manifest';
 import { type Operation, operationName } from '../operation';
 import { errorCode, faultOf, name, reasonFor, sentence, snakeName, uniqueness } from './kit';
@@ -59,7 +60,10 @@ const operationSchema = Joi.object({
   limit: Joi.alternatives(Joi.string(), reasonFor('none')).required(),
   feature: Joi.object({
     name: sentence.required(),
-    tiers: Joi.array().items(Joi.string()).min(1).required(),
+    tiers: Joi.array()
+      .items(Joi.valid(...TIERS))
+      .min(1)
+      .required(),
     remedy: sentence,
   }),
   params: Joi.object().pattern(/./, errorCode),
@@ -145,7 +149,13 @@ interface Known {
 
 function operationFaults(place: string, operation: Operation, known: Known): string[] {
   const faults: string[] = [];
-  const { access, limit, quota } = operation;
+  const { access, limit, method, quota, idempotent } = operation;
+  if ('public' in access && (method !== 'GET' || typeof limit === 'string')) {
+    faults.push(`${place}: access: what needs no token can only be a GET without a limit`);
+  }
+  if (method === 'GET' && (quota !== undefined || idempotent === true)) {
+    faults.push(`${place}: method: a GET takes neither a quota nor an Idempotency-Key`);
+  }
   if ('scope' in access && !known.scopes.has(access.scope)) {
     faults.push(`${place}: access: no plugin declares the scope ${access.scope}`);
   }
