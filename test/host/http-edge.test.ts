@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
+import { gardenOf } from '../support/garden';
+import { pathOf } from '../support/operations';
 import { send } from '../support/raw';
 import { errorOf } from '../support/raw';
 import { startService, type TestService, type TestUser } from '../support/service';
@@ -16,21 +18,12 @@ beforeAll(async () => {
   service = await startService();
   user = await service.user();
   authorized = { Authorization: `Bearer ${user.token}` };
-  const plant = await user.plant({ location: 'Hall' });
-  const photo = await user.photo();
-  const event = await user.event(plant.id);
-  const ids = [
-    ['/api/plants/', plant.id],
-    ['/api/photos/', photo.id],
-    ['/api/events/', event.id],
-  ] as const;
+  const ids = await gardenOf(user);
   const methods = new Map<string, string[]>();
   const note = (path: string, method: string): void => {
-    const id = ids.find(([start]) => path.startsWith(start))?.[1] ?? '';
-    const concrete = path.replace('{id}', id);
-    methods.set(concrete, [...(methods.get(concrete) ?? []), method]);
+    methods.set(path, [...(methods.get(path) ?? []), method]);
   };
-  for (const { path, method } of service.app.operations) note(path, method);
+  for (const operation of service.app.operations) note(pathOf(operation, ids), operation.method);
   for (const transport of service.app.transports) {
     for (const method of Object.keys(transport.methods)) note(transport.path, method);
   }

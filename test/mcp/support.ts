@@ -10,6 +10,26 @@ import type { TestService, TestUser, UserOptions } from '../support/service';
 export const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false });
 addFormats(ajv);
 
+/** The tools of mcp.md; plugins of tomorrow add others. */
+export const TOOLS: readonly string[] = [
+  'create_event',
+  'create_photo',
+  'create_plant',
+  'crop_photo',
+  'delete_event',
+  'delete_plant',
+  'get_insights',
+  'get_photo',
+  'get_plant',
+  'list_announcements',
+  'list_events',
+  'list_locations',
+  'list_month_events',
+  'list_plants',
+  'update_event',
+  'update_plant',
+];
+
 export interface Tool {
   name: string;
   title: string;

@@ -70,6 +70,7 @@ function sampleOf({ type, values, format, min }: Field): unknown {
   if (type === 'boolean') return false;
   if (type === 'array') return [];
   if (format === 'uri') return 'https://images.example.com/fern.jpg';
+  if (format === 'date-time') return '2026-03-01T09:30:00Z';
   return 'fern';
 }
 
@@ -88,12 +89,25 @@ export function kindOf(operation: Operation, parameter: string): string {
   return operation.params?.[parameter]?.code.replace('_not_found', '') ?? '';
 }
 
-/** A request with all that is required and nothing else. */
-export function validRequest(operation: Operation, ids: Ids): SampleRequest {
-  const path = operation.path.replace(
+/** The same id for whatever a path may name. */
+export function idOfEveryKind(id: string): Ids {
+  const kinds = operationRows().flatMap(([, operation]) =>
+    Object.keys(operation.params ?? {}).map((name) => kindOf(operation, name)),
+  );
+  return Object.fromEntries(kinds.map((kind) => [kind, id]));
+}
+
+/** The path of an operation with ids in it. */
+export function pathOf(operation: Operation, ids: Ids): string {
+  return operation.path.replace(
     /\{(\w+)\}/g,
     (_, name: string) => ids[kindOf(operation, name)] ?? name,
   );
+}
+
+/** A request with all that is required and nothing else. */
+export function validRequest(operation: Operation, ids: Ids): SampleRequest {
+  const path = pathOf(operation, ids);
   const required = (schema: Joi.ObjectSchema | undefined): Record<string, unknown> =>
     Object.fromEntries(
       fieldsOf(schema)
