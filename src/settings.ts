@@ -28,39 +28,74 @@ export function rateSetting(name: string, fallback: number, description: string)
   return new Setting(name, Joi.number().integer().min(1).required(), fallback, description);
 }
 
-/** A setting that lists origins of the web, by comma; `also` is what may stand in the list too. */
+/** What may stand in a list of origins besides those of web pages. */
+interface OtherOrigins {
+  is: (item: string) => boolean;
+  /** How the message of a fault goes on. */
+  hint: string;
+}
+
+/** A setting that lists origins of web pages, by comma, as browsers send them. */
 export function originsSetting(
   name: string,
   description: string,
-  also: readonly string[] = [],
+  other: OtherOrigins = { is: () => false, hint: '' },
 ): Setting<string[]> {
   const schema = Joi.string().custom((value: string, helpers) => {
     const items = value
       .split(',')
       .map((item) => item.trim())
       .filter((item) => item !== '');
-    return items.every((item) => isOrigin(item) || also.includes(item))
-      ? items
-      : helpers.message({ custom: '{{#label}} must be origins such as https://app.example.com' });
+    const origins = items.flatMap((item) => originOf(item) ?? (other.is(item) ? item : []));
+    return origins.length === items.length
+      ? origins
+      : helpers.message({
+          custom: `{{#label}} must be origins such as https://app.example.com${other.hint}`,
+        });
   });
   // The custom rule above turns the string into a list, which Joi's type does not follow.
   return new Setting(name, schema as unknown as Joi.Schema<string[]>, [], description);
 }
 
-/** Whether a text is the origin of a page: a scheme, a host, perhaps a port, and nothing more. */
-export function isOrigin(text: string): boolean {
-  return /^https?:\/\/[^/?#@]+$/i.test(text) && URL.canParse(text);
+/** The origin of a page of the web that a text is, as browsers write it; undefined if it is none. */
+export function originOf(text: string): string | undefined {
+  const isOne = /^https?:\/\/[^/?#@*]+$/i.test(text) && URL.canParse(text);
+  return isOne ? new URL(text).origin : undefined;
 }
+
+/** `*`, and the origins of apps that are no pages of the web, such as capacitor://localhost. */
+const anyOrigin: OtherOrigins = {
+  is: (item) => item === '*' || /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^/?#@*]+$/.test(item),
+  hint: ', or *',
+};
 
 const readableFile = Joi.string().custom((value: string, helpers) => {
   try {
     readFileSync(value);
-    return value;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return helpers.message({ custom: `{{#label}} cannot be read: ${reason}` });
+    // Commands may be for people who may not see a key; a server that may not says so itself.
+    if (!isDenied(error)) return helpers.message(UNREADABLE, { reason: reasonOf(error) });
   }
+  return value;
 });
+const UNREADABLE = { custom: '{{#label}} cannot be read: {{#reason}}' };
+
+function isDenied(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EACCES';
+}
+
+/** @throws SettingsError where the file that a setting names cannot be read */
+export function readSettingsFile(setting: Setting<string | undefined>, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new SettingsError(`${setting.name} cannot be read: ${reasonOf(error)}`);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
 
 function optional(
   name: string,
@@ -118,7 +153,7 @@ export const hostSettings = {
   corsOrigins: originsSetting(
     'CORS_ORIGINS',
     'Origins of web pages that may call, by comma; * is all',
-    ['*'],
+    anyOrigin,
   ),
   writesMax: rateSetting('RATE_LIMIT_WRITES_MAX', 300, 'Writes a minute per account'),
   readsMax: rateSetting('RATE_LIMIT_READS_MAX', 1200, 'Reads a minute per account'),

@@ -1,6 +1,6 @@
 /**
- * The name of an IANA time zone in the case in which it is usually written; undefined where there
- * is none. Offsets do not know summer time and are none.
+ * The name of an IANA time zone, as it is usually written where it is not one of several names of
+ * the same; undefined where there is none. Offsets do not know summer time and are none.
  */
 export function timezoneName(given: string): string | undefined {
   if (!/^[A-Za-z]/.test(given)) return undefined;

@@ -59,9 +59,8 @@ export class AccountService implements Identity {
     if (!holder) return undefined;
     const { token: known, account } = holder;
     const now = new Date();
-    if (known.expiresAt <= now || account.revokedTokens.includes(idText(known._id))) {
-      return undefined;
-    }
+    const isRevoked = known.revokedAt !== null || account.revokedTokens.includes(idText(known._id));
+    if (isRevoked || known.expiresAt <= now) return undefined;
     this.#noteUse(known, now);
     return { account: asAccount(account), scopes: new Set(known.scopes) };
   }
@@ -126,14 +125,14 @@ export class AccountService implements Identity {
   }
 
   /** The account of a user: made when missing, its tier set when one is given. */
-  async ensureAccount(userId: string, tier?: Tier): Promise<Account> {
+  async ensureAccount(userId: string, tier?: Tier, timezone = 'UTC'): Promise<Account> {
     const now = new Date();
     await this.#accounts.updateOne(
       { _id: userId },
       {
         $setOnInsert: {
           tier: tier ?? 'free',
-          timezone: 'UTC',
+          timezone,
           revision: 0,
           usage: {},
           revokedTokens: [],
@@ -199,9 +198,14 @@ export class AccountService implements Identity {
     return this.host.transact(token.userId, async ({ now, session }) => {
       const unrevoked = { _id, revokedAt: null };
       await this.#tokens.updateOne(unrevoked, { $set: { revokedAt: now } }, { session });
+      // One that has expired needs no revocation any more, or the list would only grow.
+      const refused = await this.#tokens
+        .find({ userId: token.userId, revokedAt: { $ne: null }, expiresAt: { $gt: now } })
+        .session(session)
+        .lean();
       await this.#accounts.updateOne(
         { _id: token.userId },
-        { $addToSet: { revokedTokens: idText(_id) } },
+        { $set: { revokedTokens: refused.map((each) => idText(each._id)) } },
         { session },
       );
       const revoked = await this.#tokens.findOne({ _id }).session(session).lean();
@@ -211,12 +215,15 @@ export class AccountService implements Identity {
 
   /** To the hour at best, so that reading does not become writing (decisions.md, "Accounts"). */
   #noteUse(token: TokenDocument, now: Date): void {
-    const hour = new Date(now.getTime() - (now.getTime() % HOUR_MS));
+    const begun = new Date(now.getTime() - (now.getTime() % HOUR_MS));
+    const hour = begun < token.createdAt ? token.createdAt : begun;
     if (token.lastUsedAt !== null && token.lastUsedAt >= hour) return;
+    const before = token.lastUsedAt;
     token.lastUsedAt = hour;
     this.#tokenReads
       .updateOne({ _id: token._id }, { $set: { lastUsedAt: hour } })
       .catch((error: unknown) => {
+        token.lastUsedAt = before;
         this.host.log.debug({ err: error }, 'The last use of a token was not noted');
       });
   }

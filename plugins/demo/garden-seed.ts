@@ -49,13 +49,13 @@ const plant = (createPlant as Joi.ObjectSchema)
   .keys({
     id: id().required(),
     primaryPhotoId: Joi.forbidden(),
-    photos: Joi.array().items(photo).unique('id').default([]),
+    photos: Joi.array().items(photo).default([]),
     events: Joi.array().items(event).default([]),
   })
   .custom((value: SeedPlant, helpers) => {
-    const known = new Set(value.photos.map((each) => each.id));
+    const known = new Set(value.photos.map((each) => each.id.toLowerCase()));
     const named = value.events.flatMap(({ photoIds = [] }) => photoIds);
-    const missing = named.find((photoId) => !known.has(photoId));
+    const missing = named.find((photoId) => !known.has(photoId.toLowerCase()));
     return missing === undefined ? value : helpers.error('seed.photo', { missing });
   })
   .messages({ 'seed.photo': '{{#label}} has no photo {{#missing}}, which an event names' });
@@ -71,5 +71,14 @@ export const gardenSeed = Joi.object<GardenSeed, true>({
         timezoneName(zone) ??
         helpers.message({ custom: '{{#label}} must be the IANA name of a time zone' }),
     ),
-  plants: Joi.array().items(plant).unique('id').required(),
-});
+  plants: Joi.array().items(plant).required(),
+})
+  .custom((garden: GardenSeed, helpers) => {
+    const plants = garden.plants.map(({ id }) => id.toLowerCase());
+    const photos = garden.plants.flatMap((each) => each.photos.map(({ id }) => id.toLowerCase()));
+    const twice = [plants, photos].flatMap(
+      (ids) => ids.find((id, at) => ids.indexOf(id) !== at) ?? [],
+    );
+    return twice.length === 0 ? garden : helpers.error('seed.twice', { ids: twice.join(', ') });
+  })
+  .messages({ 'seed.twice': 'plants must not have the same id twice: {{#ids}}' });

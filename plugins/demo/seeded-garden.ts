@@ -19,20 +19,25 @@ export class SeededGarden {
     const { user, tier } = garden;
     const account = (await accounts.account(user)) ?? { tier, usage: {} };
     const plants = garden.plants.map(({ id }) => id.toLowerCase());
-    const photos = garden.plants.flatMap((plant) => plant.photos.map(({ id }) => id.toLowerCase()));
+    const owners = await this.parts.plants.owners(plants);
+    // Of a plant that is there nothing is added.
+    const photos = garden.plants
+      .filter(({ id }) => !owners.has(id.toLowerCase()))
+      .flatMap((plant) => plant.photos.map(({ id }) => id.toLowerCase()));
+    const facts = { user, account };
     return [
-      ...(await this.#obstaclesOf('plants', plants, { user, account })),
-      ...(await this.#obstaclesOf('photos', photos, { user, account })),
+      ...this.#obstaclesOf('plants', plants, { ...facts, owners }),
+      ...this.#obstaclesOf('photos', photos, {
+        ...facts,
+        owners: await this.parts.photos.owners(photos),
+      }),
     ];
   }
 
   /** Adds the plants that are not there yet, all or none; answers how many. */
   async load({ user, tier, timezone, plants }: GardenSeed): Promise<number> {
     const { accounts, removals } = this.parts;
-    if (!(await accounts.account(user))) {
-      await accounts.ensureAccount(user, tier);
-      await accounts.changeAccount(user, { timezone });
-    }
+    if (!(await accounts.account(user))) await accounts.ensureAccount(user, tier, timezone);
     // A plant that was removed just now would get its old events back.
     await removals.finish(user);
     return this.host.transact(user, async (tx) => {
@@ -46,12 +51,11 @@ export class SeededGarden {
     });
   }
 
-  async #obstaclesOf(
+  #obstaclesOf(
     kind: 'plants' | 'photos',
     ids: readonly string[],
-    { user, account }: { user: string; account: Pick<Account, 'tier' | 'usage'> },
-  ): Promise<string[]> {
-    const owners = await this.parts[kind].owners(ids);
+    { user, account, owners }: Facts,
+  ): string[] {
     const others = ids.filter((id) => ![undefined, user].includes(owners.get(id)));
     const wanted = ids.filter((id) => !owners.has(id)).length;
     const left = this.host.quotaLeft(account, kind);
@@ -88,6 +92,13 @@ export class SeededGarden {
     requireRoom(this.host, tx.account, { [quota]: 1 });
     await tx.addUsage(quota, 1);
   }
+}
+
+interface Facts {
+  user: string;
+  account: Pick<Account, 'tier' | 'usage'>;
+  /** Whose the records are that are there already, by their ids. */
+  owners: ReadonlyMap<string, string>;
 }
 
 function momentOf({ daysAgo, at }: Pick<SeedEvent, 'daysAgo' | 'at'>, now: Date): Date {

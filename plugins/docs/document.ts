@@ -32,7 +32,7 @@ export function openApiDocument({
   for (const transport of transports) {
     const path = (paths[transport.path] ??= {});
     for (const [method, each] of Object.entries(transport.methods)) {
-      path[method.toLowerCase()] = describeTransport(transport, each);
+      path[method.toLowerCase()] = describeTransport(transport, method, each);
     }
   }
   return {
@@ -91,8 +91,20 @@ function describe(operation: Operation): JsonObject {
 }
 
 /** What bodies it takes and gives is up to its protocol. */
-function describeTransport({ path }: Transport, { summary, access }: TransportMethod): JsonObject {
+function describeTransport(
+  { path }: Transport,
+  method: string,
+  { summary, access }: TransportMethod,
+): JsonObject {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const errors = [
+    ...(method === 'POST' ? [invalidJson, unsupportedMediaType, payloadTooLarge] : []),
+    ...('public' in access
+      ? []
+      : [unauthorized, invalidToken.at(403, invalidToken.meaning), rateLimited]),
+    internalError,
+    serviceUnavailable,
+  ];
   return {
     summary,
     tags: [tagOf(path)],
@@ -101,12 +113,10 @@ function describeTransport({ path }: Transport, { summary, access }: TransportMe
       ...{ name, in: 'path', required: true },
       schema: { type: 'string' },
     })),
-    responses: {
-      200: { description: summary },
-      ...responsesOf(
-        'public' in access ? [] : [unauthorized, invalidToken.at(403, invalidToken.meaning)],
-      ),
-    },
+    ...(method === 'POST'
+      ? { requestBody: { required: true, content: json({ type: 'object' }) } }
+      : {}),
+    responses: { 200: { description: summary }, ...responsesOf(errors) },
   };
 }
 

@@ -64,7 +64,7 @@ export class Removals {
             failures.push(error);
           });
         }
-        if (failures.length > 0) throw failures[0];
+        if (failures.length > 0) throw new AggregateError(failures, 'Removals are not finished.');
       },
     };
   }

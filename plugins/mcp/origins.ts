@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { isOrigin, originsSetting } from '../../src/settings';
+import { originOf, originsSetting } from '../../src/settings';
 
 /** The setting that lets other than loopback addresses reach the tool endpoint. */
 export const allowedOriginsSetting = originsSetting(
@@ -28,9 +28,9 @@ export class Origins {
   }
 
   #allowsOrigin(origin: string): boolean {
-    if (!isOrigin(origin)) return false;
-    const url = new URL(origin);
-    return isLoopback(url) || this.#allowed.some((allowed) => allowed.origin === url.origin);
+    const known = originOf(origin);
+    if (known === undefined) return false;
+    return isLoopback(new URL(known)) || this.#allowed.some((each) => each.origin === known);
   }
 
   #allowsHost(host: string): boolean {

@@ -107,8 +107,10 @@ function serverFor(desk: Desk): () => McpServer {
 }
 
 function serverWithout(name: string): () => McpServer {
-  const shown = JSON.stringify(name.slice(0, 100));
-  const text = `There is no tool ${shown}; tools/list names those there are.`;
+  const text =
+    name === ''
+      ? 'params.name must be the name of a tool; tools/list names those there are.'
+      : `There is no tool ${JSON.stringify(name.slice(0, 100))}; tools/list names those there are.`;
   return () => {
     const mcp = emptyServer();
     mcp.server.setRequestHandler('tools/call', () => {

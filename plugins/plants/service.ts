@@ -93,7 +93,7 @@ export class PlantService {
     );
     if (deletedCount === 0) throw plantNotFound.error();
     await tx.addUsage(QUOTA, -1);
-    await tx.emit('plant.removed', { plantId: id.toLowerCase() });
+    await tx.emit('plant.removed', { plantId: id });
   }
 
   /** The distinct non-empty locations, sorted by UTF-16 code unit. */

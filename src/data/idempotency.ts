@@ -51,11 +51,14 @@ export interface RequestIdentity {
   fingerprint: string;
 }
 
-/** What makes two requests the same. */
+/** What makes two requests the same; the members of a JSON object have no order. */
 export function fingerprintOf(method: string, path: string, body: unknown): string {
-  return createHash('sha256')
-    .update(JSON.stringify([method, path, body]))
-    .digest('base64url');
+  const text = JSON.stringify([method, path, body], (_key, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+  return createHash('sha256').update(text).digest('base64url');
 }
 
 /**

@@ -173,10 +173,13 @@ function checkInput(operation: Operation, raw: RawInput): CheckedInput {
   if (!operation.query || Object.hasOwn(raw.query ?? {}, '__proto__')) refuseQuery(raw.query);
   const query = operation.query && validate(operation.query, raw.query);
   const body = operation.body ? validate(operation.body, requireObject(raw.body)) : undefined;
+  const params: Record<string, string> = {};
   for (const [name, error] of Object.entries(operation.params ?? {})) {
-    if (!isUuid(raw.params[name] ?? '')) throw error.error();
+    const id = raw.params[name] ?? '';
+    if (!isUuid(id)) throw error.error();
+    params[name] = id.toLowerCase();
   }
-  return { params: raw.params, query, body };
+  return { params, query, body };
 }
 
 function refuseQuery(query: unknown): void {
@@ -195,7 +198,7 @@ function validate(schema: Joi.Schema, value: unknown): unknown {
 }
 
 /** Messages name fields as sent, and a field's name can be as long as a body. */
-function shortened(message: string): string {
+export function shortened(message: string): string {
   return message.length > 300 ? `${message.slice(0, 300)}…` : message;
 }
 

@@ -8,7 +8,7 @@ import type { Exchange, Transport, TransportMethod } from '../plugins/manifest';
 import { type Operation, operationName } from '../plugins/operation';
 import { authenticate } from './authenticate';
 import { readJson } from './body';
-import type { Composer, RawInput } from './composer';
+import { type Composer, type RawInput, shortened } from './composer';
 import { asApiError } from './failures';
 import type { RateLimiter } from './rate-limit';
 
@@ -90,7 +90,8 @@ function numberReader(operation: Operation): (query: Context['query']) => unknow
   const keys = (operation.query?.describe().keys ?? {}) as Record<string, { type: string }>;
   const numeric = new Set(Object.keys(keys).filter((name) => keys[name]?.type === 'number'));
   const readValue = (name: string, value: unknown): unknown => {
-    if (Array.isArray(value)) throw validationError.error(`${name} must be given only once.`);
+    if (Array.isArray(value))
+      throw validationError.error(`${shortened(name)} must be given only once.`);
     return numeric.has(name) && typeof value === 'string' && WHOLE_NUMBER.test(value)
       ? Number(value)
       : value;

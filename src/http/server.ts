@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import {
   createServer,
   Server as HttpServer,
@@ -12,7 +11,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type ErrorCode, methodNotAllowed, validationError } from '../errors';
-import { hostSettings, type Settings } from '../settings';
+import { hostSettings, readSettingsFile, type Settings } from '../settings';
 
 /** How long a request may take to arrive, in milliseconds, and how often that is looked at. */
 const PATIENCE = {
@@ -34,15 +33,16 @@ export function createHttpServer(handler: Handler, settings: Settings): Server {
     certFile !== undefined && keyFile !== undefined
       ? createSecureServer(
           {
-            cert: readFileSync(certFile),
-            key: readFileSync(keyFile),
+            cert: readSettingsFile(hostSettings.tlsCertFile, certFile),
+            key: readSettingsFile(hostSettings.tlsKeyFile, keyFile),
             allowHTTP1: true,
-            ...PATIENCE,
           },
           // Koa works with HTTP/2's compatible request and response as with those of HTTP/1.
           handler as unknown as Parameters<typeof createSecureServer>[1],
         )
-      : createServer({ requireHostHeader: false, ...PATIENCE }, handler);
+      : createServer({ requireHostHeader: false }, handler);
+  // Afterwards, since a server of HTTP/2 takes them for HTTP/1.1 by no other way.
+  Object.assign(server, PATIENCE);
   const open = new Set<ServerHttp2Session>();
   sessions.set(server, open);
   server.on('session', (session: ServerHttp2Session) => {

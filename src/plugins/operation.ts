@@ -54,7 +54,7 @@ interface CallFacts {
 /** What the handler of a read gets. */
 export interface ReadCall<Query, Names extends string> extends CallFacts {
   account: Account;
-  /** Text forms of UUIDs, checked. */
+  /** Text forms of UUIDs, checked and in lower case. */
   params: Readonly<Record<Names, string>>;
   query: Query;
 }

@@ -14,7 +14,7 @@ import { type Program, startProgram } from '../../src/program';
 
 const BUDGET_MS = 0.4;
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 1000);
-const WARM_UP = ROUNDS / 5;
+const WARM_UP = Math.ceil(ROUNDS / 5);
 const REVISION = '2026-07-28';
 
 /** One operation in its two guises. */

@@ -15,7 +15,11 @@ interface Told {
   child: ChildProcess;
   said: string;
   ended: Promise<unknown>;
+  /** To all that the command has started, as from a terminal. */
+  signal: (name: NodeJS.Signals) => void;
 }
+
+const typed: Told[] = [];
 
 /** Runs a command as a person types it, in the project's folder. */
 function type(command: string, env: NodeJS.ProcessEnv): Told {
@@ -27,7 +31,16 @@ function type(command: string, env: NodeJS.ProcessEnv): Told {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH, HOME, XDG_CACHE_HOME, MONGOD_BINARY, ...env },
   });
-  const told: Told = { child, said: '', ended: once(child, 'close') };
+  const told: Told = {
+    child,
+    said: '',
+    ended: once(child, 'close'),
+    signal: (name) => {
+      if (child.pid === undefined) throw new Error(`${command} was not started.`);
+      process.kill(-child.pid, name);
+    },
+  };
+  typed.push(told);
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => (told.said += chunk.toString()));
   }
@@ -46,9 +59,23 @@ let dataDir: string;
 beforeEach(async () => {
   dataDir = await dataDirectory();
 });
-afterEach(() => removeDataDirectory(dataDir));
+afterEach(async () => {
+  for (const { child, ended, signal } of typed.splice(0)) {
+    if (child.exitCode === null && child.signalCode === null) signal('SIGKILL');
+    await ended;
+  }
+  await removeDataDirectory(dataDir);
+});
+
+/** Making anything under a run of the tests would take from it what it runs. */
+async function requireBuild(): Promise<void> {
+  const { child, ended } = type('make --question build', {});
+  await ended;
+  if (child.exitCode !== 0) throw new Error('The build is out of date; run make build first.');
+}
 
 test('every command of the README works as it stands, from make run to Ctrl-C', async () => {
+  await requireBuild();
   const port = await freePort();
   const env = { DATA_DIR: dataDir, PORT: String(port) };
   const commands = commandsOfReadme();
@@ -73,12 +100,13 @@ test('every command of the README works as it stands, from make run to Ctrl-C', 
   expect(all.said).toMatch(/"name":"Monty"[^]*"structuredContent":/);
 
   // As Ctrl-C in a terminal, which reaches all of them.
-  process.kill(-(running.child.pid ?? 0), 'SIGINT');
+  running.signal('SIGINT');
   await running.ended;
   expect(await runningServers(dataDir)).toEqual([]);
 }, 180_000);
 
 test('make bench-tools compares each tool with its REST operation', async () => {
+  await requireBuild();
   const bench = type('make bench-tools', { BENCH_ROUNDS: '5' });
   await bench.ended;
   for (const tool of ['get_plant', 'list_plants', 'list_events', 'update_plant']) {

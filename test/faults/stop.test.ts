@@ -144,7 +144,8 @@ test('a MongoDB that hangs is told by /readyz, answered for by 503, and stopped 
   const server = await startServer();
   const token = await aToken();
   const mongod = await ownServer(dataDir, 'mongod');
-  process.kill(mongod?.pid ?? 0, 'SIGSTOP');
+  if (!mongod) throw new Error('No mongod is recorded.');
+  process.kill(mongod.pid, 'SIGSTOP');
   const client = new Client(server.url, token);
   // As long as a probe or a phone waits; the driver by itself would take most of a minute.
   const within = 15_000;

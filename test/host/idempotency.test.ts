@@ -99,6 +99,18 @@ test('the same key with another body is refused with 422 and has no effect', asy
   expect((await plantsOf(user)).map(({ name }) => name)).toEqual(['Fern']);
 });
 
+test('a retry that is written differently and means the same gets the first answer', async () => {
+  const user = await one.user();
+  const first = await keyed(user, 'k', { name: 'Fern', species: 'Nephrolepis' }).expect(201);
+  const again = await keyed(user, 'k', { toxic: false, species: 'Nephrolepis', name: 'Fern' });
+  expect([again.status, again.body]).toEqual([201, first.body]);
+  expect(again.headers['idempotent-replayed']).toBe('true');
+  const { id } = first.body as { id: string };
+  const log = (of: string) => user.post(`/api/plants/${of}/events`).set('Idempotency-Key', 'e');
+  const event = await log(id).expect(201);
+  expect((await log(id.toUpperCase()).expect(201)).body).toEqual(event.body);
+});
+
 test('a key of one account says nothing about the same key of another', async () => {
   const [ada, bob] = await Promise.all([one.user(), one.user()]);
   const first = await keyed(ada, 'k', { name: 'Fern' }).expect(201);

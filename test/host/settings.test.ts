@@ -169,7 +169,7 @@ test('a certificate with its key is taken', () => {
 });
 
 test('a certificate or key that cannot be read is named with the reason', () => {
-  const faults = faultsOf({ TLS_CERT_FILE: '/missing.pem', TLS_KEY_FILE: __dirname });
+  const faults = faultsOf({ TLS_CERT_FILE: '/missing/{a}.pem', TLS_KEY_FILE: __dirname });
   expect(faults).toEqual([
     expect.stringMatching(/^TLS_CERT_FILE cannot be read: .*ENOENT/),
     expect.stringMatching(/^TLS_KEY_FILE cannot be read: .*EISDIR/),
@@ -177,11 +177,19 @@ test('a certificate or key that cannot be read is named with the reason', () => 
 });
 
 test.each(['CORS_ORIGINS', 'MCP_ALLOWED_ORIGINS'])('%s takes nothing but origins', (name) => {
-  for (const value of ['nonsense', 'https://a.example/path', 'https://a.example, b.example']) {
+  for (const value of ['nonsense', 'https://a.example/x', 'https://a, b', 'https://*.example']) {
     expect(faultsOf({ [name]: value })).toEqual([
-      `${name} must be origins such as https://app.example.com`,
+      expect.stringContaining(`${name} must be origins such as https://app.example.com`),
     ]);
   }
+});
+
+test('origins are taken as browsers write them, and those of apps too', () => {
+  const { corsOrigins } = hostSettings;
+  const settings = new Settings([corsOrigins], {
+    CORS_ORIGINS: 'https://A.example:443, capacitor://localhost',
+  });
+  expect(settings.of(corsOrigins)).toEqual(['https://a.example', 'capacitor://localhost']);
 });
 
 test('a setting that no manifest lists cannot be read', () => {

@@ -5,6 +5,7 @@ import {
   type ClientHttp2Session,
   type IncomingHttpHeaders,
 } from 'node:http2';
+import type { Server as HttpServer } from 'node:http';
 import { request } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -218,4 +219,13 @@ test('methods that nobody knows are counted as one', async () => {
   const { body } = await viaHttp2({ ':path': '/metrics' });
   expect(body).toContain('method="other"');
   expect(body).not.toMatch(/GARDEN|WATER/);
+});
+
+test('a request over HTTPS may take no longer to arrive than one over HTTP', () => {
+  const plain = createHttpServer(service.app.requestListener(), service.app.settings);
+  const limits = ({ headersTimeout, requestTimeout }: Partial<HttpServer>) => ({
+    headersTimeout,
+    requestTimeout,
+  });
+  expect(limits(server as HttpServer)).toEqual(limits(plain as HttpServer));
 });

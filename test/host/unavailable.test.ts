@@ -71,20 +71,19 @@ async function longRead(): Promise<void> {
 
 describe.each(['before', 'after'] as const)('a connection that breaks %s MongoDB has', (when) => {
   test.each([
-    ['the account', 'accounts'],
-    ['the plant', 'plants'],
-    ['the event', 'events'],
-    ['the day counts', 'careMonths'],
-    ['the growth', 'growth'],
-    ['the answer to keep', 'keptAnswers'],
-    ['the commit', 'commitTransaction'],
-  ])('%s of a write costs nobody the write', async (_what, text) => {
+    ['the account', 'findAndModify', 'accounts'],
+    ['the plant', 'update', 'plants'],
+    ['the event', 'insert', 'events'],
+    ['the day counts', 'update', 'careMonths'],
+    ['the growth', 'update', 'growth'],
+    ['the answer to keep', 'update', 'keptAnswers'],
+    ['the commit', 'commitTransaction', undefined],
+  ])('%s of a write costs nobody the write', async (_what, command, collection) => {
     const plant = await user.plant();
     const path = `/api/plants/${plant.id}/events`;
     const growth = { type: 'growth', growthAmount: 2, growthUnit: 'cm' };
-    // Reading who calls asks for the account too, by itself and for nothing lost.
     await user.post(path, growth).expect(201);
-    way.breakAt(text === 'accounts' ? 'revision' : text, when);
+    const hasBroken = way.breakAt(command, when, collection);
     const first = longRead();
     let answer: Response | undefined;
     await eventually(async () => {
@@ -93,6 +92,7 @@ describe.each(['before', 'after'] as const)('a connection that breaks %s MongoDB
     });
     expect(answer?.status).toBe(201);
     await first;
+    expect(hasBroken()).toBe(true);
     const insights = await user.get('/api/insights').expect(200);
     expect(insights.body).toMatchObject({
       overview: { totalEvents: 2 },
@@ -124,8 +124,9 @@ test('a write that cannot be known to be stored is not stored again with its nei
 test('a connection that breaks while insights are read costs nobody the answer', async () => {
   const plant = await user.plant();
   await user.event(plant.id);
-  way.breakAt('careMonths', 'before');
+  const hasBroken = way.breakAt('find', 'before', 'careMonths');
   const insights = await user.get('/api/insights').expect(200);
+  expect(hasBroken()).toBe(true);
   expect(insights.body).toMatchObject({ overview: { totalEvents: 1 } });
 });
 

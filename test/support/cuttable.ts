@@ -8,11 +8,13 @@ export interface CuttableWay {
   cut(): void;
   mend(): void;
   /**
-   * Breaks all connections, once: last of all the one on which a text is sent, before the server
-   * gets it or when the server's answer is on its way. By then the driver has noticed already, and
-   * labels the last failure as nothing that may be tried again.
+   * Breaks all connections, once: last of all the one on which a command (on a collection) is sent,
+   * before the server gets it or when the server's answer is on its way. By then the driver has
+   * noticed already, and labels the last failure as nothing that may be tried again.
+   *
+   * Answers whether it has come to that.
    */
-  breakAt(text: string, when: 'before' | 'after'): void;
+  breakAt(command: string, when: 'before' | 'after', collection?: string): () => boolean;
   /** Breaks each connection on which a text was sent as soon as the server answers, until mended. */
   loseAnswersTo(text: string): void;
   close(): Promise<void>;
@@ -25,7 +27,7 @@ export async function cuttableWay(host: string, to: number): Promise<CuttableWay
   const sockets = new Set<Socket>();
   let isCut = false;
   let unanswered: string | undefined;
-  let breaking: { text: string; when: 'before' | 'after' } | undefined;
+  let breaking: { bytes: Buffer; when: 'before' | 'after' } | undefined;
   const keep = (socket: Socket): void => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
@@ -47,7 +49,7 @@ export async function cuttableWay(host: string, to: number): Promise<CuttableWay
     let losesAnswer = false;
     near.on('data', (chunk: Buffer) => {
       if (unanswered !== undefined && chunk.includes(unanswered)) losesAnswer = true;
-      if (!breaking || !chunk.includes(breaking.text)) {
+      if (!breaking || !chunk.includes(breaking.bytes)) {
         far.write(chunk);
         return;
       }
@@ -77,8 +79,10 @@ export async function cuttableWay(host: string, to: number): Promise<CuttableWay
     loseAnswersTo: (text) => {
       unanswered = text;
     },
-    breakAt: (text, when) => {
-      breaking = { text, when };
+    breakAt: (command, when, collection) => {
+      const mine = { bytes: bytesOf(command, collection), when };
+      breaking = mine;
+      return () => breaking !== mine;
     },
     close: async () => {
       const closed = once(server, 'close');
@@ -87,4 +91,13 @@ export async function cuttableWay(host: string, to: number): Promise<CuttableWay
       await closed;
     },
   };
+}
+
+/** How a command begins in BSON: its name, and in most the collection's length and name. */
+function bytesOf(command: string, collection: string | undefined): Buffer {
+  const name = Buffer.from(`${command}\0`);
+  if (collection === undefined) return name;
+  const length = Buffer.alloc(4);
+  length.writeInt32LE(collection.length + 1);
+  return Buffer.concat([name, length, Buffer.from(`${collection}\0`)]);
 }
