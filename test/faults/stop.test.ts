@@ -148,7 +148,7 @@ test('a MongoDB that hangs is told by /readyz, answered for by 503, and stopped 
   process.kill(mongod.pid, 'SIGSTOP');
   const client = new Client(server.url, token);
   // As long as a probe or a phone waits; the driver by itself would take most of a minute.
-  const within = 15_000;
+  const within = 25_000;
   const [ready, list, write] = await Promise.all([
     client.send('GET', '/readyz', { within }),
     client.send('GET', '/api/plants', { within }),
