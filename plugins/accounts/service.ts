@@ -72,9 +72,10 @@ export class AccountService implements Identity {
   async #holderOf(
     hash: string,
   ): Promise<{ token: TokenDocument; account: AccountDocument } | undefined> {
-    const token = this.#known.get(hash) ?? (await this.#tokenReads.findOne({ hash }));
+    const known = this.#known.get(hash);
+    const token = known ?? (await this.#tokenReads.findOne({ hash }));
     if (!token) return undefined;
-    this.#known.set(hash, token);
+    if (!known) this.#known.set(hash, token);
     const account = await this.#accountReads.findOne({ _id: token.userId });
     return account ? { token, account } : undefined;
   }

@@ -19,6 +19,11 @@ import type { Exchange, Transport, TransportMethod } from '../../src/plugins/man
 import type { Operation } from '../../src/plugins/operation';
 import { IDENTITY } from '../../src/project';
 
+/** What may be wrong with any body. */
+const BODY_ERRORS = [invalidJson, unsupportedMediaType, payloadTooLarge];
+/** What may go wrong on our side. */
+const OUR_ERRORS = [internalError, serviceUnavailable];
+
 /** The OpenAPI 3.1 document of operations, and of other protocols over them. */
 export function openApiDocument({
   operations,
@@ -98,12 +103,11 @@ function describeTransport(
 ): JsonObject {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const errors = [
-    ...(method === 'POST' ? [invalidJson, unsupportedMediaType, payloadTooLarge] : []),
+    ...(method === 'POST' ? BODY_ERRORS : []),
     ...('public' in access
       ? []
       : [unauthorized, invalidToken.at(403, invalidToken.meaning), rateLimited]),
-    internalError,
-    serviceUnavailable,
+    ...OUR_ERRORS,
   ];
   return {
     summary,
@@ -156,7 +160,7 @@ function errorsOf(operation: Operation): ErrorCode[] {
   return [
     // Also where nothing is taken: a query parameter that nobody knows is refused.
     validationError,
-    ...(body ? [invalidJson, unsupportedMediaType, payloadTooLarge] : []),
+    ...(body ? BODY_ERRORS : []),
     ...('public' in access ? [] : [unauthorized, invalidToken]),
     ...('scope' in access ? [insufficientScope] : []),
     ...(feature ? [featureNotAvailable] : []),
@@ -164,8 +168,7 @@ function errorsOf(operation: Operation): ErrorCode[] {
     ...(idempotent === true ? [idempotencyConflict, idempotencyMismatch] : []),
     ...Object.values(params),
     ...errors,
-    internalError,
-    serviceUnavailable,
+    ...OUR_ERRORS,
   ];
 }
 

@@ -42,7 +42,7 @@ export class Removals {
   }
 
   /** The plants of an account whose events are yet to be marked deleted. */
-  async plantIds(userId: string, session: ClientSession): Promise<string[]> {
+  async plantIds(userId: string, session: ClientSession | null = null): Promise<string[]> {
     const removed = await this.#removed.find({ userId }).session(session).lean();
     return removed.map(({ _id }) => idText(_id));
   }
@@ -71,8 +71,7 @@ export class Removals {
 
   /** Finishes the removals of one account. */
   async finish(userId: string): Promise<void> {
-    const removed = await this.#removed.find({ userId }).lean();
-    for (const { _id } of removed) await this.#finish(userId, idText(_id));
+    for (const plantId of await this.plantIds(userId)) await this.#finish(userId, plantId);
   }
 
   async #finish(userId: string, plantId: string, stopping?: AbortSignal): Promise<void> {

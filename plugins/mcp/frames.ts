@@ -67,16 +67,13 @@ export class Frames {
 
   constructor(private readonly askPackage: AskPackage) {}
 
-  /** The package's refusal of a call, before its tool is run; undefined where it has none. */
-  async refusal(call: ToolCall): Promise<Answer | undefined> {
+  /** The answer to a call; its tool is run only where the package has nothing against the call. */
+  async answer(call: ToolCall, run: () => Promise<ToolAnswer>): Promise<Answer> {
     const frame = await this.#frame(call, 'structured');
-    return takesResult(frame) ? undefined : filled(frame, call, '');
-  }
-
-  /** The answer to a call whose tool was run. */
-  async answer(call: ToolCall, result: ToolAnswer): Promise<Answer> {
+    if (!takesResult(frame)) return filled(frame, call, '');
+    const result = await run();
     return 'structured' in result
-      ? filled(await this.#frame(call, 'structured'), call, result.structured)
+      ? filled(frame, call, result.structured)
       : filled(await this.#frame(call, 'problem'), call, result.problem);
   }
 

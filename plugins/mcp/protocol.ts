@@ -94,8 +94,7 @@ async function answerToolCall(
   const name = typeof params['name'] === 'string' ? params['name'] : '';
   const call = { message: { ...message, params: { ...params, name } }, headers };
   if (!desk.has(name)) return exchange(call, serverWithout(name));
-  const refusal = await frames.refusal(call);
-  return refusal ?? frames.answer(call, await desk.call(name, given));
+  return frames.answer(call, () => desk.call(name, given));
 }
 
 function serverFor(desk: Desk): () => McpServer {

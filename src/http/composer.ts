@@ -70,16 +70,14 @@ export class Composer {
       authorize(operation, principal);
     }
     const input = checkInput(operation, await call.input());
-    const outcome = await this.#perform(operation, call, input);
-    if (this.parts.checkResponses && 'value' in outcome) checkResponse(operation, outcome.value);
-    return outcome;
+    return this.#perform(operation, call, input);
   }
 
   async #perform(operation: Operation, call: IncomingCall, input: CheckedInput): Promise<Outcome> {
     const facts = { ...input, log: call.log };
     const account = call.principal?.account;
     if (operation.method === 'GET' || !account) {
-      return { value: await handle(operation, { ...facts, account, now: new Date() }) };
+      return { value: await this.#handle(operation, { ...facts, account, now: new Date() }) };
     }
     if (operation.idempotent === true && call.idempotencyKey !== undefined) {
       return this.#once(operation, account, call.idempotencyKey, facts, input);
@@ -92,7 +90,14 @@ export class Composer {
 
   async #write(operation: Operation, tx: Transaction, facts: object): Promise<unknown> {
     if (operation.quota !== undefined) await this.#takeOne(operation.quota, tx);
-    return handle(operation, { ...facts, tx, now: tx.now });
+    return this.#handle(operation, { ...facts, tx, now: tx.now });
+  }
+
+  async #handle(operation: Operation, call: object): Promise<unknown> {
+    // The schemas that the handler's types were checked against have just let this call through.
+    const value = await operation.handler(call as never);
+    if (this.parts.checkResponses) checkResponse(operation, value);
+    return value;
   }
 
   async #once(
@@ -119,7 +124,6 @@ export class Composer {
       try {
         return await unitOfWork.run(account.id, async (tx) => {
           const value = await this.#write(operation, tx, facts);
-          if (this.parts.checkResponses) checkResponse(operation, value);
           const answer = { status: operation.response.status, body: JSON.stringify(value) };
           await keptAnswers.keep(request, answer, tx);
           return answer;
@@ -200,11 +204,6 @@ function validate(schema: Joi.Schema, value: unknown): unknown {
 /** Messages name fields as sent, and a field's name can be as long as a body. */
 export function shortened(message: string): string {
   return message.length > 300 ? `${message.slice(0, 300)}…` : message;
-}
-
-function handle(operation: Operation, call: object): Promise<unknown> {
-  // The schemas that the handler's types were checked against have just let this call through.
-  return operation.handler(call as never);
 }
 
 function checkResponse(operation: Operation, value: unknown): void {
