@@ -1,11 +1,12 @@
 import closeWithGrace from 'close-with-grace';
 import type { AddressInfo, Server } from 'node:net';
 
-import { outcomeOf } from './cli/outcome';
+import { exitOf } from './cli/exit';
 import { closeHttpServer, createHttpServer } from './http/server';
-import { type Program, startProgram } from './program';
+import { type Program, startProgram } from './app/program';
 import { ServersError } from './servers';
-import { hostSettings, type Settings } from './settings';
+import { hostSettings } from './core/host-settings';
+import type { Settings } from './core/settings';
 
 /** How long the program may take to stop, whatever hangs. */
 const GRACE_MS = 14_500;
@@ -80,7 +81,7 @@ async function listen(server: Server, settings: Settings): Promise<void> {
 }
 
 serve().catch((error: unknown) => {
-  const { exitCode, message } = outcomeOf(error);
+  const { exitCode, message } = exitOf(error);
   if (message !== undefined) process.stderr.write(`${message}\n`);
   process.exitCode = exitCode;
 });

@@ -1,10 +1,11 @@
-import type { CommandLine, Plugin } from '../../src/plugins/manifest';
-import type { AccountService } from './service';
+import type { CommandLine } from '../../src/plugins/command';
+import type { PluginReference } from '../../src/plugins/reference';
+import type { Accounts } from './service';
 import { tokenCommands } from './token-commands';
 import { userCommands } from './user-commands';
 
 /** Adds the commands by which operators keep accounts and tokens. */
-export function commands(commandLine: CommandLine, plugin: Plugin<AccountService>): void {
+export function commands(commandLine: CommandLine, plugin: PluginReference<Accounts>): void {
   tokenCommands(commandLine, plugin);
   userCommands(commandLine, plugin);
 }

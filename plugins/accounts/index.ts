@@ -1,19 +1,23 @@
-import { definePlugin } from '../../src/plugins/define';
+import { definePlugin } from '../../src/plugins/plugin';
+import { accountChanged } from './domain-events';
 import { commands } from './commands';
 import { accountModel, tokenModel } from './model';
-import { AccountService } from './service';
+import { type Accounts, AccountService } from './service';
+
+export type { Accounts } from './service';
 
 /** Accounts and their tokens: who a caller is. */
-const accounts = definePlugin<AccountService>({
+const accounts = definePlugin<Accounts>({
   name: 'accounts',
   requires: [],
+  emits: [accountChanged],
   models: [accountModel, tokenModel],
   commands: (commandLine) => {
     commands(commandLine, accounts);
   },
   setup: (host) => {
     const service = new AccountService(host);
-    return { offers: service, identity: service };
+    return { exports: service, identity: service };
   },
 });
 

@@ -1,8 +1,8 @@
 import { Schema } from 'mongoose';
 
-import { defineModel } from '../../src/data/models';
-import { TIERS, type Tier } from '../../src/identity';
-import type { StoredId } from '../../src/ids';
+import { sharedModel } from '../../src/data/models';
+import { TIERS, type Tier } from '../../src/core/identity';
+import type { StoredId } from '../../src/core/ids';
 
 export interface AccountDocument {
   /** What operators call the user, and responses `userId`. */
@@ -17,10 +17,10 @@ export interface AccountDocument {
   updatedAt: Date;
 }
 
-export const accountModel = defineModel<AccountDocument>({
-  name: 'Account',
-  owner: { shared: 'an account is what everything else belongs to' },
-  schema: new Schema<AccountDocument>(
+export const accountModel = sharedModel<AccountDocument>(
+  'Account',
+  'an account is what everything else belongs to',
+  new Schema(
     {
       _id: { type: String, required: true },
       tier: { type: String, enum: TIERS, required: true },
@@ -33,7 +33,7 @@ export const accountModel = defineModel<AccountDocument>({
     },
     { collection: 'accounts', versionKey: false, minimize: false },
   ),
-});
+);
 
 export interface TokenDocument {
   _id: StoredId;
@@ -48,10 +48,10 @@ export interface TokenDocument {
   lastUsedAt: Date | null;
 }
 
-export const tokenModel = defineModel<TokenDocument>({
-  name: 'Token',
-  owner: { shared: 'a token is looked up before it is known whose it is' },
-  schema: new Schema<TokenDocument>(
+export const tokenModel = sharedModel<TokenDocument>(
+  'Token',
+  'a token is looked up before it is known whose it is',
+  new Schema(
     {
       _id: { type: Schema.Types.UUID, required: true },
       userId: { type: String, required: true },
@@ -69,4 +69,4 @@ export const tokenModel = defineModel<TokenDocument>({
     .index({ hash: 1 }, { unique: true })
     // `token list --user`.
     .index({ userId: 1, createdAt: 1 }),
-});
+);

@@ -1,19 +1,13 @@
 import type { ClientSession } from 'mongoose';
 
-import { BoundedMap } from '../../src/bounded-map';
-import type { Account, Identity, Principal, Tier } from '../../src/identity';
-import { idText, newId, type StoredId, toStoredId } from '../../src/ids';
-import type { Host } from '../../src/plugins/manifest';
+import { BoundedMap } from '../../src/core/bounded-map';
+import type { Account, Identity, Principal, Tier } from '../../src/core/identity';
+import { asUuid, idText, newId, toStoredId } from '../../src/core/ids';
+import { HOUR_MS } from '../../src/core/time';
+import type { Host } from '../../src/plugins/host';
+import { accountChanged } from './domain-events';
 import { accountModel, type AccountDocument, tokenModel, type TokenDocument } from './model';
 import { hashOf, isWellFormedToken, makeToken } from './token';
-
-declare module '../../src/data/transaction' {
-  interface DomainEvents {
-    'account.changed': { before: Account; after: Account };
-  }
-}
-
-const HOUR_MS = 60 * 60 * 1000;
 
 /** A token as operators see it; the token itself only when it is made. */
 export interface TokenView {
@@ -41,16 +35,12 @@ const MAX_KNOWN = 10_000;
 /** Accounts and tokens: made by operators, asked for by every request. */
 export class AccountService implements Identity {
   readonly #accounts;
-  readonly #accountReads;
   readonly #tokens;
-  readonly #tokenReads;
   readonly #known = new BoundedMap<string, TokenDocument>(MAX_KNOWN);
 
   constructor(private readonly host: Host) {
-    this.#accounts = host.model(accountModel);
-    this.#accountReads = host.collection(accountModel);
-    this.#tokens = host.model(tokenModel);
-    this.#tokenReads = host.collection(tokenModel);
+    this.#accounts = host.records(accountModel);
+    this.#tokens = host.records(tokenModel);
   }
 
   async authenticate(token: string): Promise<Principal | undefined> {
@@ -61,47 +51,46 @@ export class AccountService implements Identity {
     const now = new Date();
     const isRevoked = known.revokedAt !== null || account.revokedTokens.includes(idText(known._id));
     if (isRevoked || known.expiresAt <= now) return undefined;
-    this.#noteUse(known, now);
+    this.#recordUse(known, now);
     return { account: asAccount(account), scopes: new Set(known.scopes) };
   }
 
   /**
-   * What a token is never changes but for its revocation, which its account tells of: so one that
+   * What a token is never changes but for its revocation, which its account records: so one that
    * is known costs a read of the account alone.
    */
   async #holderOf(
     hash: string,
   ): Promise<{ token: TokenDocument; account: AccountDocument } | undefined> {
     const known = this.#known.get(hash);
-    const token = known ?? (await this.#tokenReads.findOne({ hash }));
+    const token = known ?? (await this.#tokens.findOne({}, { hash }));
     if (!token) return undefined;
     if (!known) this.#known.set(hash, token);
-    const account = await this.#accountReads.findOne({ _id: token.userId });
+    const account = await this.#accounts.findOne({}, { _id: token.userId });
     return account ? { token, account } : undefined;
   }
 
   async open(session: ClientSession, userId: string): Promise<Account> {
-    const account = await this.#accounts
-      .findOneAndUpdate(
-        { _id: userId },
-        { $inc: { revision: 1 } },
-        { session, returnDocument: 'after' },
-      )
-      .lean();
+    const account = await this.#accounts.findOneAndUpdate(
+      { session },
+      { _id: userId },
+      { $inc: { revision: 1 } },
+    );
     if (!account) throw new Error('There is no such account.');
     return asAccount(account);
   }
 
   async addUsage(session: ClientSession, userId: string, quota: string, by: number): Promise<void> {
-    await this.#accounts.updateOne(
-      { _id: userId },
-      { $inc: { [`usage.${quota}`]: by } },
-      { session },
-    );
+    const update = { $inc: { [`usage.${quota}`]: by } };
+    await this.#accounts.updateOne({ session }, { _id: userId }, update);
   }
 
   async accountIds(): Promise<string[]> {
-    const accounts = await this.#accounts.find({}, { _id: 1 }).sort({ _id: 1 }).lean();
+    const accounts = await this.#accounts.find(
+      {},
+      {},
+      { projection: { _id: 1 }, sort: { _id: 1 } },
+    );
     return accounts.map((account) => account._id);
   }
 
@@ -121,14 +110,15 @@ export class AccountService implements Identity {
       revokedAt: null,
       lastUsedAt: null,
     };
-    await this.#tokens.create(document);
+    await this.#tokens.insert({}, document);
     return { token, view: asView(document), tier: account.tier };
   }
 
   /** The account of a user: made when missing, its tier set when one is given. */
   async ensureAccount(userId: string, tier?: Tier, timezone = 'UTC'): Promise<Account> {
     const now = new Date();
-    await this.#accounts.updateOne(
+    await this.#accounts.upsert(
+      {},
       { _id: userId },
       {
         $setOnInsert: {
@@ -141,7 +131,6 @@ export class AccountService implements Identity {
           updatedAt: now,
         },
       },
-      { upsert: true },
     );
     const account = await this.account(userId);
     if (!account) throw new Error(`The account ${userId} was removed while it was made.`);
@@ -149,7 +138,7 @@ export class AccountService implements Identity {
     return this.changeAccount(userId, { tier });
   }
 
-  /** Changes an account, and tells whoever keeps data that depends on it. */
+  /** Changes an account, and emits it. */
   changeAccount(
     userId: string,
     changes: { tier?: Tier | undefined; timezone?: string | undefined },
@@ -162,80 +151,91 @@ export class AccountService implements Identity {
         timezone: changes.timezone ?? before.timezone,
       };
       await this.#accounts.updateOne(
+        { session: tx.session },
         { _id: userId },
         { $set: { tier: after.tier, timezone: after.timezone, updatedAt: tx.now } },
-        { session: tx.session },
       );
       // Writes that share this transaction come after the change.
       Object.assign(tx.account, { tier: after.tier, timezone: after.timezone });
-      await tx.emit('account.changed', { before, after });
+      await tx.emit(accountChanged, { before, after });
       return after;
     });
   }
 
   async account(userId: string): Promise<Account | undefined> {
-    const account = await this.#accounts.findById(userId).lean();
+    const account = await this.#accounts.findOne({}, { _id: userId });
     return account ? asAccount(account) : undefined;
   }
 
   async accounts(): Promise<Account[]> {
-    const accounts = await this.#accounts.find().sort({ _id: 1 }).lean();
+    const accounts = await this.#accounts.find({}, {}, { sort: { _id: 1 } });
     return accounts.map(asAccount);
   }
 
   async tokens(userId?: string): Promise<TokenView[]> {
-    const tokens = await this.#tokens
-      .find(userId === undefined ? {} : { userId })
-      .sort({ userId: 1, createdAt: 1 })
-      .lean();
+    const tokens = await this.#tokens.find({}, userId === undefined ? {} : { userId }, {
+      sort: { userId: 1, createdAt: 1 },
+    });
     return tokens.map(asView);
   }
 
   /** Revokes a token from the next request on; undefined when there is none of this id. */
   async revokeToken(id: string): Promise<TokenView | undefined> {
     const _id = toStoredId(id);
-    const token = await this.#tokens.findOne({ _id }).lean();
+    const token = await this.#tokens.findOne({}, { _id });
     if (!token) return undefined;
     return this.host.transact(token.userId, async ({ now, session }) => {
       const unrevoked = { _id, revokedAt: null };
-      await this.#tokens.updateOne(unrevoked, { $set: { revokedAt: now } }, { session });
+      await this.#tokens.updateOne({ session }, unrevoked, { $set: { revokedAt: now } });
       // One that has expired needs no revocation any more, or the list would only grow.
-      const refused = await this.#tokens
-        .find({ userId: token.userId, revokedAt: { $ne: null }, expiresAt: { $gt: now } })
-        .session(session)
-        .lean();
+      const refused = await this.#tokens.find(
+        { session },
+        { userId: token.userId, revokedAt: { $ne: null }, expiresAt: { $gt: now } },
+      );
       await this.#accounts.updateOne(
+        { session },
         { _id: token.userId },
         { $set: { revokedTokens: refused.map((each) => idText(each._id)) } },
-        { session },
       );
-      const revoked = await this.#tokens.findOne({ _id }).session(session).lean();
+      const revoked = await this.#tokens.findOne({ session }, { _id });
       return revoked ? asView(revoked) : undefined;
     });
   }
 
-  /** To the hour at best, so that reading does not become writing (decisions.md, "Accounts"). */
-  #noteUse(token: TokenDocument, now: Date): void {
+  /** To the hour at best, so that reading does not become writing (docs/decisions.md, "Accounts"). */
+  #recordUse(token: TokenDocument, now: Date): void {
     const begun = new Date(now.getTime() - (now.getTime() % HOUR_MS));
     const hour = begun < token.createdAt ? token.createdAt : begun;
     if (token.lastUsedAt !== null && token.lastUsedAt >= hour) return;
     const before = token.lastUsedAt;
     token.lastUsedAt = hour;
-    this.#tokenReads
-      .updateOne({ _id: token._id }, { $set: { lastUsedAt: hour } })
+    this.#tokens
+      .updateOne({}, { _id: asUuid(token._id) }, { $set: { lastUsedAt: hour } })
       .catch((error: unknown) => {
         token.lastUsedAt = before;
-        this.host.log.debug({ err: error }, 'The last use of a token was not noted');
+        this.host.log.debug({ err: error }, 'The last use of a token was not recorded');
       });
   }
 }
+
+/** What other plugins and commands may do with accounts and tokens. */
+export type Accounts = Pick<
+  AccountService,
+  | 'account'
+  | 'accounts'
+  | 'changeAccount'
+  | 'createToken'
+  | 'ensureAccount'
+  | 'revokeToken'
+  | 'tokens'
+>;
 
 function asAccount(document: AccountDocument): Account {
   const { _id: id, tier, timezone, revision, usage } = document;
   return { id, tier, timezone, revision, usage };
 }
 
-function asView(document: Omit<TokenDocument, '_id'> & { _id: StoredId }): TokenView {
+function asView(document: TokenDocument): TokenView {
   const { _id, userId, name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt } = document;
   return {
     id: idText(_id),

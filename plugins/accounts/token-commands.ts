@@ -2,10 +2,11 @@ import { type Command, InvalidArgumentError } from 'commander';
 
 import { table } from '../../src/cli/table';
 import { tierOption, userName, uuid, wholeNumber } from '../../src/cli/values';
-import { Failure } from '../../src/failure';
-import type { Tier } from '../../src/identity';
-import type { CommandLine, Plugin } from '../../src/plugins/manifest';
-import type { AccountService, TokenView } from './service';
+import { CommandError } from '../../src/cli/errors';
+import type { Tier } from '../../src/core/identity';
+import type { CommandLine } from '../../src/plugins/command';
+import type { PluginReference } from '../../src/plugins/reference';
+import type { Accounts, TokenView } from './service';
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
 /** A longer life is a slip of the hand. */
@@ -13,7 +14,7 @@ const MAX_SECONDS = 100 * YEAR_SECONDS;
 const MAX_NAME_LENGTH = 100;
 
 /** Adds `token create`, `token list` and `token revoke`. */
-export function tokenCommands(commandLine: CommandLine, plugin: Plugin<AccountService>): void {
+export function tokenCommands(commandLine: CommandLine, plugin: PluginReference<Accounts>): void {
   const parent = commandLine.program
     .command('token')
     .summary('make, list and revoke tokens')
@@ -26,7 +27,7 @@ export function tokenCommands(commandLine: CommandLine, plugin: Plugin<AccountSe
 function createToken(
   parent: Command,
   commandLine: CommandLine,
-  plugin: Plugin<AccountService>,
+  plugin: PluginReference<Accounts>,
 ): void {
   const known = [...commandLine.scopes.keys()];
   parent
@@ -66,7 +67,7 @@ Examples:
         expiresIn: number;
       }) =>
         commandLine.run(async (app) => {
-          const { token, view, tier } = await app.offers(plugin).createToken({
+          const { token, view, tier } = await app.exportsOf(plugin).createToken({
             userId: options.user,
             tier: options.tier,
             scopes: options.scopes ?? known,
@@ -90,7 +91,7 @@ Examples:
 function listTokens(
   parent: Command,
   commandLine: CommandLine,
-  plugin: Plugin<AccountService>,
+  plugin: PluginReference<Accounts>,
 ): void {
   parent
     .command('list')
@@ -102,7 +103,7 @@ function listTokens(
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- token list --user ada --json')
     .action(({ user }: { user?: string }) =>
       commandLine.run(async (app) => {
-        const tokens = await app.offers(plugin).tokens(user);
+        const tokens = await app.exportsOf(plugin).tokens(user);
         const now = new Date();
         const rows = tokens.map((token) => [
           token.id,
@@ -121,7 +122,7 @@ function listTokens(
 function revokeToken(
   parent: Command,
   commandLine: CommandLine,
-  plugin: Plugin<AccountService>,
+  plugin: PluginReference<Accounts>,
 ): void {
   parent
     .command('revoke')
@@ -134,8 +135,8 @@ function revokeToken(
     )
     .action((id: string) =>
       commandLine.run(async (app) => {
-        const token = await app.offers(plugin).revokeToken(id);
-        if (!token) throw new Failure(`There is no token ${id}.`);
+        const token = await app.exportsOf(plugin).revokeToken(id);
+        if (!token) throw new CommandError(`There is no token ${id}.`);
         return { result: token, text: `The token ${token.name} of ${token.user} is revoked.` };
       }),
     );

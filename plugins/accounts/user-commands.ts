@@ -2,13 +2,14 @@ import type { Command } from 'commander';
 
 import { table } from '../../src/cli/table';
 import { tierOption, timezone, userName } from '../../src/cli/values';
-import { Failure, WrongUse } from '../../src/failure';
-import type { Account, Tier } from '../../src/identity';
-import type { CommandLine, Plugin } from '../../src/plugins/manifest';
-import type { AccountService } from './service';
+import { CommandError, UsageError } from '../../src/cli/errors';
+import type { Account, Tier } from '../../src/core/identity';
+import type { CommandLine } from '../../src/plugins/command';
+import type { PluginReference } from '../../src/plugins/reference';
+import type { Accounts } from './service';
 
 /** Adds `user list`, `user show` and `user set`. */
-export function userCommands(commandLine: CommandLine, plugin: Plugin<AccountService>): void {
+export function userCommands(commandLine: CommandLine, plugin: PluginReference<Accounts>): void {
   const parent = commandLine.program
     .command('user')
     .summary('list, show and change accounts')
@@ -21,7 +22,7 @@ export function userCommands(commandLine: CommandLine, plugin: Plugin<AccountSer
 function listUsers(
   parent: Command,
   commandLine: CommandLine,
-  plugin: Plugin<AccountService>,
+  plugin: PluginReference<Accounts>,
 ): void {
   parent
     .command('list')
@@ -30,7 +31,7 @@ function listUsers(
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- user list --json')
     .action(() =>
       commandLine.run(async (app) => {
-        const accounts = await app.offers(plugin).accounts();
+        const accounts = await app.exportsOf(plugin).accounts();
         const rows = accounts.map(({ id, tier, timezone: zone, usage }) => [
           id,
           tier,
@@ -46,7 +47,11 @@ function listUsers(
     );
 }
 
-function showUser(parent: Command, commandLine: CommandLine, plugin: Plugin<AccountService>): void {
+function showUser(
+  parent: Command,
+  commandLine: CommandLine,
+  plugin: PluginReference<Accounts>,
+): void {
   parent
     .command('show')
     .summary('show an account')
@@ -55,7 +60,7 @@ function showUser(parent: Command, commandLine: CommandLine, plugin: Plugin<Acco
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- user show ada')
     .action((userId: string) =>
       commandLine.run(async (app) => {
-        const accounts = app.offers(plugin);
+        const accounts = app.exportsOf(plugin);
         const account = await requireAccount(accounts, userId);
         const tokens = await accounts.tokens(userId);
         return {
@@ -66,7 +71,11 @@ function showUser(parent: Command, commandLine: CommandLine, plugin: Plugin<Acco
     );
 }
 
-function setUser(parent: Command, commandLine: CommandLine, plugin: Plugin<AccountService>): void {
+function setUser(
+  parent: Command,
+  commandLine: CommandLine,
+  plugin: PluginReference<Accounts>,
+): void {
   parent
     .command('set')
     .summary('change an account')
@@ -82,10 +91,10 @@ function setUser(parent: Command, commandLine: CommandLine, plugin: Plugin<Accou
     )
     .action(async (userId: string, changes: { tier?: Tier; timezone?: string }) => {
       if (Object.keys(changes).length === 0) {
-        throw new WrongUse('Say what to set: --tier, --timezone or both.');
+        throw new UsageError('Say what to set: --tier, --timezone or both.');
       }
       await commandLine.run(async (app) => {
-        const accounts = app.offers(plugin);
+        const accounts = app.exportsOf(plugin);
         await requireAccount(accounts, userId);
         const account = await accounts.changeAccount(userId, changes);
         return { result: userView(account), text: accountText(account) };
@@ -93,9 +102,9 @@ function setUser(parent: Command, commandLine: CommandLine, plugin: Plugin<Accou
     });
 }
 
-async function requireAccount(accounts: AccountService, userId: string): Promise<Account> {
+async function requireAccount(accounts: Accounts, userId: string): Promise<Account> {
   const account = await accounts.account(userId);
-  if (!account) throw new Failure(`There is no user ${userId}.`);
+  if (!account) throw new CommandError(`There is no user ${userId}.`);
   return account;
 }
 

@@ -38,7 +38,7 @@ function announcement(fields: object = {}) {
 }
 
 const load = (...announcements: ReturnType<typeof announcement>[]) =>
-  service.app.offers(announcementsPlugin).load(announcements);
+  service.app.exportsOf(announcementsPlugin).load(announcements);
 
 async function shown(): Promise<unknown[]> {
   return listOf(await user.get('/api/announcements').expect(200));

@@ -1,10 +1,12 @@
-import { definePlugin } from '../../src/plugins/define';
+import Joi from 'joi';
+
+import { definePlugin } from '../../src/plugins/plugin';
 import { announcementModel } from './model';
 import { routes } from './routes';
-import { announcementSeeds } from './schema';
-import { AnnouncementService } from './service';
+import { announcement } from './schema';
+import { type AnnouncementSeed, AnnouncementService } from './service';
 
-/** What operators tell everybody. */
+/** What operators announce to everybody. */
 export default definePlugin<AnnouncementService>({
   name: 'announcements',
   requires: [],
@@ -12,14 +14,13 @@ export default definePlugin<AnnouncementService>({
   setup: (host) => {
     const announcements = new AnnouncementService(host);
     return {
-      offers: announcements,
-      operations: routes(announcements),
+      exports: announcements,
+      operations: () => routes(announcements),
       seeds: [
         {
           name: 'announcements',
-          schema: announcementSeeds,
-          load: (content: Parameters<AnnouncementService['load']>[0]) =>
-            announcements.load(content),
+          schema: Joi.array().items(announcement.seed).unique('id'),
+          load: (seeds: AnnouncementSeed[]) => announcements.load(seeds),
         },
       ],
     };

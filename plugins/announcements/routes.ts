@@ -9,8 +9,7 @@ export function routes(announcements: AnnouncementService): Operation[] {
       path: '/api/announcements',
       summary: 'List the active announcements',
       access: { anyToken: 'announcements concern everybody' },
-      limit: 'reads',
-      response: { status: 200, schema: announcementList, description: 'The active announcements' },
+      response: { schema: announcementList, description: 'The active announcements' },
       tool: {
         name: 'list_announcements',
         description:

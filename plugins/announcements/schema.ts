@@ -1,50 +1,23 @@
 import Joi from 'joi';
 
-import { id, instant, nullable, text, timestamp } from '../../src/schema';
-
-/** An announcement as it is shown, and as a seed describes it. */
-export interface AnnouncementView {
-  id: string;
-  textEn: string;
-  textFr: string;
-  linkUrl: string | null;
-  linkTextEn: string | null;
-  linkTextFr: string | null;
-  active: boolean;
-  startDate: Date | null;
-  endDate: Date | null;
-}
-
-const linkUrl = text({ min: 1 }).uri({ scheme: ['http', 'https'] });
-
-/** `seeds/announcements.json`. */
-export const announcementSeeds = Joi.array()
-  .items(
-    Joi.object<AnnouncementView, true>({
-      id: id().required(),
-      textEn: text({ min: 1, max: 1000 }).required(),
-      textFr: text({ min: 1, max: 1000 }).required(),
-      linkUrl: nullable(linkUrl).default(null),
-      linkTextEn: nullable(text({ min: 1, max: 200 })).default(null),
-      linkTextFr: nullable(text({ min: 1, max: 200 })).default(null),
-      active: Joi.boolean().default(true),
-      startDate: nullable(timestamp()).default(null),
-      endDate: nullable(timestamp()).default(null),
-    }),
-  )
-  .unique('id');
+import type { Document, View } from '../../src/fields/field';
+import { defineRecord } from '../../src/fields/record';
+import { boolean, text, timestamp, url, uuid } from '../../src/fields/types';
 
 /** Section 2.12. */
-export const announcements = Joi.array().items(
-  Joi.object<AnnouncementView, true>({
-    id: id().required(),
-    textEn: text().required(),
-    textFr: text().required(),
-    linkUrl: nullable(text()).required(),
-    linkTextEn: nullable(text()).required(),
-    linkTextFr: nullable(text()).required(),
-    active: Joi.boolean().required(),
-    startDate: nullable(instant()).required(),
-    endDate: nullable(instant()).required(),
-  }),
-);
+export const announcement = defineRecord({
+  id: uuid().readOnly(),
+  textEn: text({ min: 1, max: 1000 }),
+  textFr: text({ min: 1, max: 1000 }),
+  linkUrl: url(2048).nullable(),
+  linkTextEn: text({ min: 1, max: 200 }).nullable(),
+  linkTextFr: text({ min: 1, max: 200 }).nullable(),
+  active: boolean().default(true),
+  startDate: timestamp().nullable(),
+  endDate: timestamp().nullable(),
+});
+
+export type AnnouncementView = View<typeof announcement.fields>;
+export type AnnouncementDocument = Document<typeof announcement.fields>;
+
+export const announcements = Joi.array().items(announcement.view);

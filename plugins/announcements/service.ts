@@ -1,40 +1,40 @@
-import { idText, toStoredId } from '../../src/ids';
-import type { Host } from '../../src/plugins/manifest';
+import type { Seed } from '../../src/fields/field';
+import { toStoredId } from '../../src/core/ids';
+import type { Host } from '../../src/plugins/host';
 import { announcementModel } from './model';
-import type { AnnouncementView } from './schema';
+import { announcement, type AnnouncementView } from './schema';
+
+export type AnnouncementSeed = Seed<typeof announcement.fields> & { id: string };
 
 export class AnnouncementService {
   readonly #announcements;
 
   constructor(host: Host) {
-    this.#announcements = host.model(announcementModel);
+    this.#announcements = host.records(announcementModel);
   }
 
   /** Those that are active at a moment: switched on, begun, and not over. */
   async active(now: Date): Promise<AnnouncementView[]> {
-    const documents = await this.#announcements
-      .find({
+    const documents = await this.#announcements.find(
+      {},
+      {
         active: true,
         $and: [
           { $or: [{ startDate: null }, { startDate: { $lte: now } }] },
           { $or: [{ endDate: null }, { endDate: { $gte: now } }] },
         ],
-      })
-      .sort({ _id: 1 })
-      .lean();
-    return documents.map(({ _id, ...facts }) => ({ id: idText(_id), ...facts }));
+      },
+      { sort: { _id: 1 } },
+    );
+    return documents.map((document) => announcement.toView(document));
   }
 
-  /** Adds announcements, and brings those that are there already up to date; answers how many are new. */
-  async load(seeds: readonly AnnouncementView[]): Promise<number> {
+  /** Adds announcements and updates those that are there; answers how many are new. */
+  async load(seeds: readonly AnnouncementSeed[]): Promise<number> {
     let added = 0;
-    for (const { id, ...facts } of seeds) {
-      const { upsertedCount } = await this.#announcements.updateOne(
-        { _id: toStoredId(id) },
-        { $set: facts },
-        { upsert: true },
-      );
-      added += upsertedCount;
+    for (const { id, ...seed } of seeds) {
+      const { _id, ...set } = announcement.toDocument(seed, { _id: toStoredId(id) });
+      if (await this.#announcements.upsert({}, { _id }, { $set: set })) added += 1;
     }
     return added;
   }

@@ -2,9 +2,10 @@ import { randomInt } from 'node:crypto';
 
 import { counted } from '../../src/cli/table';
 import { tierOption, userName, wholeNumber } from '../../src/cli/values';
-import type { Tier } from '../../src/identity';
-import type { CommandLine, Plugin } from '../../src/plugins/manifest';
-import type { DemoGarden } from './demo-garden';
+import type { Tier } from '../../src/core/identity';
+import type { CommandLine } from '../../src/plugins/command';
+import type { PluginReference } from '../../src/plugins/reference';
+import type { GeneratedGarden } from './generated/generated-garden';
 
 const MAX_SEED = 2 ** 32 - 1;
 const MAX_PLANTS = 1_000_000;
@@ -19,7 +20,7 @@ interface Options {
 }
 
 /** Adds `demo`. */
-export function commands(commandLine: CommandLine, plugin: Plugin<DemoGarden>): void {
+export function commands(commandLine: CommandLine, plugin: PluginReference<GeneratedGarden>): void {
   commandLine.program
     .command('demo')
     .summary('write a made-up garden with a long history')
@@ -54,7 +55,7 @@ Example:
         const bar = app.progress('Events', options.events);
         const { seed = randomInt(MAX_SEED) } = options;
         const written = await app
-          .offers(plugin)
+          .exportsOf(plugin)
           .write({ ...options, seed }, bar)
           .finally(() => {
             bar.stop();

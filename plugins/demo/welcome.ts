@@ -1,27 +1,28 @@
-import type { Host } from '../../src/plugins/manifest';
-import { SEEDS_FOLDER } from '../../src/seeds';
-import { hostSettings } from '../../src/settings';
-import type { AccountService } from '../accounts/service';
+import { hostSettings } from '../../src/core/host-settings';
+import type { Host } from '../../src/plugins/host';
+import type { FirstStart } from '../../src/plugins/plugin';
+import { DAY_MS } from '../../src/core/time';
+import type { Accounts } from '../accounts';
 
-const TOKEN_SECONDS = 365 * 24 * 60 * 60;
+const TOKEN_SECONDS = (365 * DAY_MS) / 1000;
 
 /**
- * Loads the seeds into an empty database of the program's own, and tells how to try the service
- * with them. A database that an operator brought gets no demo account that anybody could use.
+ * Loads the seeds into an empty database of the program's own, and answers how to try the
+ * service with them. A database that an operator brought gets no demo account that anybody could use.
  */
 export async function welcome(
   host: Host,
-  accounts: AccountService,
-  url: string,
+  accounts: Accounts,
+  { url, scopes, loadSeeds }: FirstStart,
 ): Promise<string[]> {
   const isOwn = host.settings.of(hostSettings.mongodbUri) === undefined;
   if (!isOwn || (await accounts.accounts()).length > 0) return [];
-  await host.loadSeeds(SEEDS_FOLDER);
+  await loadSeeds();
   const [account] = await accounts.accounts();
   if (!account) return [];
   const { token } = await accounts.createToken({
     userId: account.id,
-    scopes: [...host.scopes.keys()],
+    scopes: [...scopes.keys()],
     name: 'demo',
     expiresInSeconds: TOKEN_SECONDS,
   });

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../src/errors';
+import type { ErrorCode } from '../../src/core/errors';
 import {
   featureNotAvailable,
   idempotencyConflict,
@@ -13,11 +13,11 @@ import {
   unauthorized,
   unsupportedMediaType,
   validationError,
-} from '../../src/errors';
-import { type Json, type JsonObject, jsonSchemaOf } from '../../src/json-schema';
-import type { Exchange, Transport, TransportMethod } from '../../src/plugins/manifest';
+} from '../../src/core/errors';
+import { type Json, type JsonObject, jsonSchemaOf } from '../../src/fields/json-schema';
 import type { Operation } from '../../src/plugins/operation';
-import { IDENTITY } from '../../src/project';
+import type { ApiDescription, Transport, TransportMethod } from '../../src/plugins/transport';
+import { IDENTITY } from '../../src/core/project';
 
 /** What may be wrong with any body. */
 const BODY_ERRORS = [invalidJson, unsupportedMediaType, payloadTooLarge];
@@ -25,10 +25,7 @@ const BODY_ERRORS = [invalidJson, unsupportedMediaType, payloadTooLarge];
 const OUR_ERRORS = [internalError, serviceUnavailable];
 
 /** The OpenAPI 3.1 document of operations, and of other protocols over them. */
-export function openApiDocument({
-  operations,
-  transports,
-}: Pick<Exchange, 'operations' | 'transports'>): JsonObject {
+export function openApiDocument({ operations, transports }: ApiDescription): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const operation of operations) {
     const path = (paths[operation.path] ??= {});
@@ -76,7 +73,7 @@ function describe(operation: Operation): JsonObject {
     parameters: [
       ...Object.keys(operation.params ?? {}).map((name) => parameter(name, 'path')),
       ...queryParameters(operation),
-      ...(idempotent === true ? [parameter('Idempotency-Key', 'header')] : []),
+      ...(idempotent ? [parameter('Idempotency-Key', 'header')] : []),
     ],
     ...(body
       ? { requestBody: { required: true, content: json(jsonSchemaOf(body, 'input')) } }
@@ -165,7 +162,7 @@ function errorsOf(operation: Operation): ErrorCode[] {
     ...('scope' in access ? [insufficientScope] : []),
     ...(feature ? [featureNotAvailable] : []),
     ...(typeof limit === 'string' ? [rateLimited] : []),
-    ...(idempotent === true ? [idempotencyConflict, idempotencyMismatch] : []),
+    ...(idempotent ? [idempotencyConflict, idempotencyMismatch] : []),
     ...Object.values(params),
     ...errors,
     ...OUR_ERRORS,

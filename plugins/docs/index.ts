@@ -1,4 +1,4 @@
-import { definePlugin } from '../../src/plugins/define';
+import { definePlugin } from '../../src/plugins/plugin';
 import { openApiDocument } from './document';
 import { serveFile, servePage } from './page';
 
@@ -16,9 +16,9 @@ export default definePlugin({
           GET: {
             summary: 'The OpenAPI document',
             access,
-            handler: async (ctx, exchange) => {
+            handler: async (ctx, api) => {
               ctx.type = 'application/json';
-              ctx.body = JSON.stringify(openApiDocument(exchange));
+              ctx.body = JSON.stringify(openApiDocument(api));
             },
           },
         },

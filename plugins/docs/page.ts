@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import type { Context } from 'koa';
 
-import { notFound } from '../../src/errors';
+import { notFound } from '../../src/core/errors';
 
 /** Found without loading the package, which takes a quarter of the program's start. */
 const SWAGGER_UI = path.dirname(require.resolve('swagger-ui-dist/package.json'));

@@ -1,4 +1,4 @@
-import { ErrorCode } from '../../src/errors';
+import { ErrorCode } from '../../src/core/errors';
 
 export const eventNotFound = new ErrorCode(
   'event_not_found',

@@ -1,32 +1,53 @@
-import { definePlugin } from '../../src/plugins/define';
+import { on } from '../../src/data/listener';
+import { definePlugin } from '../../src/plugins/plugin';
 import photosPlugin from '../photos';
 import plantsPlugin from '../plants';
+import { plantDeleted } from '../plants/domain-events';
+import { lastCare } from './derived/last-care';
+import { PlantDeletions } from './derived/plant-deletions';
+import { careChanged } from './domain-events';
 import { eventNotFound, invalidCursor } from './errors';
-import { lastCare } from './last-care';
-import { eventModel, removedPlantModel } from './model';
-import { EventPages } from './pages';
-import { Removals } from './removals';
+import { EventPages } from './list/pages';
+import { deletedPlantModel, eventModel } from './model';
 import { routes } from './routes';
 import { EventService } from './service';
 
+export {
+  type CareEntry,
+  createEvent,
+  type CreateEvent,
+  EVENT_TYPES,
+  type EventDocument,
+  type EventType,
+  GROWTH_UNITS,
+  type GrowthUnit,
+} from './schema';
+
+/** What other plugins may do with events. */
+export type Events = Pick<EventService, 'careEntries' | 'create' | 'growthSpan' | 'insertBulk'>;
+
+/** The events of deleted plants, while they are not yet marked deleted. */
+export type Deletions = Pick<PlantDeletions, 'finish' | 'pending' | 'plantIds'>;
+
 /** Care events logged against plants. */
-export default definePlugin<{ events: EventService; removals: Removals }>({
+export default definePlugin<{ events: Events; deletions: Deletions }>({
   name: 'events',
   requires: ['photos', 'plants'],
   scopes: { 'events:write': 'Log, change and delete care events' },
   errors: [eventNotFound, invalidCursor],
-  models: [eventModel, removedPlantModel],
+  emits: [careChanged],
+  models: [eventModel, deletedPlantModel],
   setup: (host) => {
-    const plants = host.offers(plantsPlugin);
-    const photos = host.offers(photosPlugin);
+    const plants = host.use(plantsPlugin);
+    const photos = host.use(photosPlugin);
     const events = new EventService(host, plants, photos);
-    const removals = new Removals(host, events);
+    const deletions = new PlantDeletions(host, events);
     return {
-      offers: { events, removals },
-      operations: routes(events, new EventPages(host, plants, photos)),
-      listeners: { 'plant.removed': (tx, { plantId }) => removals.note(tx, plantId) },
+      exports: { events, deletions },
+      operations: () => routes(events, new EventPages(host, plants, photos)),
+      listeners: [on(plantDeleted, (tx, { plantId }) => deletions.record(tx, plantId))],
       derived: [lastCare(plants, events)],
-      jobs: [removals.job()],
+      jobs: [deletions.job()],
     };
   },
 });

@@ -1,17 +1,17 @@
 import { type Operation, read, write } from '../../src/plugins/operation';
-import { success } from '../../src/schema';
-import { plantNotFound } from '../plants/errors';
-import { unknownPhoto } from '../photos/errors';
+import { success } from '../../src/fields/joi';
+import { unknownPhoto } from '../photos';
+import { plantNotFound } from '../plants';
 import { eventNotFound, invalidCursor } from './errors';
-import type { EventPages } from './pages';
+import type { EventPages } from './list/pages';
 import {
   createEvent,
   event,
   eventList,
   eventListQuery,
   events as eventArray,
+  eventView,
   monthQuery,
-  updateEvent,
 } from './schema';
 import type { EventService } from './service';
 
@@ -22,10 +22,9 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
       path: '/api/plants/{id}/events',
       summary: "List a plant's events",
       access: { scope: 'plants:read' },
-      limit: 'reads',
       params: { id: plantNotFound },
       query: eventListQuery,
-      response: { status: 200, schema: eventList, description: 'A page of events, newest first' },
+      response: { schema: eventList, description: 'A page of events, newest first' },
       errors: [invalidCursor],
       tool: {
         name: 'list_events',
@@ -39,11 +38,9 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
       path: '/api/plants/{id}/events',
       summary: 'Log an event',
       access: { scope: 'events:write' },
-      limit: 'writes',
-      idempotent: true,
       params: { id: plantNotFound },
       body: createEvent,
-      response: { status: 201, schema: event, description: 'The event' },
+      response: { schema: eventView, description: 'The event' },
       errors: [unknownPhoto],
       tool: {
         name: 'create_event',
@@ -56,7 +53,6 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
       path: '/api/plants/{id}/events/month',
       summary: "List a plant's events between two moments",
       access: { scope: 'plants:read' },
-      limit: 'reads',
       feature: {
         name: 'monthly view',
         tiers: ['pro'],
@@ -64,7 +60,7 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
       },
       params: { id: plantNotFound },
       query: monthQuery,
-      response: { status: 200, schema: eventArray, description: 'The events, newest first' },
+      response: { schema: eventArray, description: 'The events, newest first' },
       tool: {
         name: 'list_month_events',
         description:
@@ -77,10 +73,9 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
       path: '/api/events/{id}',
       summary: 'Change an event',
       access: { scope: 'events:write' },
-      limit: 'writes',
       params: { id: eventNotFound },
-      body: updateEvent,
-      response: { status: 200, schema: event, description: 'The event as it is now' },
+      body: event.patchBody,
+      response: { schema: eventView, description: 'The event as it is now' },
       errors: [unknownPhoto],
       tool: {
         name: 'update_event',
@@ -94,16 +89,15 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
       path: '/api/events/{id}',
       summary: 'Delete an event',
       access: { scope: 'events:write' },
-      limit: 'writes',
       params: { id: eventNotFound },
-      response: { status: 200, schema: success, description: 'The event is deleted' },
+      response: { schema: success, description: 'The event is deleted' },
       tool: {
         name: 'delete_event',
         description:
           "Delete an event, so that it counts nowhere any more; id is the event's. This cannot be undone.",
       },
       handler: async ({ tx, params }) => {
-        await events.remove(tx, params.id);
+        await events.delete(tx, params.id);
         return { success: true };
       },
     }),

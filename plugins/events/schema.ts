@@ -1,7 +1,27 @@
 import Joi from 'joi';
 
-import { id, instant, integer, nullable, oneOf, text, timestamp } from '../../src/schema';
-import { photo, type PhotoView } from '../photos/schema';
+import { DAY_MS } from '../../src/core/time';
+import type { StoredId } from '../../src/core/ids';
+import type { CreateBody, Document, PatchBody, View } from '../../src/fields/field';
+import {
+  integer,
+  nullable,
+  oneOf as oneOfSchema,
+  timestamp as timestampSchema,
+  withKeys,
+} from '../../src/fields/joi';
+import { defineRecord } from '../../src/fields/record';
+import {
+  identified,
+  oneOf,
+  positiveNumber,
+  text,
+  timestamp,
+  timestamps,
+  uuid,
+  uuidList,
+} from '../../src/fields/types';
+import { photo, type PhotoView } from '../photos';
 
 export const EVENT_TYPES = [
   'watered',
@@ -20,32 +40,41 @@ export type GrowthUnit = (typeof GROWTH_UNITS)[number];
 /** How many photos an event may have. */
 const MAX_PHOTOS = 20;
 
-const eventText = text({ max: 2000 }).description('What there is to say about it');
-const growthAmount = Joi.number()
-  .unsafe()
-  .greater(0)
-  .description('How much it grew, in growthUnit');
-const growthUnit = oneOf(GROWTH_UNITS).description('Unit of growthAmount');
-const photoIds = Joi.array()
-  .items(id())
-  .max(MAX_PHOTOS)
-  .unique((a: string, b: string) => a.toLowerCase() === b.toLowerCase())
-  .meta({ jsonSchema: { uniqueItems: true } })
-  .description('Ids of your photos, in the order to show them');
+/** Sections 2.4 to 2.6. */
+export const event = defineRecord({
+  ...identified,
+  plantId: uuid().readOnly(),
+  type: oneOf(EVENT_TYPES).createOnly(),
+  text: text({ max: 2000 }).nullable().describe('What there is to say about it'),
+  growthAmount: positiveNumber().optional().describe('How much it grew, in growthUnit'),
+  growthUnit: oneOf(GROWTH_UNITS).optional().describe('Unit of growthAmount'),
+  occurredAt: timestamp().describe('When it happened'),
+  ...timestamps,
+  photoIds: uuidList(MAX_PHOTOS)
+    .optional()
+    .writeOnly()
+    .describe('Ids of your photos, in the order to show them; on PATCH they replace all photos'),
+});
 
-export interface CreateEvent {
-  type: EventType;
-  text?: string;
-  occurredAt?: Date;
-  photoIds?: string[];
-  isJournal?: boolean;
-  growthAmount?: number;
-  growthUnit?: GrowthUnit;
+type Body = CreateBody<typeof event.fields>;
+
+export type CreateEvent = Omit<Body, 'occurredAt'> &
+  Partial<Pick<Body, 'occurredAt'>> & { isJournal?: boolean };
+export type UpdateEvent = PatchBody<typeof event.fields>;
+export type EventView = View<typeof event.fields> & { photos: PhotoView[] };
+
+export interface EventDocument extends Document<typeof event.fields> {
+  /** Set once the event is deleted (section 3). */
+  deletedAt: Date | null;
+  photos: { photoId: StoredId }[];
 }
 
-/** Section 2.5. */
-export const createEvent = Joi.object<CreateEvent, true>({
-  type: oneOf(EVENT_TYPES)
+/** What of an event counts towards totals. */
+export type CareEntry = Pick<EventDocument, 'type' | 'occurredAt' | 'growthAmount' | 'growthUnit'>;
+
+/** Section 2.5: what is left out depends on other fields, or on the moment of the call. */
+export const createEvent = withKeys<CreateEvent>(event.createBody, {
+  type: oneOfSchema(EVENT_TYPES)
     .when('isJournal', {
       is: Joi.valid(true).required(),
       then: Joi.valid(Joi.override, 'journal').default('journal').messages({
@@ -54,61 +83,15 @@ export const createEvent = Joi.object<CreateEvent, true>({
       otherwise: Joi.string().default('watered'),
     })
     .description('What was done; watered when left out'),
-  text: eventText,
-  occurredAt: timestamp().description('When it happened; now when left out'),
-  photoIds,
+  occurredAt: timestampSchema().description('When it happened; now when left out'),
   isJournal: Joi.boolean().description('true is the same as type journal'),
-  growthAmount,
-  growthUnit,
 });
 
-export interface UpdateEvent {
-  text?: string | null;
-  occurredAt?: Date;
-  photoIds?: string[];
-  growthAmount?: number;
-  growthUnit?: GrowthUnit;
-}
-
-/** Section 2.6. */
-export const updateEvent = Joi.object<UpdateEvent, true>({
-  text: nullable(eventText),
-  occurredAt: timestamp().description('When it happened'),
-  photoIds: photoIds.description('Replaces all photos of the event'),
-  growthAmount,
-  growthUnit,
+export const eventView = withKeys<EventView>(event.view, {
+  photos: Joi.array().items(photo.view).required(),
 });
 
-export interface EventView {
-  id: string;
-  userId: string;
-  plantId: string;
-  type: EventType;
-  text: string | null;
-  growthAmount: number | null;
-  growthUnit: GrowthUnit | null;
-  occurredAt: Date;
-  createdAt: Date;
-  updatedAt: Date;
-  photos: PhotoView[];
-}
-
-/** Section 2.4. */
-export const event = Joi.object<EventView, true>({
-  id: id().required(),
-  userId: text().required(),
-  plantId: id().required(),
-  type: oneOf(EVENT_TYPES).required(),
-  text: nullable(text()).required(),
-  growthAmount: nullable(Joi.number().unsafe()).required(),
-  growthUnit: nullable(oneOf(GROWTH_UNITS)).required(),
-  occurredAt: instant().required(),
-  createdAt: instant().required(),
-  updatedAt: instant().required(),
-  photos: Joi.array().items(photo).required(),
-});
-
-export const events = Joi.array().items(event);
+export const events = Joi.array().items(eventView);
 
 export interface EventListQuery {
   limit: number;
@@ -138,7 +121,7 @@ export interface MonthQuery {
   monthEnd: number;
 }
 
-const MAX_RANGE_MS = 366 * 24 * 60 * 60 * 1000;
+const MAX_RANGE_MS = 366 * DAY_MS;
 /** How far from 1970 a moment can be at all, in JavaScript and so here. */
 const MAX_MOMENT_MS = 8_640_000_000_000_000;
 

@@ -1,93 +1,87 @@
-import type { ClientSession, mongo } from 'mongoose';
+import type { ClientSession } from 'mongoose';
 
+import { asUuid, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
 import type { Transaction } from '../../src/data/transaction';
-import { asUuid, idText, newId, type StoredId, toStoredId } from '../../src/ids';
-import type { Host } from '../../src/plugins/manifest';
-import { plantNotFound } from '../plants/errors';
-import type { PlantService } from '../plants/service';
-import type { PhotoService } from '../photos/service';
+import type { Host } from '../../src/plugins/host';
+import type { Photos } from '../photos';
+import { plantNotFound, type Plants } from '../plants';
+import { careEntries } from './derived/care-entries';
+import { careChanged } from './domain-events';
 import { eventNotFound } from './errors';
-import { type CareFacts, factsOf } from './facts';
-import { type EventDocument, eventModel } from './model';
-import { present, presentAll } from './presenter';
-import type { CreateEvent, EventType, EventView, GrowthUnit, UpdateEvent } from './schema';
-
-declare module '../../src/data/transaction' {
-  interface DomainEvents {
-    /** Events of one plant came (`after` alone), went (`before` alone) or changed (both). */
-    'care.changed': {
-      plantId: string;
-      changes: readonly { before?: CareFacts; after?: CareFacts }[];
-    };
-  }
-}
+import { presentEvents } from './list/present';
+import { eventModel } from './model';
+import {
+  type CareEntry,
+  type CreateEvent,
+  event,
+  type EventDocument,
+  type EventType,
+  type EventView,
+  type GrowthUnit,
+  type UpdateEvent,
+} from './schema';
 
 /** What is done with events, and what their totals are made of. */
 export class EventService {
   readonly #events;
-  readonly #reads: mongo.Collection<EventDocument>;
 
   constructor(
     host: Host,
-    private readonly plants: PlantService,
-    private readonly photos: PhotoService,
+    private readonly plants: Plants,
+    private readonly photos: Photos,
   ) {
-    this.#events = host.model(eventModel);
-    this.#reads = host.collection(eventModel);
+    this.#events = host.records(eventModel);
   }
 
   /** @throws ApiError plant_not_found, photo_not_found */
-  async create(tx: Transaction, plantId: string, event: CreateEvent): Promise<EventView> {
-    const { occurredAt = tx.now } = event;
-    const noted = await this.plants.noteCare(tx, plantId, {
+  async create(tx: Transaction, plantId: string, body: CreateEvent): Promise<EventView> {
+    const { occurredAt = tx.now } = body;
+    const isThere = await this.plants.recordCare(tx, plantId, {
       lastEvent: occurredAt,
-      ...(event.type === 'watered' ? { lastWatered: occurredAt } : {}),
+      ...(body.type === 'watered' ? { lastWatered: occurredAt } : {}),
     });
-    if (!noted) throw plantNotFound.error();
-    const photos = await this.photos.require(tx, event.photoIds ?? [], 'photoIds');
+    if (!isThere) throw plantNotFound.error();
+    const photos = await this.photos.requireOwn(tx, body.photoIds ?? [], 'photoIds');
     const document: EventDocument = {
-      _id: newId(),
-      userId: tx.account.id,
-      plantId: toStoredId(plantId),
-      type: event.type,
-      text: event.text ?? null,
-      growthAmount: event.growthAmount ?? null,
-      growthUnit: event.growthUnit ?? null,
-      occurredAt,
-      createdAt: tx.now,
-      updatedAt: tx.now,
+      ...event.toDocument(
+        { ...body, occurredAt },
+        {
+          _id: newId(),
+          userId: tx.userId,
+          plantId: toStoredId(plantId),
+          createdAt: tx.now,
+          updatedAt: tx.now,
+        },
+      ),
       deletedAt: null,
-      photos: photos.map((photo) => ({ photoId: toStoredId(photo.id) })),
+      photos: photos.map(({ id }) => ({ photoId: toStoredId(id) })),
     };
-    await this.#events.create([document], { session: tx.session });
-    await tx.emit('care.changed', { plantId, changes: [{ after: document }] });
-    return present(document, photos);
+    await this.#events.insert(tx, document);
+    await tx.emit(careChanged, { plantId, changes: [{ after: document }] });
+    return { ...event.toView(document), photos };
   }
 
   /** Changes the fields given; none given changes nothing. @throws ApiError event_not_found */
-  async update(tx: Transaction, id: string, changes: UpdateEvent): Promise<EventView> {
+  async update(tx: Transaction, id: string, body: UpdateEvent): Promise<EventView> {
     const before = await this.#requireLive(tx, id);
-    const { photoIds, ...facts } = changes;
-    const photos = photoIds && (await this.photos.require(tx, photoIds, 'photoIds'));
-    if (Object.keys(changes).length > 0) {
-      const set: Partial<EventDocument> = {
-        ...facts,
-        ...(photos && { photos: photos.map((photo) => ({ photoId: toStoredId(photo.id) })) }),
-        updatedAt: tx.now,
-      };
-      await this.#set(tx, [before], set);
-      const after = { ...before, ...set };
-      await this.#changed(tx, before, after);
-      return this.#present(tx, after);
-    }
-    return this.#present(tx, before);
+    const photos = body.photoIds && (await this.photos.requireOwn(tx, body.photoIds, 'photoIds'));
+    if (Object.keys(body).length === 0) return this.#present(tx, before);
+    const changes: Partial<EventDocument> = {
+      ...event.toChanges(body),
+      ...(photos && { photos: photos.map((photo) => ({ photoId: toStoredId(photo.id) })) }),
+      updatedAt: tx.now,
+    };
+    await this.#set(tx, [before], changes);
+    const after = { ...before, ...changes };
+    await this.#emitChange(tx, before, after);
+    return this.#present(tx, after);
   }
 
   /** Deletes softly (section 3). @throws ApiError event_not_found */
-  async remove(tx: Transaction, id: string): Promise<void> {
-    const event = await this.#requireLive(tx, id);
-    await this.#set(tx, [event], { deletedAt: tx.now });
-    await this.#changed(tx, event);
+  async delete(tx: Transaction, id: string): Promise<void> {
+    const before = await this.#requireLive(tx, id);
+    await this.#set(tx, [before], { deletedAt: tx.now });
+    await this.#emitChange(tx, before);
   }
 
   /** The first and last moment at which a plant's growth was measured in a unit. */
@@ -97,7 +91,6 @@ export class EventService {
     unit: GrowthUnit | null,
   ): Promise<{ firstAt: Date; lastAt: Date } | undefined> {
     const measured = {
-      userId: tx.account.id,
       plantId: toStoredId(plantId),
       type: 'growth' as const,
       deletedAt: null,
@@ -105,47 +98,48 @@ export class EventService {
       growthAmount: { $gt: 0 },
     };
     const edge = (direction: 1 | -1) =>
-      this.#reads.findOne(measured, { session: tx.session, sort: { occurredAt: direction } });
+      this.#events.findOne(tx, measured, { sort: { occurredAt: direction } });
     const first = await edge(1);
     const last = await edge(-1);
     return first && last ? { firstAt: first.occurredAt, lastAt: last.occurredAt } : undefined;
   }
 
   /** What counts of an account's events that are not deleted: all, or some plants' or of a type. */
-  facts(
+  careEntries(
     userId: string,
     session: ClientSession,
     { plantIds, type }: { plantIds?: readonly StoredId[]; type?: EventType } = {},
-  ): AsyncIterable<CareFacts & { plantId: StoredId }> {
-    const filter = {
-      userId,
-      deletedAt: null,
-      ...(plantIds ? { plantId: { $in: plantIds.map(asUuid) } } : {}),
-      ...(type ? { type } : {}),
-    };
-    return factsOf(this.#reads, filter, session);
+  ): AsyncIterable<CareEntry & { plantId: StoredId }> {
+    return careEntries(
+      this.#events,
+      { userId, session },
+      {
+        ...(plantIds ? { plantId: { $in: plantIds.map(asUuid) } } : {}),
+        ...(type ? { type } : {}),
+      },
+    );
   }
 
-  /** Marks some events of a removed plant deleted; answers how many. */
-  async removeSome(tx: Transaction, plantId: string, atMost: number): Promise<number> {
-    const scope = { userId: tx.account.id, plantId: toStoredId(plantId), deletedAt: null };
-    const events = await this.#reads
-      .find(scope, { session: tx.session, promoteBuffers: true })
-      .limit(atMost)
-      .toArray();
+  /** Marks some events of a deleted plant deleted; answers how many. */
+  async deleteSome(tx: Transaction, plantId: string, limit: number): Promise<number> {
+    const live = { plantId: toStoredId(plantId), deletedAt: null };
+    const events = await this.#events.find(tx, live, { limit });
     if (events.length === 0) return 0;
     await this.#set(tx, events, { deletedAt: tx.now });
-    await tx.emit('care.changed', { plantId, changes: events.map((before) => ({ before })) });
+    await tx.emit(careChanged, { plantId, changes: events.map((before) => ({ before })) });
     return events.length;
   }
 
-  /** Keeps many events at once; what follows from them is the caller's care. */
-  async insertBulk(documents: readonly EventDocument[]): Promise<void> {
-    await this.#reads.insertMany([...documents], { ordered: false });
+  /**
+   * Inserts many events at once, out of reach as long as their plants are not there; what derives
+   * from them is the caller's to rebuild.
+   */
+  async insertBulk(userId: string, documents: readonly EventDocument[]): Promise<void> {
+    await this.#events.insertBulk({ userId }, documents);
   }
 
-  /** Takes what changed to the plant and to whoever listens. */
-  async #changed(tx: Transaction, before: EventDocument, after?: EventDocument): Promise<void> {
+  /** Passes what changed on to the plant and to listeners. */
+  async #emitChange(tx: Transaction, before: EventDocument, after?: EventDocument): Promise<void> {
     const plantId = idText(before.plantId);
     if (after?.occurredAt.getTime() !== before.occurredAt.getTime()) {
       await this.plants.setLastCare(tx, plantId, {
@@ -153,18 +147,14 @@ export class EventService {
         lastWatered: await this.#latest(tx, plantId, 'watered'),
       });
     }
-    await tx.emit('care.changed', { plantId, changes: [after ? { before, after } : { before }] });
+    await tx.emit(careChanged, { plantId, changes: [after ? { before, after } : { before }] });
   }
 
   async #latest(tx: Transaction, plantId: string, type?: EventType): Promise<Date | null> {
-    const latest = await this.#reads.findOne(
-      {
-        userId: tx.account.id,
-        plantId: toStoredId(plantId),
-        deletedAt: null,
-        ...(type ? { type } : {}),
-      },
-      { session: tx.session, sort: { occurredAt: -1 }, projection: { occurredAt: 1 } },
+    const latest = await this.#events.findOne(
+      tx,
+      { plantId: toStoredId(plantId), deletedAt: null, ...(type ? { type } : {}) },
+      { sort: { occurredAt: -1 }, projection: { occurredAt: 1 } },
     );
     return latest?.occurredAt ?? null;
   }
@@ -172,30 +162,21 @@ export class EventService {
   async #set(
     tx: Transaction,
     events: readonly EventDocument[],
-    set: Partial<EventDocument>,
+    changes: Partial<EventDocument>,
   ): Promise<void> {
-    await this.#events.updateMany(
-      { userId: tx.account.id, _id: { $in: events.map((event) => asUuid(event._id)) } },
-      { $set: set },
-      { session: tx.session },
-    );
+    const ids = events.map(({ _id }) => asUuid(_id));
+    await this.#events.updateMany(tx, { _id: { $in: ids } }, { $set: changes });
   }
 
   /** An event lives as long as it is not deleted and its plant is there. */
   async #requireLive(tx: Transaction, id: string): Promise<EventDocument> {
-    const { session, account } = tx;
-    const event = await this.#reads.findOne(
-      { userId: account.id, _id: toStoredId(id), deletedAt: null },
-      { session },
-    );
-    if (event && (await this.plants.exists(account.id, idText(event.plantId), session))) {
-      return event;
-    }
+    const found = await this.#events.findOne(tx, { _id: toStoredId(id), deletedAt: null });
+    if (found && (await this.plants.exists(tx, idText(found.plantId)))) return found;
     throw eventNotFound.error();
   }
 
-  async #present(tx: Transaction, event: EventDocument): Promise<EventView> {
-    const [view] = await presentAll(this.photos, tx.account.id, [event], tx.session);
+  async #present(tx: Transaction, document: EventDocument): Promise<EventView> {
+    const [view] = await presentEvents(this.photos, tx, [document]);
     if (!view) throw new Error('One event was presented as none.');
     return view;
   }

@@ -1,12 +1,12 @@
-import { serviceUnavailable } from '../../src/errors';
-import type { Host } from '../../src/plugins/manifest';
+import { serviceUnavailable } from '../../src/core/errors';
+import type { Host } from '../../src/plugins/host';
 import { type Operation, publicRead } from '../../src/plugins/operation';
 import { live, metrics, ready } from './schema';
 
 const NO_LIMIT = { none: 'asked by probes of the operator, from inside' };
 const NO_TOOL = { none: 'for the programs of operators, not for people' };
 
-/** decisions.md, "The program from outside". */
+/** docs/decisions.md, "The program from outside". */
 export function routes(host: Host): Operation[] {
   return [
     publicRead({
@@ -14,7 +14,7 @@ export function routes(host: Host): Operation[] {
       summary: 'Whether the process lives',
       access: { public: 'probes have no token' },
       limit: NO_LIMIT,
-      response: { status: 200, schema: live, description: 'It lives' },
+      response: { schema: live, description: 'It lives' },
       tool: NO_TOOL,
       handler: async () => ({ status: 'ok' }),
     }),
@@ -23,7 +23,7 @@ export function routes(host: Host): Operation[] {
       summary: 'Whether the service can serve',
       access: { public: 'probes have no token' },
       limit: NO_LIMIT,
-      response: { status: 200, schema: ready, description: 'It can serve' },
+      response: { schema: ready, description: 'It can serve' },
       errors: [serviceUnavailable],
       tool: NO_TOOL,
       handler: async () => {
@@ -43,7 +43,6 @@ export function routes(host: Host): Operation[] {
       access: { public: 'collectors have no token' },
       limit: NO_LIMIT,
       response: {
-        status: 200,
         schema: metrics,
         description: 'Text in the Prometheus format',
         type: 'text/plain; version=0.0.4; charset=utf-8',

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 
-import { oneOf } from '../../src/schema';
+import { oneOf } from '../../src/fields/joi';
 
 export const live = Joi.object({ status: Joi.valid('ok').required() });
 

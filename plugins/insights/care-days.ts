@@ -1,10 +1,10 @@
 import type { ClientSession } from 'mongoose';
 
-import type { DomainEvents, Transaction } from '../../src/data/transaction';
-import type { Host } from '../../src/plugins/manifest';
-import type { CareFacts } from '../events/facts';
-import type { EventType } from '../events/schema';
-import { calendarOf } from './calendar';
+import type { Transaction } from '../../src/data/transaction';
+import type { Host } from '../../src/plugins/host';
+import type { CareEntry, EventType } from '../events';
+import type { CareChange } from '../events/domain-events';
+import { calendarOf } from '../../src/core/time';
 import { careMonthModel } from './model';
 
 /** Events by day (`YYYY-MM-DD`) and type. */
@@ -36,12 +36,12 @@ export class CareDays {
   readonly #months;
 
   constructor(host: Host) {
-    this.#months = host.model(careMonthModel);
+    this.#months = host.records(careMonthModel);
   }
 
   async read(userId: string, session: ClientSession): Promise<DayCounts> {
     const counts = new DayCounts();
-    const months = await this.#months.find({ userId }).session(session).lean();
+    const months = await this.#months.find({ userId, session });
     for (const { month, days } of months) {
       for (const [day, types] of Object.entries(days)) {
         for (const [type, count] of Object.entries(types)) {
@@ -54,7 +54,7 @@ export class CareDays {
   }
 
   /** Counts events that came, went or moved. */
-  async apply(tx: Transaction, changes: DomainEvents['care.changed']['changes']): Promise<void> {
+  async apply(tx: Transaction, changes: readonly CareChange[]): Promise<void> {
     const dayOf = calendarOf(tx.account.timezone);
     const moved = new DayCounts();
     for (const { before, after } of changes) {
@@ -64,15 +64,15 @@ export class CareDays {
     await this.#increment(tx, moved);
   }
 
-  /** Counts anew from all events, in a time zone; writes what differs and says each difference. */
+  /** Recounts all events, in a time zone; writes what differs and answers each difference. */
   async rebuild(
     tx: Transaction,
-    facts: AsyncIterable<CareFacts>,
+    entries: AsyncIterable<CareEntry>,
     timezone: string,
   ): Promise<string[]> {
     const dayOf = calendarOf(timezone);
     const wanted = new DayCounts();
-    for await (const { occurredAt, type } of facts) wanted.add(dayOf(occurredAt), type);
+    for await (const { occurredAt, type } of entries) wanted.add(dayOf(occurredAt), type);
     const correction = new DayCounts();
     const stored = await this.read(tx.account.id, tx.session);
     for (const { date, type, count } of wanted.entries()) correction.add(date, type, count);
@@ -92,12 +92,9 @@ export class CareDays {
       increments[`days.${date.slice(8)}.${type}`] = count;
       months.set(month, increments);
     }
-    if (months.size === 0) return;
-    await this.#months.bulkWrite(
-      [...months].map(([month, $inc]) => ({
-        updateOne: { filter: { userId: tx.account.id, month }, update: { $inc }, upsert: true },
-      })),
-      { session: tx.session },
+    await this.#months.upsertMany(
+      tx,
+      [...months].map(([month, $inc]) => ({ filter: { month }, update: { $inc } })),
     );
   }
 }

@@ -1,12 +1,11 @@
 import Big from 'big.js';
 import type { ClientSession } from 'mongoose';
 
-import type { DomainEvents, Transaction } from '../../src/data/transaction';
-import { idText, type StoredId, toStoredId } from '../../src/ids';
-import type { Host } from '../../src/plugins/manifest';
-import type { CareFacts } from '../events/facts';
-import type { EventService } from '../events/service';
-import type { GrowthUnit } from '../events/schema';
+import type { Transaction } from '../../src/data/transaction';
+import { idText, type StoredId, toStoredId } from '../../src/core/ids';
+import type { Host } from '../../src/plugins/host';
+import type { CareEntry, Events, GrowthUnit } from '../events';
+import type { CareChange } from '../events/domain-events';
 import { type GrowthDocument, growthModel } from './model';
 
 /** What a plant's growth adds up to, without whose it is. */
@@ -14,10 +13,10 @@ type GrowthTotal = Pick<GrowthDocument, 'unit' | 'total' | 'measurements' | 'fir
 
 /** The growth that an event measured, if it did. */
 function measured(
-  facts: CareFacts | undefined,
+  entry: CareEntry | undefined,
 ): { unit: GrowthUnit | null; amount: number } | undefined {
-  if (facts?.type !== 'growth' || facts.growthAmount === null) return undefined;
-  return { unit: facts.growthUnit, amount: facts.growthAmount };
+  if (entry?.type !== 'growth' || entry.growthAmount === null) return undefined;
+  return { unit: entry.growthUnit, amount: entry.growthAmount };
 }
 
 /** What plants have grown, per plant and unit: kept up as measurements come and go. */
@@ -26,20 +25,20 @@ export class GrowthTotals {
 
   constructor(
     host: Host,
-    private readonly events: EventService,
+    private readonly events: Events,
   ) {
-    this.#growth = host.model(growthModel);
+    this.#growth = host.records(growthModel);
   }
 
   read(userId: string, session: ClientSession): Promise<GrowthDocument[]> {
-    return this.#growth.find({ userId }).sort({ plantId: 1, unit: 1 }).session(session).lean();
+    return this.#growth.find({ userId, session }, {}, { sort: { plantId: 1, unit: 1 } });
   }
 
   /** Counts measurements that came, went or changed. */
-  async apply(tx: Transaction, { plantId, changes }: DomainEvents['care.changed']): Promise<void> {
+  async apply(tx: Transaction, plantId: string, changes: readonly CareChange[]): Promise<void> {
     const deltas = new Map<GrowthUnit | null, { total: Big; measurements: number }>();
-    const add = (facts: CareFacts | undefined, sign: 1 | -1): void => {
-      const growth = measured(facts);
+    const add = (entry: CareEntry | undefined, sign: 1 | -1): void => {
+      const growth = measured(entry);
       if (!growth) return;
       const delta = deltas.get(growth.unit) ?? { total: new Big(0), measurements: 0 };
       delta.total = delta.total.plus(new Big(growth.amount).times(sign));
@@ -53,20 +52,17 @@ export class GrowthTotals {
     for (const [unit, delta] of deltas) await this.#add(tx, plantId, unit, delta);
   }
 
-  /** A removed plant's growth goes with it. */
-  async forgetPlant(tx: Transaction, plantId: string): Promise<void> {
-    await this.#growth.deleteMany(
-      { userId: tx.account.id, plantId: toStoredId(plantId) },
-      { session: tx.session },
-    );
+  /** A deleted plant's growth goes with it. */
+  async deletePlant(tx: Transaction, plantId: string): Promise<void> {
+    await this.#growth.deleteMany(tx, { plantId: toStoredId(plantId) });
   }
 
-  /** Adds all measurements up anew; writes what differs and says each difference. */
+  /** Recomputes all totals; writes what differs and answers each difference. */
   async rebuild(
     tx: Transaction,
-    facts: AsyncIterable<CareFacts & { plantId: StoredId }>,
+    entries: AsyncIterable<CareEntry & { plantId: StoredId }>,
   ): Promise<string[]> {
-    const wanted = await sumUp(facts);
+    const wanted = await sumUp(entries);
     const stored = new Map<string, GrowthTotal>();
     for (const growth of await this.read(tx.account.id, tx.session)) {
       stored.set(keyOf(idText(growth.plantId), growth.unit), growth);
@@ -91,9 +87,8 @@ export class GrowthTotals {
     unit: GrowthUnit | null,
     delta: { total: Big; measurements: number },
   ): Promise<void> {
-    const scope = { userId: tx.account.id, plantId: toStoredId(plantId), unit };
-    const known = await this.#growth.findOne(scope).session(tx.session).lean();
-    // Whatever leaves the list of a removed plant was forgotten with the plant.
+    const known = await this.#growth.findOne(tx, { plantId: toStoredId(plantId), unit });
+    // The growth of a deleted plant was deleted with the plant.
     if (!known && delta.measurements <= 0) return;
     const span = await this.events.growthSpan(tx, plantId, unit);
     const measurements = (known?.measurements ?? 0) + delta.measurements;
@@ -107,26 +102,21 @@ export class GrowthTotals {
     unit: GrowthUnit | null,
     growth: GrowthTotal | undefined,
   ): Promise<void> {
-    const scope = { userId: tx.account.id, plantId: toStoredId(plantId), unit };
-    const options = { session: tx.session };
+    const filter = { plantId: toStoredId(plantId), unit };
     if (!growth) {
-      await this.#growth.deleteOne(scope, options);
+      await this.#growth.deleteOne(tx, filter);
       return;
     }
     const { total, measurements, firstAt, lastAt } = growth;
-    await this.#growth.updateOne(
-      scope,
-      { $set: { total, measurements, firstAt, lastAt } },
-      { ...options, upsert: true },
-    );
+    await this.#growth.upsert(tx, filter, { $set: { total, measurements, firstAt, lastAt } });
   }
 }
 
 async function sumUp(
-  facts: AsyncIterable<CareFacts & { plantId: StoredId }>,
+  entries: AsyncIterable<CareEntry & { plantId: StoredId }>,
 ): Promise<Map<string, GrowthTotal>> {
   const totals = new Map<string, GrowthTotal>();
-  for await (const event of facts) {
+  for await (const event of entries) {
     const growth = measured(event);
     if (!growth) continue;
     const key = keyOf(idText(event.plantId), growth.unit);

@@ -1,6 +1,10 @@
-import { definePlugin } from '../../src/plugins/define';
+import { on } from '../../src/data/listener';
+import { definePlugin } from '../../src/plugins/plugin';
+import { accountChanged } from '../accounts/domain-events';
 import eventsPlugin from '../events';
+import { careChanged } from '../events/domain-events';
 import plantsPlugin from '../plants';
+import { plantDeleted } from '../plants/domain-events';
 import { CareDays } from './care-days';
 import { GrowthTotals } from './growth';
 import { careMonthModel, growthModel } from './model';
@@ -14,23 +18,23 @@ export default definePlugin({
   scopes: { 'insights:read': 'Read insights' },
   models: [careMonthModel, growthModel],
   setup: (host) => {
-    const { events, removals } = host.offers(eventsPlugin);
+    const { events, deletions } = host.use(eventsPlugin);
     const careDays = new CareDays(host);
     const growth = new GrowthTotals(host, events);
-    const plants = host.offers(plantsPlugin);
-    const insights = new InsightService(host, { plants, events, removals, careDays, growth });
+    const plants = host.use(plantsPlugin);
+    const insights = new InsightService(host, { plants, events, deletions, careDays, growth });
     return {
-      operations: routes(insights),
-      listeners: {
-        'care.changed': async (tx, change) => {
+      operations: () => routes(insights),
+      listeners: [
+        on(careChanged, async (tx, change) => {
           await careDays.apply(tx, change.changes);
-          await growth.apply(tx, change);
-        },
-        'plant.removed': (tx, { plantId }) => growth.forgetPlant(tx, plantId),
-        'account.changed': async (tx, { before, after }) => {
+          await growth.apply(tx, change.plantId, change.changes);
+        }),
+        on(plantDeleted, (tx, { plantId }) => growth.deletePlant(tx, plantId)),
+        on(accountChanged, async (tx, { before, after }) => {
           if (before.timezone !== after.timezone) await insights.rebuildDays(tx, after.timezone);
-        },
-      },
+        }),
+      ],
       derived: [
         { name: 'day counts', rebuild: (tx) => insights.rebuildDays(tx) },
         { name: 'growth', rebuild: (tx) => insights.rebuildGrowth(tx) },

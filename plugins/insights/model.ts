@@ -1,8 +1,8 @@
 import { Schema } from 'mongoose';
 
-import { defineModel } from '../../src/data/models';
-import type { StoredId } from '../../src/ids';
-import type { EventType, GrowthUnit } from '../events/schema';
+import type { StoredId } from '../../src/core/ids';
+import { accountModel } from '../../src/data/models';
+import type { EventType, GrowthUnit } from '../events';
 
 /** Events by type on one day. */
 export type TypeCounts = Partial<Record<EventType, number>>;
@@ -16,10 +16,9 @@ export interface CareMonthDocument {
   days: Record<string, TypeCounts>;
 }
 
-export const careMonthModel = defineModel<CareMonthDocument>({
-  name: 'CareMonth',
-  owner: 'account',
-  schema: new Schema<CareMonthDocument>(
+export const careMonthModel = accountModel<CareMonthDocument>(
+  'CareMonth',
+  new Schema(
     {
       userId: { type: String, required: true },
       month: { type: String, required: true },
@@ -29,7 +28,7 @@ export const careMonthModel = defineModel<CareMonthDocument>({
   )
     // All months of an account; one of them, to count an event.
     .index({ userId: 1, month: 1 }, { unique: true }),
-});
+);
 
 /** What the growth of a plant adds up to, in one of the units that were logged. */
 export interface GrowthDocument {
@@ -43,10 +42,9 @@ export interface GrowthDocument {
   lastAt: Date;
 }
 
-export const growthModel = defineModel<GrowthDocument>({
-  name: 'Growth',
-  owner: 'account',
-  schema: new Schema<GrowthDocument>(
+export const growthModel = accountModel<GrowthDocument>(
+  'Growth',
+  new Schema(
     {
       userId: { type: String, required: true },
       plantId: { type: Schema.Types.UUID, required: true },
@@ -60,4 +58,4 @@ export const growthModel = defineModel<GrowthDocument>({
   )
     // An account's growth; a plant's, to add to it.
     .index({ userId: 1, plantId: 1, unit: 1 }, { unique: true }),
-});
+);

@@ -9,8 +9,7 @@ export function routes(insights: InsightService): Operation[] {
       path: '/api/insights',
       summary: 'Read what all the care adds up to',
       access: { scope: 'insights:read' },
-      limit: 'reads',
-      response: { status: 200, schema: insightsSchema, description: 'The insights' },
+      response: { schema: insightsSchema, description: 'The insights' },
       tool: {
         name: 'get_insights',
         description:

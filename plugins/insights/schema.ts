@@ -1,7 +1,7 @@
 import Joi from 'joi';
 
-import { id, integer, nullable, oneOf, text } from '../../src/schema';
-import { EVENT_TYPES, type EventType, GROWTH_UNITS, type GrowthUnit } from '../events/schema';
+import { id, integer, nullable, oneOf, text } from '../../src/fields/joi';
+import { EVENT_TYPES, type EventType, GROWTH_UNITS, type GrowthUnit } from '../events';
 
 const day = () => Joi.string().meta({ jsonSchema: { format: 'date' } });
 
@@ -31,7 +31,7 @@ export interface InsightsView {
   }[];
 }
 
-/** Section 2.11, with the sections of decisions.md, "Insights". */
+/** Section 2.11, with the sections of docs/decisions.md, "Insights". */
 export const insights = Joi.object<InsightsView, true>({
   overview: Joi.object({
     totalPlants: integer(0).required(),

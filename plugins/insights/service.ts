@@ -1,46 +1,44 @@
 import type { ClientSession } from 'mongoose';
 
 import type { Transaction } from '../../src/data/transaction';
-import type { Account } from '../../src/identity';
-import { idText, type StoredId } from '../../src/ids';
-import type { Host } from '../../src/plugins/manifest';
-import type { Removals } from '../events/removals';
-import type { CareFacts } from '../events/facts';
-import type { EventService } from '../events/service';
-import type { PlantService, PlantSummary } from '../plants/service';
-import { addDays, calendarOf, WEEKDAYS, weekdayOf } from './calendar';
+import type { Account } from '../../src/core/identity';
+import { idText, type StoredId } from '../../src/core/ids';
+import type { Host } from '../../src/plugins/host';
+import type { CareEntry, Deletions, Events } from '../events';
+import type { Plants, PlantSummary } from '../plants';
+import { addDays, calendarOf, DAY_MS } from '../../src/core/time';
+import { WEEKDAYS, weekdayOf } from './weekdays';
 import type { CareDays, DayCounts } from './care-days';
 import type { GrowthTotals } from './growth';
 import type { GrowthDocument } from './model';
 import type { InsightsView } from './schema';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** How far back `careActivityByDay` goes, today included. */
 const ACTIVITY_DAYS = 365;
 
-interface Parts {
-  plants: PlantService;
-  events: EventService;
-  removals: Removals;
+interface Dependencies {
+  plants: Plants;
+  events: Events;
+  deletions: Deletions;
   careDays: CareDays;
   growth: GrowthTotals;
 }
 
-/** What a person's care adds up to (section 2.11; decisions.md, "Insights"). */
+/** What a person's care adds up to (section 2.11; docs/decisions.md, "Insights"). */
 export class InsightService {
   constructor(
     private readonly host: Host,
-    private readonly parts: Parts,
+    private readonly dependencies: Dependencies,
   ) {}
 
   async read(account: Account, now: Date): Promise<InsightsView> {
-    const { plants, careDays, growth } = this.parts;
+    const { plants, careDays, growth } = this.dependencies;
     return this.host.snapshot(async (session) => {
       const gardens = await plants.summaries(account.id, session);
       const counts = await careDays.read(account.id, session);
       const totals = await growth.read(account.id, session);
       const dayOf = calendarOf(account.timezone);
-      await this.#leaveOutRemoved(account.id, session, counts, dayOf);
+      await this.#subtractDeleted(account.id, session, counts, dayOf);
       const today = dayOf(now);
       return {
         overview: overview(gardens, counts, account.usage['photos'] ?? 0, now),
@@ -52,40 +50,44 @@ export class InsightService {
     });
   }
 
-  /** Computes day counts anew, for a time zone; says each difference. */
+  /** Recomputes day counts, for a time zone; answers each difference. */
   async rebuildDays(tx: Transaction, timezone = tx.account.timezone): Promise<string[]> {
-    const facts = this.#factsOf(tx, { ofRemovedPlants: true });
-    return this.parts.careDays.rebuild(tx, facts, timezone);
+    const facts = this.#careEntries(tx, { ofDeletedPlants: true });
+    return this.dependencies.careDays.rebuild(tx, facts, timezone);
   }
 
-  /** Computes growth totals anew; says each difference. */
+  /** Recomputes growth totals; answers each difference. */
   async rebuildGrowth(tx: Transaction): Promise<string[]> {
-    return this.parts.growth.rebuild(tx, this.#factsOf(tx, { type: 'growth' }));
+    return this.dependencies.growth.rebuild(tx, this.#careEntries(tx, { type: 'growth' }));
   }
 
-  /** Events of plants that were removed are counted until they are marked deleted. */
-  async #leaveOutRemoved(
+  /** Events of plants that were deleted are counted until they are marked deleted. */
+  async #subtractDeleted(
     userId: string,
     session: ClientSession,
     counts: DayCounts,
     dayOf: (moment: Date) => string,
   ): Promise<void> {
-    for await (const { type, occurredAt } of this.parts.removals.pending(userId, session)) {
+    for await (const { type, occurredAt } of this.dependencies.deletions.pending(userId, session)) {
       counts.add(dayOf(occurredAt), type, -1);
     }
   }
 
-  async *#factsOf(
+  async *#careEntries(
     tx: Transaction,
-    { ofRemovedPlants = false, type }: { ofRemovedPlants?: boolean; type?: 'growth' },
-  ): AsyncGenerator<CareFacts & { plantId: StoredId }> {
+    { ofDeletedPlants = false, type }: { ofDeletedPlants?: boolean; type?: 'growth' },
+  ): AsyncGenerator<CareEntry & { plantId: StoredId }> {
     const { account, session } = tx;
-    const known = await this.parts.plants.summaries(account.id, session);
+    const known = await this.dependencies.plants.summaries(account.id, session);
     const ids = new Set(known.map(({ id }) => id));
-    if (ofRemovedPlants) {
-      for (const id of await this.parts.removals.plantIds(account.id, session)) ids.add(id);
+    if (ofDeletedPlants) {
+      for (const id of await this.dependencies.deletions.plantIds(account.id, session)) ids.add(id);
     }
-    for await (const event of this.parts.events.facts(account.id, session, type && { type })) {
+    for await (const event of this.dependencies.events.careEntries(
+      account.id,
+      session,
+      type && { type },
+    )) {
       if (ids.has(idText(event.plantId))) yield event;
     }
   }

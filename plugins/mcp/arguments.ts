@@ -1,9 +1,9 @@
-import type { ErrorCode } from '../../src/errors';
-import type { RawInput } from '../../src/http/composer';
-import { isUuid } from '../../src/ids';
-import { type JsonObject, type JsonSchema, jsonSchemaOf } from '../../src/json-schema';
+import type { ErrorCode } from '../../src/core/errors';
+import type { CallInput } from '../../src/plugins/transport';
+import { isUuid } from '../../src/core/ids';
+import { type JsonObject, type JsonSchema, jsonSchemaOf } from '../../src/fields/json-schema';
 import type { Operation } from '../../src/plugins/operation';
-import { id } from '../../src/schema';
+import { id } from '../../src/fields/joi';
 
 type Place = 'params' | 'query' | 'body';
 
@@ -47,7 +47,7 @@ export class Arguments {
   }
 
   /** The arguments where the operation looks for them; it is the operation that checks them. */
-  toInput(given: Readonly<Record<string, unknown>>): RawInput {
+  toInput(given: Readonly<Record<string, unknown>>): CallInput {
     const input = { params: {}, query: {}, body: {} };
     for (const [name, value] of Object.entries(given)) {
       const place = this.#places.get(name) ?? this.#others;

@@ -7,10 +7,11 @@ import {
   invalidJson,
   invalidToken,
   methodNotAllowed,
-} from '../../src/errors';
-import type { Principal } from '../../src/identity';
-import type { Exchange, Host } from '../../src/plugins/manifest';
-import { IDENTITY } from '../../src/project';
+} from '../../src/core/errors';
+import type { Principal } from '../../src/core/identity';
+import type { Host } from '../../src/plugins/host';
+import type { TransportApi } from '../../src/plugins/transport';
+import { IDENTITY } from '../../src/core/project';
 import { allowedOriginsSetting, Origins } from './origins';
 import type { Answer } from './frames';
 import { answer, rpcError, SERVER_ERROR } from './protocol';
@@ -27,7 +28,7 @@ export class Endpoint {
   }
 
   /** Says what is here, to anybody. */
-  async describe(ctx: Context, exchange: Exchange): Promise<void> {
+  async describe(ctx: Context, api: TransportApi): Promise<void> {
     ctx.vary('Accept');
     // Clients of the older wire look for a stream like this, and try again for ever on a 200.
     if (ctx.accepts('json', 'text/event-stream') === 'text/event-stream') {
@@ -38,47 +39,47 @@ export class Endpoint {
     const description = {
       ...IDENTITY,
       auth: 'bearer',
-      scopes: [...this.host.scopes.keys()],
-      tools: this.#toolsOf(exchange).names,
+      scopes: [...api.scopes.keys()],
+      tools: this.#toolsOf(api).names,
     };
     ctx.type = 'application/json';
     ctx.body = JSON.stringify(description);
   }
 
   /** Answers a JSON-RPC message. */
-  async receive(ctx: Context, exchange: Exchange): Promise<void> {
-    const { status, json } = await this.#answer(ctx, exchange);
+  async receive(ctx: Context, api: TransportApi): Promise<void> {
+    const { status, json } = await this.#answer(ctx, api);
     ctx.status = status;
     ctx.body = json;
     if (json === '') ctx.remove('Content-Type');
     else ctx.type = 'application/json';
   }
 
-  async #answer(ctx: Context, exchange: Exchange): Promise<Answer> {
+  async #answer(ctx: Context, api: TransportApi): Promise<Answer> {
     const fault = this.#origins.fault(ctx.req.headers);
     if (fault !== undefined) return rpcError(403, SERVER_ERROR, fault);
-    const principal = await authenticate(ctx, exchange);
+    const principal = await authenticate(ctx, api);
     let message: unknown;
     try {
-      message = await exchange.readJson(ctx);
+      message = await api.readJson(ctx);
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind !== invalidJson) throw error;
       return rpcError(400, PARSE_ERROR, error.message);
     }
-    const tools = this.#toolsOf(exchange);
+    const tools = this.#toolsOf(api);
     return answer(message, ctx.req.headers, {
       tools: () => tools.listFor(principal.scopes),
       has: (name) => tools.has(name),
-      call: (name, given) => this.#call(tools.get(name), given, { ctx, exchange, principal }),
+      call: (name, given) => this.#call(tools.get(name), given, { ctx, api, principal }),
     });
   }
 
   async #call(tool: Tool, given: unknown, caller: Caller): Promise<ToolAnswer> {
     if (!isObject(given)) return badArguments(tool);
-    const { ctx, exchange, principal } = caller;
+    const { ctx, api, principal } = caller;
     try {
       const input = tool.arguments.toInput(given);
-      const outcome = await exchange.call(tool.operation, principal, input, ctx);
+      const outcome = await api.call(tool.operation, principal, input, ctx);
       if ('value' in outcome) return success(JSON.stringify(outcome.value));
       if (outcome.replayed) ctx.set('Idempotent-Replayed', 'true');
       if (outcome.status < 400) return success(outcome.json);
@@ -91,15 +92,15 @@ export class Endpoint {
     }
   }
 
-  #toolsOf({ operations }: Exchange): Tools {
+  #toolsOf({ operations }: TransportApi): Tools {
     return (this.#tools ??= new Tools(operations));
   }
 }
 
 /** Section 4.4: here a token that is not good is answered with 403. */
-async function authenticate(ctx: Context, exchange: Exchange): Promise<Principal> {
+async function authenticate(ctx: Context, api: TransportApi): Promise<Principal> {
   try {
-    return await exchange.authenticate(ctx);
+    return await api.authenticate(ctx);
   } catch (error) {
     if (!(error instanceof ApiError) || error.kind !== invalidToken) throw error;
     throw invalidToken.error(error.message, { status: 403, headers: error.headers });
@@ -108,7 +109,7 @@ async function authenticate(ctx: Context, exchange: Exchange): Promise<Principal
 
 interface Caller {
   ctx: Context;
-  exchange: Exchange;
+  api: TransportApi;
   principal: Principal;
 }
 

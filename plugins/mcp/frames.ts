@@ -6,7 +6,7 @@ import type {
   JSONRPCRequest,
 } from '@modelcontextprotocol/server';
 
-import { BoundedMap } from '../../src/bounded-map';
+import { BoundedMap } from '../../src/core/bounded-map';
 import type { ToolAnswer } from './results';
 
 /** An answer over HTTP; without JSON when there is nothing to say. */

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../src/plugins/define';
+import { definePlugin } from '../../src/plugins/plugin';
 import { Endpoint } from './endpoint';
 import { allowedOriginsSetting } from './origins';
 
@@ -15,14 +15,14 @@ export default definePlugin({
           path: '/api/mcp',
           methods: {
             GET: {
-              summary: 'Say what the tool endpoint offers',
+              summary: 'Describe the tool endpoint',
               access: { public: 'section 4.4 asks for no token' },
-              handler: (ctx, exchange) => endpoint.describe(ctx, exchange),
+              handler: (ctx, api) => endpoint.describe(ctx, api),
             },
             POST: {
               summary: 'Call tools by JSON-RPC 2.0 (Model Context Protocol)',
               access: { anyToken: 'each tool asks for the scope of its operation' },
-              handler: (ctx, exchange) => endpoint.receive(ctx, exchange),
+              handler: (ctx, api) => endpoint.receive(ctx, api),
             },
           },
         },

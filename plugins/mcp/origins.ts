@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { originOf, originsSetting } from '../../src/settings';
+import { originOf, originsSetting } from '../../src/core/settings';
 
 /** The setting that lets other than loopback addresses reach the tool endpoint. */
 export const allowedOriginsSetting = originsSetting(

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonSchema, jsonSchemaOf } from '../../src/json-schema';
+import { type JsonObject, type JsonSchema, jsonSchemaOf } from '../../src/fields/json-schema';
 import type { Operation } from '../../src/plugins/operation';
 
 /** The output schema of a tool. */

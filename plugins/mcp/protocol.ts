@@ -18,7 +18,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 
-import { IDENTITY } from '../../src/project';
+import { IDENTITY } from '../../src/core/project';
 import { type Answer, Frames, type Sent } from './frames';
 import { INSTRUCTIONS } from './instructions';
 import type { ToolAnswer } from './results';
@@ -27,7 +27,7 @@ import type { ToolAnswer } from './results';
 export const SERVER_ERROR = -32000;
 
 /** What one caller can ask for. */
-export interface Desk {
+export interface ToolServer {
   tools(): Tool[];
   /** Whether there is a tool of this name, whoever may call it. */
   has(name: string): boolean;
@@ -48,13 +48,13 @@ export function rpcError(
 export async function answer(
   message: unknown,
   given: IncomingHttpHeaders,
-  desk: Desk,
+  tools: ToolServer,
 ): Promise<Answer> {
   if (!isJSONRPCRequest(message) && !isJSONRPCNotification(message)) {
     return rpcError(400, INVALID_REQUEST, NOT_A_REQUEST, readableId(message));
   }
   const headers = judgedOf(given);
-  if (!isJSONRPCRequest(message)) return exchange({ message, headers }, serverFor(desk));
+  if (!isJSONRPCRequest(message)) return exchange({ message, headers }, serverFor(tools));
   if (message.method === 'subscriptions/listen') {
     // It would open an event stream, of which there are none here.
     const status = eraOf({ message, headers }) === 'legacy' ? 200 : 404;
@@ -64,8 +64,8 @@ export async function answer(
     return rpcError(200, ProtocolErrorCode.InvalidParams, NO_INITIALIZE, message.id);
   }
   return message.method === 'tools/call'
-    ? answerToolCall(message, headers, desk)
-    : exchange({ message, headers }, serverFor(desk));
+    ? answerToolCall(message, headers, tools)
+    : exchange({ message, headers }, serverFor(tools));
 }
 
 const NOT_A_REQUEST =
@@ -88,19 +88,19 @@ const frames = new Frames((call, result) =>
 async function answerToolCall(
   message: JSONRPCRequest,
   headers: Sent['headers'],
-  desk: Desk,
+  tools: ToolServer,
 ): Promise<Answer> {
   const { arguments: given = {}, ...params } = message.params ?? {};
   const name = typeof params['name'] === 'string' ? params['name'] : '';
   const call = { message: { ...message, params: { ...params, name } }, headers };
-  if (!desk.has(name)) return exchange(call, serverWithout(name));
-  return frames.answer(call, () => desk.call(name, given));
+  if (!tools.has(name)) return exchange(call, serverWithout(name));
+  return frames.answer(call, () => tools.call(name, given));
 }
 
-function serverFor(desk: Desk): () => McpServer {
+function serverFor(tools: ToolServer): () => McpServer {
   return () => {
     const mcp = emptyServer();
-    mcp.server.setRequestHandler('tools/list', () => ({ tools: desk.tools() }));
+    mcp.server.setRequestHandler('tools/list', () => ({ tools: tools.tools() }));
     return mcp;
   };
 }

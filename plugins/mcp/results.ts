@@ -7,7 +7,7 @@ import {
   rateLimited,
   serviceUnavailable,
   validationError,
-} from '../../src/errors';
+} from '../../src/core/errors';
 import type { Tool } from './tools';
 
 /** What a tool call came to: the JSON of a structured result, or what is wrong and can be done. */

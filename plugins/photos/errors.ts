@@ -1,4 +1,4 @@
-import { ErrorCode } from '../../src/errors';
+import { ErrorCode } from '../../src/core/errors';
 
 export const photoNotFound = new ErrorCode(
   'photo_not_found',

@@ -1,28 +1,47 @@
-import { usageOf } from '../../src/data/usage';
-import { definePlugin } from '../../src/plugins/define';
-import { countSetting } from '../../src/settings';
-import { invalidCrop, photoLimitReached, photoNotFound } from './errors';
+import { countSetting } from '../../src/core/settings';
+import { quotaUsage } from '../../src/data/derived';
+import { on } from '../../src/data/listener';
+import { definePlugin } from '../../src/plugins/plugin';
+import plantsPlugin from '../plants';
+import { plantDeleted } from '../plants/domain-events';
+import { invalidCrop, photoLimitReached, photoNotFound, unknownPhoto } from './errors';
 import { photoModel } from './model';
 import { routes } from './routes';
+import { photo } from './schema';
 import { PhotoService } from './service';
+
+export { unknownPhoto } from './errors';
+export { photo, type CreatePhoto, type PhotoDocument, type PhotoView } from './schema';
+
+/** What other plugins may do with photos. */
+export type Photos = Pick<
+  PhotoService,
+  'attach' | 'byIds' | 'create' | 'insertBulk' | 'owners' | 'requireOwn'
+>;
 
 const freePhotos = countSetting('TIER_FREE_PHOTOS', 250, 'Photos that a free account may have');
 const proPhotos = countSetting('TIER_PRO_PHOTOS', 20_000, 'Photos that a pro account may have');
 
 /** Metadata of photos; the images are at an image host. */
-export default definePlugin<PhotoService>({
+export default definePlugin<Photos>({
   name: 'photos',
-  requires: [],
+  requires: ['plants'],
   quotas: { photos: { limits: { free: freePhotos, pro: proPhotos }, error: photoLimitReached } },
   errors: [photoNotFound, photoLimitReached, invalidCrop],
   models: [photoModel],
   setup: (host) => {
-    const photos = new PhotoService(host);
+    const plants = host.use(plantsPlugin);
+    const photos = new PhotoService(host, plants);
+    plants.photos.provide({
+      view: photo.view,
+      unknownPhoto,
+      byIds: (scope, ids) => photos.byIds(scope, ids),
+    });
     return {
-      offers: photos,
-      operations: routes(photos),
-      derived: [usageOf('photos', (tx) => photos.count(tx))],
-      listeners: { 'plant.removed': (tx, { plantId }) => photos.forgetPlant(tx, plantId) },
+      exports: photos,
+      operations: () => routes(photos),
+      derived: [quotaUsage('photos', (tx) => photos.count(tx))],
+      listeners: [on(plantDeleted, (tx, { plantId }) => photos.detachPlant(tx, plantId))],
     };
   },
 });

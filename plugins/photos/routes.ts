@@ -1,6 +1,7 @@
 import { type Operation, read, write } from '../../src/plugins/operation';
+import { unknownPlant } from '../plants';
 import { invalidCrop, photoLimitReached, photoNotFound } from './errors';
-import { createPhoto, cropPhoto, photo } from './schema';
+import { cropPhoto, photo } from './schema';
 import type { PhotoService } from './service';
 
 /** Section 4.3. */
@@ -11,12 +12,10 @@ export function routes(photos: PhotoService): Operation[] {
       path: '/api/photos',
       summary: 'Keep the metadata of an uploaded photo',
       access: { scope: 'plants:write' },
-      limit: 'writes',
       quota: 'photos',
-      idempotent: true,
-      body: createPhoto,
-      response: { status: 201, schema: photo, description: 'The photo' },
-      errors: [photoLimitReached],
+      body: photo.createBody,
+      response: { schema: photo.view, description: 'The photo' },
+      errors: [photoLimitReached, unknownPlant],
       tool: {
         name: 'create_photo',
         description:
@@ -28,25 +27,23 @@ export function routes(photos: PhotoService): Operation[] {
       path: '/api/photos/{id}',
       summary: 'Read a photo',
       access: { scope: 'plants:read' },
-      limit: 'reads',
       params: { id: photoNotFound },
-      response: { status: 200, schema: photo, description: 'The photo' },
+      response: { schema: photo.view, description: 'The photo' },
       tool: {
         name: 'get_photo',
         description:
           'Read the metadata of one photo: its URL, its size in pixels and bytes, and its crop in pixels (null where it has none).',
       },
-      handler: ({ account, params }) => photos.get(account.id, params.id),
+      handler: ({ account, params }) => photos.get({ userId: account.id }, params.id),
     }),
     write({
       method: 'PATCH',
       path: '/api/photos/{id}',
       summary: 'Set the crop of a photo',
       access: { scope: 'plants:write' },
-      limit: 'writes',
       params: { id: photoNotFound },
       body: cropPhoto,
-      response: { status: 200, schema: photo, description: 'The photo with its new crop' },
+      response: { schema: photo.view, description: 'The photo with its new crop' },
       errors: [invalidCrop],
       tool: {
         name: 'crop_photo',

@@ -1,4 +1,4 @@
-import { ErrorCode } from '../../src/errors';
+import { ErrorCode } from '../../src/core/errors';
 
 export const plantNotFound = new ErrorCode(
   'plant_not_found',

@@ -1,11 +1,31 @@
-import { usageOf } from '../../src/data/usage';
-import { definePlugin } from '../../src/plugins/define';
-import { countSetting, rateSetting } from '../../src/settings';
-import photosPlugin from '../photos';
-import { plantLimitReached, plantNotFound, unknownPlant } from './errors';
+import { countSetting, rateSetting } from '../../src/core/settings';
+import { quotaUsage } from '../../src/data/derived';
+import { definePlugin } from '../../src/plugins/plugin';
+import { plantDeleted } from './domain-events';
+import { plantLimitReached, plantNotFound } from './errors';
 import { plantModel } from './model';
 import { routes } from './routes';
 import { PlantService } from './service';
+
+export { plantNotFound, unknownPlant } from './errors';
+export type { PhotoSource } from './photos';
+export { plant, type CreatePlant, type LastCare, type PlantDocument } from './schema';
+export type { PlantSummary } from './service';
+
+/** What other plugins may do with plants. */
+export type Plants = Pick<
+  PlantService,
+  | 'create'
+  | 'exists'
+  | 'insertBulk'
+  | 'owners'
+  | 'photos'
+  | 'recordCare'
+  | 'requireOwn'
+  | 'setLastCare'
+  | 'summaries'
+  | 'update'
+>;
 
 const creations = rateSetting(
   'RATE_LIMIT_PLANTS_CREATE_MAX',
@@ -16,9 +36,9 @@ const freePlants = countSetting('TIER_FREE_PLANTS', 25, 'Plants that a free acco
 const proPlants = countSetting('TIER_PRO_PLANTS', 1000, 'Plants that a pro account may have');
 
 /** Plants and the locations they stand in. */
-export default definePlugin<PlantService>({
+export default definePlugin<Plants>({
   name: 'plants',
-  requires: ['photos'],
+  requires: [],
   scopes: {
     'plants:read': 'Read plants, their events and photos',
     'plants:write': 'Add, change and remove plants and photos',
@@ -26,19 +46,14 @@ export default definePlugin<PlantService>({
   budgets: { plants: creations },
   quotas: { plants: { limits: { free: freePlants, pro: proPlants }, error: plantLimitReached } },
   errors: [plantNotFound, plantLimitReached],
+  emits: [plantDeleted],
   models: [plantModel],
   setup: (host) => {
-    const plants = new PlantService(host, host.offers(photosPlugin));
+    const plants = new PlantService(host);
     return {
-      offers: plants,
-      operations: routes(plants),
-      derived: [usageOf('plants', (tx) => plants.count(tx))],
-      listeners: {
-        'photo.adding': async (tx, { plantId }) => {
-          if (plantId === null || (await plants.exists(tx.account.id, plantId, tx.session))) return;
-          throw unknownPlant.error('plantId names a plant that is not yours.');
-        },
-      },
+      exports: plants,
+      operations: () => routes(plants),
+      derived: [quotaUsage('plants', (tx) => plants.count(tx))],
     };
   },
 });

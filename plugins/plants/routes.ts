@@ -1,19 +1,20 @@
+import Joi from 'joi';
+
 import { type Operation, read, write } from '../../src/plugins/operation';
-import { success } from '../../src/schema';
-import { unknownPhoto } from '../photos/errors';
+import { success, withKeys } from '../../src/fields/joi';
 import { plantLimitReached, plantNotFound } from './errors';
-import { createPlant, locations, plant, plants as plantList, updatePlant } from './schema';
+import { locations, plant } from './schema';
 import type { PlantService } from './service';
 
 /** Section 4.1. */
 export function routes(plants: PlantService): Operation[] {
+  const view = withKeys(plant.view, { primaryPhoto: plants.photos.view });
   return [
     read({
       path: '/api/plants',
       summary: 'List all plants',
       access: { scope: 'plants:read' },
-      limit: 'reads',
-      response: { status: 200, schema: plantList, description: 'All plants, oldest first' },
+      response: { schema: Joi.array().items(view), description: 'All plants, oldest first' },
       tool: {
         name: 'list_plants',
         description:
@@ -28,10 +29,9 @@ export function routes(plants: PlantService): Operation[] {
       access: { scope: 'plants:write' },
       limit: 'plants',
       quota: 'plants',
-      idempotent: true,
-      body: createPlant,
-      response: { status: 201, schema: plant, description: 'The plant' },
-      errors: [plantLimitReached, unknownPhoto],
+      body: plant.createBody,
+      response: { schema: view, description: 'The plant' },
+      errors: [plantLimitReached, ...plants.photos.errors],
       tool: {
         name: 'create_plant',
         description:
@@ -43,9 +43,8 @@ export function routes(plants: PlantService): Operation[] {
       path: '/api/plants/{id}',
       summary: 'Read a plant',
       access: { scope: 'plants:read' },
-      limit: 'reads',
       params: { id: plantNotFound },
-      response: { status: 200, schema: plant, description: 'The plant' },
+      response: { schema: view, description: 'The plant' },
       tool: {
         name: 'get_plant',
         description:
@@ -58,11 +57,10 @@ export function routes(plants: PlantService): Operation[] {
       path: '/api/plants/{id}',
       summary: 'Change a plant',
       access: { scope: 'plants:write' },
-      limit: 'writes',
       params: { id: plantNotFound },
-      body: updatePlant,
-      response: { status: 200, schema: plant, description: 'The plant as it is now' },
-      errors: [unknownPhoto],
+      body: plant.patchBody,
+      response: { schema: view, description: 'The plant as it is now' },
+      errors: plants.photos.errors,
       tool: {
         name: 'update_plant',
         description:
@@ -75,16 +73,15 @@ export function routes(plants: PlantService): Operation[] {
       path: '/api/plants/{id}',
       summary: 'Remove a plant',
       access: { scope: 'plants:write' },
-      limit: 'writes',
       params: { id: plantNotFound },
-      response: { status: 200, schema: success, description: 'The plant is gone' },
+      response: { schema: success, description: 'The plant is gone' },
       tool: {
         name: 'delete_plant',
         description:
           'Remove a plant and all of its events for good; its photos stay. This cannot be undone: ask the person first.',
       },
       handler: async ({ tx, params }) => {
-        await plants.remove(tx, params.id);
+        await plants.delete(tx, params.id);
         return { success: true };
       },
     }),
@@ -92,8 +89,7 @@ export function routes(plants: PlantService): Operation[] {
       path: '/api/locations',
       summary: 'List the locations in use',
       access: { scope: 'plants:read' },
-      limit: 'reads',
-      response: { status: 200, schema: locations, description: 'Distinct locations, sorted' },
+      response: { schema: locations, description: 'Distinct locations, sorted' },
       tool: {
         name: 'list_locations',
         description:

@@ -1,117 +1,59 @@
 import Joi from 'joi';
 
-import { id, instant, integer, nullable, oneOf, text } from '../../src/schema';
-import { photo, type PhotoView } from '../photos/schema';
+import type { CreateBody, Document, PatchBody, View } from '../../src/fields/field';
+import { text as textSchema } from '../../src/fields/joi';
+import { defineRecord } from '../../src/fields/record';
+import {
+  boolean,
+  identified,
+  integer,
+  oneOf,
+  text,
+  timestamp,
+  timestamps,
+  uuid,
+} from '../../src/fields/types';
 
 const LIGHT = ['low', 'medium', 'bright_indirect', 'full_sun'] as const;
 const POT = ['plastic', 'terracotta', 'ceramic', 'fabric', 'other'] as const;
 const HUMIDITY = ['low', 'medium', 'high'] as const;
 
-/** What a caller may say of a plant and take back with null. */
-export interface PlantDetails {
-  species: string | null;
-  location: string | null;
-  notes: string | null;
-  primaryPhotoId: string | null;
-  wateringFrequencyDays: number | null;
-  wateringNotes: string | null;
-  lightRequirement: (typeof LIGHT)[number] | null;
-  lightNotes: string | null;
-  soilType: string | null;
-  potType: (typeof POT)[number] | null;
-  fertilizerType: string | null;
-  fertilizerFrequencyDays: number | null;
-  fertilizerNotes: string | null;
-  humidityPreference: (typeof HUMIDITY)[number] | null;
-  temperatureNotes: string | null;
-  careNotes: string | null;
-}
-
-/** What every plant has. */
-export interface PlantEssentials {
-  name: string;
-  mossPoleNeeded: boolean;
-  toxic: boolean;
-}
-
-/** Limits of section 8. */
-const details: Record<keyof PlantDetails, Joi.Schema> = {
-  species: text({ max: 100 }).description('Botanical or common species'),
-  location: text({ max: 100 }).description('Where it stands, such as a room'),
-  notes: text({ max: 1000 }),
-  primaryPhotoId: id().description('One of your photos'),
-  wateringFrequencyDays: integer(1, 365).description('Days between waterings'),
-  wateringNotes: text({ max: 500 }),
-  lightRequirement: oneOf(LIGHT),
-  lightNotes: text({ max: 500 }),
-  soilType: text({ max: 100 }),
-  potType: oneOf(POT),
-  fertilizerType: text({ max: 100 }),
-  fertilizerFrequencyDays: integer(1, 365).description('Days between feedings'),
-  fertilizerNotes: text({ max: 500 }),
-  humidityPreference: oneOf(HUMIDITY),
-  temperatureNotes: text({ max: 500 }),
-  careNotes: text({ max: 1000 }),
-};
-
-const essentials: Record<keyof PlantEssentials, Joi.Schema> = {
-  name: text({ min: 1, max: 100 }).description('What the person calls it'),
-  mossPoleNeeded: Joi.boolean().description('Whether it climbs a moss pole'),
-  toxic: Joi.boolean().description('Whether it is toxic to pets or people'),
-};
-
-/** The fields of a plant that callers set and that may be null, each with its schema. */
-export const DETAILS = Object.entries(details) as [keyof PlantDetails, Joi.Schema][]; // Its very keys.
-
-type Given<T> = { [K in keyof T]?: NonNullable<T[K]> };
-
-export type CreatePlant = PlantEssentials & Given<PlantDetails>;
-
-/** Section 2.2. */
-export const createPlant = Joi.object<CreatePlant>({
-  ...details,
-  name: essentials.name.required(),
-  mossPoleNeeded: essentials.mossPoleNeeded.default(false),
-  toxic: essentials.toxic.default(false),
+/** Sections 2.1 to 2.3, with the limits of section 8. */
+export const plant = defineRecord({
+  ...identified,
+  name: text({ min: 1, max: 100 }).describe('What the person calls it'),
+  species: text({ max: 100 }).nullable().describe('Botanical or common species'),
+  location: text({ max: 100 }).nullable().describe('Where it stands, such as a room'),
+  notes: text({ max: 1000 }).nullable(),
+  primaryPhotoId: uuid().nullable().describe('One of your photos'),
+  wateringFrequencyDays: integer(1, 365).nullable().describe('Days between waterings'),
+  wateringNotes: text({ max: 500 }).nullable(),
+  lightRequirement: oneOf(LIGHT).nullable(),
+  lightNotes: text({ max: 500 }).nullable(),
+  soilType: text({ max: 100 }).nullable(),
+  potType: oneOf(POT).nullable(),
+  fertilizerType: text({ max: 100 }).nullable(),
+  fertilizerFrequencyDays: integer(1, 365).nullable().describe('Days between feedings'),
+  fertilizerNotes: text({ max: 500 }).nullable(),
+  humidityPreference: oneOf(HUMIDITY).nullable(),
+  temperatureNotes: text({ max: 500 }).nullable(),
+  mossPoleNeeded: boolean().default(false).describe('Whether it climbs a moss pole'),
+  toxic: boolean().default(false).describe('Whether it is toxic to pets or people'),
+  careNotes: text({ max: 1000 }).nullable(),
+  ...timestamps,
+  /** Derived: the greatest `occurredAt` of its waterings, and of all its events. */
+  lastWatered: timestamp().nullable().readOnly(),
+  lastEvent: timestamp().nullable().readOnly(),
 });
 
-export type UpdatePlant = Partial<PlantEssentials & PlantDetails>;
+export type CreatePlant = CreateBody<typeof plant.fields>;
+export type UpdatePlant = PatchBody<typeof plant.fields>;
+export type PlantDocument = Document<typeof plant.fields>;
 
-const nullableDetails = Object.fromEntries(
-  Object.entries(details).map(([name, schema]) => [name, nullable(schema)]),
-);
+/** A plant as it is shown: with its primary photo, where it has one. */
+export type PlantView = View<typeof plant.fields> & { primaryPhoto?: object };
 
-/** Section 2.3, with every field of CreatePlant (decisions.md, "Plants"). */
-export const updatePlant = Joi.object<UpdatePlant>({ ...essentials, ...nullableDetails });
+/** When a plant was last cared for. */
+export type LastCare = Pick<PlantDocument, 'lastWatered' | 'lastEvent'>;
 
-export type PlantView = PlantEssentials &
-  PlantDetails & {
-    id: string;
-    userId: string;
-    createdAt: Date;
-    updatedAt: Date;
-    primaryPhoto?: PhotoView;
-    lastWatered: Date | null;
-    lastEvent: Date | null;
-  };
-
-/** Section 2.1. */
-export const plant = Joi.object<PlantView>({
-  id: id().required(),
-  userId: text().required(),
-  ...Object.fromEntries(
-    [...Object.entries(essentials), ...Object.entries(nullableDetails)].map(([name, schema]) => [
-      name,
-      schema.required(),
-    ]),
-  ),
-  createdAt: instant().required(),
-  updatedAt: instant().required(),
-  primaryPhoto: photo,
-  lastWatered: nullable(instant()).required(),
-  lastEvent: nullable(instant()).required(),
-});
-
-export const plants = Joi.array().items(plant);
-
-export const locations = Joi.array().items(text({ min: 1 }));
+export const locations = Joi.array().items(textSchema({ min: 1 }));

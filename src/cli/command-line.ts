@@ -1,17 +1,12 @@
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 
-import { scopesOf } from '../app';
-import type {
-  CommandLine,
-  CommandResult,
-  Plugin,
-  ProgressBar,
-  RunningApp,
-} from '../plugins/manifest';
-import { type Program, startProgram } from '../program';
-import { hostSettings } from '../settings';
-import { EXIT } from './outcome';
+import { scopesOf } from '../app/app';
+import type { CommandLine, CommandResult, ProgressBar, RunningApp } from '../plugins/command';
+import type { Plugin } from '../plugins/plugin';
+import { type Program, startProgram } from '../app/program';
+import { hostSettings } from '../core/host-settings';
+import { EXIT } from './exit';
 
 /** Work of a command that the host itself adds, and that reaches what plugins need not. */
 type HostWork = (program: Program, app: RunningApp) => Promise<CommandResult>;
@@ -85,7 +80,7 @@ async function untilExit(interruption: AbortSignal): Promise<void> {
 }
 
 function runningApp({ app }: Program): RunningApp {
-  return { offers: (plugin) => app.offers(plugin), progress: progressBar };
+  return { exportsOf: (plugin) => app.exportsOf(plugin), progress: progressBar };
 }
 
 /** Draws on standard error, and only where somebody looks at it. */

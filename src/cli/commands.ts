@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { loadPlugins } from '../plugins/loader';
 import { CommandRunner } from './command-line';
 import { hostCommands } from './host-commands';
-import { outcomeOf } from './outcome';
+import { exitOf } from './exit';
 
 /** Does what `args` say and answers the exit code. Nothing is started before a command asks for it. */
 export async function runCommand(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
@@ -15,7 +15,7 @@ export async function runCommand(args: readonly string[], env: NodeJS.ProcessEnv
     await commandLine.program.parseAsync(args, { from: 'user' });
     return commandLine.exitCode;
   } catch (error) {
-    const { exitCode, message } = outcomeOf(error);
+    const { exitCode, message } = exitOf(error);
     if (message !== undefined) process.stderr.write(`${message}\n`);
     return exitCode;
   }

@@ -1,11 +1,11 @@
 import { Option } from 'commander';
 
-import { WrongUse } from '../failure';
-import type { CommandResult, ProgressBar } from '../plugins/manifest';
-import { reconcile, type Reconciliation } from '../reconcile';
-import { loadSeeds, SEEDS_FOLDER } from '../seeds';
+import { UsageError } from './errors';
+import type { CommandResult, ProgressBar } from '../plugins/command';
+import { reconcile, type Reconciliation } from '../app/reconcile';
+import { loadSeeds, SEEDS_FOLDER } from '../app/seeds';
 import type { CommandRunner } from './command-line';
-import { EXIT } from './outcome';
+import { EXIT } from './exit';
 import { counted, table } from './table';
 
 /** Adds the commands that concern no plugin alone. */
@@ -63,7 +63,7 @@ Examples:
    "difference":"… should be …"}],"repaired":true}     printed as one line`,
     )
     .action(async ({ check = false, repair = false }: { check?: boolean; repair?: boolean }) => {
-      if (check === repair) throw new WrongUse('Say either --check or --repair.');
+      if (check === repair) throw new UsageError('Say either --check or --repair.');
       await commandLine.runHost(async ({ app }, running) => {
         let bar: ProgressBar | undefined;
         const found = await reconcile(app, {

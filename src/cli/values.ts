@@ -1,8 +1,8 @@
 import { InvalidArgumentError, Option } from 'commander';
 
-import { TIERS } from '../identity';
-import { isUuid } from '../ids';
-import { timezoneName } from '../timezone';
+import { TIERS } from '../core/identity';
+import { isUuid } from '../core/ids';
+import { timezoneName } from '../core/time';
 
 const MAX_USER_LENGTH = 128;
 

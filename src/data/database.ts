@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import mongoose, { type ClientSession, type Connection, type Model, type mongo } from 'mongoose';
+import mongoose, { type ClientSession, type Connection, type Model } from 'mongoose';
 
 import { guardUserData } from './guard';
-import type { ModelDefinition } from './models';
+import type { ModelDefinition, ScopeOf } from './models';
 import { mayRetry } from './mongodb-errors';
+import { Records } from './records';
 
 /** How long MongoDB may take to say that it is there. */
 const PING_MS = 2000;
@@ -27,7 +28,7 @@ export class Database {
   }
 
   /** The model of a definition, guarded when it holds user data. Defined once, then the same. */
-  model<T>(definition: ModelDefinition<T>): Model<T> {
+  model<T>(definition: ModelDefinition<T, unknown>): Model<T> {
     const existing = this.connection.models[definition.name];
     // A name belongs to one definition (the loader sees to it), so the types agree.
     if (existing) return existing as Model<T>;
@@ -37,10 +38,11 @@ export class Database {
     return model;
   }
 
-  /** The driver's collection under a model. */
-  collection<T>(definition: ModelDefinition<T>): mongo.Collection<T & mongo.Document> {
-    // Mongoose's collection passes each method on to the driver's; its type is merely looser.
-    return this.model(definition).collection as unknown as mongo.Collection<T & mongo.Document>;
+  /** The records of a definition. */
+  records<T extends object, Owner>(
+    definition: ModelDefinition<T, Owner>,
+  ): Records<T, ScopeOf<Owner>> {
+    return new Records(this.model(definition));
   }
 
   /** Connects and makes sure that collections and indexes are there. */

@@ -2,21 +2,22 @@ import { createHash } from 'node:crypto';
 
 import { type Model, Schema } from 'mongoose';
 
-import { ApiError, idempotencyConflict, idempotencyMismatch } from '../errors';
+import { ApiError, idempotencyConflict, idempotencyMismatch } from '../core/errors';
+import { codeOf, isRecord } from '../core/values';
 import type { Database } from './database';
-import { defineModel } from './models';
+import { accountModel } from './models';
 import type { Transaction } from './transaction';
 
-/** How long a first answer is kept. */
-const KEPT_SECONDS = 24 * 60 * 60;
+/** How long a first response is stored. */
+const KEEP_SECONDS = 24 * 60 * 60;
 
-/** A first answer, kept to be given again. */
-export interface KeptAnswer {
+/** The response to the first request under a key, for its retries. */
+export interface StoredResponse {
   status: number;
   body: string;
 }
 
-interface KeptAnswerDocument extends KeptAnswer {
+interface IdempotencyKeyDocument extends StoredResponse {
   userId: string;
   key: string;
   /** SHA-256 of the request, so that another request under the same key is noticed. */
@@ -24,10 +25,9 @@ interface KeptAnswerDocument extends KeptAnswer {
   createdAt: Date;
 }
 
-export const keptAnswerModel = defineModel<KeptAnswerDocument>({
-  name: 'KeptAnswer',
-  owner: 'account',
-  schema: new Schema<KeptAnswerDocument>(
+export const idempotencyKeyModel = accountModel<IdempotencyKeyDocument>(
+  'IdempotencyKey',
+  new Schema<IdempotencyKeyDocument>(
     {
       userId: { type: String, required: true },
       key: { type: String, required: true },
@@ -38,11 +38,11 @@ export const keptAnswerModel = defineModel<KeptAnswerDocument>({
     },
     { collection: 'keptAnswers', versionKey: false },
   )
-    // Finds the first answer to a retried request, and lets only one be kept.
+    // Finds the response to a retried request, and lets only one be stored.
     .index({ userId: 1, key: 1 }, { unique: true })
-    // Lets MongoDB sweep out what is out of date.
-    .index({ createdAt: 1 }, { expireAfterSeconds: KEPT_SECONDS }),
-});
+    // Lets MongoDB delete what has expired.
+    .index({ createdAt: 1 }, { expireAfterSeconds: KEEP_SECONDS }),
+);
 
 /** Identifies a retried request: the same key, account and request. */
 export interface RequestIdentity {
@@ -54,7 +54,7 @@ export interface RequestIdentity {
 /** What makes two requests the same; the members of a JSON object have no order. */
 export function fingerprintOf(method: string, path: string, body: unknown): string {
   const text = JSON.stringify([method, path, body], (_key, value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
+    isRecord(value)
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
       : value,
   );
@@ -62,40 +62,40 @@ export function fingerprintOf(method: string, path: string, body: unknown): stri
 }
 
 /**
- * First answers by Idempotency-Key (decisions.md, "Retries"). An answer is written in the
+ * Responses by Idempotency-Key (docs/decisions.md, "Retries"). A response is written in the
  * transaction of its effect, so there is never one without the other.
  */
-export class KeptAnswers {
-  readonly #model: Model<KeptAnswerDocument>;
+export class IdempotencyStore {
+  readonly #model: Model<IdempotencyKeyDocument>;
   readonly #running = new Set<string>();
 
   constructor(database: Database) {
-    this.#model = database.model(keptAnswerModel);
+    this.#model = database.model(idempotencyKeyModel);
   }
 
   /**
-   * Runs `work` unless an answer to this very request is kept; then answers that.
+   * Runs `work` unless a response to this very request is stored; then answers that.
    *
    * @throws ApiError idempotency_conflict while the first is running in this process,
    *   idempotency_mismatch when the key came with another request before
    */
-  async once(
+  async runOnce(
     request: RequestIdentity,
-    work: () => Promise<KeptAnswer>,
-  ): Promise<{ answer: KeptAnswer; replayed: boolean }> {
+    work: () => Promise<StoredResponse>,
+  ): Promise<{ response: StoredResponse; replayed: boolean }> {
     const id = JSON.stringify([request.userId, request.key]);
     if (this.#running.has(id)) throw idempotencyConflict.error();
     this.#running.add(id);
     try {
-      const kept = await this.#find(request);
-      if (kept) return { answer: kept, replayed: true };
+      const stored = await this.#find(request);
+      if (stored) return { response: stored, replayed: true };
       try {
-        return { answer: await work(), replayed: false };
+        return { response: await work(), replayed: false };
       } catch (error) {
         // Another process was first; what it did is in the way of ours, and is the answer.
         // A transaction may see it before the majority has it, so this looks at the very latest.
         const winner = mayBeSecond(error) ? await this.#find(request, 'linearizable') : undefined;
-        if (winner) return { answer: winner, replayed: true };
+        if (winner) return { response: winner, replayed: true };
         throw error;
       }
     } finally {
@@ -103,13 +103,13 @@ export class KeptAnswers {
     }
   }
 
-  /** Keeps an answer: with its effect when `tx` is given. */
-  async keep(request: RequestIdentity, answer: KeptAnswer, tx?: Transaction): Promise<void> {
+  /** Stores a response: with its effect when `tx` is given. */
+  async store(request: RequestIdentity, response: StoredResponse, tx?: Transaction): Promise<void> {
     const { userId, key, fingerprint } = request;
-    // Takes the place of one that is out of date but not yet swept; one that is not makes it fail.
+    // Replaces one that has expired but is not yet deleted; one that has not makes it fail.
     await this.#model.replaceOne(
       { userId, key, createdAt: { $lte: oldest() } },
-      { userId, key, request: fingerprint, ...answer, createdAt: new Date() },
+      { userId, key, request: fingerprint, ...response, createdAt: new Date() },
       { upsert: true, ...(tx ? { session: tx.session } : {}) },
     );
   }
@@ -117,21 +117,21 @@ export class KeptAnswers {
   async #find(
     request: RequestIdentity,
     readConcern: 'majority' | 'linearizable' = 'majority',
-  ): Promise<KeptAnswer | undefined> {
+  ): Promise<StoredResponse | undefined> {
     const { userId, key } = request;
-    const kept = await this.#model
+    const stored = await this.#model
       .findOne({ userId, key, createdAt: { $gt: oldest() } })
       .readConcern(readConcern)
       .maxTimeMS(5000)
       .lean();
-    if (!kept) return undefined;
-    if (kept.request !== request.fingerprint) throw idempotencyMismatch.error();
-    return { status: kept.status, body: kept.body };
+    if (!stored) return undefined;
+    if (stored.request !== request.fingerprint) throw idempotencyMismatch.error();
+    return { status: stored.status, body: stored.body };
   }
 }
 
 function oldest(): Date {
-  return new Date(Date.now() - KEPT_SECONDS * 1000);
+  return new Date(Date.now() - KEEP_SECONDS * 1000);
 }
 
 /** Whether a failure may be due to the first: its answer is there, or it took the last place. */
@@ -140,5 +140,5 @@ function mayBeSecond(error: unknown): boolean {
 }
 
 function isDuplicateKey(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === 11000;
+  return codeOf(error) === 11000;
 }

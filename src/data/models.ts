@@ -1,4 +1,23 @@
-import type { Model, Schema } from 'mongoose';
+import type { ClientSession, Model, Schema } from 'mongoose';
+
+/** Whose user data a query is about and, within a transaction, at which moment. */
+export interface AccountScope {
+  readonly userId: string;
+  readonly session?: ClientSession;
+}
+
+/** The scope of a query on data that no account owns. */
+export interface SharedScope {
+  readonly session?: ClientSession;
+}
+
+/** Data that is not an account's, and why. */
+export interface Shared {
+  shared: string;
+}
+
+/** The scope that queries on the records of an owner take. */
+export type ScopeOf<Owner> = Owner extends 'account' ? AccountScope : SharedScope;
 
 /**
  * A collection as a plugin declares it.
@@ -6,17 +25,26 @@ import type { Model, Schema } from 'mongoose';
  * `owner: 'account'` is user data: every document carries `userId`, every index of a plugin leads
  * with it, and a query without it throws. Anything else says why it is shared.
  */
-export interface ModelDefinition<T = unknown> {
+export interface ModelDefinition<T = unknown, Owner = 'account' | Shared> {
   name: string;
   schema: Schema;
-  owner: 'account' | { shared: string };
-  /** Never there: it carries the documents' type to those who ask for the model. */
+  owner: Owner;
+  /** Never there: it carries the documents' type to those who ask for the records. */
   document?: T;
 }
 
-/** Declares a model. Its schema names its collection, so that both are found in one place. */
-export function defineModel<T>(definition: Omit<ModelDefinition, 'document'>): ModelDefinition<T> {
-  return definition;
+/** Declares a model of user data. Its schema names its collection, so that both are found in one place. */
+export function accountModel<T>(name: string, schema: Schema): ModelDefinition<T, 'account'> {
+  return { name, schema, owner: 'account' };
+}
+
+/** Declares a model of data that no account owns, and says why. */
+export function sharedModel<T>(
+  name: string,
+  shared: string,
+  schema: Schema,
+): ModelDefinition<T, Shared> {
+  return { name, schema, owner: { shared } };
 }
 
 /** Any model, where what it holds does not matter. */

@@ -1,28 +1,17 @@
 import type { ClientSession } from 'mongoose';
 
-import type { Account } from '../identity';
+import type { Account } from '../core/identity';
+import type { DomainEvent } from './domain-event';
 
-/**
- * What plugins tell each other. A plugin adds its own kinds by merging into this interface:
- * `declare module '../../src/data/transaction' { interface DomainEvents { 'record.removed': … } }`.
- */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- filled by declaration merging
-export interface DomainEvents {}
-
-/** Listeners run in the transaction of the event's cause; one that throws undoes the cause. */
-export type Listeners = {
-  [K in keyof DomainEvents]?: (tx: Transaction, payload: DomainEvents[K]) => Promise<void>;
-};
-
-/** One write to one account's data, in progress. */
+/** One write to one account's data, in progress. Reads and writes of records take it as their scope. */
 export interface Transaction {
-  /** To be passed to every read and write. */
+  readonly userId: string;
   readonly session: ClientSession;
   /** The account as this transaction sees it. */
   readonly account: Account;
   readonly now: Date;
-  /** Tells the listeners of all plugins, in the order in which plugins require each other. */
-  emit<K extends keyof DomainEvents>(name: K, payload: DomainEvents[K]): Promise<void>;
+  /** Calls the listeners of all plugins, in the order in which plugins require each other. */
+  emit<Payload>(event: DomainEvent<Payload>, payload: Payload): Promise<void>;
   /** Adds to what counts against a quota; negative to free places. */
   addUsage(quota: string, by: number): Promise<void>;
 }

@@ -2,11 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { ClientSession } from 'mongoose';
 
-import { ApiError, serviceUnavailable } from '../errors';
-import type { Identity } from '../identity';
+import { ApiError, serviceUnavailable } from '../core/errors';
+import type { Identity } from '../core/identity';
 import type { Database } from './database';
 import { isOutcomeUnknown, mayRetry } from './mongodb-errors';
-import type { DomainEvents, Listeners, Transaction } from './transaction';
+import type { DomainEvent } from './domain-event';
+import type { Listener } from './listener';
+import type { Transaction } from './transaction';
 
 /** How long a write may be retried before its caller is told to come back. */
 const DEADLINE_MS = 10_000;
@@ -35,7 +37,7 @@ export class UnitOfWork {
   constructor(
     private readonly database: Database,
     private readonly identity: () => Identity,
-    private readonly listeners: () => readonly Listeners[],
+    private readonly listeners: () => readonly Listener[],
   ) {}
 
   /** Runs `work` in a transaction of the account; `work` must have no effect outside of it. */
@@ -58,8 +60,8 @@ export class UnitOfWork {
     });
   }
 
-  /** Runs `work` as {@link run} does and then undoes it: what would it change? */
-  async rehearse<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  /** Runs `work` as {@link run} does, answers its value and undoes it. */
+  async dryRun<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     let outcome: { value: T } | undefined;
     const undo = new Error('Undone on purpose.');
     try {
@@ -70,7 +72,7 @@ export class UnitOfWork {
     } catch (error) {
       if (error !== undo || outcome === undefined) throw error;
     }
-    if (outcome === undefined) throw new Error('The rehearsal did not run.');
+    if (outcome === undefined) throw new Error('The dry run did not run.');
     return outcome.value;
   }
 
@@ -84,8 +86,8 @@ export class UnitOfWork {
           job.resolve(values[index]);
         });
       } catch (error) {
-        if (error instanceof Unconfirmed) for (const job of batch) job.reject(told(error));
-        else if (isUnavailable(error)) giveUpLate([...batch, ...queue.splice(0)], queue, error);
+        if (error instanceof Unconfirmed) for (const job of batch) job.reject(callerError(error));
+        else if (isUnavailable(error)) rejectOverdue([...batch, ...queue.splice(0)], queue, error);
         else if (batch.length === 1) batch[0]?.reject(error);
         else for (const job of batch) await this.#alone(userId, job);
       }
@@ -100,7 +102,7 @@ export class UnitOfWork {
       const [value] = await this.#commit(userId, [job]);
       job.resolve(value);
     } catch (error) {
-      job.reject(told(error));
+      job.reject(callerError(error));
     }
   }
 
@@ -142,11 +144,15 @@ export class UnitOfWork {
     const account = await identity.open(session, userId);
     const usage = { ...account.usage };
     const tx: Transaction = {
+      userId,
       session,
       account: { ...account, usage },
       now: new Date(),
-      emit: async <K extends keyof DomainEvents>(name: K, payload: DomainEvents[K]) => {
-        for (const listeners of this.listeners()) await listeners[name]?.(tx, payload);
+      emit: async <Payload>(event: DomainEvent<Payload>, payload: Payload) => {
+        for (const listener of this.listeners()) {
+          // A listener of this very event takes its payload: `on` has compared the types.
+          if (listener.event === event) await listener.handle(tx, payload as never);
+        }
       },
       addUsage: async (quota, by) => {
         await identity.addUsage(session, userId, quota, by);
@@ -157,8 +163,8 @@ export class UnitOfWork {
   }
 }
 
-/** Tells those whose time is over; the others wait on in `queue`. */
-function giveUpLate(jobs: readonly Job[], queue: Job[], reason: unknown): void {
+/** Rejects those whose deadline has passed; the others stay in `queue`. */
+function rejectOverdue(jobs: readonly Job[], queue: Job[], reason: unknown): void {
   const now = Date.now();
   for (const job of jobs) {
     if (job.deadline <= now) job.reject(reason);
@@ -190,8 +196,8 @@ class Unconfirmed extends Error {
   }
 }
 
-/** What a caller is told of a failure. */
-function told(error: unknown): unknown {
+/** The error that a caller gets for a failure. */
+function callerError(error: unknown): unknown {
   return error instanceof Unconfirmed ? unavailable(error.cause) : error;
 }
 

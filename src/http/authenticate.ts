@@ -1,8 +1,9 @@
 import type { Context } from 'koa';
 
-import { invalidToken, unauthorized } from '../errors';
-import type { Identity, Principal } from '../identity';
-import { AUTH_FAILURES, type RateLimiter } from './rate-limit';
+import { invalidToken, unauthorized } from '../core/errors';
+import type { Identity, Principal } from '../core/identity';
+import type { RateLimiter } from '../calls/rate-limit';
+import { AUTH_FAILURES } from '../core/host-settings';
 
 /** The token of an `Authorization: Bearer` header; the scheme's case does not matter. */
 export function bearerToken(ctx: Context): string | undefined {

@@ -1,8 +1,8 @@
 import bodyParser from 'koa-bodyparser';
 import type { Context } from 'koa';
 
-import { type ApiError, invalidJson, payloadTooLarge, unsupportedMediaType } from '../errors';
-import { JsonFault, parseJson } from '../json-text';
+import { type ApiError, invalidJson, payloadTooLarge, unsupportedMediaType } from '../core/errors';
+import { JsonFault, parseJson } from '../core/json';
 
 // The parser's text mode gives the bytes as they came, inflated and no more than the limit; JSON
 // is parsed here, because the parser's own JSON mode mends bad UTF-8 silently.
@@ -55,14 +55,6 @@ function jsonOf(bytes: unknown): unknown {
     if (error instanceof JsonFault) throw invalidJson.error(`The request body ${error.message}.`);
     throw error;
   }
-}
-
-/** A body that must be a JSON object, as those of all operations. */
-export function requireObject(body: unknown): object {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw invalidJson.error('The request body must be a JSON object.');
-  }
-  return body;
 }
 
 function isUtf8(charset: string): boolean {

@@ -4,12 +4,13 @@ import helmet from 'koa-helmet';
 import type { Logger } from 'pino';
 import { v4 } from 'uuid';
 
-import { validationError } from '../errors';
-import { hostSettings, type Settings } from '../settings';
-import { asApiError } from './failures';
+import { validationError } from '../core/errors';
+import { hostSettings } from '../core/host-settings';
+import type { Settings } from '../core/settings';
+import { asApiError } from '../calls/failures';
 import type { Metrics } from './metrics';
 
-interface Parts {
+interface Dependencies {
   settings: Settings;
   log: Logger;
   metrics: Metrics;
@@ -19,12 +20,12 @@ interface Parts {
 }
 
 /** The Koa application: what every request passes before and after its route. */
-export function koaApp({ settings, log, metrics, routes, isClosing }: Parts): Koa {
+export function koaApp({ settings, log, metrics, routes, isClosing }: Dependencies): Koa {
   const app = new Koa();
   const proxies = settings.of(hostSettings.trustProxy);
   app.proxy = proxies > 0;
   app.maxIpsCount = proxies;
-  app.use(requestFacts(log, metrics, isClosing));
+  app.use(requestLogging(log, metrics, isClosing));
   app.use(errorShape);
   app.use(requireHost);
   app.use(securityHeaders(settings));
@@ -60,7 +61,7 @@ function securityHeaders(settings: Settings): Middleware {
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 /** Gives each request its id, one line in the log and its place in the metrics. */
-function requestFacts(log: Logger, metrics: Metrics, isClosing: () => boolean): Middleware {
+function requestLogging(log: Logger, metrics: Metrics, isClosing: () => boolean): Middleware {
   return async (ctx, next) => {
     const started = process.hrtime.bigint();
     const given = ctx.get('X-Request-Id');

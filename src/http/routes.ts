@@ -2,46 +2,46 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Logger } from 'pino';
 
-import { methodNotAllowed, notFound, validationError } from '../errors';
-import type { Identity } from '../identity';
-import type { Exchange, Transport, TransportMethod } from '../plugins/manifest';
+import { methodNotAllowed, notFound, validationError } from '../core/errors';
+import type { Identity } from '../core/identity';
 import { type Operation, operationName } from '../plugins/operation';
+import type {
+  ApiDescription,
+  CallInput,
+  TransportApi,
+  TransportMethod,
+} from '../plugins/transport';
 import { authenticate } from './authenticate';
 import { readJson } from './body';
-import { type Composer, type RawInput, shortened } from './composer';
-import { asApiError } from './failures';
-import type { RateLimiter } from './rate-limit';
+import type { CallPipeline } from '../calls/pipeline';
+import { asApiError } from '../calls/failures';
+import type { RateLimiter } from '../calls/rate-limit';
+import { shortened } from '../calls/validate';
 
-interface Parts {
-  composer: Composer;
+interface Dependencies {
+  pipeline: CallPipeline;
   limiter: RateLimiter;
   identity: Identity;
 }
 
 /** Serves operations over HTTP, and what other protocols there are over the same operations. */
-export function routes(
-  operations: readonly Operation[],
-  transports: readonly Transport[],
-  parts: Parts,
-): Middleware[] {
+export function routes(description: ApiDescription, dependencies: Dependencies): Middleware[] {
   const router = new Router({ sensitive: true, strict: true });
-  for (const operation of operations) {
+  for (const operation of description.operations) {
     router.register(
       routerPath(operation.path),
       [operation.method.toLowerCase()],
-      serve(operation, parts),
-      {
-        name: operationName(operation),
-      },
+      serve(operation, dependencies),
+      { name: operationName(operation) },
     );
   }
-  const exchange = exchangeOf(operations, transports, parts);
-  for (const { path, methods } of transports) {
+  const api = transportApi(description, dependencies);
+  for (const { path, methods } of description.transports) {
     for (const [method, transportMethod] of Object.entries(methods)) {
       router.register(
         routerPath(path),
         [method.toLowerCase()],
-        serveTransport(transportMethod, exchange),
+        serveTransport(transportMethod, api),
       );
     }
   }
@@ -54,17 +54,17 @@ function routerPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-function serve(operation: Operation, { composer, limiter, identity }: Parts) {
+function serve(operation: Operation, { pipeline, limiter, identity }: Dependencies) {
   const isPublic = 'public' in operation.access;
   const readNumbers = numberReader(operation);
   return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
-    const inputOf = async (): Promise<RawInput> => ({
+    const inputOf = async (): Promise<CallInput> => ({
       params: ctx.params,
       query: readNumbers(ctx.query),
       body: operation.body ? await readJson(ctx) : undefined,
     });
-    const outcome = await composer.run(operation, {
-      ctx,
+    const outcome = await pipeline.run(operation, {
+      reply: ctx,
       log: logOf(ctx),
       principal: isPublic ? undefined : await authenticate(ctx, identity, limiter),
       input: inputOf,
@@ -102,14 +102,14 @@ function numberReader(operation: Operation): (query: Context['query']) => unknow
     );
 }
 
-/** A transport asks for tokens itself; whether it did is seen to here. */
-function serveTransport({ access, handler }: TransportMethod, exchange: Exchange) {
+/** A transport authenticates by itself; one that forgot to lets nobody in. */
+function serveTransport({ access, handler }: TransportMethod, api: TransportApi) {
   return async (ctx: Context): Promise<void> => {
     let isKnown = 'public' in access;
     await handler(ctx, {
-      ...exchange,
+      ...api,
       authenticate: async (of) => {
-        const principal = await exchange.authenticate(of);
+        const principal = await api.authenticate(of);
         isKnown = true;
         return principal;
       },
@@ -120,24 +120,21 @@ function serveTransport({ access, handler }: TransportMethod, exchange: Exchange
   };
 }
 
-function exchangeOf(
-  operations: readonly Operation[],
-  transports: readonly Transport[],
-  parts: Parts,
-): Exchange {
-  const { composer, limiter, identity } = parts;
+function transportApi(
+  description: ApiDescription,
+  { pipeline, limiter, identity }: Dependencies,
+): TransportApi {
   return {
-    operations,
-    transports,
+    ...description,
     authenticate: (ctx) => authenticate(ctx, identity, limiter),
     readJson,
     call: async (operation, principal, input, ctx) => {
       const log = logOf(ctx);
       const idempotencyKey = idempotencyKeyOf(ctx);
       try {
-        return await composer.run(operation, {
+        return await pipeline.run(operation, {
           principal,
-          ctx,
+          reply: ctx,
           log,
           input: async () => input,
           idempotencyKey,

@@ -10,11 +10,12 @@ import type { Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { type ErrorCode, methodNotAllowed, validationError } from '../errors';
-import { hostSettings, readSettingsFile, type Settings } from '../settings';
+import { type ErrorCode, methodNotAllowed, validationError } from '../core/errors';
+import { hostSettings, readSettingsFile } from '../core/host-settings';
+import type { Settings } from '../core/settings';
 
 /** How long a request may take to arrive, in milliseconds, and how often that is looked at. */
-const PATIENCE = {
+const TIMEOUTS = {
   headersTimeout: 20_000,
   requestTimeout: 60_000,
   connectionsCheckingInterval: 5_000,
@@ -42,7 +43,7 @@ export function createHttpServer(handler: Handler, settings: Settings): Server {
         )
       : createServer({ requireHostHeader: false }, handler);
   // Afterwards, since a server of HTTP/2 takes them for HTTP/1.1 by no other way.
-  Object.assign(server, PATIENCE);
+  Object.assign(server, TIMEOUTS);
   const open = new Set<ServerHttp2Session>();
   sessions.set(server, open);
   server.on('session', (session: ServerHttp2Session) => {

@@ -2,7 +2,8 @@ import { readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
-import type { Plugin } from './manifest';
+import { reasonOf } from '../core/values';
+import type { Plugin } from './plugin';
 import { manifestFaults, manifestSchemaFault } from './rules/manifests';
 
 /** Says why the plugins do not fit together: one line for each fault, naming the folder. */
@@ -49,8 +50,9 @@ function manifestOf(folder: string): unknown {
   try {
     module = requireFrom(folder);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new LoaderError([`plugins/${path.basename(folder)}: cannot be loaded: ${reason}`]);
+    throw new LoaderError([
+      `plugins/${path.basename(folder)}: cannot be loaded: ${reasonOf(error)}`,
+    ]);
   }
   return typeof module === 'object' && module !== null && 'default' in module
     ? module.default

@@ -1,15 +1,18 @@
 import type Joi from 'joi';
 import type { Logger } from 'pino';
 
+import type { ErrorCode } from '../core/errors';
+import type { Account, Tier } from '../core/identity';
 import type { Transaction } from '../data/transaction';
-import type { ErrorCode } from '../errors';
-import type { Account, Tier } from '../identity';
 
-/** Who may call: holders of a scope, of any valid token, or everybody; the last with a reason. */
+/** Who may call: holders of a scope, of any valid token, or everybody; the last two with a reason. */
 export type Access = { scope: string } | { anyToken: string } | { public: string };
 
 /** What an assistant sees of an operation, or why it sees nothing. */
 export type Tool = { name: string; description: string } | { none: string };
+
+/** Name of the rate budget that a call spends, or why it spends none. */
+export type Limit = string | { none: string };
 
 /** A part of the service that only some tiers have. */
 export interface Feature {
@@ -20,25 +23,19 @@ export interface Feature {
   remedy?: string;
 }
 
-interface OperationFacts {
+interface OperationBase<Names extends string> {
   /** Path with its parameters in braces: `/api/records/{id}`. */
   path: string;
   summary: string;
-  access: Access;
-  /** Name of the rate budget that a call spends, or why it spends none. */
-  limit: string | { none: string };
   feature?: Feature;
-  /** What it may fail with, beyond what follows from the rest. */
+  /** Every path parameter, and the error for a value that is not a UUID: the one for an unknown id. */
+  params?: Readonly<Record<Names, ErrorCode>>;
+  /** Errors beyond those that follow from the rest. */
   errors?: readonly ErrorCode[];
   tool: Tool;
 }
 
-/** Every path parameter, and what a value that is not a UUID means: the same as an unknown one. */
-interface PathParams<Names extends string> {
-  params?: Readonly<Record<Names, ErrorCode>>;
-}
-
-interface Answer {
+interface Response {
   status: 200 | 201;
   schema: Joi.Schema;
   description: string;
@@ -46,13 +43,16 @@ interface Answer {
   type?: string;
 }
 
-interface CallFacts {
+/** A response whose status follows from the method unless it is given: 201 for POST, else 200. */
+type DeclaredResponse = Omit<Response, 'status'> & Partial<Pick<Response, 'status'>>;
+
+interface CallBase {
   now: Date;
   log: Logger;
 }
 
 /** What the handler of a read gets. */
-export interface ReadCall<Query, Names extends string> extends CallFacts {
+export interface ReadCall<Query, Names extends string> extends CallBase {
   account: Account;
   /** Text forms of UUIDs, checked and in lower case. */
   params: Readonly<Record<Names, string>>;
@@ -60,54 +60,63 @@ export interface ReadCall<Query, Names extends string> extends CallFacts {
 }
 
 /** What the handler of a public read gets. */
-export type PublicCall = CallFacts;
+export type PublicCall = CallBase;
 
 /** What the handler of a write gets. It runs again when its transaction has to be retried. */
-export interface WriteCall<Body, Names extends string> extends CallFacts {
+export interface WriteCall<Body, Names extends string> extends CallBase {
   tx: Transaction;
   params: Readonly<Record<Names, string>>;
   body: Body;
 }
 
 /** An operation of the API as data: route, tool, document and audit row come from this object. */
-export interface Operation extends OperationFacts, PathParams<string> {
+export interface Operation extends OperationBase<string> {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  response: Answer;
+  access: Access;
+  limit: Limit;
+  response: Response;
   query?: Joi.ObjectSchema;
   body?: Joi.ObjectSchema;
   /** Name of the quota of which a successful call takes one. */
   quota?: string;
   /** Whether it takes an Idempotency-Key. */
-  idempotent?: boolean;
+  idempotent: boolean;
   handler: Handler;
 }
 
 /**
- * A handler after its types were checked against its schemas. `never` because only the composer
+ * A handler after its types were checked against its schemas. `never` because only the pipeline
  * calls it, with what those very schemas let through.
  */
 export type Handler = (call: never) => Promise<unknown>;
 
-interface ReadOperation<Query, Names extends string> extends OperationFacts, PathParams<Names> {
+interface ReadOperation<Query, Names extends string> extends OperationBase<Names> {
   access: { scope: string } | { anyToken: string };
-  response: Answer;
+  /** `reads` unless given. */
+  limit?: Limit;
+  response: DeclaredResponse;
   query?: Joi.ObjectSchema<Query>;
   handler: (call: ReadCall<Query, Names>) => Promise<unknown>;
 }
 
-interface PublicOperation extends OperationFacts {
+interface PublicOperation extends OperationBase<never> {
   access: { public: string };
-  response: Answer;
+  /** Why it needs no limit. */
+  limit: { none: string };
+  response: DeclaredResponse;
   handler: (call: PublicCall) => Promise<unknown>;
 }
 
-interface WriteOperation<Body, Names extends string> extends OperationFacts, PathParams<Names> {
-  access: { scope: string } | { anyToken: string };
+interface WriteOperation<Body, Names extends string> extends OperationBase<Names> {
   method: 'POST' | 'PATCH' | 'DELETE';
-  response: Answer;
+  access: { scope: string } | { anyToken: string };
+  /** `writes` unless given. */
+  limit?: Limit;
+  response: DeclaredResponse;
   body?: Joi.ObjectSchema<Body>;
   quota?: string;
-  idempotent?: boolean;
+  /** Why a POST takes no Idempotency-Key; every other POST takes one. */
+  notIdempotent?: string;
   handler: (call: WriteCall<Body, Names>) => Promise<unknown>;
 }
 
@@ -115,19 +124,37 @@ interface WriteOperation<Body, Names extends string> extends OperationFacts, Pat
 export function read<Query = undefined, Names extends string = never>(
   operation: ReadOperation<Query, Names>,
 ): Operation {
-  return { method: 'GET', ...operation };
+  return {
+    limit: 'reads',
+    ...operation,
+    method: 'GET',
+    idempotent: false,
+    response: { status: 200, ...operation.response },
+  };
 }
 
 /** Declares a read that needs no token. */
 export function publicRead(operation: PublicOperation): Operation {
-  return { method: 'GET', ...operation };
+  return {
+    ...operation,
+    method: 'GET',
+    idempotent: false,
+    response: { status: 200, ...operation.response },
+  };
 }
 
 /** Declares an operation that changes the account's data: it runs in one transaction. */
-export function write<Body = undefined, Names extends string = never>(
-  operation: WriteOperation<Body, Names>,
-): Operation {
-  return operation;
+export function write<Body = undefined, Names extends string = never>({
+  notIdempotent,
+  ...operation
+}: WriteOperation<Body, Names>): Operation {
+  const isPost = operation.method === 'POST';
+  return {
+    limit: 'writes',
+    ...operation,
+    idempotent: isPost && notIdempotent === undefined,
+    response: { status: isPost ? 201 : 200, ...operation.response },
+  };
 }
 
 /** `GET /api/records`: how messages and logs name an operation. */

@@ -10,7 +10,7 @@ import path from 'node:path';
 
 import accountsPlugin from '../../plugins/accounts';
 import { createHttpServer } from '../../src/http/server';
-import { type Program, startProgram } from '../../src/program';
+import { type Program, startProgram } from '../../src/app/program';
 
 const BUDGET_MS = 0.4;
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 1000);
@@ -180,7 +180,7 @@ async function main(): Promise<void> {
   try {
     const { port, close } = await serve(program);
     const scopes = [...program.app.scopes.keys()];
-    const accounts = program.app.offers(accountsPlugin);
+    const accounts = program.app.exportsOf(accountsPlugin);
     const { token } = await accounts.createToken({
       userId: 'bench',
       tier: 'pro',

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 async function tokenWith(scopes: readonly string[], expiresInSeconds = 3600) {
-  const accounts = service.app.offers(accountsPlugin);
+  const accounts = service.app.exportsOf(accountsPlugin);
   const wanted = { userId: USER, tier: 'pro' as const, scopes: [...scopes], name: 'test' };
   return accounts.createToken({ ...wanted, expiresInSeconds });
 }
@@ -98,7 +98,7 @@ test.each(closed)('%s with an expired token is answered with 401', async (_name,
 
 test.each(closed)('%s with a revoked token is answered with 401', async (_name, operation) => {
   const { token, view } = await tokenWith([...service.app.scopes.keys()]);
-  await service.app.offers(accountsPlugin).revokeToken(view.id);
+  await service.app.exportsOf(accountsPlugin).revokeToken(view.id);
   expectRefused(await call(operation, `Bearer ${token}`), ['invalid_token']);
 });
 

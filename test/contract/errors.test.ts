@@ -1,4 +1,4 @@
-import { ErrorCode, hostErrors } from '../../src/errors';
+import { ErrorCode, hostErrors } from '../../src/core/errors';
 import { loadPlugins } from '../../src/plugins/loader';
 import { operationRows } from '../support/operations';
 

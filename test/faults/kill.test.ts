@@ -44,7 +44,7 @@ function tokensOf(users: readonly string[]): Promise<string[]> {
       users.map(async (userId) => {
         const scopes = [...app.scopes.keys()];
         const wanted = { userId, tier: 'pro' as const, scopes, name: 't', expiresInSeconds: 3600 };
-        return (await app.offers(accountsPlugin).createToken(wanted)).token;
+        return (await app.exportsOf(accountsPlugin).createToken(wanted)).token;
       }),
     ),
   );

@@ -1,7 +1,7 @@
 import accountsPlugin from '../../plugins/accounts';
 import eventsPlugin from '../../plugins/events';
-import type { App } from '../../src/app';
-import { toStoredId } from '../../src/ids';
+import type { App } from '../../src/app/app';
+import { toStoredId } from '../../src/core/ids';
 import { until } from '../../src/servers/wait';
 import { logMany } from '../support/bulk';
 import { Client, record, records } from '../support/client';
@@ -19,10 +19,12 @@ const FEW = 10;
 
 /** How many events of a plant are yet to be marked deleted. */
 async function pending(app: App, userId: string, plantId: string): Promise<number> {
-  const { events } = app.offers(eventsPlugin);
+  const { events } = app.exportsOf(eventsPlugin);
   return app.database.snapshot(async (session) => {
     const found: unknown[] = [];
-    for await (const fact of events.facts(userId, session, { plantIds: [toStoredId(plantId)] }))
+    for await (const fact of events.careEntries(userId, session, {
+      plantIds: [toStoredId(plantId)],
+    }))
       found.push(fact);
     return found.length;
   });
@@ -107,7 +109,7 @@ test('a removal that was cut short by a kill is right meanwhile, and finished af
     const token = await asOperator(dataDir, async (app) => {
       const scopes = [...app.scopes.keys()];
       const wanted = { userId, tier: 'pro' as const, scopes, name: 'test', expiresInSeconds: 3600 };
-      return (await app.offers(accountsPlugin).createToken(wanted)).token;
+      return (await app.exportsOf(accountsPlugin).createToken(wanted)).token;
     });
     const plantOf = async (name: string) => {
       const client = new Client(server.url, token);

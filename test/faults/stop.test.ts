@@ -50,7 +50,7 @@ function aToken(): Promise<string> {
   return asOperator(dataDir, async (app) => {
     const scopes = [...app.scopes.keys()];
     const wanted = { userId: 'ann', scopes, name: 'test', expiresInSeconds: 3600 };
-    return (await app.offers(accountsPlugin).createToken(wanted)).token;
+    return (await app.exportsOf(accountsPlugin).createToken(wanted)).token;
   });
 }
 

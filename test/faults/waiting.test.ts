@@ -31,9 +31,9 @@ test('while MongoDB stays away, writes that wait for others are answered as soon
   await Promise.race(sent);
   way.cut();
   const answers = await Promise.allSettled(sent);
-  const outcomeOf = (answer: PromiseSettledResult<Reply>) =>
+  const exitOf = (answer: PromiseSettledResult<Reply>) =>
     answer.status === 'fulfilled' ? answer.value.status : String(answer.reason);
-  const outcomes = new Set(answers.map(outcomeOf));
+  const outcomes = new Set(answers.map(exitOf));
   outcomes.delete(201);
   expect([...outcomes]).toEqual([503]);
 }, 60_000);

@@ -4,12 +4,13 @@ import Joi from 'joi';
 import pino from 'pino';
 import supertest from 'supertest';
 
-import { App } from '../../src/app';
-import { ErrorCode } from '../../src/errors';
+import { App } from '../../src/app/app';
+import { ErrorCode } from '../../src/core/errors';
 import { createHttpServer } from '../../src/http/server';
-import type { Identity } from '../../src/identity';
+import type { Identity } from '../../src/core/identity';
 import { LoaderError } from '../../src/plugins/loader';
-import type { Contribution, Host, Plugin } from '../../src/plugins/manifest';
+import type { Host } from '../../src/plugins/host';
+import type { Contribution, Plugin } from '../../src/plugins/plugin';
 import { type Operation, read } from '../../src/plugins/operation';
 
 const nothing = async (): Promise<void> => undefined;
@@ -26,7 +27,7 @@ const identity: Identity = {
 const keeper: Plugin = {
   name: 'keeper',
   requires: [],
-  setup: () => ({ offers: 'who is who', identity }),
+  setup: () => ({ exports: 'who is who', identity }),
 };
 
 function plugin(name: string, setup: (host: Host) => Contribution, facts: object = {}): Plugin {
@@ -35,10 +36,14 @@ function plugin(name: string, setup: (host: Host) => Contribution, facts: object
 
 /** A plugin of operations. They may be faulty: the loader is what has to notice. */
 function herbs(...operations: object[]): Plugin {
-  return plugin('herbs', () => ({ offers: undefined, operations: operations as Operation[] }), {
-    scopes: { 'herbs:read': 'Read herbs' },
-    errors: [herbNotFound],
-  });
+  return plugin(
+    'herbs',
+    () => ({ exports: undefined, operations: () => operations as Operation[] }),
+    {
+      scopes: { 'herbs:read': 'Read herbs' },
+      errors: [herbNotFound],
+    },
+  );
 }
 
 const list = read({
@@ -144,12 +149,12 @@ describe('an operation and the manifests', () => {
     [
       'an unknown scope',
       { ...list, access: { scope: 'herbs:eat' } },
-      'GET /api/herbs: access: no plugin declares the scope herbs:eat',
+      'GET /api/herbs: access: neither it nor a plugin that it requires declares the scope herbs:eat',
     ],
     [
       'an unknown budget',
       { ...list, limit: 'meals' },
-      'GET /api/herbs: limit: no plugin declares the budget meals',
+      'GET /api/herbs: limit: neither it nor a plugin that it requires declares the budget meals',
     ],
     [
       'a public operation that has a limit',
@@ -169,7 +174,7 @@ describe('an operation and the manifests', () => {
     [
       'an unknown quota',
       { ...list, method: 'POST', quota: 'meals' },
-      'POST /api/herbs: quota: no plugin declares the quota meals',
+      'POST /api/herbs: quota: neither it nor a plugin that it requires declares the quota meals',
     ],
     [
       'an error that no manifest lists',
@@ -220,7 +225,7 @@ describe('an operation and the manifests', () => {
 
 describe('what a plugin contributes', () => {
   test('an unknown key is refused', () => {
-    const faulty = plugin('herbs', () => ({ offers: undefined, colour: 'red' }));
+    const faulty = plugin('herbs', () => ({ exports: undefined, colour: 'red' }));
     expect(refusal(keeper, faulty)).toBe('plugins/herbs: setup: colour is not allowed');
   });
 
@@ -231,15 +236,15 @@ describe('what a plugin contributes', () => {
   });
 
   test("use of another's offers without requiring it is refused by both names", () => {
-    const nosy = plugin('nosy', (host) => ({ offers: host.offers(keeper) }));
+    const nosy = plugin('nosy', (host) => ({ exports: host.use(keeper) }));
     expect(refusal(keeper, nosy)).toBe('plugins/nosy: uses keeper without requiring it');
   });
 
   test("use of a required plugin's offers is what requiring it is for", () => {
-    const friend = plugin('friend', (host) => ({ offers: host.offers(keeper) }), {
+    const friend = plugin('friend', (host) => ({ exports: host.use(keeper) }), {
       requires: ['keeper'],
     });
-    expect(appOf(keeper, friend).offers(friend)).toBe('who is who');
+    expect(appOf(keeper, friend).exportsOf(friend)).toBe('who is who');
   });
 
   test.each([
@@ -252,7 +257,7 @@ describe('what a plugin contributes', () => {
   ])('a transport %s is refused', (_, method, message) => {
     const transports = [{ path: '/api/herbs', methods: { GET: { summary: 'Herbs', ...method } } }];
     // What is missing is for the loader to notice.
-    const contribution = { offers: undefined, transports } as unknown as Contribution;
+    const contribution = { exports: undefined, transports } as unknown as Contribution;
     const talker = plugin('talker', () => contribution);
     expect(refusal(keeper, talker)).toBe(
       `plugins/talker: setup: transports[0].methods.GET${message}`,
@@ -262,7 +267,7 @@ describe('what a plugin contributes', () => {
   test('a transport at the path and method of an operation is refused', () => {
     const method = { summary: 'Herbs', access: { public: 'all' }, handler: nothing };
     const talker = plugin('talker', () => ({
-      offers: undefined,
+      exports: undefined,
       transports: [{ path: '/api/herbs', methods: { GET: method } }],
     }));
     expect(refusal(keeper, herbs(list), talker)).toBe(
@@ -277,7 +282,7 @@ describe('what a plugin contributes', () => {
   });
 
   test('a program in which two plugins tell who calls is refused by their names', () => {
-    const second = plugin('doorman', () => ({ offers: undefined, identity }));
+    const second = plugin('doorman', () => ({ exports: undefined, identity }));
     expect(refusal(keeper, second)).toBe(
       'plugins: exactly one plugin must answer who a caller is (identity): keeper, doorman',
     );

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { Response } from 'supertest';
 
-import { keptAnswerModel } from '../../src/data/idempotency';
+import { idempotencyKeyModel } from '../../src/data/idempotency';
 import { startService, type TestService, type TestUser, userOf } from '../support/service';
 
 let one: TestService;
@@ -196,7 +196,7 @@ test('404 is kept like any other first answer', async () => {
 test('a first answer is forgotten after 24 hours', async () => {
   const user = await one.user();
   const first = await keyed(user, 'k', { name: 'Fern' }).expect(201);
-  const answers = one.app.database.model(keptAnswerModel);
+  const answers = one.app.database.model(idempotencyKeyModel);
   const age = (hours: number) =>
     answers.updateOne(
       { userId: user.id, key: 'k' },

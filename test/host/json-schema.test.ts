@@ -2,8 +2,8 @@ import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import Joi from 'joi';
 
-import { jsonSchemaOf } from '../../src/json-schema';
-import { id, instant, integer, nullable, oneOf, text, timestamp } from '../../src/schema';
+import { jsonSchemaOf } from '../../src/fields/json-schema';
+import { id, instant, integer, nullable, oneOf, text, timestamp } from '../../src/fields/joi';
 
 const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false });
 addFormats(ajv);

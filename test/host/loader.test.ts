@@ -209,7 +209,7 @@ describe('what the host itself has', () => {
       "errors: [new ErrorCode('not_found', 404, 'It is lost.')]",
       'error code not_found',
     ],
-    ['a model', `models: [${model('KeptAnswer', 'herbs')}]`, 'model KeptAnswer'],
+    ['a model', `models: [${model('IdempotencyKey', 'herbs')}]`, 'model IdempotencyKey'],
     ['a collection', `models: [${model('Herb', 'keptAnswers')}]`, 'collection keptAnswers'],
   ])('%s is refused to plugins', (_, properties, thing) => {
     expect(refusalOf({ herbs: manifest('herbs', properties) })).toBe(

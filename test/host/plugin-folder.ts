@@ -6,8 +6,8 @@ const SRC = path.resolve(__dirname, '../../src');
 
 /** What the modules of fixtures may use: the host's own classes, as real plugins import them. */
 const PRELUDE = [
-  `const { rateSetting, countSetting } = require(${JSON.stringify(path.join(SRC, 'settings'))});`,
-  `const { ErrorCode } = require(${JSON.stringify(path.join(SRC, 'errors'))});`,
+  `const { rateSetting, countSetting } = require(${JSON.stringify(path.join(SRC, 'core/settings'))});`,
+  `const { ErrorCode } = require(${JSON.stringify(path.join(SRC, 'core/errors'))});`,
   `const { Schema } = require(${JSON.stringify(require.resolve('mongoose'))});`,
 ].join('\n');
 
@@ -23,7 +23,7 @@ export function manifest(name: string, properties = ''): string {
 exports.default = {
   name: ${JSON.stringify(name)},
   requires: [],
-  setup: () => ({ offers: undefined }),
+  setup: () => ({ exports: undefined }),
   ${properties}
 };`;
 }

@@ -3,12 +3,12 @@ import path from 'node:path';
 
 import pino from 'pino';
 
-import { App } from '../../src/app';
-import { hostErrors } from '../../src/errors';
-import { settingsOf } from '../../src/plugins/define';
+import { App } from '../../src/app/app';
+import { hostErrors } from '../../src/core/errors';
+import { settingsOf } from '../../src/plugins/plugin';
 import { loadPlugins } from '../../src/plugins/loader';
 import { operationName } from '../../src/plugins/operation';
-import { hostSettings } from '../../src/settings';
+import { hostSettings } from '../../src/core/host-settings';
 
 const file = path.resolve(__dirname, '../../README.md');
 const plugins = loadPlugins();

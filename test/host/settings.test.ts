@@ -1,19 +1,20 @@
-import { settingsOf } from '../../src/plugins/define';
+import { settingsOf } from '../../src/plugins/plugin';
 import { loadPlugins } from '../../src/plugins/loader';
-import { hostSettings, Settings, SettingsError } from '../../src/settings';
+import { hostSettings, pairedSettings } from '../../src/core/host-settings';
+import { Settings, SettingsError } from '../../src/core/settings';
 
 const all = [...Object.values(hostSettings), ...loadPlugins().flatMap(settingsOf)];
 
 function valueOf(name: string, env: NodeJS.ProcessEnv): unknown {
   const setting = all.find((each) => each.name === name);
   if (!setting) throw new Error(`There is no setting ${name}.`);
-  return new Settings(all, env).of(setting);
+  return new Settings(all, env, pairedSettings).of(setting);
 }
 
 /** The lines in which an environment is refused; none when it is not. */
 function faultsOf(env: NodeJS.ProcessEnv): string[] {
   try {
-    new Settings(all, env);
+    new Settings(all, env, pairedSettings);
     return [];
   } catch (error) {
     if (error instanceof SettingsError) return error.message.split('\n');
@@ -58,7 +59,7 @@ test('without an environment every setting has the default of decisions.md', () 
 
 test('an empty variable is an unset one', () => {
   const env = Object.fromEntries(all.map(({ name }) => [name, '']));
-  const settings = new Settings(all, env);
+  const settings = new Settings(all, env, pairedSettings);
   for (const setting of all) expect(settings.of(setting)).toEqual(setting.fallback);
 });
 

@@ -14,7 +14,7 @@ import { connect as connectTls } from 'node:tls';
 
 import pino from 'pino';
 
-import { App } from '../../src/app';
+import { App } from '../../src/app/app';
 import { closeHttpServer, createHttpServer } from '../../src/http/server';
 import { loadPlugins } from '../../src/plugins/loader';
 import { makeCertificate } from '../support/certificate';

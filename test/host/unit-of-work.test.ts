@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import accountsPlugin from '../../plugins/accounts';
 import { plantModel } from '../../plugins/plants/model';
 import type { Transaction } from '../../src/data/transaction';
-import { toStoredId } from '../../src/ids';
+import { toStoredId } from '../../src/core/ids';
 import { startService, type TestService, type TestUser, userOf } from '../support/service';
 
 let one: TestService;
@@ -40,7 +40,7 @@ async function overviewOf(user: TestUser): Promise<unknown> {
 }
 
 async function revisionOf(user: TestUser): Promise<number> {
-  const account = await one.app.offers(accountsPlugin).account(user.id);
+  const account = await one.app.exportsOf(accountsPlugin).account(user.id);
   if (!account) throw new Error('The account is gone.');
   return account.revision;
 }
@@ -143,7 +143,7 @@ test('a write that meets a conflict is tried again and has one effect', async ()
   expect(tries).toBe(2);
   const after = await user.get(`/api/plants/${id}`).expect(200);
   expect(after.body).toMatchObject({ notes: 'theirs', wateringFrequencyDays: 2 });
-  const account = await one.app.offers(accountsPlugin).account(user.id);
+  const account = await one.app.exportsOf(accountsPlugin).account(user.id);
   expect(account?.usage).toMatchObject({ tested: 1 });
 });
 
@@ -164,12 +164,12 @@ test('writes of one account in one process happen in the order in which they cam
 test('a rehearsal tells what a write would do and does none of it', async () => {
   const user = await one.user();
   const before = await revisionOf(user);
-  const told = await one.app.unitOfWork.rehearse(user.id, async (tx) => {
+  const told = await one.app.unitOfWork.dryRun(user.id, async (tx) => {
     await tx.addUsage('tested', 5);
     return tx.account.usage['tested'];
   });
   expect(told).toBe(5);
-  const account = await one.app.offers(accountsPlugin).account(user.id);
+  const account = await one.app.exportsOf(accountsPlugin).account(user.id);
   expect(account?.usage['tested']).toBeUndefined();
   expect(await revisionOf(user)).toBe(before);
 });
@@ -189,7 +189,7 @@ test('every write moves the revision of its account, and no read does', async ()
     () => user.delete(`/api/events/${event.id}`).expect(200),
     () => user.photo(),
     () => user.patch(`/api/photos/${photo.id}`, { x: 0, y: 0, width: 9, height: 9 }).expect(200),
-    () => one.app.offers(accountsPlugin).changeAccount(user.id, { timezone: 'Asia/Tokyo' }),
+    () => one.app.exportsOf(accountsPlugin).changeAccount(user.id, { timezone: 'Asia/Tokyo' }),
     () => user.delete(`/api/plants/${plant.id}`).expect(200),
   ];
   // The server goes on by itself with the events of a removed plant, so that comes last.

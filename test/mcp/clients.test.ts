@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
-import { jsonSchemaOf } from '../../src/json-schema';
+import { jsonSchemaOf } from '../../src/fields/json-schema';
 import type { Operation } from '../../src/plugins/operation';
 import { startService, type TestService, type TestUser } from '../support/service';
 import { ajv, type Tool, type ToolResult, validators, TOOLS } from './support';

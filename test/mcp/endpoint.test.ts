@@ -68,7 +68,7 @@ describe('who may come in', () => {
   });
 
   test('nobody with a token that is invalid, revoked or expired', async () => {
-    const accounts = service.app.offers(accountsPlugin);
+    const accounts = service.app.exportsOf(accountsPlugin);
     const options = { tier: 'pro' as const, scopes: ['plants:read'], name: 'test' };
     const made = (seconds: number) =>
       accounts.createToken({ userId: 'somebody', expiresInSeconds: seconds, ...options });

@@ -178,13 +178,13 @@ test('events logged before and after a change of time zone, in one go, are count
   const user = await service.user({ timezone: 'Pacific/Kiritimati' });
   const { id } = await user.plant();
   const { unitOfWork } = service.app;
-  const { events } = service.app.offers(eventsPlugin);
+  const { events } = service.app.exportsOf(eventsPlugin);
   const log = (index: number) =>
     unitOfWork.run(user.id, (tx) =>
       events.create(tx, id, { type: 'watered', occurredAt: new Date(minute(index)) }),
     );
   const timezone = 'Pacific/Pago_Pago';
-  const change = () => service.app.offers(accountsPlugin).changeAccount(user.id, { timezone });
+  const change = () => service.app.exportsOf(accountsPlugin).changeAccount(user.id, { timezone });
   // While the first is written, the others queue up and then share a transaction.
   await Promise.all([log(0), log(1), change(), log(2), log(3)]);
   const client = new Client(service.url, user.token);
@@ -200,7 +200,7 @@ test('events logged while another process changes the time zone are counted by t
       client.send('POST', `/api/plants/${id}/events`, { body: { occurredAt: minute(index) } }),
     );
   const timezone = 'Pacific/Pago_Pago';
-  const change = twin.app.offers(accountsPlugin).changeAccount(user.id, { timezone });
+  const change = twin.app.exportsOf(accountsPlugin).changeAccount(user.id, { timezone });
   await Promise.all([...log(), change, ...log()]);
   await expectAgreement(user, client, { totalPlants: 1, totalEvents: 20 });
 });

@@ -12,11 +12,11 @@ test('what is read in one snapshot is of one moment, whatever is written meanwhi
   const user = await service.user();
   const plant = await user.plant();
   await user.event(plant.id);
-  const { events } = service.app.offers(eventsPlugin);
+  const { events } = service.app.exportsOf(eventsPlugin);
   const counts = await service.app.database.snapshot(async (session) => {
     const count = async () => {
       let found = 0;
-      for await (const fact of events.facts(user.id, session))
+      for await (const fact of events.careEntries(user.id, session))
         found += fact.type.length > 0 ? 1 : 0;
       return found;
     };

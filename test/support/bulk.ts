@@ -1,12 +1,10 @@
-import eventsPlugin from '../../plugins/events';
-import type { EventDocument } from '../../plugins/events/model';
-import { EVENT_TYPES } from '../../plugins/events/schema';
-import type { App } from '../../src/app';
-import { newId, toStoredId } from '../../src/ids';
-import { rebuildAll } from '../../src/reconcile';
+import eventsPlugin, { EVENT_TYPES, type EventDocument } from '../../plugins/events';
+import type { App } from '../../src/app/app';
+import { newId, toStoredId } from '../../src/core/ids';
+import { HOUR_MS } from '../../src/core/time';
+import { rebuildAll } from '../../src/app/reconcile';
 
 const CHUNK = 10_000;
-const HOUR_MS = 60 * 60 * 1000;
 
 /** Logs many events on plants, an hour apart and of all types, faster than one could by HTTP. */
 export async function logMany(
@@ -14,12 +12,12 @@ export async function logMany(
   userId: string,
   counts: Readonly<Record<string, number>>,
 ): Promise<void> {
-  const { events } = app.offers(eventsPlugin);
+  const { events } = app.exportsOf(eventsPlugin);
   for (const [plantId, count] of Object.entries(counts)) {
     const places = Array.from({ length: count }, (_, place) => place);
     while (places.length > 0) {
       const chunk = places.splice(0, CHUNK).map((place) => anEvent(userId, plantId, place));
-      await events.insertBulk(chunk);
+      await events.insertBulk(userId, chunk);
     }
   }
   await app.unitOfWork.run(userId, (tx) => rebuildAll(app.derived, tx));

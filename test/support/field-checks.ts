@@ -30,7 +30,7 @@ export async function checkField(field: FieldUnderTest): Promise<void> {
   // One after the other: changes of one record are told apart only that way.
   for (const [label, value] of Object.entries(accepted)) {
     wanted[label] = { status: success, answered: value, stored: value };
-    outcomes[label] = await outcomeOf(field, value);
+    outcomes[label] = await exitOf(field, value);
   }
   await Promise.all(
     Object.entries(refused).map(async ([label, value]) => {
@@ -42,7 +42,7 @@ export async function checkField(field: FieldUnderTest): Promise<void> {
   expect(outcomes).toEqual(wanted);
 }
 
-async function outcomeOf(field: FieldUnderTest, value: unknown): Promise<object> {
+async function exitOf(field: FieldUnderTest, value: unknown): Promise<object> {
   const { name, success, answeredAs = name } = field;
   const response = await field.send({ [name]: value });
   const answer = bodyOf(response);

@@ -1,7 +1,7 @@
 import type Joi from 'joi';
 import pino from 'pino';
 
-import { App } from '../../src/app';
+import { App } from '../../src/app/app';
 import { loadPlugins } from '../../src/plugins/loader';
 import { type Operation, operationName } from '../../src/plugins/operation';
 

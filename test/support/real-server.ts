@@ -7,7 +7,7 @@ import { Writable } from 'node:stream';
 
 import pino from 'pino';
 
-import { App } from '../../src/app';
+import { App } from '../../src/app/app';
 import { loadPlugins } from '../../src/plugins/loader';
 import { embeddedUri } from '../../src/servers/mongod';
 import { DATABASE } from '../../src/servers/mongodb-uri';

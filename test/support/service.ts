@@ -7,9 +7,9 @@ import pino from 'pino';
 import supertest, { type Test } from 'supertest';
 
 import accountsPlugin from '../../plugins/accounts';
-import { App } from '../../src/app';
+import { App } from '../../src/app/app';
 import { createHttpServer } from '../../src/http/server';
-import type { Tier } from '../../src/identity';
+import type { Tier } from '../../src/core/identity';
 import { loadPlugins } from '../../src/plugins/loader';
 
 /** A user of a service under test, who sends a token with every request. */
@@ -117,7 +117,7 @@ export function freshDatabase(): string {
 
 async function makeUser(app: App, url: string, options: UserOptions = {}): Promise<TestUser> {
   const id = options.id ?? `user-${randomUUID()}`;
-  const accounts = app.offers(accountsPlugin);
+  const accounts = app.exportsOf(accountsPlugin);
   const { token } = await accounts.createToken({
     userId: id,
     tier: options.tier ?? 'pro',

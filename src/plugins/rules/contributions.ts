@@ -1,9 +1,10 @@
 import Joi from 'joi';
 
-import { hostErrors } from '../../errors';
-import { HOST_BUDGETS } from '../../http/rate-limit';
-import { TIERS } from '../../identity';
-import type { Contribution, Plugin } from '../manifest';
+import { hostErrors } from '../../core/errors';
+import { HOST_BUDGETS } from '../../core/host-settings';
+import { TIERS } from '../../core/identity';
+import { DomainEvent } from '../../data/domain-event';
+import type { Plugin, SetUpPlugin } from '../plugin';
 import { type Operation, operationName } from '../operation';
 import { errorCode, faultOf, name, reasonFor, sentence, snakeName, uniqueness } from './kit';
 
@@ -20,12 +21,17 @@ const transportMethod = Joi.object({
 const transportMethods = Joi.object({ GET: transportMethod, POST: transportMethod }).min(1);
 
 const contributionSchema = Joi.object({
-  offers: Joi.any(),
-  operations: Joi.array(),
+  exports: Joi.any(),
+  operations: Joi.function(),
   transports: Joi.array().items(
     Joi.object({ path: apiPath.required(), methods: transportMethods.required() }),
   ),
-  listeners: Joi.object().pattern(/./, Joi.function()),
+  listeners: Joi.array().items(
+    Joi.object({
+      event: Joi.object().instance(DomainEvent).required(),
+      handle: Joi.function().required(),
+    }),
+  ),
   derived: Joi.array().items(
     Joi.object({ name: sentence.required(), rebuild: Joi.function().required() }).unknown(),
   ),
@@ -40,7 +46,7 @@ const contributionSchema = Joi.object({
     Joi.object({
       name: name.required(),
       schema: Joi.object().schema().required(),
-      obstacles: Joi.function(),
+      preflight: Joi.function(),
       load: Joi.function().required(),
     }),
   ),
@@ -88,53 +94,51 @@ const operationSchema = Joi.object({
 /** What is wrong with what a plugin contributes, by itself. */
 export function contributionFault(plugin: Plugin, contribution: unknown): string | undefined {
   const fault = faultOf(contributionSchema, contribution);
-  if (fault !== undefined) return `plugins/${plugin.name}: setup: ${fault}`;
-  // The schema allows nothing but an array here.
-  const { operations = [] } = contribution as { operations?: Partial<Operation>[] };
-  for (const operation of operations) {
-    const operationFault = faultOf(operationSchema, operation);
-    if (operationFault === undefined) continue;
-    const label = operationName({ method: '?', path: '?', ...operation });
-    return `plugins/${plugin.name}: ${label}: ${operationFault}`;
-  }
-  return undefined;
+  return fault === undefined ? undefined : `plugins/${plugin.name}: setup: ${fault}`;
+}
+
+/** What is wrong with an operation by itself. */
+export function operationFault(plugin: Plugin, operation: Partial<Operation>): string | undefined {
+  const fault = faultOf(operationSchema, operation);
+  if (fault === undefined) return undefined;
+  const label = operationName({ method: '?', path: '?', ...operation });
+  return `plugins/${plugin.name}: ${label}: ${fault}`;
 }
 
 /** What is wrong between contributions, and between them and the manifests. */
-export function contributionFaults(contributions: ReadonlyMap<Plugin, Contribution>): string[] {
-  const plugins = [...contributions.keys()];
+export function contributionFaults(all: readonly SetUpPlugin[]): string[] {
   const faults: string[] = [];
   const unique = uniqueness(faults);
-  const known = {
-    scopes: new Set(plugins.flatMap((plugin) => Object.keys(plugin.scopes ?? {}))),
-    budgets: new Set([
-      ...Object.keys(HOST_BUDGETS),
-      ...plugins.flatMap((plugin) => Object.keys(plugin.budgets ?? {})),
-    ]),
-    quotas: new Set(plugins.flatMap((plugin) => Object.keys(plugin.quotas ?? {}))),
-    errors: new Set(
-      [...hostErrors, ...plugins.flatMap((plugin) => plugin.errors ?? [])].map(({ code }) => code),
-    ),
-  };
-  for (const [plugin, contribution] of contributions) {
-    for (const operation of contribution.operations ?? []) {
+  for (const { plugin, contribution, operations } of all) {
+    const known = declaredFor(
+      plugin,
+      all.map((each) => each.plugin),
+    );
+    for (const operation of operations) {
       const place = `plugins/${plugin.name}: ${operationName(operation)}`;
       const shape = operation.path.replace(/\{[a-z]+\}/g, '{}');
       unique(place, 'operation', `${operation.method} ${shape}`);
       if ('name' in operation.tool) unique(place, 'tool', operation.tool.name);
-      faults.push(...operationFaults(place, operation, known));
+      faults.push(...faultsBetween(place, operation, known));
     }
     for (const { path, methods } of contribution.transports ?? []) {
       for (const method of Object.keys(methods)) {
         unique(`plugins/${plugin.name}`, 'operation', `${method} ${path}`);
       }
     }
-    for (const seed of contribution.seeds ?? [])
+    for (const seed of contribution.seeds ?? []) {
       unique(`plugins/${plugin.name}`, 'seed', seed.name);
+    }
+    for (const { event } of contribution.listeners ?? []) {
+      if (known.domainEvents.has(event)) continue;
+      faults.push(
+        `plugins/${plugin.name}: listeners: neither it nor a plugin that it requires emits ${event.name}`,
+      );
+    }
   }
-  const identities = [...contributions].filter(([, { identity }]) => identity !== undefined);
+  const identities = all.filter(({ contribution }) => contribution.identity !== undefined);
   if (identities.length !== 1) {
-    const found = identities.map(([plugin]) => plugin.name).join(', ') || 'none';
+    const found = identities.map(({ plugin }) => plugin.name).join(', ') || 'none';
     faults.push(`plugins: exactly one plugin must answer who a caller is (identity): ${found}`);
   }
   return faults;
@@ -145,26 +149,48 @@ interface Known {
   budgets: ReadonlySet<string>;
   quotas: ReadonlySet<string>;
   errors: ReadonlySet<string>;
+  domainEvents: ReadonlySet<DomainEvent<unknown>>;
 }
 
-function operationFaults(place: string, operation: Operation, known: Known): string[] {
+/**
+ * What a plugin may use: what the host, it itself and the plugins that it requires declare. Errors
+ * may be those of any plugin, since one that is not required may provide what fails.
+ */
+function declaredFor(plugin: Plugin, all: readonly Plugin[]): Known {
+  const near = all.filter(({ name: other }) => [plugin.name, ...plugin.requires].includes(other));
+  return {
+    scopes: new Set(near.flatMap(({ scopes = {} }) => Object.keys(scopes))),
+    budgets: new Set([
+      ...Object.keys(HOST_BUDGETS),
+      ...near.flatMap(({ budgets = {} }) => Object.keys(budgets)),
+    ]),
+    quotas: new Set(near.flatMap(({ quotas = {} }) => Object.keys(quotas))),
+    errors: new Set(
+      [...hostErrors, ...all.flatMap(({ errors = [] }) => errors)].map(({ code }) => code),
+    ),
+    domainEvents: new Set(near.flatMap(({ emits = [] }) => emits)),
+  };
+}
+
+function faultsBetween(place: string, operation: Operation, known: Known): string[] {
   const faults: string[] = [];
   const { access, limit, method, quota, idempotent } = operation;
+  const undeclared = (key: string, kind: string, value: string): void => {
+    faults.push(
+      `${place}: ${key}: neither it nor a plugin that it requires declares the ${kind} ${value}`,
+    );
+  };
   if ('public' in access && (method !== 'GET' || typeof limit === 'string')) {
     faults.push(`${place}: access: what needs no token can only be a GET without a limit`);
   }
-  if (method === 'GET' && (quota !== undefined || idempotent === true)) {
+  if (method === 'GET' && (quota !== undefined || idempotent)) {
     faults.push(`${place}: method: a GET takes neither a quota nor an Idempotency-Key`);
   }
   if ('scope' in access && !known.scopes.has(access.scope)) {
-    faults.push(`${place}: access: no plugin declares the scope ${access.scope}`);
+    undeclared('access', 'scope', access.scope);
   }
-  if (typeof limit === 'string' && !known.budgets.has(limit)) {
-    faults.push(`${place}: limit: no plugin declares the budget ${limit}`);
-  }
-  if (quota !== undefined && !known.quotas.has(quota)) {
-    faults.push(`${place}: quota: no plugin declares the quota ${quota}`);
-  }
+  if (typeof limit === 'string' && !known.budgets.has(limit)) undeclared('limit', 'budget', limit);
+  if (quota !== undefined && !known.quotas.has(quota)) undeclared('quota', 'quota', quota);
   const inPath = [...operation.path.matchAll(/\{([a-z]+)\}/g)].map((match) => match[1]);
   const declared = Object.keys(operation.params ?? {});
   if (inPath.join() !== declared.join()) {

@@ -1,11 +1,11 @@
 import Joi from 'joi';
 
-import { keptAnswerModel } from '../../data/idempotency';
-import { hostErrors } from '../../errors';
-import { AUTH_FAILURES, HOST_BUDGETS } from '../../http/rate-limit';
-import { hostSettings, Setting } from '../../settings';
-import { settingsOf } from '../define';
-import type { Plugin } from '../manifest';
+import { DomainEvent } from '../../data/domain-event';
+import { idempotencyKeyModel } from '../../data/idempotency';
+import { hostErrors } from '../../core/errors';
+import { AUTH_FAILURES, HOST_BUDGETS, hostSettings } from '../../core/host-settings';
+import { Setting } from '../../core/settings';
+import { type Plugin, settingsOf } from '../plugin';
 import { errorCode, faultOf, name, reasonFor, sentence, uniqueness } from './kit';
 
 const setting = Joi.object().instance(Setting);
@@ -24,6 +24,8 @@ const manifestSchema = Joi.object({
     }),
   ),
   errors: Joi.array().items(errorCode),
+  emits: Joi.array().items(Joi.object().instance(DomainEvent)),
+  instructions: sentence,
   models: Joi.array().items(
     Joi.object({
       name: Joi.string().required(),
@@ -63,8 +65,8 @@ export function manifestFaults(plugins: readonly Plugin[]): string[] {
   for (const budget of [...Object.keys(HOST_BUDGETS), AUTH_FAILURES]) {
     unique('src', 'budget', budget);
   }
-  unique('src', 'model', keptAnswerModel.name);
-  unique('src', 'collection', String(keptAnswerModel.schema.get('collection')));
+  unique('src', 'model', idempotencyKeyModel.name);
+  unique('src', 'collection', String(idempotencyKeyModel.schema.get('collection')));
   for (const plugin of plugins) {
     const place = `plugins/${plugin.name}`;
     for (const scope of Object.keys(plugin.scopes ?? {})) unique(place, 'scope', scope);

@@ -1,0 +1,99 @@
+import accountsPlugin from '..';
+import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import { expectError } from '../../../test/support/shapes';
+import type { Accounts } from '..';
+
+const FREE = 2;
+const PRO = 4;
+
+let service: TestService;
+let accounts: Accounts;
+
+beforeAll(async () => {
+  const env = { TIER_FREE_PLANTS: String(FREE), TIER_PRO_PLANTS: String(PRO) };
+  service = await startService({ env });
+  accounts = service.app.exportsOf(accountsPlugin);
+});
+afterAll(() => service.close());
+
+const newToken = (userId: string) => ({ userId, scopes: [], name: 'test', expiresInSeconds: 60 });
+
+async function monthView(user: TestUser, plantId: string): Promise<number> {
+  const path = `/api/plants/${plantId}/events/month?monthStart=0&monthEnd=0`;
+  return (await user.get(path)).status;
+}
+
+test('an account comes with its first token: free and in UTC unless told otherwise', async () => {
+  await accounts.createToken(newToken('ada'));
+  expect(await accounts.account('ada')).toMatchObject({ id: 'ada', tier: 'free', timezone: 'UTC' });
+});
+
+test('a further token leaves the account as it is, unless it names another tier', async () => {
+  await accounts.createToken({ ...newToken('grace'), tier: 'pro' });
+  await accounts.changeAccount('grace', { timezone: 'America/St_Johns' });
+  const second = await accounts.createToken(newToken('grace'));
+  expect(second.tier).toBe('pro');
+  expect(await accounts.account('grace')).toMatchObject({
+    tier: 'pro',
+    timezone: 'America/St_Johns',
+  });
+  const third = await accounts.createToken({ ...newToken('grace'), tier: 'free' });
+  expect(third.tier).toBe('free');
+  expect(await accounts.account('grace')).toMatchObject({ tier: 'free' });
+});
+
+test('tokens that are made at once for a new user share one account', async () => {
+  await Promise.all(Array.from({ length: 10 }, () => accounts.createToken(newToken('twin'))));
+  expect((await accounts.accounts()).filter(({ id }) => id === 'twin')).toHaveLength(1);
+  expect(await accounts.tokens('twin')).toHaveLength(10);
+});
+
+test('responses call the account userId', async () => {
+  const user = await service.user({ id: 'user with spaces and ünïcode' });
+  expect((await user.plant())['userId']).toBe('user with spaces and ünïcode');
+});
+
+test('two tokens of one account see the same data', async () => {
+  const first = await service.user();
+  const second = await service.user({ id: first.id });
+  const plant = await first.plant();
+  expect((await second.get('/api/plants')).body).toEqual([plant]);
+});
+
+test('a change of tier opens and closes the monthly view from the next request on', async () => {
+  const user = await service.user({ tier: 'free' });
+  const plant = await user.plant();
+  expect(await monthView(user, plant.id)).toBe(403);
+  await accounts.changeAccount(user.id, { tier: 'pro' });
+  expect(await monthView(user, plant.id)).toBe(200);
+  await accounts.changeAccount(user.id, { tier: 'free' });
+  expect(await monthView(user, plant.id)).toBe(403);
+});
+
+test('a change of tier moves the limits from the next request on', async () => {
+  const user = await service.user({ tier: 'free' });
+  const add = () => user.post('/api/plants', { name: 'Fern' });
+  for (let count = 0; count < FREE; count += 1) await add().expect(201);
+  expectError(await add(), 403, 'plant_limit_reached', /free/);
+  await accounts.changeAccount(user.id, { tier: 'pro' });
+  for (let count = FREE; count < PRO; count += 1) await add().expect(201);
+  expectError(await add(), 403, 'plant_limit_reached', /pro/);
+});
+
+test('a change of tier on one server counts on another from the next request on', async () => {
+  const second = await startService({ mongodbUri: service.mongodbUri });
+  try {
+    const user = await service.user({ tier: 'free' });
+    const plant = await user.plant();
+    expect(await monthView(user, plant.id)).toBe(403);
+    await second.app.exportsOf(accountsPlugin).changeAccount(user.id, { tier: 'pro' });
+    expect(await monthView(user, plant.id)).toBe(200);
+  } finally {
+    await second.close();
+  }
+});
+
+test('a change of an account that is not there fails and makes none', async () => {
+  await expect(accounts.changeAccount('nobody', { tier: 'pro' })).rejects.toThrow();
+  expect(await accounts.account('nobody')).toBeUndefined();
+});

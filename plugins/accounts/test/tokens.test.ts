@@ -1,0 +1,209 @@
+import { createHash } from 'node:crypto';
+
+import accountsPlugin from '..';
+import { resetClock, setClock } from '../../../test/support/clock';
+import {
+  startService,
+  type TestService,
+  type TestUser,
+  userOf,
+} from '../../../test/support/service';
+import { expectError, NOBODYS_ID } from '../../../test/support/shapes';
+import type { Accounts, TokenView } from '../service';
+
+const HOUR_MS = 60 * 60 * 1000;
+const START = Date.parse('2026-03-15T12:00:00.000Z');
+
+let service: TestService;
+let accounts: Accounts;
+
+beforeAll(async () => {
+  service = await startService();
+  accounts = service.app.exportsOf(accountsPlugin);
+});
+afterEach(resetClock);
+afterAll(() => service.close());
+
+async function makeToken(userId: string, expiresInSeconds = 3600, scopes = ['plants:read']) {
+  const made = await accounts.createToken({ userId, scopes, name: 'phone', expiresInSeconds });
+  return { ...made, user: userOf(service.url, userId, made.token) };
+}
+
+async function viewOf(userId: string): Promise<TokenView | undefined> {
+  return (await accounts.tokens(userId))[0];
+}
+
+/** Makes a request; uses are noted beside it, so a moment is left for the note of this one. */
+async function use(user: TestUser, expected = 200): Promise<void> {
+  await user.get('/api/plants').expect(expected);
+}
+
+/** CRC-32 of ISO 3309, bit by bit. */
+function crc32(text: string): number {
+  let crc = 0xffffffff;
+  for (const byte of Buffer.from(text)) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return (crc ^ 0xffffffff) >>> 0;
+}
+
+function base62(value: number): string {
+  const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  const rest = Math.floor(value / 62);
+  return (rest > 0 ? base62(rest) : '') + digits.charAt(value % 62);
+}
+
+test('a token is its prefix, at least 30 random base62 characters and 6 of their CRC32', async () => {
+  const seen = new Set<string>();
+  for (let count = 0; count < 20; count += 1) {
+    const { token } = await makeToken('format');
+    const [, random = '', checksum] =
+      /^tnd_mcp_([0-9A-Za-z]{30,})([0-9A-Za-z]{6})$/.exec(token) ?? [];
+    expect(checksum).toBe(base62(crc32(random)).padStart(6, '0'));
+    seen.add(random);
+  }
+  expect(seen.size).toBe(20);
+});
+
+test('a token with any one character changed is not a token', async () => {
+  const { token } = await makeToken('typo');
+  for (let index = 0; index < token.length; index += 1) {
+    const other = token[index] === 'a' ? 'b' : 'a';
+    const typo = token.slice(0, index) + other + token.slice(index + 1);
+    expectError(await userOf(service.url, 'typo', typo).get('/api/plants'), 401, 'invalid_token');
+  }
+});
+
+test('of a token only its SHA-256 is kept, anywhere in the database', async () => {
+  const { token, user } = await makeToken('secret');
+  await use(user);
+  const { db } = service.app.database.connection;
+  const names = (await db?.listCollections().toArray())?.map(({ name }) => name) ?? [];
+  const everything = await Promise.all(
+    names.map(async (name) => JSON.stringify(await db?.collection(name).find().toArray())),
+  );
+  const stored = everything.join('\n');
+  expect(names).toContain('tokens');
+  expect(stored).not.toContain(token);
+  expect(stored).not.toContain(token.slice('tnd_mcp_'.length, -6));
+  const sha256 = createHash('sha256').update(token);
+  expect(stored).toContain(sha256.copy().digest('base64url'));
+});
+
+test('what operators see of a token is everything but the token', async () => {
+  const { token, view } = await makeToken('viewed', 60);
+  expect(Object.keys(view).sort()).toEqual(
+    ['createdAt', 'expiresAt', 'id', 'lastUsedAt', 'name', 'revokedAt', 'scopes', 'user'].sort(),
+  );
+  expect(view.expiresAt.getTime() - view.createdAt.getTime()).toBe(60_000);
+  const listed = await accounts.tokens('viewed');
+  expect(listed).toEqual([view]);
+  expect(JSON.stringify([view, listed])).not.toContain(token);
+});
+
+test('a token is good until the moment that it expires', async () => {
+  setClock(START);
+  const { user } = await makeToken('expiring', 60);
+  setClock(START + 60_000 - 1);
+  await use(user);
+  setClock(START + 60_000);
+  expectError(await user.get('/api/plants'), 401, 'invalid_token');
+  setClock(START + 10 * HOUR_MS);
+  expectError(await user.get('/api/plants'), 401, 'invalid_token');
+});
+
+test('a revoked token is refused from the next request on, and others of the account are not', async () => {
+  const [revoked, kept] = [await makeToken('revoking'), await makeToken('revoking')];
+  // By the third time the service knows the token.
+  for (let count = 0; count < 3; count += 1) await use(revoked.user);
+  const view = await accounts.revokeToken(revoked.view.id);
+  expect(view?.revokedAt).toBeInstanceOf(Date);
+  expectError(await revoked.user.get('/api/plants'), 401, 'invalid_token');
+  await use(kept.user);
+});
+
+test('a token that is revoked on one server is refused by another from the next request on', async () => {
+  const second = await startService({ mongodbUri: service.mongodbUri });
+  try {
+    const { user, view } = await makeToken('elsewhere');
+    for (let count = 0; count < 3; count += 1) await use(user);
+    await second.app.exportsOf(accountsPlugin).revokeToken(view.id);
+    await use(user, 401);
+  } finally {
+    await second.close();
+  }
+});
+
+test('a token that is revoked amid requests and changes is refused ever after', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const { user, view } = await makeToken('amid', 3600, ['plants:read', 'plants:write']);
+    await user.post('/api/plants', { name: 'Fern' }).expect(201);
+    let isRevoked = false;
+    const caller = async (): Promise<void> => {
+      while (!isRevoked) {
+        await user.get('/api/plants');
+        await user.post('/api/plants', { name: 'Fern' });
+      }
+      await use(user, 401);
+    };
+    const callers = Promise.all(Array.from({ length: 4 }, caller));
+    await accounts.revokeToken(view.id);
+    isRevoked = true;
+    await callers;
+    await use(user, 401);
+  }
+});
+
+test('revoking twice keeps the moment of the first, and revoking nothing says so', async () => {
+  const { view } = await makeToken('twice');
+  setClock(START);
+  await accounts.revokeToken(view.id);
+  setClock(START + 1000);
+  const again = await accounts.revokeToken(view.id);
+  expect(again?.revokedAt).toEqual(new Date(START));
+  expect(await accounts.revokeToken(NOBODYS_ID)).toBeUndefined();
+});
+
+test('the last use of a token is noted, at most once an hour', async () => {
+  setClock(START);
+  const { user, view } = await makeToken('used', 24 * 3600);
+  expect(view.lastUsedAt).toBeNull();
+  await use(user);
+  await waitFor(async () => (await viewOf('used'))?.lastUsedAt !== null);
+  const first = (await viewOf('used'))?.lastUsedAt;
+  expect(first).toEqual(new Date(START));
+  setClock(START + HOUR_MS - 1);
+  for (let count = 0; count < 20; count += 1) await use(user);
+  expect((await viewOf('used'))?.lastUsedAt).toEqual(first);
+  setClock(START + HOUR_MS + 1);
+  await use(user);
+  await waitFor(async () => (await viewOf('used'))?.lastUsedAt?.getTime() !== START);
+  const second = (await viewOf('used'))?.lastUsedAt?.getTime() ?? 0;
+  expect(second).toBe(START + HOUR_MS);
+  setClock(START + 2 * HOUR_MS - 1);
+  for (let count = 0; count < 20; count += 1) await use(user);
+  expect((await viewOf('used'))?.lastUsedAt?.getTime()).toBe(second);
+});
+
+test('a refused token is not noted as used', async () => {
+  setClock(START);
+  const { user, view } = await makeToken('unused', 60);
+  await accounts.revokeToken(view.id);
+  await use(user, 401);
+  expect((await viewOf('unused'))?.lastUsedAt).toBeNull();
+});
+
+test('a token without scopes opens what asks for none', async () => {
+  const { user } = await makeToken('scopeless', 60, []);
+  await user.get('/api/announcements').expect(200);
+  expectError(await user.get('/api/plants'), 403, 'insufficient_scope', /plants:read/);
+});
+
+async function waitFor(condition: () => Promise<boolean>): Promise<void> {
+  // Counted, not timed: some tests hold the clock still.
+  for (let attempt = 0; attempt < 500; attempt += 1) {
+    if (await condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

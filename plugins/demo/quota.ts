@@ -1,0 +1,23 @@
+import { CommandError } from '../../src/cli/errors';
+import type { Account } from '../../src/core/identity';
+import type { Host } from '../../src/plugins/host';
+
+/**
+ * Refuses more records than an account's tier leaves room for.
+ *
+ * @param wanted how many, by quota
+ * @throws CommandError
+ */
+export function requireQuota(
+  host: Host,
+  account: Account,
+  wanted: Readonly<Record<string, number>>,
+): void {
+  for (const [quota, count] of Object.entries(wanted)) {
+    const left = host.quotaLeft(account, quota);
+    if (count <= left) continue;
+    throw new CommandError(
+      `The ${account.tier} tier leaves ${account.id} room for ${left} more ${quota}, and ${count} are wanted.`,
+    );
+  }
+}

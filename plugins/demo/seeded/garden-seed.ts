@@ -1,0 +1,78 @@
+import Joi from 'joi';
+
+import { TIERS, type Tier } from '../../../src/core/identity';
+import { integer, oneOf, text, withKeys } from '../../../src/fields/joi';
+import { timezoneName } from '../../../src/core/time';
+import { type CreateEvent, createEvent } from '../../events';
+import { type CreatePhoto, photo } from '../../photos';
+import { type CreatePlant, plant } from '../../plants';
+
+/** An event of a seed: it says how long ago it was, so that a garden never looks abandoned. */
+export interface SeedEvent extends Omit<CreateEvent, 'occurredAt'> {
+  daysAgo: number;
+  /** Time of the day in UTC: `HH:MM`. */
+  at: string;
+}
+
+/** A photo of a seed, with its id, by which events of the same plant name it. */
+export type SeedPhoto = CreatePhoto & { id: string };
+
+export type SeedPlant = Omit<CreatePlant, 'primaryPhotoId'> & {
+  id: string;
+  photos: SeedPhoto[];
+  events: SeedEvent[];
+};
+
+export interface GardenSeed {
+  user: string;
+  tier: Tier;
+  timezone: string;
+  plants: SeedPlant[];
+}
+
+const photoSeed = withKeys(photo.seed, { plantId: Joi.forbidden() });
+
+const eventSeed = withKeys(createEvent, {
+  occurredAt: Joi.forbidden(),
+  daysAgo: integer(0, 36_500).required(),
+  at: Joi.string()
+    .pattern(/^([01]\d|2[0-3]):[0-5]\d$/)
+    .messages({ 'string.pattern.base': '{{#label}} must be a time of the day such as 08:30' })
+    .required(),
+});
+
+const plantSeed = withKeys(plant.seed, {
+  primaryPhotoId: Joi.forbidden(),
+  photos: Joi.array().items(photoSeed).default([]),
+  events: Joi.array().items(eventSeed).default([]),
+})
+  .custom((value: SeedPlant, helpers) => {
+    const known = new Set(value.photos.map((each) => each.id.toLowerCase()));
+    const named = value.events.flatMap(({ photoIds = [] }) => photoIds);
+    const missing = named.find((photoId) => !known.has(photoId.toLowerCase()));
+    return missing === undefined ? value : helpers.error('seed.photo', { missing });
+  })
+  .messages({ 'seed.photo': '{{#label}} has no photo {{#missing}}, which an event names' });
+
+/** `seeds/garden.json`: fields are checked by the very schemas of requests. */
+export const gardenSeed = Joi.object<GardenSeed, true>({
+  user: text({ min: 1, max: 128 }).required(),
+  tier: oneOf(TIERS).required(),
+  timezone: text({ min: 1 })
+    .required()
+    .custom(
+      (zone: string, helpers) =>
+        timezoneName(zone) ??
+        helpers.message({ custom: '{{#label}} must be the IANA name of a time zone' }),
+    ),
+  plants: Joi.array().items(plantSeed).required(),
+})
+  .custom((garden: GardenSeed, helpers) => {
+    const plants = garden.plants.map(({ id }) => id.toLowerCase());
+    const photos = garden.plants.flatMap((each) => each.photos.map(({ id }) => id.toLowerCase()));
+    const twice = [plants, photos].flatMap(
+      (ids) => ids.find((id, at) => ids.indexOf(id) !== at) ?? [],
+    );
+    return twice.length === 0 ? garden : helpers.error('seed.twice', { ids: twice.join(', ') });
+  })
+  .messages({ 'seed.twice': 'plants must not have the same id twice: {{#ids}}' });

@@ -1,0 +1,110 @@
+import type { Transaction } from '../../../src/data/transaction';
+import { toStoredId } from '../../../src/core/ids';
+import type { Host } from '../../../src/plugins/host';
+import type { Account } from '../../../src/core/identity';
+import type { Dependencies } from '../generated/generated-garden';
+import type { GardenSeed, SeedEvent, SeedPlant } from './garden-seed';
+import { requireQuota } from '../quota';
+
+/** Loads the garden of `seeds/garden.json`. */
+export class SeededGarden {
+  constructor(
+    private readonly host: Host,
+    private readonly dependencies: Dependencies,
+  ) {}
+
+  /** Why not all of a garden can be added: ids that are others', tiers that have no room. */
+  async preflight(garden: GardenSeed): Promise<string[]> {
+    const { accounts } = this.dependencies;
+    const { user, tier } = garden;
+    const account = (await accounts.account(user)) ?? { tier, usage: {} };
+    const plants = garden.plants.map(({ id }) => id.toLowerCase());
+    const owners = await this.dependencies.plants.owners(plants);
+    // Of a plant that is there nothing is added.
+    const photos = garden.plants
+      .filter(({ id }) => !owners.has(id.toLowerCase()))
+      .flatMap((plant) => plant.photos.map(({ id }) => id.toLowerCase()));
+    const facts = { user, account };
+    return [
+      ...this.#preflightOf('plants', plants, { ...facts, owners }),
+      ...this.#preflightOf('photos', photos, {
+        ...facts,
+        owners: await this.dependencies.photos.owners(photos),
+      }),
+    ];
+  }
+
+  /** Adds the plants that are not there yet, all or none; answers how many. */
+  async load({ user, tier, timezone, plants }: GardenSeed): Promise<number> {
+    const { accounts, deletions } = this.dependencies;
+    if (!(await accounts.account(user))) await accounts.ensureAccount(user, tier, timezone);
+    // A plant that was removed just now would get its old events back.
+    await deletions.finish(user);
+    return this.host.transact(user, async (tx) => {
+      let added = 0;
+      for (const plant of plants) {
+        if (await this.dependencies.plants.exists(tx, plant.id)) continue;
+        await this.#add(tx, plant);
+        added += 1;
+      }
+      return added;
+    });
+  }
+
+  #preflightOf(
+    kind: 'plants' | 'photos',
+    ids: readonly string[],
+    { user, account, owners }: Facts,
+  ): string[] {
+    const others = ids.filter((id) => ![undefined, user].includes(owners.get(id)));
+    const wanted = ids.filter((id) => !owners.has(id)).length;
+    const left = this.host.quotaLeft(account, kind);
+    return [
+      ...others.map((id) => `${kind}: ${id} is the id of somebody else's`),
+      ...(wanted > left
+        ? [`${kind}: the ${account.tier} tier has room for ${left} more, and ${wanted} are wanted`]
+        : []),
+    ];
+  }
+
+  async #add(tx: Transaction, { id, photos, events, ...fields }: SeedPlant): Promise<void> {
+    const { plants, photos: album } = this.dependencies;
+    await this.#take(tx, 'plants');
+    await plants.create(tx, fields, toStoredId(id));
+    const ids = photos.map((photo) => photo.id);
+    // Photos outlive their plant: those of one that was deleted are there already.
+    const known = await album.byIds(tx, ids.map(toStoredId));
+    for (const { id: photoId, ...photo } of photos) {
+      if (known.has(photoId.toLowerCase())) continue;
+      await this.#take(tx, 'photos');
+      await album.create(tx, photo, toStoredId(photoId));
+    }
+    await album.attach(tx, ids, id);
+    const [primaryPhotoId] = ids;
+    if (primaryPhotoId !== undefined) await plants.update(tx, id, { primaryPhotoId });
+    for (const { daysAgo, at, ...event } of events) {
+      const occurredAt = momentOf({ daysAgo, at }, tx.now);
+      await this.dependencies.events.create(tx, id, { ...event, occurredAt });
+    }
+  }
+
+  async #take(tx: Transaction, quota: string): Promise<void> {
+    requireQuota(this.host, tx.account, { [quota]: 1 });
+    await tx.addUsage(quota, 1);
+  }
+}
+
+interface Facts {
+  user: string;
+  account: Pick<Account, 'tier' | 'usage'>;
+  /** Whose the records are that are there already, by their ids. */
+  owners: ReadonlyMap<string, string>;
+}
+
+function momentOf({ daysAgo, at }: Pick<SeedEvent, 'daysAgo' | 'at'>, now: Date): Date {
+  const [hours, minutes] = at.split(':').map(Number);
+  const moment = new Date(now);
+  moment.setUTCDate(moment.getUTCDate() - daysAgo);
+  moment.setUTCHours(hours ?? 0, minutes ?? 0, 0, 0);
+  return moment;
+}

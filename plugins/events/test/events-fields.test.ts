@@ -1,0 +1,106 @@
+import { checkField } from '../../../test/support/field-checks';
+import type { FieldRule } from '../../../test/support/fields';
+import { sendJson } from '../../../test/support/raw-json';
+import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import { bodyOf, expectError } from '../../../test/support/shapes';
+
+const TYPES = ['watered', 'fertilized', 'repotted', 'soil_change', 'note', 'journal', 'growth'];
+
+/** Section 2.6. */
+const CHANGEABLE: Readonly<Record<string, FieldRule>> = {
+  text: { kind: 'text', max: 2000 },
+  occurredAt: { kind: 'date-time' },
+  photoIds: { kind: 'uuids' },
+  growthAmount: { kind: 'positive' },
+  growthUnit: { kind: 'enum', values: ['cm', 'in'] },
+};
+/** Section 2.5. */
+const FIELDS: Readonly<Record<string, FieldRule>> = {
+  ...CHANGEABLE,
+  type: { kind: 'enum', values: TYPES },
+};
+
+let service: TestService;
+let user: TestUser;
+let plantId: string;
+
+beforeAll(async () => {
+  service = await startService();
+  user = await service.user();
+});
+beforeEach(async () => {
+  plantId = (await user.plant()).id;
+});
+afterAll(() => service.close());
+
+/** An event as the list shows it: there is no reading of one. */
+async function stored(id: string): Promise<Record<string, unknown>> {
+  const page = await user.get(`/api/plants/${plantId}/events?limit=100`).expect(200);
+  const items = bodyOf(page)['items'] as Record<string, unknown>[]; // Compared by the caller.
+  return items.find((event) => event['id'] === id) ?? {};
+}
+
+test.each(Object.entries(FIELDS))(
+  'a new event takes %s within its limits, gives it back as sent, and refuses anything else',
+  async (name, rule) => {
+    await checkField({
+      name,
+      rule,
+      nullable: false,
+      send: (fields) => user.post(`/api/plants/${plantId}/events`, fields),
+      success: 201,
+      stored,
+    });
+  },
+);
+
+test.each(Object.entries(CHANGEABLE))(
+  'a change of %s takes what a new event takes, and null for the text alone',
+  async (name, rule) => {
+    const { id } = await user.event(plantId);
+    await checkField({
+      name,
+      rule,
+      nullable: name === 'text',
+      send: (fields) => user.patch(`/api/events/${id}`, fields),
+      success: 200,
+      stored,
+    });
+  },
+);
+
+test('isJournal is a boolean', async () => {
+  for (const isJournal of ['true', 1, 0, '', null, [], {}]) {
+    const response = await user.post(`/api/plants/${plantId}/events`, { isJournal });
+    expectError(response, 400, 'validation_error', /\bisJournal\b/);
+  }
+});
+
+test.each(['id', 'userId', 'plantId', 'photos', 'createdAt', 'deletedAt', 'Text', '$inc'])(
+  'the field %s is unknown to a new event and to a change, and is named',
+  async (field) => {
+    const { id } = await user.event(plantId);
+    const pattern = new RegExp(field.replace('$', '\\$'));
+    const creation = await user.post(`/api/plants/${plantId}/events`, { [field]: null });
+    expectError(creation, 400, 'validation_error', pattern);
+    const change = await user.patch(`/api/events/${id}`, { text: 'x', [field]: null });
+    expectError(change, 400, 'validation_error', pattern);
+    expect((await stored(id))['text']).toBeNull();
+  },
+);
+
+test('an amount of growth beyond double range is refused', async () => {
+  for (const amount of ['1e400', '-1e400']) {
+    const response = await log(`{"growthAmount": ${amount}}`);
+    expectError(response, 400, 'validation_error', /\bgrowthAmount\b/);
+  }
+});
+
+test.each(['1e2', '100.0', '1E+2'])('the number %s is 100, however it is written', async (text) => {
+  const response = await log(`{"growthAmount": ${text}}`);
+  expect(response).toMatchObject({ status: 201, body: { growthAmount: 100 } });
+});
+
+function log(text: string): Promise<{ status: number; body: unknown }> {
+  return sendJson(service.url, user, 'POST', `/api/plants/${plantId}/events`, text);
+}

@@ -1,0 +1,85 @@
+import accountsPlugin from '../../accounts';
+import { insightsOf } from '../../../test/support/insights';
+import { startService, type TestUser } from '../../../test/support/service';
+
+const EVENTS = 30;
+
+/** A plant with much behind it, beside one that stays. */
+async function garden(user: TestUser): Promise<{ staying: string; going: string }> {
+  const staying = await user.plant({ name: 'Staying' });
+  const going = await user.plant({ name: 'Going' });
+  await user.event(staying.id, { occurredAt: '2026-03-01T12:00:00Z' });
+  await Promise.all(
+    Array.from({ length: EVENTS }, (_, index) =>
+      user.event(going.id, {
+        type: index % 3 === 0 ? 'growth' : 'watered',
+        growthAmount: 0.1,
+        growthUnit: 'cm',
+        occurredAt: new Date(Date.UTC(2026, 2, 1 + (index % 9), 23, 30)).toISOString(),
+      }),
+    ),
+  );
+  return { staying: staying.id, going: going.id };
+}
+
+test('a deleted plant leaves all totals at once, before any job has marked its events deleted', async () => {
+  const service = await startService({ jobs: false });
+  try {
+    const [user, reference] = await Promise.all([service.user(), service.user()]);
+    const { going } = await garden(user);
+    const alone = await reference.plant({ name: 'Staying' });
+    await reference.event(alone.id, { occurredAt: '2026-03-01T12:00:00Z' });
+    await user.delete(`/api/plants/${going}`).expect(200);
+    expect(await insightsOf(user)).toEqual(await insightsOf(reference));
+    const accounts = service.app.exportsOf(accountsPlugin);
+    for (const { id } of [user, reference]) {
+      await accounts.changeAccount(id, { timezone: 'Pacific/Auckland' });
+    }
+    expect(await insightsOf(user)).toEqual(await insightsOf(reference));
+  } finally {
+    await service.close();
+  }
+});
+
+test('the totals are the same before, while and after the events of a deleted plant are marked deleted', async () => {
+  const service = await startService({ jobs: false });
+  const worker = await startService({ mongodbUri: service.mongodbUri, jobs: false });
+  try {
+    const user = await service.user();
+    const { going } = await garden(user);
+    await user.delete(`/api/plants/${going}`).expect(200);
+    const before = await insightsOf(user);
+    expect(before.overview).toMatchObject({ totalPlants: 1, totalEvents: 1 });
+    worker.app.startJobs();
+    const removed = service.app.database.connection.collection('removedPlants');
+    const deadline = Date.now() + 15_000;
+    while ((await removed.countDocuments({ userId: user.id })) > 0 && Date.now() < deadline) {
+      expect(await insightsOf(user)).toEqual(before);
+    }
+    expect(await removed.countDocuments({ userId: user.id })).toBe(0);
+    expect(await insightsOf(user)).toEqual(before);
+  } finally {
+    await worker.close();
+    await service.close();
+  }
+});
+
+test('a plant deleted while its events are being logged leaves nothing behind', async () => {
+  const service = await startService();
+  try {
+    const user = await service.user();
+    const { going } = await garden(user);
+    const writes = Array.from({ length: 20 }, () => user.post(`/api/plants/${going}/events`, {}));
+    const [deletion, ...logged] = await Promise.all([
+      user.delete(`/api/plants/${going}`),
+      ...writes,
+    ]);
+    expect(deletion.status).toBe(200);
+    for (const { status } of logged) expect([201, 404]).toContain(status);
+    const { overview, growthTracking } = await insightsOf(user);
+    expect(overview).toMatchObject({ totalPlants: 1, totalEvents: 1 });
+    expect(growthTracking).toEqual([]);
+  } finally {
+    await service.close();
+  }
+});

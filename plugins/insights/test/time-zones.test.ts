@@ -1,0 +1,193 @@
+import accountsPlugin from '../../accounts';
+import { resetClock, setClock } from '../../../test/support/clock';
+import { insightsOf, water } from '../../../test/support/insights';
+import { startService, type TestService, type TestUser } from '../../../test/support/service';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterEach(resetClock);
+afterAll(() => service.close());
+
+/** A user in a time zone, at a moment, with a plant. */
+async function userAt(timezone: string, now: string): Promise<{ user: TestUser; plantId: string }> {
+  setClock(now);
+  const user = await service.user({ timezone, expiresInSeconds: 10 * 365 * 24 * 60 * 60 });
+  return { user, plantId: (await user.plant()).id };
+}
+
+async function days(user: TestUser): Promise<string[]> {
+  return (await insightsOf(user)).careActivityByDay.map(({ date, count }) => `${date} ${count}`);
+}
+
+test.each([
+  ['UTC', '2026-03-15T00:00:00Z'],
+  ['Pacific/Auckland', '2026-03-14T11:00:00Z'],
+  ['America/St_Johns', '2026-03-15T02:30:00Z'],
+  ['Asia/Kathmandu', '2026-03-14T18:15:00Z'],
+  ['Pacific/Kiritimati', '2026-03-14T10:00:00Z'],
+  ['Pacific/Pago_Pago', '2026-03-15T11:00:00Z'],
+])('in %s the 15th begins at %s, to the millisecond', async (timezone, midnight) => {
+  const { user, plantId } = await userAt(timezone, '2026-03-20T12:00:00Z');
+  const begin = Date.parse(midnight);
+  await water(user, plantId, [
+    new Date(begin - 1).toISOString(),
+    new Date(begin).toISOString(),
+    new Date(begin + 1).toISOString(),
+  ]);
+  expect(await days(user)).toEqual(['2026-03-14 1', '2026-03-15 2']);
+});
+
+test('today is the account’s today, and yesterday the account’s yesterday', async () => {
+  // Half past midnight on the 16th in Auckland.
+  const { user, plantId } = await userAt('Pacific/Auckland', '2026-03-15T11:30:00Z');
+  await water(user, plantId, ['2026-03-14T11:30:00Z']);
+  expect((await insightsOf(user)).wateringStreaks).toEqual({
+    currentStreak: 1,
+    longestStreak: 1,
+    lastWateredDate: '2026-03-15',
+  });
+  setClock('2026-03-16T10:59:59.999Z');
+  expect((await insightsOf(user)).wateringStreaks.currentStreak).toBe(1);
+  setClock('2026-03-16T11:00:00.000Z');
+  expect((await insightsOf(user)).wateringStreaks.currentStreak).toBe(0);
+});
+
+test('the last 365 days are those of the account’s calendar', async () => {
+  const { user, plantId } = await userAt('Pacific/Auckland', '2026-03-15T11:30:00Z');
+  // The first is 17 March 2025 in Auckland, the other a millisecond before it.
+  await water(user, plantId, ['2025-03-16T11:00:00Z', '2025-03-16T10:59:59.999Z']);
+  expect(await days(user)).toEqual(['2025-03-17 1']);
+});
+
+test('the weekday is that of the account’s calendar', async () => {
+  const { user, plantId } = await userAt('Pacific/Auckland', '2026-03-20T00:00:00Z');
+  await water(user, plantId, ['2026-03-15T23:00:00Z']); // A Sunday in UTC.
+  expect((await insightsOf(user)).overview.mostActiveDay).toBe('Monday');
+});
+
+describe('where the clock is changed', () => {
+  test('a day of 23 hours is one day (St. John’s, 8 March 2026)', async () => {
+    const { user, plantId } = await userAt('America/St_Johns', '2026-03-10T12:00:00Z');
+    await water(user, plantId, [
+      '2026-03-08T03:29:59.999Z',
+      '2026-03-08T03:30:00.000Z',
+      '2026-03-09T02:29:59.999Z',
+      '2026-03-09T02:30:00.000Z',
+    ]);
+    expect(await days(user)).toEqual(['2026-03-07 1', '2026-03-08 2', '2026-03-09 1']);
+  });
+
+  test('a day of 25 hours is one day (Auckland, 5 April 2026)', async () => {
+    const { user, plantId } = await userAt('Pacific/Auckland', '2026-04-07T12:00:00Z');
+    await water(user, plantId, [
+      '2026-04-04T10:59:59.999Z',
+      '2026-04-04T11:00:00.000Z',
+      '2026-04-05T11:59:59.999Z',
+      '2026-04-05T12:00:00.000Z',
+    ]);
+    expect(await days(user)).toEqual(['2026-04-04 1', '2026-04-05 2', '2026-04-06 1']);
+  });
+
+  test('a streak of waterings at 23:30 is not broken', async () => {
+    const { user, plantId } = await userAt('America/St_Johns', '2026-03-10T12:00:00Z');
+    // 23:30 at UTC-3:30 on the 6th and 7th, at UTC-2:30 on the 8th and 9th.
+    const evenings = ['2026-03-07T03:00:00Z', '2026-03-08T03:00:00Z', '2026-03-09T02:00:00Z'];
+    await water(user, plantId, [...evenings, '2026-03-10T02:00:00Z']);
+    expect((await insightsOf(user)).wateringStreaks).toEqual({
+      currentStreak: 4,
+      longestStreak: 4,
+      lastWateredDate: '2026-03-09',
+    });
+  });
+});
+
+describe('when the account’s time zone changes', () => {
+  const move = (user: TestUser, timezone: string) =>
+    service.app.exportsOf(accountsPlugin).changeAccount(user.id, { timezone });
+
+  test('all days are reckoned anew, and back again', async () => {
+    const { user, plantId } = await userAt('UTC', '2026-03-20T00:00:00Z');
+    await water(user, plantId, ['2026-03-14T12:00:00Z', '2026-03-15T01:00:00Z']);
+    await user.event(plantId, {
+      type: 'growth',
+      growthAmount: 1,
+      growthUnit: 'cm',
+      occurredAt: '2026-03-14T12:00:00Z',
+    });
+    const inUtc = await insightsOf(user);
+    expect(inUtc.wateringStreaks).toMatchObject({
+      longestStreak: 2,
+      lastWateredDate: '2026-03-15',
+    });
+    await move(user, 'Pacific/Auckland');
+    const inAuckland = await insightsOf(user);
+    expect(inAuckland).toMatchObject({
+      overview: { totalEvents: 3, mostActiveDay: 'Sunday' },
+      careActivityByDay: [
+        { date: '2026-03-15', type: 'growth', count: 1 },
+        { date: '2026-03-15', type: 'watered', count: 2 },
+      ],
+      wateringStreaks: { longestStreak: 1, lastWateredDate: '2026-03-15' },
+      growthTracking: [{ firstDate: '2026-03-15', lastDate: '2026-03-15', total: 1 }],
+    });
+    await move(user, 'UTC');
+    expect(await insightsOf(user)).toEqual(inUtc);
+  });
+
+  test('later changes and deletions of older events still come out even', async () => {
+    const { user, plantId } = await userAt('Pacific/Auckland', '2026-03-20T00:00:00Z');
+    const [first, second] = await water(user, plantId, [
+      '2026-03-14T12:00:00Z',
+      '2026-03-15T01:00:00Z',
+    ]);
+    await move(user, 'America/St_Johns');
+    expect(await days(user)).toEqual(['2026-03-14 2']);
+    await user.delete(`/api/events/${first?.id ?? ''}`).expect(200);
+    const occurredAt = '2026-03-16T02:29:59.999Z';
+    await user.patch(`/api/events/${second?.id ?? ''}`, { occurredAt }).expect(200);
+    expect(await days(user)).toEqual(['2026-03-15 1']);
+    await user.delete(`/api/plants/${plantId}`).expect(200);
+    expect((await insightsOf(user)).overview).toMatchObject({
+      totalEvents: 0,
+      mostActiveDay: null,
+    });
+  });
+
+  test('while events are logged and deleted none is counted twice or lost', async () => {
+    const { user, plantId } = await userAt('UTC', '2026-03-20T00:00:00Z');
+    const at = '2026-03-14T12:00:00Z';
+    const before = await water(
+      user,
+      plantId,
+      Array.from({ length: 20 }, () => at),
+    );
+    await Promise.all([
+      water(
+        user,
+        plantId,
+        Array.from({ length: 20 }, () => at),
+      ),
+      ...before.slice(0, 10).map(({ id }) => user.delete(`/api/events/${id}`).expect(200)),
+      move(user, 'Pacific/Auckland'),
+    ]);
+    expect(await days(user)).toEqual(['2026-03-15 30']);
+  });
+});
+
+test.each(['UTC', 'Pacific/Auckland', 'America/St_Johns'])(
+  'the first and last moments that can be logged do not upset the insights in %s',
+  async (timezone) => {
+    const { user, plantId } = await userAt(timezone, '2026-03-20T00:00:00Z');
+    const extremes = ['0000-01-01T00:00:00Z', '1000-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'];
+    const logged = await water(user, plantId, extremes);
+    await user.event(plantId, { type: 'growth', growthAmount: 1, occurredAt: extremes[2] });
+    const { overview, wateringStreaks } = await insightsOf(user);
+    expect(overview.totalEvents).toBe(4);
+    expect(wateringStreaks).toMatchObject({ currentStreak: 0, longestStreak: 1 });
+    await Promise.all(logged.map(({ id }) => user.delete(`/api/events/${id}`).expect(200)));
+    expect((await insightsOf(user)).overview.totalEvents).toBe(1);
+  },
+);

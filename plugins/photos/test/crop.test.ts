@@ -1,0 +1,105 @@
+import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import { expectError } from '../../../test/support/shapes';
+
+const WIDTH = 800;
+const HEIGHT = 600;
+const GOOD = { x: 10, y: 20, width: 100, height: 100 };
+
+let service: TestService;
+let user: TestUser;
+let photo: Record<string, unknown> & { id: string };
+
+beforeAll(async () => {
+  service = await startService();
+  user = await service.user();
+});
+beforeEach(async () => {
+  photo = await user.photo({ width: WIDTH, height: HEIGHT });
+});
+afterAll(() => service.close());
+
+const crop = (fields: object) => user.patch(`/api/photos/${photo.id}`, fields);
+
+async function stored(): Promise<unknown> {
+  const response = await user.get(`/api/photos/${photo.id}`).expect(200);
+  return response.body as unknown;
+}
+
+test('a crop is answered and kept, and nothing else of the photo changes', async () => {
+  const response = await crop(GOOD).expect(200);
+  const expected = { ...photo, cropX: 10, cropY: 20, cropWidth: 100, cropHeight: 100 };
+  expect(response.body).toEqual(expected);
+  expect(await stored()).toEqual(expected);
+});
+
+test('a later crop replaces the one before', async () => {
+  await crop(GOOD).expect(200);
+  const response = await crop({ x: 0, y: 0, width: 1, height: 3 }).expect(200);
+  expect(response.body).toEqual({ ...photo, cropX: 0, cropY: 0, cropWidth: 1, cropHeight: 3 });
+});
+
+test.each([
+  ['the whole height', { x: 0, y: 0, width: 600, height: 600 }],
+  ['the right edge', { x: 700, y: 0, width: 100, height: 100 }],
+  ['the bottom edge', { x: 0, y: 500, width: 100, height: 100 }],
+  ['the last pixel', { x: 799, y: 599, width: 1, height: 1 }],
+  ['the right bottom corner, 2 wider than high', { x: 698, y: 500, width: 102, height: 100 }],
+  ['the left top corner, 2 higher than wide', { x: 0, y: 0, width: 100, height: 102 }],
+  ['1 wider than high', { x: 0, y: 0, width: 101, height: 100 }],
+])('a crop may be %s', async (_what, fields) => {
+  await crop(fields).expect(200);
+});
+
+test.each([
+  ['3 wider than high', { x: 0, y: 0, width: 103, height: 100 }, /width.*height|square/],
+  ['3 higher than wide', { x: 0, y: 0, width: 100, height: 103 }, /width.*height|square/],
+  ['1 beyond the right edge', { x: 701, y: 0, width: 100, height: 100 }, /\bx\b|width/],
+  ['1 beyond the bottom edge', { x: 0, y: 501, width: 100, height: 100 }, /\by\b|height/],
+  ['as high as the image and 1 lower', { x: 0, y: 1, width: 600, height: 600 }, /\by\b|height/],
+  ['wider than the image', { x: 0, y: 0, width: 801, height: 800 }, /width/],
+  ['just right of the image', { x: 800, y: 0, width: 1, height: 1 }, /\bx\b|width/],
+  ['just below the image', { x: 0, y: 600, width: 1, height: 1 }, /\by\b|height/],
+  ['far beyond', { x: Number.MAX_SAFE_INTEGER, y: 0, width: 1, height: 1 }, /\bx\b|width/],
+])(
+  'a crop %s is refused with the reason, and the crop before stays',
+  async (_what, fields, why) => {
+    const before = await crop(GOOD).expect(200);
+    expectError(await crop(fields), 400, 'invalid_crop', why);
+    expect(await stored()).toEqual(before.body);
+  },
+);
+
+test.each(['x', 'y', 'width', 'height'])('a crop needs %s', async (field) => {
+  const response = await crop({ ...GOOD, [field]: undefined });
+  expectError(response, 400, 'validation_error', new RegExp(`\\b${field}\\b`));
+  expect(await stored()).toEqual(photo);
+});
+
+test('an empty change of a photo is not a crop', async () => {
+  expectError(await crop({}), 400, 'validation_error', /\bx\b/);
+});
+
+test.each(['cropX', 'plantId', 'bytes', 'z'])(
+  '%s cannot be changed and is named',
+  async (field) => {
+    const response = await crop({ ...GOOD, [field]: 1 });
+    expectError(response, 400, 'validation_error', new RegExp(`\\b${field}\\b`));
+    expect(await stored()).toEqual(photo);
+  },
+);
+
+test.each(['x', 'y'])('%s of a crop is an integer from 0', async (name) => {
+  for (const value of [-1, 0.5, '0', false, null, [], {}]) {
+    const response = await crop({ ...GOOD, [name]: value });
+    expectError(response, 400, 'validation_error', new RegExp(`\\b${name}\\b`));
+  }
+  await crop({ ...GOOD, [name]: 0 }).expect(200);
+});
+
+test.each(['width', 'height'])('%s of a crop is an integer from 1', async (name) => {
+  for (const value of [0, -1, 1.5, '1', true, null, [], {}]) {
+    const response = await crop({ x: 0, y: 0, width: 1, height: 1, [name]: value });
+    expectError(response, 400, 'validation_error', new RegExp(`\\b${name}\\b`));
+  }
+  await crop({ x: 0, y: 0, width: 1, height: 1 }).expect(200);
+});

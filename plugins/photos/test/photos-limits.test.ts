@@ -1,0 +1,81 @@
+import { countThrough } from '../../../test/support/quotas';
+import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import { expectError } from '../../../test/support/shapes';
+
+const FREE = 3;
+const PHOTO = {
+  imagehostPublicId: 'garden/fern',
+  secureUrl: 'https://images.example.com/fern.jpg',
+  width: 800,
+  height: 600,
+  format: 'jpg',
+};
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({ env: { TIER_FREE_PHOTOS: String(FREE), TIER_PRO_PHOTOS: '5' } });
+});
+afterAll(() => service.close());
+
+const add = (user: TestUser) => () => user.post('/api/photos', PHOTO);
+
+test('a free account gets as many photos as its tier allows and then 403, which tells the number', async () => {
+  const user = await service.user({ tier: 'free' });
+  for (let count = 0; count < FREE; count += 1) await user.photo();
+  expectError(await add(user)(), 403, 'photo_limit_reached', /\b3\b/);
+});
+
+test('a pro account has a limit of its own', async () => {
+  const user = await service.user({ tier: 'pro' });
+  expect(await countThrough(add(user), 7, 'photo_limit_reached')).toBe(5);
+});
+
+test('of thirty photos added at once by a free account exactly as many as allowed are there', async () => {
+  const user = await service.user({ tier: 'free' });
+  expect(await countThrough(add(user), 30, 'photo_limit_reached')).toBe(FREE);
+  const photos = service.app.database.connection.collection('photos');
+  expect(await photos.countDocuments({ userId: user.id })).toBe(FREE);
+});
+
+test('photos and plants are counted apart', async () => {
+  const user = await service.user({ tier: 'free' });
+  for (let count = 0; count < FREE + 1; count += 1) await user.plant();
+  expect(await countThrough(add(user), FREE + 1, 'photo_limit_reached')).toBe(FREE);
+});
+
+test('a deleted plant frees no photo’s place, since its photos stay', async () => {
+  const user = await service.user({ tier: 'free' });
+  const plant = await user.plant();
+  for (let count = 0; count < FREE; count += 1) await user.photo({ plantId: plant.id });
+  await user.delete(`/api/plants/${plant.id}`).expect(200);
+  expectError(await add(user)(), 403, 'photo_limit_reached');
+});
+
+test('a photo that was refused takes no place', async () => {
+  const user = await service.user({ tier: 'free' });
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    await user.post('/api/photos', { ...PHOTO, width: 0 }).expect(400);
+    const plantId = '00000000-0000-4000-8000-000000000000';
+    await user.post('/api/photos', { ...PHOTO, plantId }).expect(400);
+  }
+  expect(await countThrough(add(user), FREE + 1, 'photo_limit_reached')).toBe(FREE);
+});
+
+test('a free account may have 250 photos and a pro account 20,000 unless the operator says otherwise', async () => {
+  const byDefault = await startService();
+  try {
+    const free = await byDefault.user({ tier: 'free' });
+    expect(await countThrough(add(free), 252, 'photo_limit_reached')).toBe(250);
+    const pro = await byDefault.user({ tier: 'pro' });
+    await pro.photo();
+    // 20,000 requests would prove no more than the count that the account keeps of them.
+    const accounts = byDefault.app.database.connection.collection('accounts');
+    const kept = { 'usage.photos': 19_998 };
+    // Mongoose's type of an _id is ObjectId; that of an account is its name.
+    await accounts.updateOne({ _id: pro.id as never }, { $set: kept });
+    expect(await countThrough(add(pro), 4, 'photo_limit_reached')).toBe(2);
+  } finally {
+    await byDefault.close();
+  }
+});

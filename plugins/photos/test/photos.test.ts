@@ -1,0 +1,162 @@
+import { checkField } from '../../../test/support/field-checks';
+import type { FieldRule } from '../../../test/support/fields';
+import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import { anyId, anyInstant, bodyOf, expectError, NOBODYS_ID } from '../../../test/support/shapes';
+
+const REQUIRED = {
+  imagehostPublicId: 'garden/fern',
+  secureUrl: 'https://images.example.com/fern.jpg',
+  width: 800,
+  height: 600,
+  format: 'jpg',
+};
+
+/** Section 2.8. */
+const FIELDS: Readonly<Record<string, FieldRule>> = {
+  plantId: { kind: 'uuid' },
+  imagehostPublicId: { kind: 'text', min: 1, max: 1024 },
+  secureUrl: { kind: 'url' },
+  width: { kind: 'integer', min: 1 },
+  height: { kind: 'integer', min: 1 },
+  format: { kind: 'text', min: 1, max: 100 },
+  bytes: { kind: 'integer', min: 0 },
+};
+
+let service: TestService;
+let user: TestUser;
+
+beforeAll(async () => {
+  service = await startService();
+  user = await service.user();
+});
+afterAll(() => service.close());
+
+async function stored(id: string): Promise<Record<string, unknown>> {
+  return bodyOf(await user.get(`/api/photos/${id}`).expect(200));
+}
+
+test('a photo of which only what is required was given has every field, null or with its default', async () => {
+  const response = await user.post('/api/photos', REQUIRED).expect(201);
+  const photo = bodyOf(response);
+  expect(photo).toEqual({
+    id: anyId,
+    userId: user.id,
+    plantId: null,
+    ...REQUIRED,
+    bytes: 0,
+    cropX: null,
+    cropY: null,
+    cropWidth: null,
+    cropHeight: null,
+    createdAt: anyInstant,
+  });
+  expect(await stored(String(photo['id']))).toEqual(photo);
+});
+
+test('the scheme of an address may be in either case, and an address has an end', async () => {
+  const secureUrl = 'HTTPS://images.example.com/fern.jpg';
+  const photo = await user.post('/api/photos', { ...REQUIRED, secureUrl }).expect(201);
+  expect(photo.body).toMatchObject({ secureUrl });
+  const long = `https://images.example.com/${'f'.repeat(2048)}`;
+  const refused = await user.post('/api/photos', { ...REQUIRED, secureUrl: long }).expect(400);
+  expect(refused.text).toContain('secureUrl');
+});
+
+test.each(Object.entries(FIELDS))(
+  'a new photo takes %s within its limits, gives it back as sent, and refuses anything else',
+  async (name, rule) => {
+    await checkField({
+      name,
+      rule,
+      nullable: false,
+      send: (fields) => user.post('/api/photos', { ...REQUIRED, ...fields }),
+      success: 201,
+      stored,
+    });
+  },
+);
+
+test.each(Object.keys(REQUIRED))('a photo needs %s', async (field) => {
+  const response = await user.post('/api/photos', { ...REQUIRED, [field]: undefined });
+  expectError(response, 400, 'validation_error', new RegExp(`\\b${field}\\b`));
+});
+
+test.each(['id', 'userId', 'cropX', 'createdAt', 'publicId', '$set'])(
+  'the field %s is unknown to a new photo and is named',
+  async (field) => {
+    const response = await user.post('/api/photos', { ...REQUIRED, [field]: 1 });
+    expectError(response, 400, 'validation_error', new RegExp(field.replace('$', '\\$')));
+  },
+);
+
+test('bytes may be more than 32 bits can say', async () => {
+  const photo = await user.photo({ bytes: 5_000_000_000 });
+  expect((await stored(photo.id))['bytes']).toBe(5_000_000_000);
+});
+
+describe('the plant of a photo', () => {
+  test('is the user’s own, named in any case', async () => {
+    const plant = await user.plant();
+    const photo = await user.photo({ plantId: plant.id.toUpperCase() });
+    expect(photo['plantId']).toBe(plant.id);
+    expect(await stored(photo.id)).toEqual(photo);
+  });
+
+  test('is refused when it is missing, was deleted, or is another user’s', async () => {
+    const other = await service.user();
+    const foreign = await other.plant();
+    const deleted = await user.plant();
+    await user.delete(`/api/plants/${deleted.id}`).expect(200);
+    const photos = service.app.database.connection.collection('photos');
+    const before = await photos.countDocuments({ userId: user.id });
+    for (const plantId of [NOBODYS_ID, foreign.id, deleted.id]) {
+      const response = await user.post('/api/photos', { ...REQUIRED, plantId });
+      expectError(response, 400, 'plant_not_found', /\bplantId\b/);
+    }
+    expect(await photos.countDocuments({ userId: user.id })).toBe(before);
+  });
+
+  test('is null once it is deleted; the photos stay as they were', async () => {
+    const [plant, other] = await Promise.all([user.plant(), user.plant()]);
+    const photos = await Promise.all([
+      user.photo({ plantId: plant.id }),
+      user.photo({ plantId: plant.id }),
+    ]);
+    const kept = await user.photo({ plantId: other.id });
+    await user.delete(`/api/plants/${plant.id}`).expect(200);
+    for (const photo of photos) {
+      expect(await stored(photo.id)).toEqual({ ...photo, plantId: null });
+    }
+    expect(await stored(kept.id)).toEqual(kept);
+  });
+
+  test('leaves it usable: a photo of a deleted plant can be cropped and be in events', async () => {
+    const [plant, other] = await Promise.all([user.plant(), user.plant()]);
+    const photo = await user.photo({ plantId: plant.id });
+    await user.delete(`/api/plants/${plant.id}`).expect(200);
+    const crop = { x: 0, y: 0, width: 9, height: 9 };
+    const cropped = await user.patch(`/api/photos/${photo.id}`, crop).expect(200);
+    expect(bodyOf(cropped)['plantId']).toBeNull();
+    const event = await user.event(other.id, { photoIds: [photo.id] });
+    expect(event['photos']).toEqual([cropped.body]);
+  });
+});
+
+test('a photo that is not there can be neither read nor cropped', async () => {
+  const crop = { x: 0, y: 0, width: 1, height: 1 };
+  expectError(await user.get(`/api/photos/${NOBODYS_ID}`), 404, 'photo_not_found');
+  expectError(await user.patch(`/api/photos/${NOBODYS_ID}`, crop), 404, 'photo_not_found');
+});
+
+test('the id of a photo is read in upper case too', async () => {
+  const photo = await user.photo();
+  const response = await user.get(`/api/photos/${photo.id.toUpperCase()}`).expect(200);
+  expect(response.body).toEqual(photo);
+});
+
+test('photos can be neither listed nor deleted', async () => {
+  const photo = await user.photo();
+  expectError(await user.get('/api/photos'), 405, 'method_not_allowed');
+  expectError(await user.delete(`/api/photos/${photo.id}`), 405, 'method_not_allowed');
+  await user.get(`/api/photos/${photo.id}`).expect(200);
+});

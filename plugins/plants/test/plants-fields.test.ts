@@ -1,0 +1,87 @@
+import { checkField } from '../../../test/support/field-checks';
+import type { FieldRule } from '../../../test/support/fields';
+import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import { bodyOf, expectError } from '../../../test/support/shapes';
+
+/** Sections 2.2 and 8. */
+const FIELDS: Readonly<Record<string, FieldRule>> = {
+  name: { kind: 'text', min: 1, max: 100 },
+  species: { kind: 'text', max: 100 },
+  location: { kind: 'text', max: 100 },
+  notes: { kind: 'text', max: 1000 },
+  primaryPhotoId: { kind: 'uuid' },
+  wateringFrequencyDays: { kind: 'integer', min: 1, max: 365 },
+  wateringNotes: { kind: 'text', max: 500 },
+  lightRequirement: { kind: 'enum', values: ['low', 'medium', 'bright_indirect', 'full_sun'] },
+  lightNotes: { kind: 'text', max: 500 },
+  soilType: { kind: 'text', max: 100 },
+  potType: { kind: 'enum', values: ['plastic', 'terracotta', 'ceramic', 'fabric', 'other'] },
+  fertilizerType: { kind: 'text', max: 100 },
+  fertilizerFrequencyDays: { kind: 'integer', min: 1, max: 365 },
+  fertilizerNotes: { kind: 'text', max: 500 },
+  humidityPreference: { kind: 'enum', values: ['low', 'medium', 'high'] },
+  temperatureNotes: { kind: 'text', max: 500 },
+  mossPoleNeeded: { kind: 'boolean' },
+  toxic: { kind: 'boolean' },
+  careNotes: { kind: 'text', max: 1000 },
+};
+const NEVER_NULL = ['name', 'mossPoleNeeded', 'toxic'];
+
+let service: TestService;
+let user: TestUser;
+
+beforeAll(async () => {
+  service = await startService();
+  user = await service.user();
+});
+afterAll(() => service.close());
+
+async function stored(id: string): Promise<Record<string, unknown>> {
+  return bodyOf(await user.get(`/api/plants/${id}`).expect(200));
+}
+
+test.each(Object.entries(FIELDS))(
+  'a new plant takes %s within its limits, gives it back as sent, and refuses anything else',
+  async (name, rule) => {
+    await checkField({
+      name,
+      rule,
+      nullable: false,
+      send: (fields) => user.post('/api/plants', { name: 'Fern', ...fields }),
+      success: 201,
+      stored,
+    });
+  },
+);
+
+test.each(Object.entries(FIELDS))(
+  'a change of %s takes what a new plant takes, and null where the field may be cleared',
+  async (name, rule) => {
+    const { id } = await user.plant();
+    await checkField({
+      name,
+      rule,
+      nullable: !NEVER_NULL.includes(name),
+      send: (fields) => user.patch(`/api/plants/${id}`, fields),
+      success: 200,
+      stored,
+    });
+  },
+);
+
+test('a plant needs a name', async () => {
+  const response = await user.post('/api/plants', { species: 'Fern' });
+  expectError(response, 400, 'validation_error', /\bname\b/);
+});
+
+test.each(['id', 'userId', 'createdAt', 'lastWatered', 'primaryPhoto', 'Name', '$set', 'colour'])(
+  'the field %s is unknown to a new plant and to a change, and is named',
+  async (field) => {
+    const { id } = await user.plant();
+    const pattern = new RegExp(field.replace('$', '\\$'));
+    const creation = await user.post('/api/plants', { name: 'Fern', [field]: null });
+    expectError(creation, 400, 'validation_error', pattern);
+    const change = await user.patch(`/api/plants/${id}`, { name: 'Oak', [field]: null });
+    expectError(change, 400, 'validation_error', pattern);
+  },
+);

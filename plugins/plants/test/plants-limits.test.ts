@@ -1,0 +1,113 @@
+import accountsPlugin from '../../accounts';
+import { countThrough } from '../../../test/support/quotas';
+import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import { expectError, listOf } from '../../../test/support/shapes';
+
+const FREE = 3;
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({ env: { TIER_FREE_PLANTS: String(FREE), TIER_PRO_PLANTS: '5' } });
+});
+afterAll(() => service.close());
+
+const add = (user: TestUser) => () => user.post('/api/plants', { name: 'Fern' });
+
+async function countPlants(user: TestUser): Promise<number> {
+  return listOf(await user.get('/api/plants').expect(200)).length;
+}
+
+test('a free account gets as many plants as its tier allows and then 403, which tells the number', async () => {
+  const user = await service.user({ tier: 'free' });
+  for (let count = 0; count < FREE; count += 1) await user.plant();
+  expectError(await add(user)(), 403, 'plant_limit_reached', /\b3\b/);
+  expect(await countPlants(user)).toBe(FREE);
+});
+
+test('a pro account has a limit of its own', async () => {
+  const user = await service.user({ tier: 'pro' });
+  expect(await countThrough(add(user), 7, 'plant_limit_reached')).toBe(5);
+});
+
+test('of thirty plants added at once by a free account exactly as many as allowed are there', async () => {
+  const user = await service.user({ tier: 'free' });
+  expect(await countThrough(add(user), 30, 'plant_limit_reached')).toBe(FREE);
+  expect(await countPlants(user)).toBe(FREE);
+});
+
+test('the limit is exact also when two servers add plants of one account at once', async () => {
+  const second = await startService({
+    env: { TIER_FREE_PLANTS: String(FREE) },
+    mongodbUri: service.mongodbUri,
+  });
+  try {
+    const user = await service.user({ tier: 'free' });
+    const there = await second.user({ id: user.id, tier: 'free' });
+    const [here, elsewhere] = await Promise.all([
+      countThrough(add(user), 15, 'plant_limit_reached'),
+      countThrough(add(there), 15, 'plant_limit_reached'),
+    ]);
+    expect(here + elsewhere).toBe(FREE);
+    expect(await countPlants(user)).toBe(FREE);
+  } finally {
+    await second.close();
+  }
+});
+
+test('a deleted plant frees its place at once, and only one', async () => {
+  const user = await service.user({ tier: 'free' });
+  const plants = await Promise.all(Array.from({ length: FREE }, () => user.plant()));
+  await user.delete(`/api/plants/${plants[0]?.id ?? ''}`).expect(200);
+  await user.delete(`/api/plants/${plants[0]?.id ?? ''}`).expect(404);
+  await user.plant();
+  expectError(await add(user)(), 403, 'plant_limit_reached');
+});
+
+test('plants added and deleted at once never exceed the limit and never lose a place', async () => {
+  const user = await service.user({ tier: 'free' });
+  const plants = await Promise.all(Array.from({ length: FREE }, () => user.plant()));
+  const [added] = await Promise.all([
+    countThrough(add(user), 20, 'plant_limit_reached'),
+    ...plants.map(({ id }) => user.delete(`/api/plants/${id}`).expect(200)),
+  ]);
+  expect(await countPlants(user)).toBe(added);
+  expect(await countThrough(add(user), FREE + 1, 'plant_limit_reached')).toBe(FREE - added);
+});
+
+test('a plant that was refused takes no place', async () => {
+  const user = await service.user({ tier: 'free' });
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    await user.post('/api/plants', { name: '' }).expect(400);
+    const missing = { name: 'Fern', primaryPhotoId: '00000000-0000-4000-8000-000000000000' };
+    await user.post('/api/plants', missing).expect(400);
+  }
+  expect(await countThrough(add(user), FREE + 1, 'plant_limit_reached')).toBe(FREE);
+});
+
+test('an account over the limit of its new tier keeps its plants and may change them but add none', async () => {
+  const user = await service.user({ tier: 'pro' });
+  const plants = await Promise.all(Array.from({ length: 5 }, () => user.plant()));
+  await service.app.exportsOf(accountsPlugin).changeAccount(user.id, { tier: 'free' });
+  expect(await countPlants(user)).toBe(5);
+  await user.patch(`/api/plants/${plants[0]?.id ?? ''}`, { name: 'Oak' }).expect(200);
+  expectError(await add(user)(), 403, 'plant_limit_reached');
+});
+
+test('a free account may have 25 plants and a pro account 1,000 unless the operator says otherwise', async () => {
+  const byDefault = await startService();
+  try {
+    const free = await byDefault.user({ tier: 'free' });
+    expect(await countThrough(add(free), 27, 'plant_limit_reached')).toBe(25);
+    const pro = await byDefault.user({ tier: 'pro' });
+    await pro.plant();
+    // A thousand requests would prove no more than the count that the account keeps of them.
+    const accounts = byDefault.app.database.connection.collection('accounts');
+    const kept = { 'usage.plants': 998 };
+    // Mongoose's type of an _id is ObjectId; that of an account is its name.
+    await accounts.updateOne({ _id: pro.id as never }, { $set: kept });
+    expect(await countThrough(add(pro), 4, 'plant_limit_reached')).toBe(2);
+  } finally {
+    await byDefault.close();
+  }
+});

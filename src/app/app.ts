@@ -1,0 +1,221 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { ClientSession } from 'mongoose';
+import type { Logger } from 'pino';
+
+import { CallPipeline } from '../calls/pipeline';
+import { RateLimiter } from '../calls/rate-limit';
+import { RedisConnection } from '../calls/redis-connection';
+import { hostSettings, pairedSettings } from '../core/host-settings';
+import type { Account, Identity } from '../core/identity';
+import { Settings } from '../core/settings';
+import { Database } from '../data/database';
+import type { DerivedData } from '../data/derived';
+import { IdempotencyStore } from '../data/idempotency';
+import { UnitOfWork } from '../data/unit-of-work';
+import { koaApp } from '../http/koa-app';
+import { Metrics } from '../http/metrics';
+import { routes } from '../http/routes';
+import type { Host } from '../plugins/host';
+import type { Operation } from '../plugins/operation';
+import {
+  type Contribution,
+  type Plugin,
+  type Quota,
+  type SeedKind,
+  settingsOf,
+  type SetUpPlugin,
+} from '../plugins/plugin';
+import type { PluginReference } from '../plugins/reference';
+import { requirePlugin, setUpPlugins } from '../plugins/setup';
+import type { Transport } from '../plugins/transport';
+import { JobRunner } from './jobs';
+import { rebuildAll } from './reconcile';
+import { loadSeeds, SEEDS_FOLDER } from './seeds';
+
+interface AppOptions {
+  plugins: readonly Plugin[];
+  env: NodeJS.ProcessEnv;
+  log: Logger;
+  /** Whether answers are checked against their schemas, as in tests. */
+  checkResponses?: boolean;
+}
+
+/** The program without its sockets: plugins set up, and what they contribute put together. */
+export class App {
+  readonly settings: Settings;
+  readonly database = new Database();
+  readonly unitOfWork: UnitOfWork;
+  readonly metrics = new Metrics();
+  /** In the order in which plugins require each other. */
+  readonly plugins: readonly SetUpPlugin[];
+  readonly operations: readonly Operation[];
+  readonly transports: readonly Transport[];
+  readonly identity: Identity;
+  readonly derived: readonly DerivedData[];
+  readonly seeds: readonly SeedKind[];
+  readonly scopes: ReadonlyMap<string, string>;
+  readonly #options: AppOptions;
+  readonly #contributions = new Map<PluginReference, Contribution>();
+  readonly #quotas: ReadonlyMap<string, Quota>;
+  readonly #idempotency: IdempotencyStore;
+  readonly #jobs: JobRunner;
+  #redis: RedisConnection | undefined;
+  #closing = false;
+
+  /**
+   * Sets the plugins up in their order; nothing is connected yet.
+   *
+   * @throws LoaderError when contributions do not fit together, SettingsError
+   */
+  constructor(options: AppOptions) {
+    const { plugins, env, log } = options;
+    this.#options = options;
+    this.settings = new Settings(
+      [...Object.values(hostSettings), ...plugins.flatMap(settingsOf)],
+      env,
+      pairedSettings,
+    );
+    this.scopes = scopesOf(plugins);
+    this.#quotas = new Map(plugins.flatMap(({ quotas = {} }) => Object.entries(quotas)));
+    this.unitOfWork = new UnitOfWork(
+      this.database,
+      () => this.identity,
+      () => this.plugins.flatMap(({ contribution }) => contribution.listeners ?? []),
+    );
+    this.plugins = setUpPlugins(plugins, (plugin) => {
+      for (const model of plugin.models ?? []) this.database.model(model);
+      const contribution = plugin.setup(this.#hostFor(plugin));
+      this.#contributions.set(plugin, contribution);
+      return contribution;
+    });
+    const contributions = this.plugins.map(({ contribution }) => contribution);
+    const identity = contributions.find((each) => each.identity)?.identity;
+    if (!identity) throw new Error('No plugin answers who a caller is.');
+    this.identity = identity;
+    this.operations = this.plugins.flatMap(({ operations }) => operations);
+    this.transports = contributions.flatMap((each) => each.transports ?? []);
+    this.derived = contributions.flatMap((each) => each.derived ?? []);
+    this.seeds = contributions.flatMap((each) => each.seeds ?? []);
+    this.#idempotency = new IdempotencyStore(this.database);
+    this.#jobs = new JobRunner(
+      contributions.flatMap((each) => each.jobs ?? []),
+      log,
+    );
+  }
+
+  /** Connects to MongoDB, ensures its indexes, and starts to connect to Redis. */
+  async connect(servers: { mongodbUri: string; redisUrl?: string | undefined }): Promise<void> {
+    await this.database.connect(servers.mongodbUri);
+    if (servers.redisUrl !== undefined) {
+      this.#redis = new RedisConnection(servers.redisUrl, this.#options.log);
+      await this.#redis.opened();
+    }
+  }
+
+  /** The HTTP side; to be called once connected. */
+  requestListener(): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+    const { plugins, log, checkResponses = false } = this.#options;
+    const { settings, unitOfWork, identity, metrics } = this;
+    const budgets = plugins.flatMap((plugin) => Object.entries(plugin.budgets ?? {}));
+    const limiter = new RateLimiter(Object.fromEntries(budgets), settings, this.#redis);
+    const pipeline = new CallPipeline({
+      limiter,
+      unitOfWork,
+      idempotency: this.#idempotency,
+      quotas: this.#quotas,
+      settings,
+      checkResponses,
+    });
+    const api = {
+      operations: this.operations,
+      transports: this.transports,
+      scopes: this.scopes,
+      instructions: plugins.flatMap(({ instructions = [] }) => instructions),
+    };
+    const koa = koaApp({
+      settings,
+      log,
+      metrics,
+      routes: routes(api, { pipeline, limiter, identity }),
+      isClosing: () => this.#closing,
+    });
+    return koa.callback();
+  }
+
+  /** Starts the work that the server does by itself. */
+  startJobs(): void {
+    this.#jobs.start();
+  }
+
+  /** From now on connections are not kept, and the service is not ready. */
+  beginClosing(): void {
+    this.#closing = true;
+  }
+
+  async close(): Promise<void> {
+    await this.#jobs.stop();
+    this.#redis?.close();
+    await this.database.close();
+  }
+
+  /** Prepares a new user's first start; answers what each plugin has to print. */
+  async welcome(url: string): Promise<string[]> {
+    const lines: string[] = [];
+    const { scopes, seeds } = this;
+    const start = { url, scopes, loadSeeds: () => loadSeeds(seeds, SEEDS_FOLDER) };
+    for (const { contribution } of this.plugins) {
+      lines.push(...((await contribution.welcome?.(start)) ?? []));
+    }
+    return lines;
+  }
+
+  /** The exports of a plugin. */
+  exportsOf<Exports>(plugin: PluginReference<Exports>): Exports {
+    const contribution = this.#contributions.get(plugin);
+    if (!contribution) throw new Error(`The plugin ${plugin.name} is not set up.`);
+    // It was this plugin's own setup that made them.
+    return contribution.exports as Exports;
+  }
+
+  #hostFor(plugin: Plugin): Host {
+    return {
+      settings: this.settings,
+      log: this.#options.log.child({ plugin: plugin.name }),
+      records: (definition) => this.database.records(definition),
+      use: (other) => {
+        requirePlugin(plugin, other);
+        return this.exportsOf(other);
+      },
+      transact: (userId, work) => this.unitOfWork.run(userId, work),
+      snapshot: <T>(read: (session: ClientSession) => Promise<T>) => this.database.snapshot(read),
+      quotaLeft: (account, quota) => this.#quotaLeft(account, quota),
+      rebuildDerived: async (tx) => {
+        await rebuildAll(this.derived, tx);
+      },
+      readiness: () => this.#readiness(),
+      metrics: () => this.metrics.text(),
+    };
+  }
+
+  #quotaLeft({ tier, usage }: Pick<Account, 'tier' | 'usage'>, name: string): number {
+    const quota = this.#quotas.get(name);
+    if (!quota) throw new Error(`There is no quota ${name}.`);
+    return Math.max(0, this.settings.of(quota.limits[tier]) - (usage[name] ?? 0));
+  }
+
+  async #readiness() {
+    const mongodb = await this.database.ping();
+    const redis = await this.#redis?.ping();
+    return {
+      mongodb: mongodb ? ('ok' as const) : ('unreachable' as const),
+      rateLimits: redis === true ? ('shared' as const) : ('in memory' as const),
+      closing: this.#closing,
+    };
+  }
+}
+
+/** Scopes that plugins declare, each with what it permits. */
+export function scopesOf(plugins: readonly Plugin[]): Map<string, string> {
+  return new Map(plugins.flatMap((plugin) => Object.entries(plugin.scopes ?? {})));
+}

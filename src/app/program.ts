@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import pino, { type Logger } from 'pino';
+
+import { App } from './app';
+import { loadPlugins } from '../plugins/loader';
+import type { Plugin } from '../plugins/plugin';
+import { acquireServers, type Progress, type Servers } from '../servers';
+import { hostSettings } from '../core/host-settings';
+
+/** How long the app may take to finish with its servers before they are stopped. */
+const CLOSE_MS = 3000;
+
+/** The app with its servers up and connected. */
+export interface Program {
+  app: App;
+  servers: Servers;
+  log: Logger;
+  /** Closes the app's connections, then stops the servers that nobody else uses. */
+  stop(): Promise<void>;
+}
+
+interface ProgramOptions {
+  /** `server` serves and is alone on its data directory; a `tool` may run beside it. */
+  role: 'server' | 'tool';
+  env: NodeJS.ProcessEnv;
+  plugins?: readonly Plugin[];
+  progress?: Progress;
+}
+
+/**
+ * Sets the plugins up, finds or starts the servers, and connects.
+ *
+ * @throws SettingsError, LoaderError or ServersError, whose messages are for the operator
+ */
+export async function startProgram(options: ProgramOptions): Promise<Program> {
+  const { role, env, plugins = loadPlugins(), progress } = options;
+  const log = makeLog(env);
+  const app = new App({ plugins, env, log });
+  const { settings } = app;
+  const servers = await acquireServers(
+    {
+      dataDir: settings.of(hostSettings.dataDir),
+      mongodbUri: settings.of(hostSettings.mongodbUri),
+      redisUrl: settings.of(hostSettings.redisUrl),
+      mongodBinary: settings.of(hostSettings.mongodBinary),
+    },
+    { role, ...(progress ? { progress } : {}) },
+  );
+  const stop = async (): Promise<void> => {
+    try {
+      // What waits for a MongoDB that hangs must not keep it from being stopped.
+      await Promise.race([app.close(), sleep(CLOSE_MS, undefined, { ref: false })]);
+    } finally {
+      await servers.release();
+    }
+  };
+  try {
+    await app.connect(servers);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { app, servers, log, stop };
+}
+
+/** Logs go to standard error: standard output is for what a person or a program asked for. */
+function makeLog(env: NodeJS.ProcessEnv): Logger {
+  const level = env[hostSettings.logLevel.name];
+  // A level that is not one is reported with all other settings when they are checked.
+  const isLevel =
+    level !== undefined && hostSettings.logLevel.schema.validate(level).error === undefined;
+  return pino(
+    { level: isLevel ? level : hostSettings.logLevel.fallback, base: null },
+    pino.destination(2),
+  );
+}

@@ -1,0 +1,58 @@
+import type { App } from './app';
+import type { DerivedData } from '../data/derived';
+import type { Transaction } from '../data/transaction';
+
+/** Derived data that is not what its causes say it should be. */
+export interface Difference {
+  user: string;
+  /** Name of the derived data. */
+  derived: string;
+  /** What it is, and what it should be. */
+  difference: string;
+}
+
+/** What was found of all accounts. */
+export interface Reconciliation {
+  /** How many accounts were looked at. */
+  checked: number;
+  differences: Difference[];
+  /** Whether the differences are put right. */
+  repaired: boolean;
+}
+
+/** Computes all derived data of the account of `tx` anew, and says what differed. */
+export async function rebuildAll(
+  derived: readonly DerivedData[],
+  tx: Transaction,
+): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  for (const data of derived) {
+    for (const difference of await data.rebuild(tx)) {
+      differences.push({ user: tx.account.id, derived: data.name, difference });
+    }
+  }
+  return differences;
+}
+
+/**
+ * Computes the derived data of every account anew, each account in a transaction of its own, so
+ * that it can be done while the service runs. Only `repair` keeps what was computed.
+ *
+ * @param onAccount told after each account how many there are
+ */
+export async function reconcile(
+  app: App,
+  { repair, onAccount }: { repair: boolean; onAccount?: (total: number) => void },
+): Promise<Reconciliation> {
+  const userIds = await app.identity.accountIds();
+  const differences: Difference[] = [];
+  for (const userId of userIds) {
+    const rebuild = (tx: Transaction) => rebuildAll(app.derived, tx);
+    const found = repair
+      ? await app.unitOfWork.run(userId, rebuild)
+      : await app.unitOfWork.dryRun(userId, rebuild);
+    differences.push(...found);
+    onAccount?.(userIds.length);
+  }
+  return { checked: userIds.length, differences, repaired: repair };
+}

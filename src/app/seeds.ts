@@ -1,0 +1,81 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import { JsonFault, parseJson } from '../core/json';
+import { reasonOf } from '../core/values';
+import type { SeedKind } from '../plugins/plugin';
+import { PROJECT_FOLDER } from '../core/project';
+
+/** The folder of the program's own seeds, which the build leaves where it is. */
+export const SEEDS_FOLDER = path.join(PROJECT_FOLDER, 'seeds');
+
+/** Says what is wrong with seeds: a line for each fault, naming file and place. */
+export class SeedError extends Error {}
+
+/**
+ * Loads every `*.json` of a folder. All files are checked before the first is loaded.
+ *
+ * @returns how many records are new, by the name of the file
+ * @throws SeedError naming every fault
+ */
+export async function loadSeeds(
+  kinds: readonly SeedKind[],
+  folder: string,
+): Promise<Record<string, number>> {
+  const files = await seedFiles(folder);
+  const faults: string[] = [];
+  const loads: { kind: SeedKind; content: unknown }[] = [];
+  for (const file of files) {
+    const kind = kinds.find((each) => `${each.name}.json` === file);
+    if (!kind) {
+      const known = kinds.map(({ name }) => `${name}.json`).join(', ');
+      faults.push(`${file}: no plugin loads this file; known are ${known}`);
+      continue;
+    }
+    const checked = check(kind, await readFile(path.join(folder, file)));
+    faults.push(...checked.faults.map((fault) => `${file}: ${fault}`));
+    loads.push({ kind, content: checked.content });
+  }
+  if (faults.length > 0) throw new SeedError(faults.join('\n'));
+  for (const { kind, content } of loads) {
+    // The schema of this very kind has let the content through.
+    const found = (await kind.preflight?.(content as never)) ?? [];
+    faults.push(...found.map((fault) => `${kind.name}.json: ${fault}`));
+  }
+  if (faults.length > 0) throw new SeedError(faults.join('\n'));
+  const added: Record<string, number> = {};
+  for (const { kind, content } of loads) {
+    added[kind.name] = await kind.load(content as never); // As above.
+  }
+  return added;
+}
+
+async function seedFiles(folder: string): Promise<string[]> {
+  let names: string[];
+  try {
+    names = await readdir(folder);
+  } catch (error) {
+    throw new SeedError(`The folder of seeds cannot be read: ${reasonOf(error)}`);
+  }
+  const files = names.filter((name) => name.endsWith('.json')).sort();
+  if (files.length === 0) throw new SeedError(`There are no .json files in ${folder}.`);
+  return files;
+}
+
+function check(kind: SeedKind, bytes: Buffer): { faults: string[]; content?: unknown } {
+  let parsed: unknown;
+  try {
+    parsed = parseJson(bytes);
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error;
+    const reason = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+    return { faults: [`${error.message}${reason}`] };
+  }
+  const checked = kind.schema.validate(parsed, {
+    convert: false,
+    abortEarly: false,
+    errors: { wrap: { label: false } },
+  });
+  const faults = checked.error?.details.map(({ message }) => message) ?? [];
+  return { faults, content: checked.value };
+}

@@ -1,0 +1,18 @@
+import type { Logger } from 'pino';
+
+import { isConnectionError } from '../data/mongodb-errors';
+import { ApiError, internalError, serviceUnavailable } from '../core/errors';
+
+/** What a caller is told of a failure; what concerns operators is logged and goes no further. */
+export function asApiError(error: unknown, log: Logger): ApiError {
+  if (error instanceof ApiError) {
+    if (error.status >= 500) log.error({ err: error.cause ?? error }, error.message);
+    return error;
+  }
+  if (isConnectionError(error)) {
+    log.error({ err: error }, 'The database cannot be reached');
+    return serviceUnavailable.error();
+  }
+  log.error({ err: error }, 'A request failed unexpectedly');
+  return internalError.error();
+}

@@ -1,0 +1,137 @@
+import type { Logger } from 'pino';
+
+import { ApiError, validationError } from '../core/errors';
+import type { Account, Principal } from '../core/identity';
+import type { Settings } from '../core/settings';
+import { fingerprintOf, type IdempotencyStore, type StoredResponse } from '../data/idempotency';
+import type { Transaction } from '../data/transaction';
+import type { UnitOfWork } from '../data/unit-of-work';
+import type { Operation } from '../plugins/operation';
+import type { Quota } from '../plugins/plugin';
+import type { CallInput, CallResult } from '../plugins/transport';
+import { authorize } from './authorize';
+import type { RateLimiter, ReplyHeaders } from './rate-limit';
+import { checkResponse, type ValidInput, validateInput } from './validate';
+
+/** One call of an operation, from any transport. */
+export interface Call {
+  /** Undefined only for public operations. */
+  principal: Principal | undefined;
+  /** Where headers of the answer go. */
+  reply: ReplyHeaders;
+  log: Logger;
+  /** Reads the input; called only once the caller may make the call. */
+  input: () => Promise<CallInput>;
+  idempotencyKey?: string | undefined;
+}
+
+interface Dependencies {
+  limiter: RateLimiter;
+  unitOfWork: UnitOfWork;
+  idempotency: IdempotencyStore;
+  quotas: ReadonlyMap<string, Quota>;
+  settings: Settings;
+  /** Whether answers are checked against their schemas, as in tests. */
+  checkResponses: boolean;
+}
+
+/**
+ * The steps that every call passes, in this order: rate limit, scope, tier, validation,
+ * idempotency, quota, handler, response. Transports authenticate, read and write; none of them
+ * can skip a step.
+ */
+export class CallPipeline {
+  constructor(private readonly dependencies: Dependencies) {}
+
+  /** @throws ApiError for whatever keeps the call from its answer */
+  async run(operation: Operation, call: Call): Promise<CallResult> {
+    const { principal } = call;
+    if (principal) {
+      if (typeof operation.limit === 'string') {
+        await this.dependencies.limiter.spend(operation.limit, principal.account.id, call.reply);
+      }
+      authorize(operation, principal);
+    }
+    const input = validateInput(operation, await call.input());
+    const account = principal?.account;
+    if (operation.method === 'GET' || !account) {
+      const facts = { ...input, log: call.log, account, now: new Date() };
+      return { value: await this.#handle(operation, facts) };
+    }
+    if (operation.idempotent && call.idempotencyKey !== undefined) {
+      return this.#runOnce(operation, account, call.idempotencyKey, input, call.log);
+    }
+    const value = await this.dependencies.unitOfWork.run(account.id, (tx) =>
+      this.#write(operation, tx, input, call.log),
+    );
+    return { value };
+  }
+
+  async #write(
+    operation: Operation,
+    tx: Transaction,
+    input: ValidInput,
+    log: Logger,
+  ): Promise<unknown> {
+    if (operation.quota !== undefined) await this.#takeQuota(operation.quota, tx);
+    return this.#handle(operation, { ...input, log, tx, now: tx.now });
+  }
+
+  async #handle(operation: Operation, call: object): Promise<unknown> {
+    // The schemas that the handler's types were checked against have just let this call through.
+    const value = await operation.handler(call as never);
+    if (this.dependencies.checkResponses) checkResponse(operation, value);
+    return value;
+  }
+
+  async #runOnce(
+    operation: Operation,
+    account: Account,
+    key: string,
+    input: ValidInput,
+    log: Logger,
+  ): Promise<CallResult> {
+    if (key.length === 0 || key.length > 255) {
+      throw validationError.error('The header Idempotency-Key must have 1 to 255 characters.');
+    }
+    const path = operation.path.replace(
+      /\{(\w+)\}/g,
+      (_, name: string) => input.params[name] ?? '',
+    );
+    const request = {
+      userId: account.id,
+      key,
+      fingerprint: fingerprintOf(operation.method, path, input.body),
+    };
+    const { idempotency, unitOfWork } = this.dependencies;
+    const work = async (): Promise<StoredResponse> => {
+      try {
+        return await unitOfWork.run(account.id, async (tx) => {
+          const value = await this.#write(operation, tx, input, log);
+          const response = { status: operation.response.status, body: JSON.stringify(value) };
+          await idempotency.store(request, response, tx);
+          return response;
+        });
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) {
+          await idempotency.store(request, { status: 404, body: JSON.stringify(error.body) });
+        }
+        throw error;
+      }
+    };
+    const { response, replayed } = await idempotency.runOnce(request, work);
+    return { status: response.status, json: response.body, replayed };
+  }
+
+  async #takeQuota(name: string, tx: Transaction): Promise<void> {
+    const quota = this.dependencies.quotas.get(name);
+    if (!quota) throw new Error(`There is no quota ${name}.`);
+    const limit = this.dependencies.settings.of(quota.limits[tx.account.tier]);
+    if ((tx.account.usage[name] ?? 0) >= limit) {
+      throw quota.error.error(
+        `${quota.error.meaning} The ${tx.account.tier} tier allows ${limit}.`,
+      );
+    }
+    await tx.addUsage(name, 1);
+  }
+}

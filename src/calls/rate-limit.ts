@@ -1,0 +1,141 @@
+import type { Redis } from 'ioredis';
+import type { Context, Middleware } from 'koa';
+import rateLimit from 'koa-ratelimit';
+
+import { rateLimited } from '../core/errors';
+import { AUTH_FAILURES, HOST_BUDGETS, hostSettings } from '../core/host-settings';
+import type { Setting, Settings } from '../core/settings';
+import type { RedisConnection } from './redis-connection';
+
+const WINDOW_SECONDS = 60;
+
+/** Where headers of an answer go; Koa's context is one. */
+export interface ReplyHeaders {
+  set(headers: Record<string, string>): void;
+}
+
+interface Budget {
+  max: number;
+  shared: Middleware | undefined;
+  local: Middleware;
+}
+
+/** What a limiter found. */
+interface Spent {
+  passed: boolean;
+  remaining: number;
+  /** When the budget is whole again, in Unix seconds. */
+  reset: number;
+}
+
+/**
+ * Spends rate budgets (docs/decisions.md, "Rate limits"): in Redis, so that all processes share
+ * them; in this process's memory while Redis cannot be reached.
+ */
+export class RateLimiter {
+  readonly #budgets: ReadonlyMap<string, Budget>;
+
+  constructor(
+    budgets: Readonly<Record<string, Setting<number>>>,
+    settings: Settings,
+    private readonly redis: RedisConnection | undefined,
+  ) {
+    const all = { ...HOST_BUDGETS, ...budgets, [AUTH_FAILURES]: hostSettings.authFailuresMax };
+    this.#budgets = new Map(
+      Object.entries(all).map(([name, setting]) => [
+        name,
+        makeBudget(name, settings.of(setting), redis?.client),
+      ]),
+    );
+  }
+
+  /**
+   * Spends one call of a budget and sets the headers that say what is left.
+   *
+   * @param id whose budget: an account's id or a client's address
+   * @throws ApiError rate_limited when nothing is left
+   */
+  async spend(name: string, id: string, reply: ReplyHeaders): Promise<void> {
+    const budget = this.#budgets.get(name);
+    if (!budget) throw new Error(`There is no budget ${name}.`);
+    const { passed, remaining, reset } = await this.#spend(budget, id);
+    const left = Math.min(WINDOW_SECONDS, Math.max(1, reset - Math.floor(Date.now() / 1000)));
+    const seconds = String(Math.ceil(left));
+    reply.set({
+      'X-RateLimit-Limit': String(budget.max),
+      'X-RateLimit-Remaining': String(remaining),
+      'X-RateLimit-Reset': String(Math.ceil(reset)),
+      'RateLimit-Policy': `"${name}";q=${budget.max};w=${WINDOW_SECONDS}`,
+      RateLimit: `"${name}";r=${remaining};t=${seconds}`,
+    });
+    if (!passed) throw rateLimited.error(undefined, { headers: { 'Retry-After': seconds } });
+  }
+
+  async #spend(budget: Budget, id: string): Promise<Spent> {
+    if (budget.shared && this.redis?.isUsable()) {
+      try {
+        const spent = await runLimiter(budget.shared, id);
+        this.redis.reportAnswer();
+        return spent;
+      } catch (error) {
+        this.redis.reportFailure(error);
+      }
+    }
+    return runLimiter(budget.local, id);
+  }
+}
+
+function makeBudget(name: string, max: number, redis: Redis | undefined): Budget {
+  const common = {
+    duration: WINDOW_SECONDS * 1000,
+    max,
+    namespace: `rate:${name}`,
+    id: (ctx: Context) => String(ctx.state['id']),
+  };
+  return {
+    max,
+    shared: redis && rateLimit({ ...common, driver: 'redis', db: redis }),
+    local: rateLimit({ ...common, driver: 'memory', db: new ExpiringMap(WINDOW_SECONDS * 1000) }),
+  };
+}
+
+/** Runs the library's middleware outside of a request: calls do not only come over HTTP. */
+async function runLimiter(limiter: Middleware, id: string): Promise<Spent> {
+  const found: Record<string, number> = {};
+  const context = {
+    state: { id },
+    set: (headers: Record<string, number> | string) => {
+      if (typeof headers === 'object') Object.assign(found, headers);
+    },
+  };
+  let passed = false;
+  // The library touches nothing of a context but its state, `set`, and members that it assigns.
+  await limiter(context as unknown as Parameters<Middleware>[0], async () => {
+    passed = true;
+  });
+  const { 'X-RateLimit-Remaining': remaining = 0, 'X-RateLimit-Reset': reset = 0 } = found;
+  // The library rounds the moment of the reset down; a client that waits must not come early.
+  return { passed, remaining, reset: reset + 1 };
+}
+
+/** A map that forgets what was last set a while ago: the library's memory driver never does. */
+class ExpiringMap extends Map<string, unknown> {
+  readonly #setAt = new Map<string, number>();
+
+  constructor(private readonly lifetimeMs: number) {
+    super();
+  }
+
+  override set(key: string, value: unknown): this {
+    const now = Date.now();
+    // Insertion order is the order of age, so the old ones are at the front.
+    for (const [old, at] of this.#setAt) {
+      if (at > now - this.lifetimeMs) break;
+      this.#setAt.delete(old);
+      this.delete(old);
+    }
+    this.#setAt.delete(key);
+    this.#setAt.set(key, now);
+    return super.set(key, value);
+  }
+}

@@ -1,0 +1,5 @@
+/** Says in a sentence why a command could not do what it was asked for. */
+export class CommandError extends Error {}
+
+/** Says in a sentence what was wrong with what was asked for. */
+export class UsageError extends Error {}

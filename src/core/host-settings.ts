@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+
+import Joi from 'joi';
+
+import { originsSetting, type OtherOrigins, rateSetting, Setting, SettingsError } from './settings';
+import { codeOf, reasonOf } from './values';
+
+/** `*`, and the origins of apps that are no pages of the web, such as capacitor://localhost. */
+const anyOrigin: OtherOrigins = {
+  is: (item) => item === '*' || /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^/?#@*]+$/.test(item),
+  hint: ', or *',
+};
+
+function optional(
+  name: string,
+  description: string,
+  schema: Joi.StringSchema = Joi.string(),
+): Setting<string | undefined> {
+  return new Setting<string | undefined>(name, schema, undefined, description);
+}
+
+const readableFile = Joi.string().custom((value: string, helpers) => {
+  try {
+    readFileSync(value);
+  } catch (error) {
+    // Commands may be for people who may not see a key; a server that may not says so itself.
+    if (codeOf(error) !== 'EACCES') return helpers.message(UNREADABLE, { reason: reasonOf(error) });
+  }
+  return value;
+});
+const UNREADABLE = { custom: '{{#label}} cannot be read: {{#reason}}' };
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+/** How many proxies stand before the service; `true` counts as one, `false` as none. */
+const proxies = Joi.alternatives(
+  Joi.number().integer().min(0).max(10),
+  Joi.boolean().custom((value: boolean) => (value ? 1 : 0)),
+) as unknown as Joi.Schema<number>; // Both alternatives end as a number.
+
+/** The settings of the host itself; plugins add their own. */
+export const hostSettings = {
+  port: new Setting('PORT', Joi.number().port(), 3000, 'Port to listen on; 0 takes a free one'),
+  host: new Setting('HOST', Joi.string().hostname(), '127.0.0.1', 'Address to listen on'),
+  dataDir: new Setting('DATA_DIR', Joi.string(), './data', 'Where the own servers keep their data'),
+  mongodbUri: optional(
+    'MONGODB_URI',
+    'A replica set or sharded cluster to use instead of an own mongod',
+    // Not a URI by the RFC: it may list several hosts.
+    Joi.string()
+      .pattern(/^mongodb(\+srv)?:\/\/[^\s/]+/)
+      .messages({ 'string.pattern.base': '{{#label}} must be a mongodb:// or mongodb+srv:// URI' }),
+  ),
+  redisUrl: optional(
+    'REDIS_URL',
+    'A Redis to use instead of an own redis-server',
+    Joi.string().uri({ scheme: ['redis', 'rediss'] }),
+  ),
+  mongodBinary: optional('MONGOD_BINARY', 'The mongod to start, instead of looking for one'),
+  logLevel: new Setting(
+    'LOG_LEVEL',
+    Joi.string().valid(...LOG_LEVELS),
+    'info',
+    'What is logged: fatal, error, warn, info, debug, trace or silent',
+  ),
+  trustProxy: new Setting(
+    'TRUST_PROXY',
+    proxies,
+    0,
+    'How many proxies in front may set X-Forwarded-For',
+  ),
+  tlsCertFile: optional(
+    'TLS_CERT_FILE',
+    'PEM certificate chain; with TLS_KEY_FILE: serve HTTPS',
+    readableFile,
+  ),
+  tlsKeyFile: optional('TLS_KEY_FILE', 'PEM private key of TLS_CERT_FILE', readableFile),
+  corsOrigins: originsSetting(
+    'CORS_ORIGINS',
+    'Origins of web pages that may call, by comma; * is all',
+    anyOrigin,
+  ),
+  writesMax: rateSetting('RATE_LIMIT_WRITES_MAX', 300, 'Writes a minute per account'),
+  readsMax: rateSetting('RATE_LIMIT_READS_MAX', 1200, 'Reads a minute per account'),
+  authFailuresMax: rateSetting(
+    'RATE_LIMIT_AUTH_FAILURES_MAX',
+    60,
+    'Failed authentications a minute per client address',
+  ),
+};
+
+/** Settings of which one is of no use without the other. */
+export const pairedSettings = [[hostSettings.tlsCertFile, hostSettings.tlsKeyFile]] as const;
+
+/** Budgets of the host itself; plugins add their own. All are calls a minute. */
+export const HOST_BUDGETS: Readonly<Record<string, Setting<number>>> = {
+  reads: hostSettings.readsMax,
+  writes: hostSettings.writesMax,
+};
+
+/** The budget of failed authentications, per client address. */
+export const AUTH_FAILURES = 'auth-failures';
+
+/** @throws SettingsError where the file that a setting names cannot be read */
+export function readSettingsFile(setting: Setting<string | undefined>, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new SettingsError(`${setting.name} cannot be read: ${reasonOf(error)}`);
+  }
+}

@@ -1,0 +1,25 @@
+import type { Transaction } from './transaction';
+
+/** Data that can be recomputed from its causes. */
+export interface DerivedData {
+  name: string;
+  /** Recomputes it for the account of `tx`, writes what differs, and answers each difference. */
+  rebuild(tx: Transaction): Promise<string[]>;
+}
+
+/** What counts against a quota, recomputed by counting the records themselves. */
+export function quotaUsage(
+  quota: string,
+  count: (tx: Transaction) => Promise<number>,
+): DerivedData {
+  return {
+    name: `usage of ${quota}`,
+    rebuild: async (tx) => {
+      const stored = tx.account.usage[quota] ?? 0;
+      const counted = await count(tx);
+      if (stored === counted) return [];
+      await tx.addUsage(quota, counted - stored);
+      return [`${stored} should be ${counted}`];
+    },
+  };
+}

@@ -1,5 +1,0 @@
-/** Says in a sentence why a command could not do what it was asked for. */
-export class Failure extends Error {}
-
-/** Says in a sentence what was wrong with what was asked for. */
-export class WrongUse extends Error {}

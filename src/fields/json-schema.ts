@@ -1,0 +1,120 @@
+import type Joi from 'joi';
+
+/** A value of JSON. */
+export type Json = string | number | boolean | null | Json[] | JsonObject;
+export interface JsonObject {
+  [key: string]: Json;
+}
+
+/** Whether a schema is for what callers send or for what they get. */
+export type Direction = 'input' | 'output';
+
+/** A schema in JSON Schema 2020-12. */
+export type JsonSchema = JsonObject;
+
+/** What Joi describes of a schema, so far as it matters here. */
+interface Description {
+  flags?: { unsafe?: boolean };
+  metas?: { jsonSchema?: JsonObject }[];
+  keys?: Record<string, Description>;
+  items?: Description[];
+  whens?: When[];
+}
+
+interface When {
+  ref?: { path: string[] };
+  is?: { allow?: Json[] };
+}
+
+/**
+ * A Joi schema as JSON Schema: Joi's own translation, with what it leaves out or gets wrong. Rules
+ * that are functions tell their part by `.meta({ jsonSchema: … })`.
+ *
+ * @throws Error where a schema says what this cannot translate
+ */
+export function jsonSchemaOf(schema: Joi.Schema, direction: Direction): JsonSchema {
+  const translated = standardOf(schema)[direction]({ target: 'draft-2020-12' });
+  return normalized(translated, schema.describe(), direction);
+}
+
+type Translate = (options: { target: 'draft-2020-12' }) => JsonSchema;
+
+function standardOf(schema: Joi.Schema): Record<Direction, Translate> {
+  // Joi's types do not know that it implements the Standard JSON Schema interface.
+  return (schema as unknown as { '~standard': { jsonSchema: Record<Direction, Translate> } })[
+    '~standard'
+  ].jsonSchema;
+}
+
+function normalized(json: JsonSchema, description: Description, direction: Direction): JsonSchema {
+  const result = { ...json };
+  for (const { jsonSchema } of description.metas ?? []) Object.assign(result, jsonSchema);
+  // Joi's way to say that a string is not empty, which these rules say better.
+  if ('format' in result || 'pattern' in result) delete result['minLength'];
+  if (direction === 'output') delete result['pattern'];
+  normalizeNull(result);
+  if (direction === 'input') normalizeInteger(result, description);
+  if (isObject(result['items']) && description.items?.[0]) {
+    result['items'] = normalized(result['items'], description.items[0], direction);
+  }
+  if (isObject(result['properties'])) normalizeProperties(result, description, direction);
+  return result;
+}
+
+/** Joi lists null among the types of an enum, and not among its values. */
+function normalizeNull(json: JsonSchema): void {
+  const { type, enum: values } = json;
+  if (Array.isArray(type)) json['type'] = [...new Set(type)];
+  if (Array.isArray(type) && type.includes('null') && Array.isArray(values)) {
+    json['enum'] = [...new Set([...values, null])];
+  }
+}
+
+/** Joi refuses numbers that a double cannot tell from their neighbours. */
+function normalizeInteger(json: JsonSchema, { flags }: Description): void {
+  if (flags?.unsafe === true || ![json['type']].flat().includes('integer')) return;
+  json['minimum'] ??= Number.MIN_SAFE_INTEGER;
+  json['maximum'] ??= Number.MAX_SAFE_INTEGER;
+}
+
+function normalizeProperties(
+  json: JsonSchema,
+  { keys = {} }: Description,
+  direction: Direction,
+): void {
+  const properties: JsonObject = {};
+  for (const [name, description] of Object.entries(keys)) {
+    const property = propertiesOf(json)[name];
+    if (!isObject(property)) continue;
+    const [when] = description.whens ?? [];
+    properties[name] = normalized(
+      when ? conditional(json, name, when, property) : property,
+      description,
+      direction,
+    );
+  }
+  json['properties'] = properties;
+}
+
+/**
+ * Joi turns a rule that depends on another field into a choice between both cases. What is true of
+ * the first case only goes to a condition on the object; the second is the rule of the field.
+ */
+function conditional(json: JsonSchema, name: string, when: When, property: JsonObject): JsonSchema {
+  const [first, second] = Array.isArray(property['anyOf']) ? property['anyOf'] : [];
+  const [field] = when.ref?.path ?? [];
+  if (!isObject(first) || !isObject(second) || field === undefined || 'if' in json) {
+    throw new Error(`The rule of ${name} that depends on another field cannot be translated.`);
+  }
+  json['if'] = { properties: { [field]: { enum: when.is?.allow ?? [] } }, required: [field] };
+  json['then'] = { properties: { [name]: { enum: first['enum'] ?? [] } } };
+  return second;
+}
+
+function propertiesOf(json: JsonSchema): JsonObject {
+  return isObject(json['properties']) ? json['properties'] : {};
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,149 @@
+import Joi from 'joi';
+
+import type {
+  CreateBody,
+  Document,
+  Field,
+  Fields,
+  Mode,
+  PatchBody,
+  Presence,
+  Seed,
+  SetOnCreate,
+  View,
+} from './field';
+import { id, nullable } from './joi';
+
+type AnyField = Field<unknown, unknown, Presence, Mode>;
+type Entry = [name: string, field: AnyField];
+
+/** A Mongoose path. */
+interface Path {
+  type: unknown;
+  required?: true;
+  default?: null;
+}
+
+/** All that follows from the fields of a resource. */
+export class RecordDefinition<F extends Fields> {
+  /** What a caller sends to create one. */
+  readonly createBody: Joi.ObjectSchema<CreateBody<F>>;
+  /** How seeds describe one: with its id, and null where it may have none. */
+  readonly seed: Joi.ObjectSchema<Seed<F> & { id: string }>;
+  /** What a caller sends to change one; only the fields included are changed. */
+  readonly patchBody: Joi.ObjectSchema<PatchBody<F>>;
+  /** One as it is shown. */
+  readonly view: Joi.ObjectSchema<View<F>>;
+  /** The paths of its Mongoose schema. */
+  readonly paths: Readonly<Record<string, Path>>;
+  readonly #kept: readonly Entry[];
+
+  constructor(readonly fields: F) {
+    const entries = Object.entries(fields);
+    this.#kept = entries.filter(([, { facts }]) => facts.mode !== 'writeOnly');
+    const onCreate = entries.filter(([, { facts }]) => facts.mode !== 'readOnly');
+    const onPatch = onCreate.filter(([, { facts }]) => facts.mode !== 'createOnly');
+    this.createBody = Joi.object(schemas(onCreate, onCreateSchema));
+    this.seed = Joi.object({ id: id().required(), ...schemas(onCreate, seedSchema) });
+    this.patchBody = Joi.object(schemas(onPatch, onPatchSchema));
+    this.view = Joi.object(schemas(this.#kept, viewSchema));
+    this.paths = Object.fromEntries(
+      this.#kept.map(([name, each]) => [storedKey(name), path(each)]),
+    );
+  }
+
+  /** A new document of what a caller sent and what the program sets, the latter in stored form. */
+  toDocument(body: Seed<F>, set: SetOnCreate<F>): Document<F> {
+    const given: Record<string, unknown> = { ...body };
+    const own: Record<string, unknown> = { ...set };
+    const document: Record<string, unknown> = {};
+    for (const [name, { facts }] of this.#kept) {
+      const key = storedKey(name);
+      const value = given[name];
+      if (facts.mode === 'readOnly') document[key] = own[key] ?? facts.fallback ?? null;
+      else document[key] = stored(facts, value ?? facts.fallback ?? null);
+    }
+    // The loop has gone through the very fields that the type is made from.
+    return document as Document<F>;
+  }
+
+  /** The fields of a PATCH that are stored, in stored form. */
+  toChanges(body: PatchBody<F>): Partial<Document<F>> {
+    const given: Record<string, unknown> = { ...body };
+    const changes: Record<string, unknown> = {};
+    for (const [name, { facts }] of this.#kept) {
+      const value = given[name];
+      if (value !== undefined) changes[name] = stored(facts, value);
+    }
+    // As in `toDocument`.
+    return changes as Partial<Document<F>>;
+  }
+
+  /** A document as it is shown. */
+  toView(document: Document<F>): View<F> {
+    const kept: Record<string, unknown> = { ...document };
+    const view: Record<string, unknown> = {};
+    for (const [name, { facts }] of this.#kept) {
+      const value = kept[storedKey(name)];
+      view[name] = facts.type.toValue && value !== null ? facts.type.toValue(value) : value;
+    }
+    // As in `toDocument`.
+    return view as View<F>;
+  }
+}
+
+/** Declares what a resource consists of. */
+export function defineRecord<const F extends Fields>(fields: F): RecordDefinition<F> {
+  return new RecordDefinition(fields);
+}
+
+function storedKey(name: string): string {
+  return name === 'id' ? '_id' : name;
+}
+
+function stored({ type }: AnyField['facts'], value: unknown): unknown {
+  return type.toStored && value !== null ? type.toStored(value) : value;
+}
+
+function schemas(
+  entries: readonly Entry[],
+  schemaOf: (facts: AnyField['facts']) => Joi.Schema,
+): Record<string, Joi.Schema> {
+  return Object.fromEntries(
+    entries.map(([name, { facts }]) => {
+      const schema = schemaOf(facts);
+      return [
+        name,
+        facts.description === undefined ? schema : schema.description(facts.description),
+      ];
+    }),
+  );
+}
+
+function onCreateSchema({ type, presence, fallback }: AnyField['facts']): Joi.Schema {
+  if (presence === 'required') return type.input.required();
+  return presence === 'defaulted' ? type.input.default(fallback) : type.input;
+}
+
+function seedSchema(facts: AnyField['facts']): Joi.Schema {
+  const schema = onCreateSchema(facts);
+  return isNullable(facts) ? nullable(schema) : schema;
+}
+
+function onPatchSchema({ type, presence }: AnyField['facts']): Joi.Schema {
+  return presence === 'nullable' ? nullable(type.input) : type.input;
+}
+
+function viewSchema({ type, presence }: AnyField['facts']): Joi.Schema {
+  return (isNullable({ presence }) ? nullable(type.output) : type.output).required();
+}
+
+function path({ facts: { type, presence } }: AnyField): Path {
+  return isNullable({ presence })
+    ? { type: type.path, default: null }
+    : { type: type.path, required: true };
+}
+
+function isNullable({ presence }: Pick<AnyField['facts'], 'presence'>): boolean {
+  return presence === 'optional' || presence === 'nullable';
+}

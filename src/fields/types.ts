@@ -1,0 +1,73 @@
+import Joi from 'joi';
+import { Schema } from 'mongoose';
+
+import { idText, type StoredId, toStoredId } from '../core/ids';
+import { Field } from './field';
+import * as joi from './joi';
+
+function field<Value, Stored = Value>(type: Field<Value>['facts']['type']): Field<Value, Stored> {
+  return new Field({ type, presence: 'required', mode: 'readWrite' });
+}
+
+/** A string kept exactly as sent; lengths are in UTF-16 code units. */
+export function text(limits: { min?: number; max?: number } = {}): Field<string> {
+  return field({ input: joi.text(limits), output: joi.text(), path: String });
+}
+
+/** An http or https URL (RFC 3986). */
+export function url(max: number): Field<string> {
+  return field({ input: joi.url(max), output: joi.text(), path: String });
+}
+
+/** A whole number, both bounds included. */
+export function integer(min?: number, max?: number): Field<number> {
+  return field({ input: joi.integer(min, max), output: joi.integer(), path: Number });
+}
+
+/** A number of double precision greater than zero. */
+export function positiveNumber(): Field<number> {
+  const number = Joi.number().unsafe();
+  return field({ input: number.greater(0), output: number, path: Number });
+}
+
+export function boolean(): Field<boolean> {
+  return field({ input: Joi.boolean(), output: Joi.boolean(), path: Boolean });
+}
+
+/** One of the strings given. */
+export function oneOf<const Values extends readonly string[]>(
+  values: Values,
+): Field<Values[number]> {
+  return field({ input: joi.oneOf(values), output: joi.oneOf(values), path: String });
+}
+
+/** An instant: an RFC 3339 date-time with an offset, kept to the millisecond. */
+export function timestamp(): Field<Date> {
+  return field({ input: joi.timestamp(), output: joi.instant(), path: Date });
+}
+
+/** The id of a record. */
+export function uuid(): Field<string, StoredId> {
+  return field({
+    input: joi.id(),
+    output: joi.id(),
+    path: Schema.Types.UUID,
+    toStored: (value) => toStoredId(String(value)),
+    // Only what `toStored` made is stored under such a path.
+    toValue: (stored) => idText(stored as StoredId),
+  });
+}
+
+/** The ids of several records, all different, in an order that matters. */
+export function uuidList(max: number): Field<string[]> {
+  return field({ input: joi.idList(max), output: joi.idList(max), path: [Schema.Types.UUID] });
+}
+
+/** What every record of an account has. */
+export const identified = { id: uuid().readOnly(), userId: text().readOnly() };
+
+/** When a record was made, and last changed. */
+export const timestamps = {
+  createdAt: timestamp().readOnly(),
+  updatedAt: timestamp().readOnly(),
+};

@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+
+import type { PluginReference } from './reference';
+
+/** What a command prints: `result` as a line of JSON under `--json`, else `text`. */
+export interface CommandResult {
+  result: unknown;
+  text: string;
+  /** Exit code where the command ran well and yet found a fault. */
+  exitCode?: number;
+}
+
+/** Where plugins add their commands. */
+export interface CommandLine {
+  program: Command;
+  /** Scopes that plugins declare, each with what it permits. */
+  scopes: ReadonlyMap<string, string>;
+  /** Does a command's work with the servers and all plugins up, then prints what it answers. */
+  run(work: (app: RunningApp) => Promise<CommandResult>): Promise<void>;
+}
+
+/** What a command's work can reach. */
+export interface RunningApp {
+  exportsOf<Exports>(plugin: PluginReference<Exports>): Exports;
+  /** Draws the progress of long work on a terminal. */
+  progress(label: string, total: number): ProgressBar;
+}
+
+/** How far long work has come. */
+export interface ProgressBar {
+  advance(by: number): void;
+  stop(): void;
+}

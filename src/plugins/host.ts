@@ -1,0 +1,41 @@
+import type { ClientSession } from 'mongoose';
+import type { Logger } from 'pino';
+
+import type { Account } from '../core/identity';
+import type { Settings } from '../core/settings';
+import type { ModelDefinition, ScopeOf } from '../data/models';
+import type { Records } from '../data/records';
+import type { Transaction } from '../data/transaction';
+import type { PluginReference } from './reference';
+
+/** What the host gives to a plugin. */
+export interface Host {
+  readonly settings: Settings;
+  readonly log: Logger;
+  /** The records of one of the plugin's own models. */
+  records<T extends object, Owner>(
+    definition: ModelDefinition<T, Owner>,
+  ): Records<T, ScopeOf<Owner>>;
+  /** The exports of a required plugin. */
+  use<Exports>(plugin: PluginReference<Exports>): Exports;
+  /** Does a write to one account's data in one transaction. */
+  transact<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Reads that all see the same moment. */
+  snapshot<T>(read: (session: ClientSession) => Promise<T>): Promise<T>;
+  /** How many more records an account may have that count against a quota. */
+  quotaLeft(account: Pick<Account, 'tier' | 'usage'>, quota: string): number;
+  /** Recomputes everything that derives from other data of the account of `tx`. */
+  rebuildDerived(tx: Transaction): Promise<void>;
+  /** Whether the program can serve, and in what state its servers are. */
+  readiness(): Promise<Readiness>;
+  /** The program's metrics in Prometheus' text format. */
+  metrics(): Promise<string>;
+}
+
+/** The state of what the program depends on. */
+export interface Readiness {
+  mongodb: 'ok' | 'unreachable';
+  /** Where rate limits are counted: in Redis for all processes, or by each process for itself. */
+  rateLimits: 'shared' | 'in memory';
+  closing: boolean;
+}

@@ -1,0 +1,110 @@
+import type Joi from 'joi';
+
+import type { ErrorCode } from '../core/errors';
+import type { Identity, Tier } from '../core/identity';
+import type { Setting } from '../core/settings';
+import type { DerivedData } from '../data/derived';
+import type { DomainEvent } from '../data/domain-event';
+import type { Listener } from '../data/listener';
+import type { ModelDefinition } from '../data/models';
+import type { CommandLine } from './command';
+import type { Host } from './host';
+import type { Operation } from './operation';
+import type { PluginReference } from './reference';
+import type { Transport } from './transport';
+
+/** How many records of a kind an account may have. */
+export interface Quota {
+  limits: Readonly<Record<Tier, Setting<number>>>;
+  /** The answer to a call over the limit. */
+  error: ErrorCode;
+}
+
+/** A plugin: what it is (data, checked before anything runs) and how it is set up. */
+export interface Plugin<Exports = unknown> extends PluginReference<Exports> {
+  /** Plugins whose exports, scopes, errors or domain events it uses; they are set up before it. */
+  requires: readonly string[];
+  /** Scopes that tokens may carry, each with what it permits. */
+  scopes?: Readonly<Record<string, string>>;
+  /** Those of budgets and quotas need not be named again. */
+  settings?: readonly Setting<unknown>[];
+  /** Rate budgets: calls a minute for each account. */
+  budgets?: Readonly<Record<string, Setting<number>>>;
+  quotas?: Readonly<Record<string, Quota>>;
+  errors?: readonly ErrorCode[];
+  /** Domain events that it emits. */
+  emits?: readonly DomainEvent<unknown>[];
+  models?: readonly ModelDefinition[];
+  /** A sentence or two for an assistant about the resource and its tools. */
+  instructions?: string;
+  /** Adds the plugin's commands to the command line; they reach the plugin by its exports. */
+  commands?: (commandLine: CommandLine) => void;
+  setup(host: Host): Contribution<Exports>;
+}
+
+/** What a plugin adds to the program once it is set up. */
+export interface Contribution<Exports = unknown> {
+  /** What other plugins, and the plugin's own commands, may call. */
+  exports?: Exports;
+  /** Asked for once all plugins are set up. */
+  operations?: () => readonly Operation[];
+  transports?: readonly Transport[];
+  listeners?: readonly Listener[];
+  derived?: readonly DerivedData[];
+  jobs?: readonly Job[];
+  seeds?: readonly SeedKind[];
+  /** Exactly one plugin answers who a caller is. */
+  identity?: Identity;
+  /** What `make run` does on an empty database; answers lines to print. */
+  welcome?: (start: FirstStart) => Promise<string[]>;
+}
+
+/** A plugin, and what it adds to the program. */
+export interface SetUpPlugin {
+  plugin: Plugin;
+  contribution: Contribution;
+  operations: readonly Operation[];
+}
+
+/** The first start of a server on an empty database. */
+export interface FirstStart {
+  url: string;
+  /** Scopes that plugins declare, each with what it permits. */
+  scopes: ReadonlyMap<string, string>;
+  /** Loads the program's own seeds, once all files were checked. */
+  loadSeeds: () => Promise<unknown>;
+}
+
+/** Work that the server does by itself from time to time. Must be safe in several processes. */
+export interface Job {
+  name: string;
+  everySeconds: number;
+  /** A long run leaves the rest for the next time once `stopping` is aborted. */
+  run(stopping: AbortSignal): Promise<void>;
+}
+
+/** A file of `seeds/` that a plugin knows how to load. */
+export interface SeedKind {
+  /** Name of the file without `.json`. */
+  name: string;
+  schema: Joi.Schema;
+  /** What keeps it from being loaded that no schema can know: a line each, naming the place. */
+  preflight?(content: never): Promise<string[]>;
+  /** Loads what the schema let through; answers how many records are new. */
+  load(content: never): Promise<number>;
+}
+
+/** Declares a plugin; the type of its exports, if it has any, is known to its importers. */
+export function definePlugin<Exports = undefined>(plugin: Plugin<Exports>): Plugin<Exports> {
+  return plugin;
+}
+
+/** All that operators can set about a plugin: its own settings, its budgets and its quotas. */
+export function settingsOf({
+  settings = [],
+  budgets = {},
+  quotas = {},
+}: Plugin): Setting<unknown>[] {
+  const limits = Object.values(quotas).flatMap((quota) => Object.values(quota.limits));
+  return [...new Set<Setting<unknown>>([...settings, ...Object.values(budgets), ...limits])];
+}

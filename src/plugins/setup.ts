@@ -1,0 +1,39 @@
+import { LoaderError } from './loader';
+import type { Contribution, Plugin, SetUpPlugin } from './plugin';
+import type { PluginReference } from './reference';
+import { contributionFault, contributionFaults, operationFault } from './rules/contributions';
+
+/**
+ * Sets plugins up in the order given, and checks what they contribute, alone and against each
+ * other.
+ *
+ * @throws LoaderError naming every fault
+ */
+export function setUpPlugins(
+  plugins: readonly Plugin[],
+  setUp: (plugin: Plugin) => Contribution,
+): SetUpPlugin[] {
+  const contributions = plugins.map((plugin) => {
+    const contribution = setUp(plugin);
+    refuse([contributionFault(plugin, contribution)]);
+    return { plugin, contribution };
+  });
+  const all = contributions.map(({ plugin, contribution }) => {
+    const operations = contribution.operations?.() ?? [];
+    refuse(operations.map((operation) => operationFault(plugin, operation)));
+    return { plugin, contribution, operations };
+  });
+  refuse(contributionFaults(all));
+  return all;
+}
+
+/** @throws LoaderError where a plugin uses another that it does not require */
+export function requirePlugin(plugin: Plugin, other: PluginReference): void {
+  if (plugin.requires.includes(other.name)) return;
+  refuse([`plugins/${plugin.name}: uses ${other.name} without requiring it`]);
+}
+
+function refuse(faults: readonly (string | undefined)[]): void {
+  const found = faults.filter((fault) => fault !== undefined);
+  if (found.length > 0) throw new LoaderError(found);
+}
