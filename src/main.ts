@@ -14,18 +14,18 @@ const GRACE_MS = 14_500;
 const DRAIN_MS = 4000;
 
 async function serve(): Promise<void> {
-  let tell = (line: string): void => {
+  let report = (line: string): void => {
     process.stderr.write(`${line}\n`);
   };
   const starting = startProgram({
     role: 'server',
     env: process.env,
     progress: (line) => {
-      tell(line);
+      report(line);
     },
   });
   let server: Server | undefined;
-  // From the start: whoever stops the program while MongoDB is fetched leaves nothing behind either.
+  // From the start: a program that is stopped while it fetches MongoDB leaves nothing behind either.
   const closing = closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ err }) => {
     const program = await starting;
     if (err) program.log.fatal({ err }, 'The program stops because of an error');
@@ -36,7 +36,7 @@ async function serve(): Promise<void> {
   try {
     const program = await starting;
     // From now on there is a log, and what its servers do belongs there.
-    tell = (line) => {
+    report = (line) => {
       program.log.warn(line);
     };
     server = createHttpServer(program.app.requestListener(), program.app.settings);

@@ -39,7 +39,7 @@ function createToken(
     .requiredOption('--user <user>', 'whose data it opens, 1 to 128 characters', userName)
     .addOption(tierOption("set the account's tier; a new account is free without it"))
     .option('--scopes <scopes>', 'what it permits, by comma; all when left out', scopeList(known))
-    .option('--name <name>', 'to tell it from others', tokenName, 'token')
+    .option('--name <name>', 'a name to recognize it by', tokenName, 'token')
     .option(
       '--expires-in <seconds>',
       'how long it is good for',

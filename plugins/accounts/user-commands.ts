@@ -80,7 +80,7 @@ function setUser(
     .command('set')
     .summary('change an account')
     .description(
-      `Changes the tier or the time zone of an account. Days of insights are counted anew in a new time zone.`,
+      `Changes the tier or the time zone of an account. Days of insights are recounted in a new time zone.`,
     )
     .argument('<user>', 'the user', userName)
     .addOption(tierOption('the tier'))

@@ -48,7 +48,7 @@ export function routes(photos: PhotoService): Operation[] {
       tool: {
         name: 'crop_photo',
         description:
-          'Set the square crop of a photo, in pixels of the image. Width and height may differ by at most 2, and the crop must lie inside the image; get_photo tells its size.',
+          'Set the square crop of a photo, in pixels of the image. Width and height may differ by at most 2, and the crop must lie inside the image; get_photo has its size.',
       },
       handler: ({ tx, params, body }) => photos.crop(tx, params.id, body),
     }),

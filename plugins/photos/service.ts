@@ -118,7 +118,7 @@ export class PhotoService {
     return this.#photos.count(tx);
   }
 
-  /** Inserts many photos at once; the caller sees to the limits of the tier. */
+  /** Inserts many photos at once; the caller checks the limits of the tier. */
   async insertBulk(tx: Transaction, documents: readonly PhotoDocument[]): Promise<void> {
     await this.#photos.insertBulk(tx, documents);
     await tx.addUsage(QUOTA, documents.length);

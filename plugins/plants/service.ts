@@ -135,7 +135,7 @@ export class PlantService {
     return this.#plants.count(tx);
   }
 
-  /** Inserts many plants at once; the caller sees to the limits of the tier. */
+  /** Inserts many plants at once; the caller checks the limits of the tier. */
   async insertBulk(tx: Transaction, documents: readonly PlantDocument[]): Promise<void> {
     await this.#plants.insertBulk(tx, documents);
     await tx.addUsage(QUOTA, documents.length);

@@ -20,7 +20,7 @@ export interface Reconciliation {
   repaired: boolean;
 }
 
-/** Computes all derived data of the account of `tx` anew, and says what differed. */
+/** Recomputes all derived data of the account of `tx`; answers what differed. */
 export async function rebuildAll(
   derived: readonly DerivedData[],
   tx: Transaction,
@@ -35,10 +35,10 @@ export async function rebuildAll(
 }
 
 /**
- * Computes the derived data of every account anew, each account in a transaction of its own, so
+ * Recomputes the derived data of every account, each in a transaction of its own, so
  * that it can be done while the service runs. Only `repair` keeps what was computed.
  *
- * @param onAccount told after each account how many there are
+ * @param onAccount called after each account with the number of all accounts
  */
 export async function reconcile(
   app: App,

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { isConnectionError } from '../data/mongodb-errors';
 import { ApiError, internalError, serviceUnavailable } from '../core/errors';
 
-/** What a caller is told of a failure; what concerns operators is logged and goes no further. */
+/** The error that a caller gets for a failure; what concerns operators is logged. */
 export function asApiError(error: unknown, log: Logger): ApiError {
   if (error instanceof ApiError) {
     if (error.status >= 500) log.error({ err: error.cause ?? error }, error.message);

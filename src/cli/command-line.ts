@@ -40,7 +40,7 @@ export class CommandRunner implements CommandLine {
       if (interruption.signal.aborted) return;
       interruption.abort();
       process.stderr.write('Interrupted.\n');
-      // Servers that are being started are told to end when this process exits.
+      // Servers that are being started are signalled to end when this process exits.
       const stopped = program?.stop() ?? Promise.resolve();
       void stopped.catch(() => undefined).then(() => process.exit(EXIT.failed));
     };
@@ -54,10 +54,10 @@ export class CommandRunner implements CommandLine {
           process.stderr.write(`${line}\n`);
         },
       });
-      // What is known must be told even if the servers then do not stop as they should.
+      // The result is printed even if the servers then do not stop as they should.
       this.#print(await work(program, runningApp(program)));
     } catch (error) {
-      // What fails because its servers are taken away tells nobody anything.
+      // An error that comes of the servers being stopped is of no interest.
       await untilExit(interruption.signal);
       throw error;
     } finally {

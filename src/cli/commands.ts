@@ -39,7 +39,7 @@ Commands work on the data of DATA_DIR (or MONGODB_URI), whether the server runs 
         `
 Exit codes:
   0  done
-  1  failed, or found something amiss; standard error says what
+  1  failed, or found a fault; standard error says which
   2  used wrongly: unknown command or option, bad value, bad environment variable
 
 Examples:

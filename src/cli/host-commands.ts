@@ -45,7 +45,7 @@ function reconcileCommand(commandLine: CommandRunner): void {
     .command('reconcile')
     .summary('compare derived data with what it derives from')
     .description(
-      `Computes all data that derives from other data anew, for every account: latest dates, totals, counts by day, what counts against the limits of the tier. Says each difference from what is stored. It may run while the service does.`,
+      `Recomputes all data that derives from other data, for every account: latest dates, totals, counts by day, what counts against the limits of the tier. Prints each difference from what is stored. It may run while the service does.`,
     )
     .addOption(new Option('--check', 'change nothing').conflicts('repair'))
     .option('--repair', 'put every difference right')

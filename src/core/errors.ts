@@ -34,7 +34,7 @@ interface ErrorOptions {
   headers?: Record<string, string>;
 }
 
-/** What a client is told when a request fails: decisions.md, "Errors". */
+/** The answer to a request that fails (docs/decisions.md, "Errors"). */
 export class ApiError extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -47,7 +47,7 @@ export class ApiError extends Error {
     super(message);
     this.name = 'ApiError';
     this.status = options.status ?? kind.status;
-    // Every 503 says when to come back (decisions.md, "Requests").
+    // Every 503 says when to come back (docs/decisions.md, "Requests").
     this.headers = { ...(this.status === 503 ? { 'Retry-After': '1' } : {}), ...options.headers };
   }
 

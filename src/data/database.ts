@@ -30,7 +30,7 @@ export class Database {
   /** The model of a definition, guarded when it holds user data. Defined once, then the same. */
   model<T>(definition: ModelDefinition<T, unknown>): Model<T> {
     const existing = this.connection.models[definition.name];
-    // A name belongs to one definition (the loader sees to it), so the types agree.
+    // A name belongs to one definition (the loader checks it), so the types agree.
     if (existing) return existing as Model<T>;
     const model = this.connection.model(definition.name, definition.schema) as unknown as Model<T>;
     // The guard looks at names and arguments only, whatever the model holds.

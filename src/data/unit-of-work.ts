@@ -10,7 +10,7 @@ import type { DomainEvent } from './domain-event';
 import type { Listener } from './listener';
 import type { Transaction } from './transaction';
 
-/** How long a write may be retried before its caller is told to come back. */
+/** How long a write may be retried before its caller gets a 503. */
 const DEADLINE_MS = 10_000;
 /** How many waiting writes to one account share a transaction, so that none holds it for long. */
 const MAX_BATCH = 64;

@@ -28,7 +28,7 @@ interface When {
 
 /**
  * A Joi schema as JSON Schema: Joi's own translation, with what it leaves out or gets wrong. Rules
- * that are functions tell their part by `.meta({ jsonSchema: … })`.
+ * that are functions describe themselves by `.meta({ jsonSchema: … })`.
  *
  * @throws Error where a schema says what this cannot translate
  */
@@ -70,7 +70,7 @@ function normalizeNull(json: JsonSchema): void {
   }
 }
 
-/** Joi refuses numbers that a double cannot tell from their neighbours. */
+/** Joi refuses numbers that a double cannot distinguish from their neighbours. */
 function normalizeInteger(json: JsonSchema, { flags }: Description): void {
   if (flags?.unsafe === true || ![json['type']].flat().includes('integer')) return;
   json['minimum'] ??= Number.MIN_SAFE_INTEGER;

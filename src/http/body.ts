@@ -5,7 +5,7 @@ import { type ApiError, invalidJson, payloadTooLarge, unsupportedMediaType } fro
 import { JsonFault, parseJson } from '../core/json';
 
 // The parser's text mode gives the bytes as they came, inflated and no more than the limit; JSON
-// is parsed here, because the parser's own JSON mode mends bad UTF-8 silently.
+// is parsed here, because the parser's own JSON mode replaces bad UTF-8 silently.
 const textModeOptions: bodyParser.Options = {
   enableTypes: ['text'],
   extendTypes: { text: ['application/json'] },
@@ -22,7 +22,7 @@ const readBytes = bodyParser(Object.assign(textModeOptions, { encoding: null }))
 export async function readJson(ctx: Context): Promise<unknown> {
   const { headers, httpVersionMajor } = ctx.req;
   if (httpVersionMajor > 1 && headers['content-length'] === undefined) {
-    // HTTP/2 need not announce a body; the parser, made for HTTP/1.1, has to be told of it.
+    // HTTP/2 need not announce a body; the parser, made for HTTP/1.1, looks for the header.
     headers['transfer-encoding'] = 'chunked';
   }
   if (

@@ -67,12 +67,12 @@ export function createHttpServer(handler: Handler, settings: Settings): Server {
 export async function closeHttpServer(server: Server, patienceMs: number): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
   if (server instanceof HttpServer) server.closeIdleConnections();
-  // Tells clients of HTTP/2 to go away.
+  // Sends GOAWAY to clients of HTTP/2.
   for (const session of sessions.get(server) ?? []) session.close();
   await Promise.race([closed, sleep(patienceMs, undefined, { ref: false })]);
 }
 
-/** What Node's own parser refuses gets the Error body too (decisions.md, "Requests"). */
+/** What Node's own parser refuses gets the Error body too (docs/decisions.md, "Requests"). */
 function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

@@ -31,7 +31,7 @@ export function decodeCursor(userId: string, plantId: string, cursor: string): P
   return { occurredAt: new Date(Number(milliseconds)), id: toStoredId(id) };
 }
 
-/** Ties a place to its list. Not a secret: whoever forges one only moves within their own events. */
+/** Ties a place to its list. Not a secret: a forged one only moves within their own events. */
 function check(userId: string, plantId: string, place: string): string {
   return createHash('sha256')
     .update(JSON.stringify([userId, plantId.toLowerCase(), place]))
