@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
-import { reasonOf } from '../core/values';
+import { isRecord, reasonOf } from '../core/values';
 import type { Plugin } from './plugin';
 import { manifestFaults, manifestSchemaFault } from './rules/manifests';
 
@@ -33,11 +33,15 @@ export function loadPlugins(folder: string = PLUGINS_FOLDER): Plugin[] {
   const plugins: Plugin[] = [];
   const faults: string[] = [];
   for (const name of names) {
-    const manifest = manifestOf(path.join(folder, name));
-    const fault = manifestSchemaFault(name, manifest);
-    if (fault === undefined)
-      plugins.push(manifest as Plugin); // Its shape was just checked.
-    else faults.push(fault);
+    try {
+      const manifest = manifestOf(path.join(folder, name));
+      const fault = manifestSchemaFault(name, manifest);
+      if (fault === undefined)
+        plugins.push(manifest as Plugin); // Its shape was just checked.
+      else faults.push(fault);
+    } catch (error) {
+      faults.push(`plugins/${name}: ${whyNotLoaded(error)}`);
+    }
   }
   if (faults.length > 0) throw new LoaderError(faults);
   faults.push(...manifestFaults(plugins));
@@ -46,17 +50,16 @@ export function loadPlugins(folder: string = PLUGINS_FOLDER): Plugin[] {
 }
 
 function manifestOf(folder: string): unknown {
-  let module: unknown;
-  try {
-    module = requireFrom(folder);
-  } catch (error) {
-    throw new LoaderError([
-      `plugins/${path.basename(folder)}: cannot be loaded: ${reasonOf(error)}`,
-    ]);
-  }
-  return typeof module === 'object' && module !== null && 'default' in module
-    ? module.default
-    : undefined;
+  const module: unknown = requireFrom(folder);
+  return isRecord(module) ? module['default'] : undefined;
+}
+
+/** A plugin's folder may be taken away while others still need it. */
+function whyNotLoaded(error: unknown): string {
+  const missing = /Cannot find module '\.\.\/([a-z0-9-]+)(?:\/[^']*)?'/.exec(reasonOf(error))?.[1];
+  return missing === undefined
+    ? `cannot be loaded: ${reasonOf(error)}`
+    : `needs the plugin ${missing}, which is not there`;
 }
 
 /** Each plugin after all that it requires; by name where nothing else decides. */
