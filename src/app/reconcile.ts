@@ -1,6 +1,7 @@
-import type { App } from './app';
+import type { Identity } from '../core/identity';
 import type { DerivedData } from '../data/derived';
 import type { Transaction } from '../data/transaction';
+import type { UnitOfWork } from '../data/unit-of-work';
 
 /** Derived data that is not what its causes say it should be. */
 export interface Difference {
@@ -18,6 +19,13 @@ export interface Reconciliation {
   differences: Difference[];
   /** Whether the differences are put right. */
   repaired: boolean;
+}
+
+/** What is needed of the program to reconcile its data. */
+interface Reconcilable {
+  identity: Identity;
+  unitOfWork: UnitOfWork;
+  derived: readonly DerivedData[];
 }
 
 /** Recomputes all derived data of the account of `tx`; answers what differed. */
@@ -41,16 +49,16 @@ export async function rebuildAll(
  * @param onAccount called after each account with the number of all accounts
  */
 export async function reconcile(
-  app: App,
+  { identity, unitOfWork, derived }: Reconcilable,
   { repair, onAccount }: { repair: boolean; onAccount?: (total: number) => void },
 ): Promise<Reconciliation> {
-  const userIds = await app.identity.accountIds();
+  const userIds = await identity.accountIds();
   const differences: Difference[] = [];
   for (const userId of userIds) {
-    const rebuild = (tx: Transaction) => rebuildAll(app.derived, tx);
+    const rebuild = (tx: Transaction) => rebuildAll(derived, tx);
     const found = repair
-      ? await app.unitOfWork.run(userId, rebuild)
-      : await app.unitOfWork.dryRun(userId, rebuild);
+      ? await unitOfWork.run(userId, rebuild)
+      : await unitOfWork.dryRun(userId, rebuild);
     differences.push(...found);
     onAccount?.(userIds.length);
   }
