@@ -5,6 +5,7 @@ import type {
   Document,
   Field,
   Fields,
+  FieldType,
   Mode,
   PatchBody,
   Presence,
@@ -37,10 +38,16 @@ export class RecordDefinition<F extends Fields> {
   /** The paths of its Mongoose schema. */
   readonly paths: Readonly<Record<string, Path>>;
   readonly #kept: readonly Entry[];
+  readonly #shown: readonly { name: string; key: string; toValue: FieldType['toValue'] }[];
 
   constructor(readonly fields: F) {
     const entries = Object.entries(fields);
     this.#kept = entries.filter(([, { facts }]) => facts.mode !== 'writeOnly');
+    this.#shown = this.#kept.map(([name, { facts }]) => ({
+      name,
+      key: storedKey(name),
+      toValue: facts.type.toValue,
+    }));
     const onCreate = entries.filter(([, { facts }]) => facts.mode !== 'readOnly');
     const onPatch = onCreate.filter(([, { facts }]) => facts.mode !== 'createOnly');
     this.createBody = Joi.object(schemas(onCreate, onCreateSchema));
@@ -81,11 +88,12 @@ export class RecordDefinition<F extends Fields> {
 
   /** A document as it is shown. */
   toView(document: Document<F>): View<F> {
-    const kept: Record<string, unknown> = { ...document };
+    // A copy with known keys would cost as much as all else: every row of every list comes by here.
+    const values = document as Readonly<Record<string, unknown>>;
     const view: Record<string, unknown> = {};
-    for (const [name, { facts }] of this.#kept) {
-      const value = kept[storedKey(name)];
-      view[name] = facts.type.toValue && value !== null ? facts.type.toValue(value) : value;
+    for (const { name, key, toValue } of this.#shown) {
+      const value = values[key];
+      view[name] = toValue === undefined || value === null ? value : toValue(value);
     }
     // As in `toDocument`.
     return view as View<F>;
