@@ -5,7 +5,7 @@ SHELL := bash
 
 SOURCES := $(shell find src plugins -name '*.ts' ! -name '*.test.ts') tsconfig.json tsconfig.build.json
 
-.PHONY: help install build run cli seed test lint format typecheck bench-tools docs clean
+.PHONY: help install build run cli seed test lint format typecheck bench-tools audit docs clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,8 +48,11 @@ typecheck: node_modules/.installed ## check types
 bench-tools: node_modules/.installed ## compare what a tool call costs with REST
 	@node --require ./test/servers/register.cjs test/bench/tools.ts
 
-docs: node_modules/.installed ## renew the tables of the README from the code
-	@UPDATE_README=1 npm test --silent -- test/host/readme.test.ts
+audit: dist/.built ## list every operation with who may call it, and the data behind it
+	@npm run --silent cli -- audit routes
+
+docs: node_modules/.installed ## renew docs/surface.md and the tables of the README from the code
+	@UPDATE_DOCS=1 npm test --silent -- test/host/readme.test.ts test/host/surface.test.ts
 
 clean: ## remove what was built and installed; data stays
 	rm -rf dist node_modules

@@ -26,6 +26,7 @@ const proPhotos = countSetting('TIER_PRO_PHOTOS', 20_000, 'Photos that a pro acc
 export default definePlugin<Photos>({
   name: 'photos',
   requires: ['plants'],
+  providesTo: ['plants'],
   quotas: { photos: { limits: { free: freePhotos, pro: proPhotos }, error: photoLimitReached } },
   errors: [photoNotFound, photoLimitReached, invalidCrop],
   models: [photoModel],

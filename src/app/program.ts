@@ -65,7 +65,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
 }
 
 /** Logs go to standard error: standard output is for what a person or a program asked for. */
-function makeLog(env: NodeJS.ProcessEnv): Logger {
+export function makeLog(env: NodeJS.ProcessEnv): Logger {
   const level = env[hostSettings.logLevel.name];
   // A level that is not one is reported with all other settings when they are checked.
   const isLevel =

@@ -1,10 +1,10 @@
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 
-import { scopesOf } from '../app/app';
+import { App, scopesOf } from '../app/app';
 import type { CommandLine, CommandResult, ProgressBar, RunningApp } from '../plugins/command';
 import type { Plugin } from '../plugins/plugin';
-import { type Program, startProgram } from '../app/program';
+import { makeLog, type Program, startProgram } from '../app/program';
 import { hostSettings } from '../core/host-settings';
 import { EXIT } from './exit';
 
@@ -18,13 +18,15 @@ export class CommandRunner implements CommandLine {
   readonly scopes: ReadonlyMap<string, string>;
   /** How the command ended, once it has. */
   exitCode: number = EXIT.done;
+  readonly #env: NodeJS.ProcessEnv;
 
   constructor(
     readonly program: Command,
     private readonly plugins: readonly Plugin[],
-    private readonly env: NodeJS.ProcessEnv,
+    env: NodeJS.ProcessEnv,
   ) {
     this.scopes = scopesOf(plugins);
+    this.#env = { ...env, LOG_LEVEL: env[hostSettings.logLevel.name] || 'warn' };
   }
 
   run(work: (app: RunningApp) => Promise<CommandResult>): Promise<void> {
@@ -49,7 +51,7 @@ export class CommandRunner implements CommandLine {
       program = await startProgram({
         role: 'tool',
         plugins: this.plugins,
-        env: { ...this.env, LOG_LEVEL: this.env[hostSettings.logLevel.name] || 'warn' },
+        env: this.#env,
         progress: (line) => {
           process.stderr.write(`${line}\n`);
         },
@@ -65,6 +67,12 @@ export class CommandRunner implements CommandLine {
       await program?.stop();
       for (const signal of SIGNALS) process.off(signal, interrupt);
     }
+  }
+
+  /** Does work that needs the plugins set up, and no server. */
+  runOffline(work: (app: App) => CommandResult): void {
+    const { plugins } = this;
+    this.#print(work(new App({ plugins, env: this.#env, log: makeLog(this.#env) })));
   }
 
   #print({ result, text, exitCode = EXIT.done }: CommandResult): void {

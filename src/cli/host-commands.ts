@@ -4,6 +4,7 @@ import { UsageError } from './errors';
 import type { CommandResult, ProgressBar } from '../plugins/command';
 import { reconcile, type Reconciliation } from '../app/reconcile';
 import { loadSeeds, SEEDS_FOLDER } from '../app/seeds';
+import { auditCommands } from './audit-commands';
 import type { CommandRunner } from './command-line';
 import { EXIT } from './exit';
 import { counted, table } from './table';
@@ -12,6 +13,7 @@ import { counted, table } from './table';
 export function hostCommands(commandLine: CommandRunner): void {
   seedCommand(commandLine);
   reconcileCommand(commandLine);
+  auditCommands(commandLine);
 }
 
 function seedCommand(commandLine: CommandRunner): void {

@@ -1,12 +1,16 @@
 /** Rows under their headings, each column as wide as what is in it. */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  gap = '  ',
+): string {
   const lines = [headings.map((heading) => heading.toUpperCase()), ...rows];
   const widths = headings.map((_, column) =>
     Math.max(...lines.map((line) => (line[column] ?? '').length)),
   );
   return lines
     .map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)))
-    .map((cells) => cells.join('  ').trimEnd())
+    .map((cells) => cells.join(gap).trimEnd())
     .join('\n');
 }
 

@@ -3,6 +3,11 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The same members in the order of their names: equal objects then are equal texts of JSON. */
+export function sortMembers(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 /** The message of whatever was thrown. */
 export function reasonOf(thrown: unknown): string {
   // By its shape: errors of Node's own are of another class where code runs in a context of its own.

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type Model, Schema } from 'mongoose';
 
 import { ApiError, idempotencyConflict, idempotencyMismatch } from '../core/errors';
-import { codeOf, isRecord } from '../core/values';
+import { codeOf, isRecord, sortMembers } from '../core/values';
 import type { Database } from './database';
 import { accountModel } from './models';
 import type { Transaction } from './transaction';
@@ -54,9 +54,7 @@ export interface RequestIdentity {
 /** What makes two requests the same; the members of a JSON object have no order. */
 export function fingerprintOf(method: string, path: string, body: unknown): string {
   const text = JSON.stringify([method, path, body], (_key, value: unknown) =>
-    isRecord(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
+    isRecord(value) ? sortMembers(value) : value,
   );
   return createHash('sha256').update(text).digest('base64url');
 }

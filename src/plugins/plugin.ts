@@ -24,6 +24,8 @@ export interface Quota {
 export interface Plugin<Exports = unknown> extends PluginReference<Exports> {
   /** Plugins whose exports, scopes, errors or domain events it uses; they are set up before it. */
   requires: readonly string[];
+  /** Those of them whose calls come back to it, by what it hands to their exports. */
+  providesTo?: readonly string[];
   /** Scopes that tokens may carry, each with what it permits. */
   scopes?: Readonly<Record<string, string>>;
   /** Those of budgets and quotas need not be named again. */

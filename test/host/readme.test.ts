@@ -51,6 +51,6 @@ function rendered(readme: string): string {
 
 test('the tables of the README are what the code says; make docs renews them', () => {
   const readme = readFileSync(file, 'utf8');
-  if (process.env['UPDATE_README'] !== undefined) writeFileSync(file, rendered(readme));
+  if (process.env['UPDATE_DOCS'] !== undefined) writeFileSync(file, rendered(readme));
   else expect(readme).toBe(rendered(readme));
 });

@@ -13,6 +13,7 @@ const setting = Joi.object().instance(Setting);
 const manifestSchema = Joi.object({
   name: name.required(),
   requires: Joi.array().items(name).unique().required(),
+  providesTo: Joi.array().items(name).unique(),
   scopes: Joi.object().pattern(/^[a-z]+:[a-z]+$/, sentence),
   settings: Joi.array().items(setting),
   budgets: Joi.object().pattern(/./, setting),
@@ -56,6 +57,11 @@ export function manifestFaults(plugins: readonly Plugin[]): string[] {
     for (const required of plugin.requires) {
       if (!names.has(required)) {
         faults.push(`plugins/${plugin.name}: requires: there is no plugin ${required}`);
+      }
+    }
+    for (const served of plugin.providesTo ?? []) {
+      if (!plugin.requires.includes(served)) {
+        faults.push(`plugins/${plugin.name}: providesTo: it does not require ${served}`);
       }
     }
   }

@@ -1,0 +1,155 @@
+import { idempotencyKeyModel } from '../data/idempotency';
+import type { ModelDefinition } from '../data/models';
+import { type JsonSchema, jsonSchemaOf } from '../fields/json-schema';
+import type { Access, Feature, Operation } from '../plugins/operation';
+import type { Plugin, SetUpPlugin } from '../plugins/plugin';
+
+/** An operation, or a method of a transport, as an auditor sees it. */
+export interface Endpoint {
+  method: string;
+  path: string;
+  summary: string;
+  access: Access;
+  plugin: string;
+  /** Collections that a call may read or write; what a transport calls has its own. */
+  collections: string[];
+  /** Undefined for a transport: what it takes and gives is up to its protocol. */
+  operation?: Pick<Operation, 'limit' | 'idempotent' | 'tool'> & {
+    quota: string | undefined;
+    feature: Feature | undefined;
+    /** Its path parameters are UUIDs, all of them. */
+    request: { query: JsonSchema | undefined; body: JsonSchema | undefined };
+    response: { status: number; type: string | undefined; schema: JsonSchema };
+  };
+}
+
+/** What calls of a plugin's operations may reach: names of plugins, its own included. */
+export interface Reach {
+  plugin: string;
+  reads: string[];
+  writes: string[];
+}
+
+export interface Collection {
+  name: string;
+  /** `src` for those of the host. */
+  plugin: string;
+  owner: ModelDefinition['owner'];
+  /** Those beside the one on `_id`, as Mongoose lists them. */
+  indexes: { fields: Record<string, unknown>; options: Record<string, unknown> }[];
+}
+
+/** All that can be called from outside, and the data behind it. */
+export interface Surface {
+  /** What needs no token first, then what any token opens. */
+  endpoints: Endpoint[];
+  reach: Reach[];
+  collections: Collection[];
+}
+
+/** The surface of plugins that are set up; everything in it follows from what they declare. */
+export function surfaceOf(plugins: readonly SetUpPlugin[]): Surface {
+  const identity = plugins.filter(({ contribution }) => contribution.identity);
+  const endpoints = plugins.flatMap((each) => [
+    ...each.operations.map((operation) => ({
+      ...factsOf(operation),
+      plugin: each.plugin.name,
+      collections: namesOf([
+        ...reachOf(each, plugins, operation.method !== 'GET').flatMap(modelsOf),
+        ...('public' in operation.access ? [] : identity.flatMap(modelsOf)),
+        ...(operation.idempotent ? [idempotencyKeyModel] : []),
+      ]),
+    })),
+    ...(each.contribution.transports ?? []).flatMap(({ path, methods }) =>
+      Object.entries(methods).map(([method, { summary, access }]) => ({
+        ...{ method, path, summary, access, plugin: each.plugin.name },
+        collections: namesOf('public' in access ? [] : identity.flatMap(modelsOf)),
+      })),
+    ),
+  ]);
+  return {
+    endpoints: endpoints.sort((a, b) => openness(a.access) - openness(b.access)),
+    reach: plugins
+      .filter(({ operations }) => operations.length > 0)
+      .map((each) => ({
+        plugin: each.plugin.name,
+        reads: reachOf(each, plugins, false).map(({ plugin }) => plugin.name),
+        writes: reachOf(each, plugins, true).map(({ plugin }) => plugin.name),
+      })),
+    collections: [
+      describe('src', idempotencyKeyModel),
+      ...plugins.flatMap((each) =>
+        modelsOf(each).map((model) => describe(each.plugin.name, model)),
+      ),
+    ],
+  };
+}
+
+function factsOf(operation: Operation): Omit<Endpoint, 'plugin' | 'collections'> {
+  const { method, path, summary, access, limit, quota, feature, idempotent, tool } = operation;
+  const { query, body, response } = operation;
+  const request = {
+    query: query && jsonSchemaOf(query, 'input'),
+    body: body && jsonSchemaOf(body, 'input'),
+  };
+  const { status, type } = response;
+  const schema = jsonSchemaOf(response.schema, 'output');
+  return {
+    ...{ method, path, summary, access },
+    operation: {
+      ...{ limit, quota, feature, idempotent, tool },
+      ...{ request, response: { status, type, schema } },
+    },
+  };
+}
+
+/**
+ * A plugin and those that its calls may get to: what it requires, what provides something to it,
+ * and, of a write, what listens to its domain events; and so on from there.
+ */
+function reachOf(from: SetUpPlugin, all: readonly SetUpPlugin[], isWrite: boolean): SetUpPlugin[] {
+  const reached = new Set([from]);
+  // A set goes on to what is added to it meanwhile.
+  for (const { plugin } of reached) {
+    for (const other of all) {
+      if (
+        plugin.requires.includes(other.plugin.name) ||
+        other.plugin.providesTo?.includes(plugin.name) ||
+        (isWrite && listensTo(other, plugin))
+      ) {
+        reached.add(other);
+      }
+    }
+  }
+  return [...reached];
+}
+
+function listensTo({ contribution }: SetUpPlugin, { emits = [] }: Plugin): boolean {
+  return (contribution.listeners ?? []).some(({ event }) => emits.includes(event));
+}
+
+function modelsOf({ plugin }: SetUpPlugin): readonly ModelDefinition[] {
+  return plugin.models ?? [];
+}
+
+function namesOf(models: readonly ModelDefinition[]): string[] {
+  return [...new Set(models.map(collectionOf))].sort();
+}
+
+function collectionOf({ schema }: ModelDefinition): string {
+  return String(schema.get('collection'));
+}
+
+function describe(plugin: string, model: ModelDefinition): Collection {
+  const indexes = model.schema.indexes().map(([fields, { ...options }]) => {
+    // Mongoose adds it to each; MongoDB has no use for it any more.
+    delete options.background;
+    return { fields, options };
+  });
+  return { name: collectionOf(model), plugin, owner: model.owner, indexes };
+}
+
+function openness(access: Access): number {
+  if ('public' in access) return 0;
+  return 'anyToken' in access ? 1 : 2;
+}

@@ -1,0 +1,39 @@
+import { runAlone } from './run';
+
+test('audit routes shows everything that can be called in 120 columns, the public first', async () => {
+  const { code, stdout, stderr } = await runAlone('audit', 'routes');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const lines = stdout.split('\n');
+  expect(lines.filter((line) => line.length > 120)).toEqual([]);
+  const accesses = lines.flatMap(
+    (line) => /^[A-Z]+ \/\S* +(public|any token|\w+:\w+) /.exec(line)?.[1] ?? [],
+  );
+  const ranks = accesses
+    .map((access) => ['public', 'any token'].indexOf(access))
+    .map((rank) => (rank < 0 ? 2 : rank));
+  expect(ranks).toEqual([...ranks].sort());
+  expect(new Set(ranks)).toEqual(new Set([0, 1, 2]));
+  expect(stdout).toMatch(
+    /^POST \/api\/plants +plants:write +plants +plants +- +yes create_plant .* plants$/m,
+  );
+  expect(stdout).toMatch(/^tokens +accounts +shared +hash +unique$/m);
+});
+
+test('audit routes --json says why something is open, and names the collections of each call', async () => {
+  const { code, stdout } = await runAlone('audit', 'routes', '--json');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^[^\n]+\n$/);
+  const { endpoints } = JSON.parse(stdout) as { endpoints: { method: string; path: string }[] };
+  const found = (method: string, path: string) =>
+    endpoints.find((each) => each.method === method && each.path === path);
+  expect(found('GET', '/api/mcp')).toMatchObject({
+    access: { public: 'section 4.4 asks for no token' },
+    collections: [],
+  });
+  expect(found('GET', '/api/plants')).toMatchObject({
+    collections: ['accounts', 'photos', 'plants', 'tokens'],
+  });
+  expect(found('POST', '/api/photos')).toMatchObject({
+    operation: { quota: 'photos', request: { body: { required: expect.any(Array) as string[] } } },
+  });
+});

@@ -1,0 +1,49 @@
+import type { CommandStartedEvent } from 'mongodb';
+import supertest from 'supertest';
+
+import { surfaceOf } from '../../src/app/surface';
+import { operationName } from '../../src/plugins/operation';
+import { gardenOf } from '../support/garden';
+import { operationRows, validRequest } from '../support/operations';
+import { freshDatabase, startService, type TestService } from '../support/service';
+
+const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
+
+let service: TestService;
+const touched = new Set<string>();
+
+beforeAll(async () => {
+  const uri = new URL(freshDatabase());
+  uri.searchParams.set('monitorCommands', 'true');
+  // Without jobs, every command to MongoDB is that of the call under test.
+  service = await startService({ mongodbUri: uri.toString(), jobs: false });
+  const client = service.app.database.connection.getClient();
+  client.on('commandStarted', ({ command, commandName }: CommandStartedEvent) => {
+    const name: unknown = command[commandName === 'getMore' ? 'collection' : commandName];
+    if (typeof name === 'string') touched.add(name);
+  });
+});
+afterAll(async () => {
+  await service.app.database.connection.dropDatabase();
+  await service.close();
+});
+
+test.each(operationRows())(
+  '%s touches only the collections that the audit lists',
+  async (name, operation) => {
+    const user = await service.user();
+    const { path, body } = validRequest(operation, await gardenOf(user));
+    touched.clear();
+    const agent = supertest(service.url);
+    const call = agent[METHODS[operation.method]](path)
+      .set('Authorization', `Bearer ${user.token}`)
+      .set('Idempotency-Key', 'audit');
+    const response = await call.send(body);
+    expect([name, response.status]).toEqual([name, operation.response.status]);
+    const listed = surfaceOf(service.app.plugins).endpoints.find(
+      (each) => operationName(each) === name,
+    );
+    expect([...touched].filter((each) => !listed?.collections.includes(each))).toEqual([]);
+    if ('scope' in operation.access) expect(touched.size).toBeGreaterThan(1);
+  },
+);
