@@ -202,7 +202,10 @@ export class AccountService implements Identity {
     });
   }
 
-  /** To the hour at best, so that reading does not become writing (docs/decisions.md, "Accounts"). */
+  /**
+   * To the hour at best, so that reading does not become writing (docs/decisions.md, "Accounts,
+   * tiers, tokens").
+   */
   #recordUse(token: TokenDocument, now: Date): void {
     const begun = new Date(now.getTime() - (now.getTime() % HOUR_MS));
     const hour = begun < token.createdAt ? token.createdAt : begun;

@@ -9,7 +9,8 @@ const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${30 + CHECKSUM_LENGTH},}$`);
 
 /**
  * A new token: prefix, random base62 characters, and 6 more of their CRC32, by which a scanner
- * distinguishes a real token from a typo without the database (docs/decisions.md, "Accounts").
+ * distinguishes a real token from a typo without the database (docs/decisions.md, "Accounts,
+ * tiers, tokens").
  */
 export function makeToken(): string {
   let random = '';

@@ -2,7 +2,7 @@ import { type Operation, read } from '../../src/plugins/operation';
 import { announcements as announcementList } from './schema';
 import type { AnnouncementService } from './service';
 
-/** Section 4.4. */
+/** Operations on announcements (docs/specification.md, 4.4). */
 export function routes(announcements: AnnouncementService): Operation[] {
   return [
     read({

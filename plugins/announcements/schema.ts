@@ -4,7 +4,7 @@ import type { Document, View } from '../../src/fields/field';
 import { defineRecord } from '../../src/fields/record';
 import { boolean, text, timestamp, url, uuid } from '../../src/fields/types';
 
-/** Section 2.12. */
+/** An announcement (docs/specification.md, 2.12). */
 export const announcement = defineRecord({
   id: uuid().readOnly(),
   textEn: text({ min: 1, max: 1000 }),

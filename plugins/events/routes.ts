@@ -15,7 +15,7 @@ import {
 } from './schema';
 import type { EventService } from './service';
 
-/** Section 4.2. */
+/** Operations on events (docs/specification.md, 4.2). */
 export function routes(events: EventService, pages: EventPages): Operation[] {
   return [
     read({

@@ -40,7 +40,7 @@ export type GrowthUnit = (typeof GROWTH_UNITS)[number];
 /** How many photos an event may have. */
 const MAX_PHOTOS = 20;
 
-/** Sections 2.4 to 2.6. */
+/** An event (docs/specification.md, 2.4 to 2.6). */
 export const event = defineRecord({
   ...identified,
   plantId: uuid().readOnly(),
@@ -64,7 +64,7 @@ export type UpdateEvent = PatchBody<typeof event.fields>;
 export type EventView = View<typeof event.fields> & { photos: PhotoView[] };
 
 export interface EventDocument extends Document<typeof event.fields> {
-  /** Set once the event is deleted (section 3). */
+  /** Set once the event is deleted (docs/specification.md, 3). */
   deletedAt: Date | null;
   photos: { photoId: StoredId }[];
 }
@@ -72,7 +72,7 @@ export interface EventDocument extends Document<typeof event.fields> {
 /** What of an event counts towards totals. */
 export type CareEntry = Pick<EventDocument, 'type' | 'occurredAt' | 'growthAmount' | 'growthUnit'>;
 
-/** Section 2.5: what is left out depends on other fields, or on the moment of the call. */
+/** What is left out depends on other fields, or on the moment (docs/specification.md, 2.5). */
 export const createEvent = withKeys<CreateEvent>(event.createBody, {
   type: oneOfSchema(EVENT_TYPES)
     .when('isJournal', {
@@ -109,7 +109,7 @@ export interface EventList {
   nextCursor: string | null;
 }
 
-/** Section 2.10. */
+/** A page of events (docs/specification.md, 2.10). */
 export const eventList = Joi.object<EventList, true>({
   items: events.required(),
   hasMore: Joi.boolean().required(),

@@ -77,7 +77,7 @@ export class EventService {
     return this.#present(tx, after);
   }
 
-  /** Deletes softly (section 3). @throws ApiError event_not_found */
+  /** Deletes softly (docs/specification.md, 3). @throws ApiError event_not_found */
   async delete(tx: Transaction, id: string): Promise<void> {
     const before = await this.#requireLive(tx, id);
     await this.#set(tx, [before], { deletedAt: tx.now });

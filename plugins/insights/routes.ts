@@ -2,7 +2,7 @@ import { type Operation, read } from '../../src/plugins/operation';
 import { insights as insightsSchema } from './schema';
 import type { InsightService } from './service';
 
-/** Section 4.4. */
+/** Operations on insights (docs/specification.md, 4.4). */
 export function routes(insights: InsightService): Operation[] {
   return [
     read({

@@ -31,7 +31,7 @@ export interface InsightsView {
   }[];
 }
 
-/** Section 2.11, with the sections of docs/decisions.md, "Insights". */
+/** The insights (docs/specification.md, 2.11; docs/decisions.md, "Insights"). */
 export const insights = Joi.object<InsightsView, true>({
   overview: Joi.object({
     totalPlants: integer(0).required(),

@@ -24,7 +24,7 @@ interface Dependencies {
   growth: GrowthTotals;
 }
 
-/** What a person's care adds up to (section 2.11; docs/decisions.md, "Insights"). */
+/** What a person's care adds up to (docs/specification.md, 2.11; docs/decisions.md, "Insights"). */
 export class InsightService {
   constructor(
     private readonly host: Host,

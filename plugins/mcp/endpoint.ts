@@ -18,7 +18,7 @@ import { answer, rpcError, SERVER_ERROR } from './protocol';
 import { badArguments, keptError, refusal, success, type ToolAnswer } from './results';
 import { type Tool, Tools } from './tools';
 
-/** `/api/mcp` (section 4.4): the operations of all plugins as tools. */
+/** `/api/mcp` (docs/specification.md, 4.4): the operations of all plugins as tools. */
 export class Endpoint {
   readonly #origins: Origins;
   #tools: Tools | undefined;
@@ -97,7 +97,7 @@ export class Endpoint {
   }
 }
 
-/** Section 4.4: here a token that is not good is answered with 403. */
+/** Here a token that is not good is answered with 403 (docs/specification.md, 4.4). */
 async function authenticate(ctx: Context, api: TransportApi): Promise<Principal> {
   try {
     return await api.authenticate(ctx);

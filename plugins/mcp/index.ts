@@ -16,7 +16,7 @@ export default definePlugin({
           methods: {
             GET: {
               summary: 'Describe the tool endpoint',
-              access: { public: 'section 4.4 asks for no token' },
+              access: { public: 'which tools there are is no secret' },
               handler: (ctx, api) => endpoint.describe(ctx, api),
             },
             POST: {

@@ -4,7 +4,7 @@ import { invalidCrop, photoLimitReached, photoNotFound } from './errors';
 import { cropPhoto, photo } from './schema';
 import type { PhotoService } from './service';
 
-/** Section 4.3. */
+/** Operations on photos (docs/specification.md, 4.3). */
 export function routes(photos: PhotoService): Operation[] {
   return [
     write({

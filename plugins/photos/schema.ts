@@ -5,7 +5,7 @@ import { integer as integerSchema } from '../../src/fields/joi';
 import { defineRecord } from '../../src/fields/record';
 import { identified, integer, text, timestamp, url, uuid } from '../../src/fields/types';
 
-/** Sections 2.7 and 2.8. */
+/** A photo (docs/specification.md, 2.7 and 2.8). */
 export const photo = defineRecord({
   ...identified,
   plantId: uuid().optional().createOnly().describe('The plant it shows'),
@@ -35,7 +35,7 @@ export interface CropPhoto {
   height: number;
 }
 
-/** Section 2.9; what depends on the image is checked where the image is known. */
+/** docs/specification.md, 2.9; what depends on the image is checked where the image is known. */
 export const cropPhoto = Joi.object<CropPhoto, true>({
   x: integerSchema(0).required().description('Left edge in pixels'),
   y: integerSchema(0).required().description('Top edge in pixels'),

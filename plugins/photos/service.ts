@@ -13,7 +13,7 @@ import {
   type PhotoView,
 } from './schema';
 
-/** How far from square a crop may be, in pixels (section 2.9). */
+/** How far from square a crop may be, in pixels (docs/specification.md, 2.9). */
 const SQUARE_TOLERANCE = 2;
 
 const QUOTA = 'photos';
@@ -41,7 +41,7 @@ export class PhotoService {
     return photo.toView(await this.#find(scope, id));
   }
 
-  /** @throws ApiError photo_not_found, invalid_crop (section 2.9) */
+  /** @throws ApiError photo_not_found, invalid_crop (docs/specification.md, 2.9) */
   async crop(tx: Transaction, id: string, crop: CropPhoto): Promise<PhotoView> {
     const image = await this.#find(tx, id);
     const { x, y, width, height } = crop;

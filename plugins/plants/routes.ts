@@ -6,7 +6,7 @@ import { plantLimitReached, plantNotFound } from './errors';
 import { locations, plant } from './schema';
 import type { PlantService } from './service';
 
-/** Section 4.1. */
+/** Operations on plants and locations (docs/specification.md, 4.1). */
 export function routes(plants: PlantService): Operation[] {
   const view = withKeys(plant.view, { primaryPhoto: plants.photos.view });
   return [

@@ -18,7 +18,7 @@ const LIGHT = ['low', 'medium', 'bright_indirect', 'full_sun'] as const;
 const POT = ['plastic', 'terracotta', 'ceramic', 'fabric', 'other'] as const;
 const HUMIDITY = ['low', 'medium', 'high'] as const;
 
-/** Sections 2.1 to 2.3, with the limits of section 8. */
+/** A plant (docs/specification.md, 2.1 to 2.3 and 8). */
 export const plant = defineRecord({
   ...identified,
   name: text({ min: 1, max: 100 }).describe('What the person calls it'),

@@ -3,7 +3,7 @@ import type { Principal } from '../core/identity';
 import type { Operation } from '../plugins/operation';
 
 /**
- * The scope (section 5 of the specification), and the features of the tier.
+ * The scope, and the features of the tier (docs/specification.md, 5).
  *
  * @throws ApiError insufficient_scope, feature_not_available
  */

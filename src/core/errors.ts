@@ -51,7 +51,7 @@ export class ApiError extends Error {
     this.headers = { ...(this.status === 503 ? { 'Retry-After': '1' } : {}), ...options.headers };
   }
 
-  /** The Error shape of section 2.13. */
+  /** The Error body (docs/specification.md, 2.13). */
   get body(): { error: string; code: string } {
     return { error: this.message, code: this.kind.code };
   }

@@ -93,7 +93,7 @@ export function withKeys<T>(
   return schema.keys(Object.fromEntries(given)) as Joi.ObjectSchema<T>;
 }
 
-/** The Success body of section 2.13. */
+/** The Success body (docs/specification.md, 2.13). */
 export const success = Joi.object({ success: Joi.boolean().required() });
 
 const RFC3339 =

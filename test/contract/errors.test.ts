@@ -2,7 +2,7 @@ import { ErrorCode, hostErrors } from '../../src/core/errors';
 import { loadPlugins } from '../../src/plugins/loader';
 import { operationRows } from '../support/operations';
 
-/** The list of decisions.md, "Errors", each with the status that it usually comes with. */
+/** The codes that clients rely on, each with the status that it usually comes with. */
 const CODES: Readonly<Record<string, number>> = {
   validation_error: 400,
   invalid_json: 400,

@@ -78,7 +78,7 @@ async function eventsOf(client: Client, plantId: string): Promise<Map<string, st
   while (next !== null) {
     const page = record((await client.send('GET', next)).body);
     for (const { id, text } of records(page['items'])) events.set(String(id), String(text));
-    const cursor = page['nextCursor'] as string | null; // Section 2.10.
+    const cursor = page['nextCursor'] as string | null; // docs/specification.md, 2.10
     next = cursor && `${path}&cursor=${cursor}`;
   }
   return events;

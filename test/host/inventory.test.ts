@@ -37,7 +37,7 @@ test('everything but the short list of public operations needs a token', () => {
       ),
     ),
   ];
-  // Section 5, and decisions.md, "The program from outside".
+  // docs/specification.md, 5; docs/decisions.md, "The program from outside"
   const short = [
     'GET /healthz',
     'GET /readyz',
@@ -55,7 +55,7 @@ test('only the list of announcements is open to any token', () => {
   expect(any).toEqual(['GET /api/announcements']);
 });
 
-test('every operation asks for the scope of section 4', () => {
+test('every operation asks for the scope that the specification gives it', () => {
   const scopes = operations.map((operation) => [
     operationName(operation),
     'scope' in operation.access ? operation.access.scope : 'any token',
@@ -84,7 +84,7 @@ test('every operation asks for the scope of section 4', () => {
   );
 });
 
-test('every operation of the API spends the budget that decisions.md gives it', () => {
+test('every operation of the API spends the budget of docs/decisions.md, "Rate limits"', () => {
   const unexpected = operations.filter(({ method, path: at, limit }) => {
     if (method === 'GET') return limit !== 'reads';
     return limit !== (method === 'POST' && at === '/api/plants' ? 'plants' : 'writes');

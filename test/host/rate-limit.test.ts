@@ -207,7 +207,7 @@ describe('failed authentications', () => {
   });
 });
 
-test('without settings the budgets are those of decisions.md', async () => {
+test('without settings the budgets are those of docs/decisions.md, "Rate limits"', async () => {
   const unset = Object.fromEntries(Object.keys(TIGHT).map((name) => [name, '']));
   const service = await startService({ env: unset, redisUrl: null });
   const user = await service.user();

@@ -45,11 +45,11 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   TIER_PRO_PHOTOS: 20_000,
 };
 
-test('the settings are those of decisions.md, and there are no others', () => {
+test('the settings are those that operators rely on, and there are no others', () => {
   expect(all.map(({ name }) => name).sort()).toEqual(Object.keys(DEFAULTS).sort());
 });
 
-test('without an environment every setting has the default of decisions.md', () => {
+test('without an environment every setting has the default that operators rely on', () => {
   const settings = new Settings(all, {});
   const values = all.map((setting) => [setting.name, settings.of(setting)] as const);
   expect(Object.fromEntries(values)).toEqual(

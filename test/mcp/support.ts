@@ -10,7 +10,7 @@ import type { TestService, TestUser, UserOptions } from '../support/service';
 export const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false });
 addFormats(ajv);
 
-/** The tools of mcp.md; plugins of tomorrow add others. */
+/** The tools that assistants rely on; further plugins add others. */
 export const TOOLS: readonly string[] = [
   'create_event',
   'create_photo',

@@ -28,7 +28,7 @@ async function eventIds(client: Client, plantId: string): Promise<string[]> {
   while (next !== null) {
     const page = record((await client.send('GET', next)).body);
     ids.push(...records(page['items']).map(({ id }) => String(id)));
-    const cursor = page['nextCursor'] as string | null; // Section 2.10.
+    const cursor = page['nextCursor'] as string | null; // docs/specification.md, 2.10
     next = cursor && `${path}&cursor=${cursor}`;
   }
   return ids;

@@ -6,8 +6,8 @@ const WEEKDAYS = [
 ] as const;
 
 /**
- * The insights of an account by the specification (section 2.11; decisions.md, "Insights"), counted
- * from its records. Where the specification gives a list no order, it comes by its own text.
+ * The insights of an account (docs/specification.md, 2.11; docs/decisions.md, "Insights"), counted
+ * from its records. Where nothing gives a list an order, it comes by its own text.
  */
 export function insightsOf(garden: Garden, now: Date) {
   const { timezone } = garden.account;

@@ -60,7 +60,7 @@ const notYourPhoto = failure(400, 'photo_not_found');
 const done: Answer = { status: 200, body: { success: true } };
 
 /**
- * One account by the specification (plant-care-api.md and decisions.md), in memory, and as plainly
+ * One account by the specification and docs/decisions.md, in memory, and as plainly
  * as can be: nothing is derived before it is asked for. Requests that come here are valid; what
  * makes a request invalid is not the model's matter.
  */

@@ -64,7 +64,7 @@ function parse(text: string): RawAnswer {
   };
 }
 
-/** Whether a text is the Error body of decisions.md, and nothing more. */
+/** Whether a text is the Error body (docs/decisions.md, "Errors"), and nothing more. */
 export function errorOf(answer: { body: string }): { error: string; code: string } {
   const body = JSON.parse(answer.body) as Record<string, unknown>;
   expect(Object.keys(body).sort()).toEqual(['code', 'error']);

@@ -9,7 +9,7 @@ export const NOBODYS_ID = '00000000-0000-4000-8000-000000000000';
 export const anyId = expect.stringMatching(UUID) as string;
 export const anyInstant = expect.stringMatching(INSTANT) as string;
 
-/** A plant of which only the name was given (section 2.1). */
+/** A plant of which only the name was given (docs/specification.md, 2.1). */
 export function barePlant(userId: string, name: string) {
   return {
     id: anyId,
@@ -40,7 +40,7 @@ export function barePlant(userId: string, name: string) {
   };
 }
 
-/** An event of which nothing was given (section 2.4). */
+/** An event of which nothing was given (docs/specification.md, 2.4). */
 export function bareEvent(userId: string, plantId: string) {
   return {
     id: anyId,

@@ -6,7 +6,7 @@ import { bodyOf, expectError } from '../../../test/support/shapes';
 
 const TYPES = ['watered', 'fertilized', 'repotted', 'soil_change', 'note', 'journal', 'growth'];
 
-/** Section 2.6. */
+/** docs/specification.md, 2.6. */
 const CHANGEABLE: Readonly<Record<string, FieldRule>> = {
   text: { kind: 'text', max: 2000 },
   occurredAt: { kind: 'date-time' },
@@ -14,7 +14,7 @@ const CHANGEABLE: Readonly<Record<string, FieldRule>> = {
   growthAmount: { kind: 'positive' },
   growthUnit: { kind: 'enum', values: ['cm', 'in'] },
 };
-/** Section 2.5. */
+/** docs/specification.md, 2.5. */
 const FIELDS: Readonly<Record<string, FieldRule>> = {
   ...CHANGEABLE,
   type: { kind: 'enum', values: TYPES },

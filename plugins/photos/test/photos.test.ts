@@ -11,7 +11,7 @@ const REQUIRED = {
   format: 'jpg',
 };
 
-/** Section 2.8. */
+/** docs/specification.md, 2.8. */
 const FIELDS: Readonly<Record<string, FieldRule>> = {
   plantId: { kind: 'uuid' },
   imagehostPublicId: { kind: 'text', min: 1, max: 1024 },

@@ -3,7 +3,7 @@ import type { FieldRule } from '../../../test/support/fields';
 import { startService, type TestService, type TestUser } from '../../../test/support/service';
 import { bodyOf, expectError } from '../../../test/support/shapes';
 
-/** Sections 2.2 and 8. */
+/** docs/specification.md, 2.2 and 8. */
 const FIELDS: Readonly<Record<string, FieldRule>> = {
   name: { kind: 'text', min: 1, max: 100 },
   species: { kind: 'text', max: 100 },
