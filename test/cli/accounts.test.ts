@@ -1,6 +1,6 @@
 import { freshDatabase, startService, type TestService, userOf } from '../support/service';
 import { record } from '../support/client';
-import { CommandLine, start } from './run';
+import { CommandLine, resultOf, run, start } from './run';
 
 const ALL_SCOPES = ['plants:read', 'plants:write', 'events:write', 'insights:read'];
 const UNKNOWN_ID = '019b2f6e-51a0-7c3e-9d59-0d5c0a2f7b11';
@@ -27,7 +27,8 @@ function expectAbout(moment: unknown, expected: number): void {
 }
 
 test('token create makes the account and a token that opens the running service', async () => {
-  const made = record(await cli.json('token', 'create', '--user', 'ada'));
+  const ended = await cli.runBuilt('token', 'create', '--user', 'ada', '--json');
+  const made = record(resultOf(ended));
   expect(Object.keys(made)).toEqual(['id', 'token', 'user', 'tier', 'scopes', 'expiresAt']);
   expect(made).toMatchObject({ user: 'ada', tier: 'free', scopes: ALL_SCOPES });
   expect(made['token']).toMatch(/^tnd_mcp_[0-9A-Za-z]{36,}$/);
@@ -116,7 +117,7 @@ test('every bad environment variable is named', async () => {
 
 test('a MongoDB that does not answer is told in a sentence', async () => {
   const env = { MONGODB_URI: 'mongodb://127.0.0.1:1/x', REDIS_URL: process.env['TEST_REDIS_URL'] };
-  const { code, stdout, stderr } = await start(['user', 'list'], env).ended;
+  const { code, stdout, stderr } = await run(['user', 'list'], env);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/MongoDB|MONGODB_URI/);
   expect(stderr).not.toContain('    at ');

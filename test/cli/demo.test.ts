@@ -1,6 +1,6 @@
 import { record, records } from '../support/client';
 import { freshDatabase, startService, type TestService, userOf } from '../support/service';
-import { CommandLine } from './run';
+import { CommandLine, resultOf } from './run';
 
 let service: TestService;
 let cli: CommandLine;
@@ -27,7 +27,8 @@ async function insightsOf(user: string): Promise<Record<string, unknown>> {
 }
 
 test('demo writes exactly as many plants and events as asked for, and all adds up', async () => {
-  const written = record(await cli.json(...demo('ada', 12, 3210, '--tier', 'pro')));
+  const command = demo('ada', 12, 3210, '--tier', 'pro');
+  const written = record(resultOf(await cli.runBuilt(...command, '--json')));
   expect(Object.keys(written)).toEqual(['user', 'plants', 'events', 'photos', 'seconds']);
   expect(written).toMatchObject({ user: 'ada', plants: 12, events: 3210 });
   const { overview, growthTracking } = await insightsOf('ada');

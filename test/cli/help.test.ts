@@ -1,4 +1,9 @@
-import { runAlone } from './run';
+import { type Ended, run } from './run';
+
+/** Runs a command without any server to be had: it must not need one. */
+function runAlone(...args: string[]): Promise<Ended> {
+  return run(args, { DATA_DIR: '/nonexistent/data' });
+}
 
 test('without a command the help is shown, as an error', async () => {
   const { code, stdout, stderr } = await runAlone();

@@ -5,9 +5,6 @@ import path from 'node:path';
 import { runCommand } from '../../src/cli/commands';
 import { builtProgram } from '../support/built';
 
-// Every command is a process of its own, and a test may run a dozen of them on a busy machine.
-jest.setTimeout(120_000);
-
 /** How a command ended, and what it said. */
 export interface Ended {
   code: number | null;
@@ -39,42 +36,51 @@ export function start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Run
 }
 
 /**
- * Runs a command in this process, without any server to be had: it must not need one. A process
- * of its own takes a hundred times as long.
+ * Runs a command in this process, with nothing of this environment but what is given. A process of
+ * its own costs a second of computing; that commands work in one is shown by those that `start`
+ * runs. One at a time, since what is written meanwhile is taken for the command's.
  */
-export async function runAlone(...args: string[]): Promise<Ended> {
-  const said = { stdout: '', stderr: '' };
+export async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ended> {
+  const written = { stdout: '', stderr: '' };
   const spies = (['stdout', 'stderr'] as const).map((stream) =>
     jest.spyOn(process[stream], 'write').mockImplementation((chunk) => {
-      said[stream] += String(chunk);
+      written[stream] += String(chunk);
       return true;
     }),
   );
+  const { isTTY } = process.stderr;
+  process.stderr.isTTY = false;
   try {
-    return { code: await runCommand(args, { DATA_DIR: '/nonexistent/data' }), ...said };
+    return { code: await runCommand(args, env), ...written };
   } finally {
+    process.stderr.isTTY = isTTY;
     for (const spy of spies) spy.mockRestore();
   }
 }
 
 /** Runs commands on a database. */
 export class CommandLine {
+  readonly #env: NodeJS.ProcessEnv;
+
   constructor(
     readonly mongodbUri: string,
-    private readonly env: NodeJS.ProcessEnv = {},
-  ) {}
+    env: NodeJS.ProcessEnv = {},
+  ) {
+    this.#env = { MONGODB_URI: mongodbUri, REDIS_URL: process.env['TEST_REDIS_URL'], ...env };
+  }
 
   run(...args: string[]): Promise<Ended> {
-    const servers = { MONGODB_URI: this.mongodbUri, REDIS_URL: process.env['TEST_REDIS_URL'] };
-    return start(args, { ...servers, ...this.env }).ended;
+    return run(args, this.#env);
+  }
+
+  /** Runs a command as it is run in a shell: built, and in a process of its own. */
+  runBuilt(...args: string[]): Promise<Ended> {
+    return start(args, this.#env).ended;
   }
 
   /** What a command prints as JSON; it must do what it was asked for, and print nothing else. */
   async json(...args: string[]): Promise<unknown> {
-    const { code, stdout, stderr } = await this.run(...args, '--json');
-    expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
-    expect(stdout).toMatch(/^[^\n]+\n$/);
-    return JSON.parse(stdout);
+    return resultOf(await this.run(...args, '--json'));
   }
 
   /** What a command prints for people. */
@@ -83,4 +89,11 @@ export class CommandLine {
     expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
     return stdout;
   }
+}
+
+/** The result of a command that has done what it was asked for, and has printed nothing else. */
+export function resultOf({ code, stdout, stderr }: Ended): unknown {
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^[^\n]+\n$/);
+  return JSON.parse(stdout);
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import { record, records } from '../support/client';
 import { freshDatabase, startService, type TestService, userOf } from '../support/service';
-import { CommandLine } from './run';
+import { CommandLine, resultOf } from './run';
 
 const SEEDS = path.resolve(__dirname, '../../seeds');
 
@@ -47,7 +47,7 @@ test('the own seeds load once, and all that they hold adds up', async () => {
   const announcements = JSON.parse(
     readFileSync(path.join(SEEDS, 'announcements.json'), 'utf8'),
   ) as unknown[];
-  expect(await cli.json('seed')).toEqual({
+  expect(resultOf(await cli.runBuilt('seed', '--json'))).toEqual({
     announcements: announcements.length,
     garden: plants.length,
   });
