@@ -1,9 +1,4 @@
-import { type Ended, run } from './run';
-
-/** Runs a command without any server to be had: it must not need one. */
-function runAlone(...args: string[]): Promise<Ended> {
-  return run(args, { DATA_DIR: '/nonexistent/data' });
-}
+import { runAlone } from './run';
 
 test('without a command the help is shown, as an error', async () => {
   const { code, stdout, stderr } = await runAlone();
