@@ -13,7 +13,7 @@ import { IDENTITY } from '../../src/core/project';
 import { isRecord } from '../../src/core/values';
 import type { Host } from '../../src/plugins/host';
 import type { TransportApi } from '../../src/plugins/transport';
-import { INSTRUCTIONS } from './instructions';
+import { instructionsFor } from './instructions';
 import { allowedOriginsSetting, Origins } from './origins';
 import { errorReply, type Reply, SERVER_ERROR } from './protocol/exchange';
 import { handleMessage } from './protocol/messages';
@@ -70,7 +70,7 @@ export class Endpoint {
     }
     const catalog = this.#catalogOf(api);
     return handleMessage(message, ctx.req.headers, {
-      instructions: INSTRUCTIONS,
+      instructions: instructionsFor(api.instructions),
       listTools: () => catalog.definitionsFor(principal.scopes),
       hasTool: (name) => catalog.has(name),
       callTool: (name, args) => this.#callTool(catalog.get(name), args, { ctx, api, principal }),
