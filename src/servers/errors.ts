@@ -5,13 +5,6 @@ export class ServersError extends Error {
   override readonly name = 'ServersError';
 }
 
-/** The port of a server was taken by another program, so that another may be tried. */
-export class PortTakenError extends ServersError {
-  constructor(port: number) {
-    super(`Port ${port} is taken by another program.`);
-  }
-}
-
 /** The text of whatever was thrown, in one line. */
 export function reasonOf(thrown: unknown): string {
   // By its shape: errors of Node's own are of another class where code runs in a context of its own.
@@ -25,10 +18,8 @@ export function codeOf(thrown: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** What the operating system refuses (a full disk, missing rights) is told like any other trouble. */
+/** What the operating system refuses (a full disk, missing rights) becomes a ServersError. */
 export function explain(thrown: unknown): unknown {
   if (thrown instanceof ServersError || codeOf(thrown) === undefined) return thrown;
-  return new ServersError(`The servers cannot be started or stopped: ${reasonOf(thrown)}.`, {
-    cause: thrown,
-  });
+  return new ServersError(`The servers cannot be started: ${reasonOf(thrown)}.`, { cause: thrown });
 }
