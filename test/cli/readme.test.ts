@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { freePort } from '../../src/servers/ports';
-import { until } from '../../src/servers/wait';
+import { freePort, until } from '../support/processes';
 import { dataDirectory, removeDataDirectory, runningServers } from '../support/real-server';
 
 const ROOT = path.resolve(__dirname, '../..');

@@ -1,16 +1,13 @@
 import { mongo } from 'mongoose';
 
 import accountsPlugin from '../../plugins/accounts';
-import { embeddedUri } from '../../src/servers/mongod';
-import { DATABASE } from '../../src/servers/mongodb-uri';
-import { isAlive } from '../../src/servers/processes';
-import { until } from '../../src/servers/wait';
 import { Client, record, records } from '../support/client';
 import { differencesOf } from '../support/differences';
+import { kill as killProcess, ownProcess, until } from '../support/processes';
 import {
   asOperator,
+  databaseOf,
   dataDirectory,
-  ownServer,
   RealServer,
   removeDataDirectory,
   runningServers,
@@ -52,10 +49,9 @@ function tokensOf(users: readonly string[]): Promise<string[]> {
 
 /** Kills mongod and waits until it is gone; who brings it back is the server's matter. */
 async function killMongod(): Promise<void> {
-  const mongod = await ownServer(dataDir, 'mongod');
-  if (!mongod) throw new Error('No mongod is recorded.');
-  process.kill(mongod.pid, 'SIGKILL');
-  await until(() => !isAlive(mongod), { within: 10_000 });
+  const mongod = ownProcess(dataDir, 'mongod');
+  if (mongod === undefined) throw new Error('No mongod runs.');
+  await killProcess(mongod);
 }
 
 async function kill(victim: (typeof KILLS)[number], scene: Scene): Promise<void> {
@@ -129,9 +125,7 @@ test('ten kills of the server and of MongoDB lose and double nothing that was ac
 
 test('what a killed program left unfinished keeps nobody from writing after the next start', async () => {
   const [token = ''] = await tokensOf(['ann']);
-  const mongod = await ownServer(dataDir, 'mongod');
-  const uri = embeddedUri(mongod?.port ?? 0, DATABASE);
-  const killed = await new mongo.MongoClient(uri).connect();
+  const killed = await new mongo.MongoClient(databaseOf(dataDir)).connect();
   try {
     const session = killed.startSession();
     session.startTransaction();

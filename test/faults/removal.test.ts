@@ -2,10 +2,10 @@ import accountsPlugin from '../../plugins/accounts';
 import eventsPlugin from '../../plugins/events';
 import type { App } from '../../src/app/app';
 import { toStoredId } from '../../src/core/ids';
-import { until } from '../../src/servers/wait';
 import { logMany } from '../support/bulk';
 import { Client, record, records } from '../support/client';
 import { differencesOf } from '../support/differences';
+import { until } from '../support/processes';
 import {
   asOperator,
   dataDirectory,

@@ -10,8 +10,8 @@ let service: TestService;
 
 beforeAll(async () => {
   const uri = new URL(freshDatabase());
-  way = await cuttableWay(uri.hostname, Number(uri.port));
-  uri.port = String(way.port);
+  way = await cuttableWay(decodeURIComponent(uri.hostname));
+  uri.host = `127.0.0.1:${way.port}`;
   service = await startService({ mongodbUri: uri.toString(), redisUrl: null });
 });
 afterAll(async () => {

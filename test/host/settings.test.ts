@@ -79,6 +79,7 @@ test.each([
   ['MONGODB_URI', 'mongodb+srv://cluster.example.com/x', 'mongodb+srv://cluster.example.com/x'],
   ['REDIS_URL', 'redis://127.0.0.1:6379/0', 'redis://127.0.0.1:6379/0'],
   ['REDIS_URL', 'rediss://:secret@example.com:6380', 'rediss://:secret@example.com:6380'],
+  ['REDIS_URL', '/run/redis/redis.sock', '/run/redis/redis.sock'],
   ['MONGOD_BINARY', '/opt/mongo db/bin/mongod', '/opt/mongo db/bin/mongod'],
   ['LOG_LEVEL', 'silent', 'silent'],
   ['TRUST_PROXY', 'true', 1],

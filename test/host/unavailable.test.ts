@@ -13,8 +13,8 @@ let user: TestUser;
 
 beforeEach(async () => {
   const uri = new URL(freshDatabase());
-  way = await cuttableWay(uri.hostname, Number(uri.port));
-  uri.port = String(way.port);
+  way = await cuttableWay(decodeURIComponent(uri.hostname));
+  uri.host = `127.0.0.1:${way.port}`;
   service = await startService({ mongodbUri: uri.toString(), redisUrl: null });
   user = await service.user();
 });

@@ -1,7 +1,17 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import path from 'node:path';
 import { acquireServers } from '../../src/servers';
-import { standIn, temporaryFolder } from './support';
+import { ownProcess } from '../support/processes';
+import {
+  acquire,
+  afterwards,
+  dataDirectory,
+  isAllowed,
+  program,
+  standIn,
+  temporaryFolder,
+} from './support';
 
 // What mongod 6.0 logs for the data of a later one.
 const WRONG_VERSION = JSON.stringify({
@@ -12,31 +22,69 @@ const WRONG_VERSION = JSON.stringify({
 
 test('data that another version wrote is refused with both versions', async () => {
   const dataDir = await temporaryFolder();
-  await writeFile(join(dataDir, 'mongod.json'), '{"port":21999,"version":"8.2.6"}');
+  await writeFile(path.join(dataDir, 'mongod.json'), '{"version":"8.2.6"}');
   const mongodBinary = await standIn(
     dataDir,
     'old-mongod',
     `if [ "$1" = --version ]; then echo "db version v6.0.5"; exit; fi\necho '${WRONG_VERSION}'; exit 62`,
   );
   await expect(acquireServers({ dataDir, mongodBinary }, { role: 'server' })).rejects.toThrow(
-    `MongoDB 6.0.5 refuses the data in ${join(dataDir, 'mongodb')}, which version 8.2.6 wrote: use version 8.2.6 for it, or another data directory. Its log is ${join(dataDir, 'logs', 'mongod.log')}.`,
+    `MongoDB 6.0.5 refuses the data in ${path.join(dataDir, 'mongodb')}, which version 8.2.6 wrote: use version 8.2.6 for it, or another data directory. Its log is ${path.join(dataDir, 'logs', 'mongod.log')}.`,
   );
 });
 
-test('a MongoDB that ends at its start is told with its own words and its log', async () => {
+test('a MongoDB that ends at its start is reported in its own words, with its log', async () => {
+  const dataDir = await dataDirectory();
+  await mkdir(path.join(dataDir, 'mongodb'), { recursive: true });
+  await writeFile(path.join(dataDir, 'mongodb', 'storage.bson'), 'no metadata');
+  await expect(acquire(dataDir)).rejects.toThrow(
+    /^MongoDB [\d.]+ could not start in .*mongodb: Unable to read the storage engine metadata file.*\. Its log is .*mongod\.log\.$/,
+  );
+  expect(ownProcess(dataDir, 'redis')).toBeUndefined();
+});
+
+test('a MongoDB that does not even begin is reported with how it ended', async () => {
   const dataDir = await temporaryFolder();
-  await mkdir(join(dataDir, 'mongodb'));
-  await writeFile(join(dataDir, 'mongodb', 'storage.bson'), 'no metadata');
-  await expect(acquireServers({ dataDir }, { role: 'server' })).rejects.toThrow(
-    /^MongoDB [\d.]+ could not start in .*mongodb: Unable to read the storage engine metadata file: .+\. Its log is .*mongod\.log\.$/,
+  const script = 'if [ "$1" = --version ]; then echo "db version v6.0.5"; exit; fi; kill -9 $$';
+  const mongodBinary = await standIn(dataDir, 'dying-mongod', script);
+  await expect(acquireServers({ dataDir, mongodBinary }, { role: 'tool' })).rejects.toThrow(
+    /^MongoDB 6\.0\.5 could not start in .*mongodb: SIGKILL\. Its log is/,
   );
 });
 
-test('a data directory that cannot be used is told', async () => {
-  const folder = await temporaryFolder();
-  const dataDir = join(folder, 'file');
+test('a data directory that cannot be used is named', async () => {
+  const dataDir = path.join(await temporaryFolder(), 'file');
   await writeFile(dataDir, '');
-  await expect(acquireServers({ dataDir }, { role: 'tool' })).rejects.toThrow(
+  await expect(acquire(dataDir, 'tool')).rejects.toThrow(
     `The data directory ${dataDir} cannot be used: EEXIST`,
   );
+});
+
+const MOUNT = ['-t', 'tmpfs', 'tmpfs'];
+const itMounts = isAllowed('unshare', '--mount', 'mount', ...MOUNT, '/mnt') ? test : test.skip;
+
+/** A data directory on a file system of its own. */
+async function mounted(options: string): Promise<string> {
+  const dataDir = await temporaryFolder();
+  execFileSync('mount', [...MOUNT, '-o', options, dataDir]);
+  afterwards(async () => {
+    execFileSync('umount', ['--lazy', dataDir]);
+  });
+  return dataDir;
+}
+
+itMounts('a read-only data directory is named in one sentence', async () => {
+  const dataDir = await mounted('ro');
+  await expect(acquire(dataDir)).rejects.toThrow(
+    /^The data directory \S+ cannot be used: EROFS: [^.]+\.$/,
+  );
+});
+
+itMounts('a full disk is named in one sentence, and nothing is left running', async () => {
+  const dataDir = await mounted('size=600k');
+  await expect(program(dataDir)).rejects.toThrow(
+    /^MongoDB [\d.]+ could not start in \S+: its disk is full\. Its log is \S+\.\n$/,
+  );
+  expect(ownProcess(dataDir, 'mongod')).toBeUndefined();
+  expect(ownProcess(dataDir, 'redis')).toBeUndefined();
 });

@@ -1,8 +1,7 @@
 import { acquireServers, ServersError } from '../../src/servers';
 import { redact, withDatabase } from '../../src/servers/mongodb-uri';
-import { untilListening } from '../../src/servers/listening';
-import { freePort } from '../../src/servers/ports';
-import { aMongod, aProcess, temporaryFolder } from './support';
+import { freePort } from '../support/processes';
+import { aMongod, aProcess, connect, dataDirectory, temporaryFolder } from './support';
 
 async function refusal(mongodbUri: string): Promise<string> {
   const redisUrl = 'redis://127.0.0.1:1';
@@ -18,7 +17,7 @@ async function refusal(mongodbUri: string): Promise<string> {
 async function startMongod(...options: string[]): Promise<number> {
   const port = await freePort();
   const folder = await temporaryFolder();
-  aProcess(await aMongod(), [
+  aProcess((await aMongod()).path, [
     '--dbpath',
     folder,
     '--port',
@@ -28,7 +27,7 @@ async function startMongod(...options: string[]): Promise<number> {
     '127.0.0.1',
     ...options,
   ]);
-  await untilListening(port, AbortSignal.timeout(20_000));
+  await connect(`mongodb://127.0.0.1:${port}`).db().command({ ping: 1 });
   return port;
 }
 
@@ -51,7 +50,7 @@ test('an unreachable MongoDB is refused within seconds, without its credentials'
 
 test('what is no MongoDB connection string is refused, without its credentials', async () => {
   expect(await refusal('postgres://gardener:s3cret@db/plants')).toMatch(
-    /^MONGODB_URI is not a MongoDB/,
+    /^MONGODB_URI cannot be used: Invalid scheme/,
   );
   const message = await refusal('mongodb://gardener:s3cret@db/plants?nonsense=1');
   expect(message).toMatch(/^MONGODB_URI cannot be used: .*nonsense/);
@@ -59,7 +58,7 @@ test('what is no MongoDB connection string is refused, without its credentials',
 });
 
 test('a Redis that does not answer is used all the same, with a note', async () => {
-  const mongodb = await acquireServers({ dataDir: await temporaryFolder() }, { role: 'tool' });
+  const mongodb = await acquireServers({ dataDir: await dataDirectory() }, { role: 'tool' });
   const given = { mongodbUri: mongodb.mongodbUri, redisUrl: 'redis://127.0.0.1:1' };
   const servers = await acquireServers({ dataDir: '/nowhere', ...given }, { role: 'server' });
   expect(servers).toMatchObject(given);

@@ -8,7 +8,10 @@ async function main(): Promise<void> {
     config: ServersConfig;
     role: 'server' | 'tool';
   };
-  const { release, ...servers } = await acquireServers(config, { role });
+  const progress = (line: string): void => {
+    console.error(line);
+  };
+  const { release, ...servers } = await acquireServers(config, { role, progress });
   process.send?.(servers);
   const [order] = (await once(process, 'message')) as unknown[];
   if (order === 'exit') process.exit();
@@ -17,6 +20,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  console.error(error);
+  console.error(error instanceof Error ? error.message : error);
   process.exit(1);
 });

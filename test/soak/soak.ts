@@ -5,13 +5,8 @@ import accountsPlugin from '../../plugins/accounts';
 import { reconcile } from '../../src/app/reconcile';
 import { type Scene, Writer } from '../faults/writers';
 import { Client, records } from '../support/client';
-import {
-  asOperator,
-  dataDirectory,
-  ownServer,
-  RealServer,
-  removeDataDirectory,
-} from '../support/real-server';
+import { ownProcess } from '../support/processes';
+import { asOperator, dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
 
 /** How long the load goes on, and between which moments a fault is injected and a sample taken. */
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 600);
@@ -64,13 +59,13 @@ async function injectFaults(dataDir: string, scene: Scene): Promise<void> {
   for (let count = 0; !scene.stopped; count += 1) {
     await sleep(FAULT_EVERY_MS);
     const fault = faults[count % faults.length] ?? 'redis killed';
-    const found = await ownServer(dataDir, fault === 'redis killed' ? 'redis' : 'mongod');
-    if (!found) continue;
+    const pid = ownProcess(dataDir, fault === 'redis killed' ? 'redis' : 'mongod');
+    if (pid === undefined) continue;
     if (fault === 'mongod paused') {
-      process.kill(found.pid, 'SIGSTOP');
+      process.kill(pid, 'SIGSTOP');
       await sleep(2000);
-      process.kill(found.pid, 'SIGCONT');
-    } else process.kill(found.pid, 'SIGKILL');
+      process.kill(pid, 'SIGCONT');
+    } else process.kill(pid, 'SIGKILL');
     console.log(`fault: ${fault}; ${scene.acknowledged} writes acknowledged so far`);
   }
 }

@@ -23,7 +23,8 @@ export interface CuttableWay {
 /** How much later the connection breaks that is to break last. */
 const LAST_MS = 20;
 
-export async function cuttableWay(host: string, to: number): Promise<CuttableWay> {
+/** @param to the path of the server's socket */
+export async function cuttableWay(to: string): Promise<CuttableWay> {
   const sockets = new Set<Socket>();
   let isCut = false;
   let unanswered: string | undefined;
@@ -42,7 +43,7 @@ export async function cuttableWay(host: string, to: number): Promise<CuttableWay
       near.destroy();
       return;
     }
-    const far = connect(to, host);
+    const far = connect(to);
     keep(far);
     near.on('close', () => far.destroy());
     far.on('close', () => near.destroy());

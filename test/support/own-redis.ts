@@ -6,36 +6,34 @@ import path from 'node:path';
 
 import { Redis } from 'ioredis';
 
-import { findRedis } from '../../src/servers/find-redis';
-import { freePort } from '../../src/servers/ports';
+import { findBinary } from '../../src/servers/binaries';
 import { redis, redisAnswers } from '../../src/servers/redis';
-import { until } from '../../src/servers/wait';
+import { eventually } from './processes';
+
+export { eventually } from './processes';
 
 /** A Redis that a test may mistreat. */
 export class OwnRedis {
+  /** The path of its socket. */
   readonly url: string;
-  readonly #home = mkdtempSync(path.join(tmpdir(), 'redis-test-'));
   #child: ChildProcess | undefined;
 
   private constructor(
     private readonly binary: string,
-    private readonly port: number,
+    private readonly home: string,
   ) {
-    this.url = `redis://127.0.0.1:${port}`;
+    this.url = path.join(home, 'redis.sock');
   }
 
   /** A Redis that is yet to be started. */
   static async prepare(): Promise<OwnRedis> {
-    const { path: binary } = await findRedis({
-      dataRoot: tmpdir(),
-      fetch: true,
-      progress: () => undefined,
-    });
-    return new OwnRedis(binary, await freePort());
+    const search = { root: tmpdir(), progress: () => undefined, mayFetch: true };
+    const binary = await findBinary('redis-server', search);
+    return new OwnRedis(binary.path, mkdtempSync(path.join(tmpdir(), 'redis-test-')));
   }
 
   async start(): Promise<void> {
-    this.#child = spawn(this.binary, redis.arguments(this.port, this.#home), { stdio: 'ignore' });
+    this.#child = spawn(this.binary, redis.arguments, { cwd: this.home, stdio: 'ignore' });
     await eventually(() => redisAnswers(this.url));
   }
 
@@ -69,11 +67,6 @@ export class OwnRedis {
 
   async remove(): Promise<void> {
     await this.kill();
-    rmSync(this.#home, { recursive: true, force: true });
+    rmSync(this.home, { recursive: true, force: true });
   }
-}
-
-/** Waits for something that must come to pass soon. */
-export async function eventually(ask: () => boolean | Promise<boolean>): Promise<void> {
-  if (!(await until(ask, { within: 15_000 }))) throw new Error('It did not come to pass in time.');
 }

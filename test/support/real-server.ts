@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Writable } from 'node:stream';
@@ -9,14 +9,10 @@ import pino from 'pino';
 
 import { App } from '../../src/app/app';
 import { loadPlugins } from '../../src/plugins/loader';
-import { embeddedUri } from '../../src/servers/mongod';
+import { ownMongodbUri } from '../../src/servers/mongod';
 import { DATABASE } from '../../src/servers/mongodb-uri';
-import { isAlive, type ProcessRef, stopProcess } from '../../src/servers/processes';
-import { until } from '../../src/servers/wait';
 import { builtProgram } from './built';
-import { record } from './client';
-
-export type OwnServer = 'mongod' | 'redis';
+import { kill, type OwnServer, ownProcess, until } from './processes';
 
 const READY = /^Plant care API ready at (\S+)$/m;
 const PATIENCE_MS = 60_000;
@@ -97,40 +93,25 @@ export async function dataDirectory(): Promise<string> {
   return mkdtemp(path.join(tmpdir(), 'plant-care-faults-'));
 }
 
-/** The process that a data directory records for a server, if one was recorded. */
-export async function ownServer(
-  dataDir: string,
-  server: OwnServer,
-): Promise<(ProcessRef & { port: number }) | undefined> {
-  const text = await readFile(path.join(dataDir, `${server}.json`), 'utf8').catch(() => '{}');
-  const { process: found, port } = record(JSON.parse(text));
-  // Written by the code under test; a test that reads nonsense here fails by itself.
-  return found === undefined ? undefined : { ...(found as ProcessRef), port: port as number };
-}
-
 /** Which of the own servers of a data directory run. */
 export async function runningServers(dataDir: string): Promise<OwnServer[]> {
-  const running: OwnServer[] = [];
-  for (const name of ['mongod', 'redis'] as const) {
-    const found = await ownServer(dataDir, name);
-    if (found && isAlive(found)) running.push(name);
-  }
-  return running;
+  const all: OwnServer[] = ['mongod', 'redis'];
+  return all.filter((name) => ownProcess(dataDir, name) !== undefined);
 }
 
-/** Stops whatever a data directory's servers left running, and removes it. */
+/** Ends whatever a data directory's servers left running, and removes it. */
 export async function removeDataDirectory(dataDir: string): Promise<void> {
-  for (const name of ['mongod', 'redis'] as const) {
-    const found = await ownServer(dataDir, name);
-    if (found) await stopProcess(found, 5000);
-  }
+  for (const name of await runningServers(dataDir)) await kill(ownProcess(dataDir, name) ?? 0);
   await rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
+}
+
+/** The database of a running server, for who comes from outside of it. */
+export function databaseOf(dataDir: string): string {
+  return ownMongodbUri(path.join(dataDir, 'mongodb/mongodb.sock'), DATABASE);
 }
 
 /** Works on the database of a running server from outside of it, as the CLI does. */
 export async function asOperator<T>(dataDir: string, work: (app: App) => Promise<T>): Promise<T> {
-  const mongod = await ownServer(dataDir, 'mongod');
-  if (!mongod) throw new Error(`No mongod is recorded in ${dataDir}.`);
   const silent = new Writable({
     write: (_chunk, _encoding, done) => {
       done();
@@ -138,7 +119,7 @@ export async function asOperator<T>(dataDir: string, work: (app: App) => Promise
   });
   const app = new App({ plugins: loadPlugins(), env: {}, log: pino(silent) });
   try {
-    await app.connect({ mongodbUri: embeddedUri(mongod.port, DATABASE) });
+    await app.connect({ mongodbUri: databaseOf(dataDir) });
     return await work(app);
   } finally {
     await app.close();

