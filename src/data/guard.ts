@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
+import { isRecord } from '../core/values';
 import type { AnyModel } from './models';
 
 const permission = new AsyncLocalStorage<string>();
@@ -13,10 +14,6 @@ export function acrossAccounts<T>(why: string, work: () => T): T {
 export class UnscopedQueryError extends Error {}
 
 type Check = (argument: unknown) => boolean;
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
 
 const namesAccount: Check = (filter) =>
   isRecord(filter) && typeof filter['userId'] === 'string' && filter['userId'] !== '';

@@ -1,5 +1,7 @@
 import type Joi from 'joi';
 
+import { isRecord } from '../core/values';
+
 /** A value of JSON. */
 export type Json = string | number | boolean | null | Json[] | JsonObject;
 export interface JsonObject {
@@ -54,10 +56,10 @@ function normalized(json: JsonSchema, description: Description, direction: Direc
   if (direction === 'output') delete result['pattern'];
   normalizeNull(result);
   if (direction === 'input') normalizeInteger(result, description);
-  if (isObject(result['items']) && description.items?.[0]) {
+  if (isRecord(result['items']) && description.items?.[0]) {
     result['items'] = normalized(result['items'], description.items[0], direction);
   }
-  if (isObject(result['properties'])) normalizeProperties(result, description, direction);
+  if (isRecord(result['properties'])) normalizeProperties(result, description, direction);
   return result;
 }
 
@@ -85,7 +87,7 @@ function normalizeProperties(
   const properties: JsonObject = {};
   for (const [name, description] of Object.entries(keys)) {
     const property = propertiesOf(json)[name];
-    if (!isObject(property)) continue;
+    if (!isRecord(property)) continue;
     const [when] = description.whens ?? [];
     properties[name] = normalized(
       when ? conditional(json, name, when, property) : property,
@@ -103,7 +105,7 @@ function normalizeProperties(
 function conditional(json: JsonSchema, name: string, when: When, property: JsonObject): JsonSchema {
   const [first, second] = Array.isArray(property['anyOf']) ? property['anyOf'] : [];
   const [field] = when.ref?.path ?? [];
-  if (!isObject(first) || !isObject(second) || field === undefined || 'if' in json) {
+  if (!isRecord(first) || !isRecord(second) || field === undefined || 'if' in json) {
     throw new Error(`The rule of ${name} that depends on another field cannot be translated.`);
   }
   json['if'] = { properties: { [field]: { enum: when.is?.allow ?? [] } }, required: [field] };
@@ -112,9 +114,5 @@ function conditional(json: JsonSchema, name: string, when: When, property: JsonO
 }
 
 function propertiesOf(json: JsonSchema): JsonObject {
-  return isObject(json['properties']) ? json['properties'] : {};
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isRecord(json['properties']) ? json['properties'] : {};
 }
