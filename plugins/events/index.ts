@@ -37,6 +37,8 @@ export default definePlugin<{ events: Events; deletions: Deletions }>({
   errors: [eventNotFound, invalidCursor],
   emits: [careChanged],
   models: [eventModel, deletedPlantModel],
+  instructions:
+    "Log care of a plant with create_event; never write it into the plant's notes. list_events and create_event take the plant's id, update_event and delete_event the event's. To correct a wrong event use update_event, and do not log a second one.",
   setup: (host) => {
     const plants = host.use(plantsPlugin);
     const photos = host.use(photosPlugin);

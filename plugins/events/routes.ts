@@ -1,5 +1,4 @@
-import { type Operation, read, write } from '../../src/plugins/operation';
-import { success } from '../../src/fields/joi';
+import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { unknownPhoto } from '../photos';
 import { plantNotFound } from '../plants';
 import { eventNotFound, invalidCursor } from './errors';
@@ -84,22 +83,17 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
       },
       handler: ({ tx, params, body }) => events.update(tx, params.id, body),
     }),
-    write({
-      method: 'DELETE',
+    remove({
       path: '/api/events/{id}',
       summary: 'Delete an event',
       access: { scope: 'events:write' },
       params: { id: eventNotFound },
-      response: { schema: success, description: 'The event is deleted' },
       tool: {
         name: 'delete_event',
         description:
           "Delete an event, so that it counts nowhere any more; id is the event's. This cannot be undone.",
       },
-      handler: async ({ tx, params }) => {
-        await events.delete(tx, params.id);
-        return { success: true };
-      },
+      handler: ({ tx, params }) => events.delete(tx, params.id),
     }),
   ];
 }

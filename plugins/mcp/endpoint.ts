@@ -1,4 +1,4 @@
-import { PARSE_ERROR } from '@modelcontextprotocol/server';
+import { type CallToolResult, PARSE_ERROR } from '@modelcontextprotocol/server';
 import type { Context } from 'koa';
 
 import {
@@ -9,28 +9,30 @@ import {
   methodNotAllowed,
 } from '../../src/core/errors';
 import type { Principal } from '../../src/core/identity';
+import { IDENTITY } from '../../src/core/project';
+import { isRecord } from '../../src/core/values';
 import type { Host } from '../../src/plugins/host';
 import type { TransportApi } from '../../src/plugins/transport';
-import { IDENTITY } from '../../src/core/project';
+import { instructionsFor } from './instructions';
 import { allowedOriginsSetting, Origins } from './origins';
-import type { Answer } from './frames';
-import { answer, rpcError, SERVER_ERROR } from './protocol';
-import { badArguments, keptError, refusal, success, type ToolAnswer } from './results';
-import { type Tool, Tools } from './tools';
+import { errorReply, type Reply, SERVER_ERROR } from './protocol/exchange';
+import { handleMessage } from './protocol/messages';
+import { type CatalogTool, ToolCatalog } from './tools/catalog';
+import { errorResult, invalidArguments, storedError, successResult } from './tools/results';
 
 /** `/api/mcp` (docs/specification.md, 4.4): the operations of all plugins as tools. */
 export class Endpoint {
   readonly #origins: Origins;
-  #tools: Tools | undefined;
+  #catalog: ToolCatalog | undefined;
 
   constructor(private readonly host: Host) {
     this.#origins = new Origins(host.settings.of(allowedOriginsSetting));
   }
 
-  /** Says what is here, to anybody. */
+  /** Describes the endpoint to anybody. */
   async describe(ctx: Context, api: TransportApi): Promise<void> {
     ctx.vary('Accept');
-    // Clients of the older wire look for a stream like this, and try again for ever on a 200.
+    // Legacy clients look for a stream like this, and try again for ever on a 200.
     if (ctx.accepts('json', 'text/event-stream') === 'text/event-stream') {
       throw methodNotAllowed.error('There is no event stream here; send requests by POST.', {
         headers: { Allow: 'GET, POST' },
@@ -40,7 +42,7 @@ export class Endpoint {
       ...IDENTITY,
       auth: 'bearer',
       scopes: [...api.scopes.keys()],
-      tools: this.#toolsOf(api).names,
+      tools: this.#catalogOf(api).names,
     };
     ctx.type = 'application/json';
     ctx.body = JSON.stringify(description);
@@ -48,53 +50,60 @@ export class Endpoint {
 
   /** Answers a JSON-RPC message. */
   async receive(ctx: Context, api: TransportApi): Promise<void> {
-    const { status, json } = await this.#answer(ctx, api);
+    const { status, json } = await this.#reply(ctx, api);
     ctx.status = status;
     ctx.body = json;
     if (json === '') ctx.remove('Content-Type');
     else ctx.type = 'application/json';
   }
 
-  async #answer(ctx: Context, api: TransportApi): Promise<Answer> {
+  async #reply(ctx: Context, api: TransportApi): Promise<Reply> {
     const fault = this.#origins.fault(ctx.req.headers);
-    if (fault !== undefined) return rpcError(403, SERVER_ERROR, fault);
+    if (fault !== undefined) return errorReply(403, SERVER_ERROR, fault);
     const principal = await authenticate(ctx, api);
     let message: unknown;
     try {
       message = await api.readJson(ctx);
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind !== invalidJson) throw error;
-      return rpcError(400, PARSE_ERROR, error.message);
+      return errorReply(400, PARSE_ERROR, error.message);
     }
-    const tools = this.#toolsOf(api);
-    return answer(message, ctx.req.headers, {
-      tools: () => tools.listFor(principal.scopes),
-      has: (name) => tools.has(name),
-      call: (name, given) => this.#call(tools.get(name), given, { ctx, api, principal }),
+    const catalog = this.#catalogOf(api);
+    return handleMessage(message, ctx.req.headers, {
+      instructions: instructionsFor(api.instructions),
+      listTools: () => catalog.definitionsFor(principal.scopes),
+      hasTool: (name) => catalog.has(name),
+      callTool: (name, args) => this.#callTool(catalog.get(name), args, { ctx, api, principal }),
     });
   }
 
-  async #call(tool: Tool, given: unknown, caller: Caller): Promise<ToolAnswer> {
-    if (!isObject(given)) return badArguments(tool);
+  async #callTool(tool: CatalogTool, args: unknown, caller: Caller): Promise<CallToolResult> {
+    if (!isRecord(args)) return invalidArguments(tool);
     const { ctx, api, principal } = caller;
     try {
-      const input = tool.arguments.toInput(given);
-      const outcome = await api.call(tool.operation, principal, input, ctx);
-      if ('value' in outcome) return success(JSON.stringify(outcome.value));
-      if (outcome.replayed) ctx.set('Idempotent-Replayed', 'true');
-      if (outcome.status < 400) return success(outcome.json);
-      return refusal(keptError(outcome.json, tool), tool, given);
+      const input = tool.arguments.toInput(args);
+      const result = await api.call(tool.operation, principal, input, ctx);
+      if ('value' in result) return successResult(JSON.stringify(result.value));
+      if (result.replayed) ctx.set('Idempotent-Replayed', 'true');
+      if (result.status < 400) return successResult(result.json);
+      return errorResult(storedError(result.json, tool), tool, args);
     } catch (error) {
-      if (error instanceof ApiError) return refusal(error, tool, given);
-      // The package would tell its message to the caller.
-      this.host.log.error({ err: error, tool: tool.listing.name }, 'A tool failed unexpectedly');
-      return refusal(internalError.error(), tool, given);
+      if (error instanceof ApiError) return errorResult(error, tool, args);
+      // The package would send its message to the caller.
+      this.host.log.error({ err: error, tool: tool.definition.name }, 'A tool failed unexpectedly');
+      return errorResult(internalError.error(), tool, args);
     }
   }
 
-  #toolsOf({ operations }: TransportApi): Tools {
-    return (this.#tools ??= new Tools(operations));
+  #catalogOf({ operations }: TransportApi): ToolCatalog {
+    return (this.#catalog ??= new ToolCatalog(operations));
   }
+}
+
+interface Caller {
+  ctx: Context;
+  api: TransportApi;
+  principal: Principal;
 }
 
 /** Here a token that is not good is answered with 403 (docs/specification.md, 4.4). */
@@ -105,14 +114,4 @@ async function authenticate(ctx: Context, api: TransportApi): Promise<Principal>
     if (!(error instanceof ApiError) || error.kind !== invalidToken) throw error;
     throw invalidToken.error(error.message, { status: 403, headers: error.headers });
   }
-}
-
-interface Caller {
-  ctx: Context;
-  api: TransportApi;
-  principal: Principal;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,7 @@
-import { ErrorCode } from '../../src/core/errors';
+import { ErrorCode, recordNotFound } from '../../src/core/errors';
 
-export const photoNotFound = new ErrorCode(
-  'photo_not_found',
-  404,
-  'There is no photo of yours with this id.',
+export const photoNotFound = recordNotFound(
+  'photo',
   'Ids of photos are in the plants of list_plants and the events of list_events; create_photo gives a new one.',
 );
 /** Where a field of a request names a photo. */

@@ -30,6 +30,8 @@ export default definePlugin<Photos>({
   quotas: { photos: { limits: { free: freePhotos, pro: proPhotos }, error: photoLimitReached } },
   errors: [photoNotFound, photoLimitReached, invalidCrop],
   models: [photoModel],
+  instructions:
+    'Photos are metadata of images that are already at the image host: create_photo first, then pass its id in photoIds of an event or as primaryPhotoId of a plant.',
   setup: (host) => {
     const plants = host.use(plantsPlugin);
     const photos = new PhotoService(host, plants);

@@ -1,5 +1,6 @@
 import { asUuid, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
 import type { AccountScope } from '../../src/data/models';
+import { Resource } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Plants } from '../plants';
@@ -19,31 +20,31 @@ const SQUARE_TOLERANCE = 2;
 const QUOTA = 'photos';
 
 export class PhotoService {
+  readonly #records;
   readonly #photos;
 
   constructor(
     host: Host,
     private readonly plants: Plants,
   ) {
-    this.#photos = host.records(photoModel);
+    this.#records = host.records(photoModel);
+    this.#photos = new Resource(photo, this.#records, photoNotFound);
   }
 
   /** @throws ApiError plant_not_found for a plant that is not the account's */
   async create(tx: Transaction, body: CreatePhoto, _id = newId()): Promise<PhotoView> {
     if (body.plantId !== undefined) await this.plants.requireOwn(tx, body.plantId, 'plantId');
-    const document = photo.toDocument(body, { _id, userId: tx.userId, createdAt: tx.now });
-    await this.#photos.insert(tx, document);
-    return photo.toView(document);
+    return photo.toView(await this.#photos.create(tx, body, _id));
   }
 
   /** @throws ApiError photo_not_found */
   async get(scope: AccountScope, id: string): Promise<PhotoView> {
-    return photo.toView(await this.#find(scope, id));
+    return photo.toView(await this.#photos.get(scope, id));
   }
 
   /** @throws ApiError photo_not_found, invalid_crop (docs/specification.md, 2.9) */
   async crop(tx: Transaction, id: string, crop: CropPhoto): Promise<PhotoView> {
-    const image = await this.#find(tx, id);
+    const image = await this.#photos.get(tx, id);
     const { x, y, width, height } = crop;
     if (Math.abs(width - height) > SQUARE_TOLERANCE) {
       throw invalidCrop.error('The width and height of the crop must be within 2 pixels.');
@@ -57,14 +58,14 @@ export class PhotoService {
       );
     }
     const cropped = { cropX: x, cropY: y, cropWidth: width, cropHeight: height };
-    await this.#photos.updateOne(tx, { _id: toStoredId(id) }, { $set: cropped });
+    await this.#records.updateOne(tx, { _id: toStoredId(id) }, { $set: cropped });
     return photo.toView({ ...image, ...cropped });
   }
 
   /** Photos of an account by the text forms of their ids; those that are not there are left out. */
   async byIds(scope: AccountScope, ids: readonly StoredId[]): Promise<Map<string, PhotoView>> {
     if (ids.length === 0) return new Map();
-    const found = await this.#photos.find(scope, { _id: { $in: ids.map(asUuid) } });
+    const found = await this.#records.find(scope, { _id: { $in: ids.map(asUuid) } });
     return new Map(found.map((document) => [idText(document._id), photo.toView(document)]));
   }
 
@@ -89,7 +90,7 @@ export class PhotoService {
 
   /** After a plant is deleted its photos stay, without a plant (docs/decisions.md, "Plants"). */
   async detachPlant(tx: Transaction, plantId: string): Promise<void> {
-    await this.#photos.updateMany(
+    await this.#records.updateMany(
       tx,
       { plantId: toStoredId(plantId) },
       { $set: { plantId: null } },
@@ -98,7 +99,7 @@ export class PhotoService {
 
   /** Gives photos to a plant. */
   async attach(tx: Transaction, ids: readonly string[], plantId: string): Promise<void> {
-    await this.#photos.updateMany(
+    await this.#records.updateMany(
       tx,
       { _id: { $in: ids.map(toStoredId) } },
       { $set: { plantId: toStoredId(plantId) } },
@@ -107,7 +108,7 @@ export class PhotoService {
 
   /** Whose photos with these ids are, by the ids of those that there are. */
   async owners(ids: readonly string[]): Promise<Map<string, string>> {
-    const found = await this.#photos.findAcrossAccounts('ids in seeds may be those of others', {
+    const found = await this.#records.findAcrossAccounts('ids in seeds may be those of others', {
       _id: { $in: ids.map(toStoredId) },
     });
     return new Map(found.map(({ _id, userId }) => [idText(_id), userId]));
@@ -115,18 +116,12 @@ export class PhotoService {
 
   /** How many photos there are, counted one by one. */
   count(tx: Transaction): Promise<number> {
-    return this.#photos.count(tx);
+    return this.#records.count(tx);
   }
 
   /** Inserts many photos at once; the caller checks the limits of the tier. */
   async insertBulk(tx: Transaction, documents: readonly PhotoDocument[]): Promise<void> {
-    await this.#photos.insertBulk(tx, documents);
+    await this.#records.insertBulk(tx, documents);
     await tx.addUsage(QUOTA, documents.length);
-  }
-
-  async #find(scope: AccountScope, id: string): Promise<PhotoDocument> {
-    const document = await this.#photos.findOne(scope, { _id: toStoredId(id) });
-    if (!document) throw photoNotFound.error();
-    return document;
   }
 }

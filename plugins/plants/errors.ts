@@ -1,11 +1,6 @@
-import { ErrorCode } from '../../src/core/errors';
+import { ErrorCode, recordNotFound } from '../../src/core/errors';
 
-export const plantNotFound = new ErrorCode(
-  'plant_not_found',
-  404,
-  'There is no plant of yours with this id.',
-  'Call list_plants for the ids of all plants.',
-);
+export const plantNotFound = recordNotFound('plant', 'Call list_plants for the ids of all plants.');
 /** Where a field of a request names a plant. */
 export const unknownPlant = plantNotFound.at(400, 'A field names a plant that is not yours.');
 export const plantLimitReached = new ErrorCode(

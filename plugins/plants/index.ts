@@ -48,6 +48,8 @@ export default definePlugin<Plants>({
   errors: [plantNotFound, plantLimitReached],
   emits: [plantDeleted],
   models: [plantModel],
+  instructions:
+    "Plants are one person's. list_plants turns a plant's name into its id, and says when each was lastWatered and had its lastEvent. delete_plant is final: ask first.",
   setup: (host) => {
     const plants = new PlantService(host);
     return {

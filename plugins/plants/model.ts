@@ -1,13 +1,9 @@
-import { Schema } from 'mongoose';
+import { resourceModel } from '../../src/data/resource';
+import { plant } from './schema';
 
-import { accountModel } from '../../src/data/models';
-import { plant, type PlantDocument } from './schema';
-
-export const plantModel = accountModel<PlantDocument>(
-  'Plant',
-  new Schema(plant.paths, { collection: 'plants', versionKey: false })
-    // The list, in its order.
-    .index({ userId: 1, createdAt: 1, _id: 1 })
-    // The distinct locations.
-    .index({ userId: 1, location: 1 }),
-);
+export const plantModel = resourceModel('Plant', 'plants', plant, [
+  // The list, in its order.
+  { userId: 1, createdAt: 1, _id: 1 },
+  // The distinct locations.
+  { userId: 1, location: 1 },
+]);

@@ -1,7 +1,7 @@
 import type Joi from 'joi';
 
 import { type ErrorCode, validationError } from '../../src/core/errors';
-import { idText, type StoredId } from '../../src/core/ids';
+import { type StoredId, toStoredId } from '../../src/core/ids';
 import type { AccountScope } from '../../src/data/models';
 
 /** Where plants find their primary photos. A plugin that keeps photos provides it. */
@@ -35,10 +35,10 @@ export class PrimaryPhotos {
   }
 
   /** @throws ApiError where a request names a photo that is not the account's own */
-  async requireOwn(scope: AccountScope, id: StoredId | null | undefined): Promise<void> {
+  async requireOwn(scope: AccountScope, id: string | null | undefined): Promise<void> {
     if (id === undefined || id === null) return;
-    const text = idText(id);
-    if ((await this.byIds(scope, [id])).has(text)) return;
+    const text = id.toLowerCase();
+    if ((await this.byIds(scope, [toStoredId(id)])).has(text)) return;
     const kind = this.#source?.unknownPhoto ?? validationError;
     throw kind.error(`primaryPhotoId names a photo that is not yours: ${text}.`);
   }

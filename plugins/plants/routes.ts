@@ -1,7 +1,7 @@
 import Joi from 'joi';
 
-import { type Operation, read, write } from '../../src/plugins/operation';
-import { success, withKeys } from '../../src/fields/joi';
+import { type Operation, read, remove, write } from '../../src/plugins/operation';
+import { withKeys } from '../../src/fields/joi';
 import { plantLimitReached, plantNotFound } from './errors';
 import { locations, plant } from './schema';
 import type { PlantService } from './service';
@@ -68,22 +68,17 @@ export function routes(plants: PlantService): Operation[] {
       },
       handler: ({ tx, params, body }) => plants.update(tx, params.id, body),
     }),
-    write({
-      method: 'DELETE',
+    remove({
       path: '/api/plants/{id}',
       summary: 'Remove a plant',
       access: { scope: 'plants:write' },
       params: { id: plantNotFound },
-      response: { schema: success, description: 'The plant is gone' },
       tool: {
         name: 'delete_plant',
         description:
           'Remove a plant and all of its events for good; its photos stay. This cannot be undone: ask the person first.',
       },
-      handler: async ({ tx, params }) => {
-        await plants.delete(tx, params.id);
-        return { success: true };
-      },
+      handler: ({ tx, params }) => plants.delete(tx, params.id),
     }),
     read({
       path: '/api/locations',

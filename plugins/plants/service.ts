@@ -2,6 +2,7 @@ import type { ClientSession } from 'mongoose';
 
 import { idText, newId, toStoredId } from '../../src/core/ids';
 import type { AccountScope } from '../../src/data/models';
+import { LIST_ORDER, Resource } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import { plantDeleted } from './domain-events';
@@ -26,62 +27,57 @@ export interface PlantSummary extends LastCare {
 }
 
 const QUOTA = 'plants';
-const LIST_ORDER = { createdAt: 1, _id: 1 } as const;
 
 export class PlantService {
   readonly photos = new PrimaryPhotos();
+  readonly #records;
   readonly #plants;
 
   constructor(host: Host) {
-    this.#plants = host.records(plantModel);
+    this.#records = host.records(plantModel);
+    this.#plants = new Resource(plant, this.#records, plantNotFound);
   }
 
   /** All plants of an account, by `createdAt`, then `id`. */
   async list(userId: string): Promise<PlantView[]> {
-    return this.#present({ userId }, await this.#plants.find({ userId }, {}, { sort: LIST_ORDER }));
+    return this.#present({ userId }, await this.#plants.list({ userId }));
   }
 
   /** @throws ApiError plant_not_found */
   async get(userId: string, id: string): Promise<PlantView> {
-    return this.#presentOne({ userId }, await this.#find({ userId }, id));
+    return this.#presentOne({ userId }, await this.#plants.get({ userId }, id));
   }
 
   /** @throws ApiError photo_not_found for a primary photo that is not the account's */
   async create(tx: Transaction, body: CreatePlant, _id = newId()): Promise<PlantView> {
-    const { userId, now } = tx;
-    const document = plant.toDocument(body, { _id, userId, createdAt: now, updatedAt: now });
-    await this.photos.requireOwn(tx, document.primaryPhotoId);
-    await this.#plants.insert(tx, document);
-    return this.#presentOne(tx, document);
+    await this.photos.requireOwn(tx, body.primaryPhotoId);
+    return this.#presentOne(tx, await this.#plants.create(tx, body, _id));
   }
 
   /** Changes the fields given; none given changes nothing. @throws ApiError plant_not_found */
   async update(tx: Transaction, id: string, body: UpdatePlant): Promise<PlantView> {
-    const before = await this.#find(tx, id);
-    if (Object.keys(body).length === 0) return this.#presentOne(tx, before);
-    const changes = { ...plant.toChanges(body), updatedAt: tx.now };
-    await this.photos.requireOwn(tx, changes.primaryPhotoId);
-    await this.#plants.updateOne(tx, { _id: toStoredId(id) }, { $set: changes });
-    return this.#presentOne(tx, { ...before, ...changes });
+    const changed = await this.#plants.update(tx, id, body);
+    await this.photos.requireOwn(tx, body.primaryPhotoId);
+    return this.#presentOne(tx, changed);
   }
 
   /** Deletes a plant for good. @throws ApiError plant_not_found */
   async delete(tx: Transaction, id: string): Promise<void> {
-    if (!(await this.#plants.deleteOne(tx, { _id: toStoredId(id) }))) throw plantNotFound.error();
+    await this.#plants.delete(tx, id);
     await tx.addUsage(QUOTA, -1);
     await tx.emit(plantDeleted, { plantId: id });
   }
 
   /** The distinct non-empty locations, sorted by UTF-16 code unit. */
   async locations(userId: string): Promise<string[]> {
-    const values = await this.#plants.distinct({ userId }, 'location');
+    const values = await this.#records.distinct({ userId }, 'location');
     return values
       .filter((value): value is string => typeof value === 'string' && value !== '')
       .sort();
   }
 
   exists(scope: AccountScope, id: string): Promise<boolean> {
-    return this.#plants.exists(scope, { _id: toStoredId(id) });
+    return this.#records.exists(scope, { _id: toStoredId(id) });
   }
 
   /** @throws ApiError plant_not_found with status 400 where a field names no plant of the account */
@@ -93,7 +89,7 @@ export class PlantService {
   /** All plants of an account in short, in the order of the list. */
   async summaries(userId: string, session: ClientSession): Promise<PlantSummary[]> {
     const projection = { name: 1, species: 1, createdAt: 1, lastWatered: 1, lastEvent: 1 } as const;
-    const documents = await this.#plants.find(
+    const documents = await this.#records.find(
       { userId, session },
       {},
       { projection, sort: LIST_ORDER },
@@ -114,17 +110,17 @@ export class PlantService {
    * @returns whether there is such a plant
    */
   recordCare(tx: Transaction, id: string, care: Partial<LastCare>): Promise<boolean> {
-    return this.#plants.updateOne(tx, { _id: toStoredId(id) }, { $max: care });
+    return this.#records.updateOne(tx, { _id: toStoredId(id) }, { $max: care });
   }
 
   /** Sets when a plant was last cared for, whatever was known before. */
   async setLastCare(tx: Transaction, id: string, care: LastCare): Promise<void> {
-    await this.#plants.updateOne(tx, { _id: toStoredId(id) }, { $set: care });
+    await this.#records.updateOne(tx, { _id: toStoredId(id) }, { $set: care });
   }
 
   /** Whose plants with these ids are, by the ids of those that there are. */
   async owners(ids: readonly string[]): Promise<Map<string, string>> {
-    const found = await this.#plants.findAcrossAccounts('ids in seeds may be those of others', {
+    const found = await this.#records.findAcrossAccounts('ids in seeds may be those of others', {
       _id: { $in: ids.map(toStoredId) },
     });
     return new Map(found.map(({ _id, userId }) => [idText(_id), userId]));
@@ -132,19 +128,13 @@ export class PlantService {
 
   /** How many plants there are, counted one by one. */
   count(tx: Transaction): Promise<number> {
-    return this.#plants.count(tx);
+    return this.#records.count(tx);
   }
 
   /** Inserts many plants at once; the caller checks the limits of the tier. */
   async insertBulk(tx: Transaction, documents: readonly PlantDocument[]): Promise<void> {
-    await this.#plants.insertBulk(tx, documents);
+    await this.#records.insertBulk(tx, documents);
     await tx.addUsage(QUOTA, documents.length);
-  }
-
-  async #find(scope: AccountScope, id: string): Promise<PlantDocument> {
-    const document = await this.#plants.findOne(scope, { _id: toStoredId(id) });
-    if (!document) throw plantNotFound.error();
-    return document;
   }
 
   async #presentOne(scope: AccountScope, document: PlantDocument): Promise<PlantView> {

@@ -29,6 +29,20 @@ export class ErrorCode {
   }
 }
 
+/**
+ * The error for an id that none of the account's records of a kind has.
+ *
+ * @param kind a word such as `record`: the code is then `record_not_found`
+ */
+export function recordNotFound(kind: string, remedy: string): ErrorCode {
+  return new ErrorCode(
+    `${kind}_not_found`,
+    404,
+    `There is no ${kind} of yours with this id.`,
+    remedy,
+  );
+}
+
 interface ErrorOptions {
   status?: number;
   headers?: Record<string, string>;

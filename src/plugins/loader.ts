@@ -20,21 +20,21 @@ const requireFrom = createRequire(__filename);
 export const PLUGINS_FOLDER = path.resolve(__dirname, '../../plugins');
 
 /**
- * Finds every folder in `folder`, checks the manifests alone and against each other, and answers
- * the plugins in the order in which they require each other.
+ * Finds every folder in the folders given, checks the manifests alone and against each other, and
+ * answers the plugins in the order in which they require each other.
  *
  * @throws LoaderError naming every fault; nothing is skipped
  */
-export function loadPlugins(folder: string = PLUGINS_FOLDER): Plugin[] {
-  const names = readdirSync(folder)
-    // Follows symbolic links: a linked folder is one like any other.
-    .filter((name) => statSync(path.join(folder, name)).isDirectory())
-    .sort();
+export function loadPlugins(
+  folder: string = PLUGINS_FOLDER,
+  ...others: readonly string[]
+): Plugin[] {
   const plugins: Plugin[] = [];
   const faults: string[] = [];
-  for (const name of names) {
+  for (const plugin of [folder, ...others].flatMap(foldersIn)) {
+    const name = path.basename(plugin);
     try {
-      const manifest = manifestOf(path.join(folder, name));
+      const manifest = manifestOf(plugin);
       const fault = manifestSchemaFault(name, manifest);
       if (fault === undefined)
         plugins.push(manifest as Plugin); // Its shape was just checked.
@@ -47,6 +47,16 @@ export function loadPlugins(folder: string = PLUGINS_FOLDER): Plugin[] {
   faults.push(...manifestFaults(plugins));
   if (faults.length > 0) throw new LoaderError(faults);
   return inOrder(plugins);
+}
+
+function foldersIn(folder: string): string[] {
+  return (
+    readdirSync(folder)
+      .sort()
+      .map((name) => path.join(folder, name))
+      // Follows symbolic links: a linked folder is one like any other.
+      .filter((each) => statSync(each).isDirectory())
+  );
 }
 
 function manifestOf(folder: string): unknown {

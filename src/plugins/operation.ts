@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { ErrorCode } from '../core/errors';
 import type { Account, Tier } from '../core/identity';
 import type { Transaction } from '../data/transaction';
+import { success } from '../fields/joi';
 
 /** Who may call: holders of a scope, of any valid token, or everybody; the last two with a reason. */
 export type Access = { scope: string } | { anyToken: string } | { public: string };
@@ -120,6 +121,11 @@ interface WriteOperation<Body, Names extends string> extends OperationBase<Names
   handler: (call: WriteCall<Body, Names>) => Promise<unknown>;
 }
 
+interface DeleteOperation<Names extends string> extends OperationBase<Names> {
+  access: { scope: string };
+  handler: (call: WriteCall<undefined, Names>) => Promise<void>;
+}
+
 /** Declares an operation that changes nothing. */
 export function read<Query = undefined, Names extends string = never>(
   operation: ReadOperation<Query, Names>,
@@ -155,6 +161,22 @@ export function write<Body = undefined, Names extends string = never>({
     idempotent: isPost && notIdempotent === undefined,
     response: { status: isPost ? 201 : 200, ...operation.response },
   };
+}
+
+/** Declares an operation that deletes a record; it answers a bare success. */
+export function remove<Names extends string = never>({
+  handler,
+  ...operation
+}: DeleteOperation<Names>): Operation {
+  return write<undefined, Names>({
+    ...operation,
+    method: 'DELETE',
+    response: { schema: success, description: 'It is deleted' },
+    handler: async (call) => {
+      await handler(call);
+      return { success: true };
+    },
+  });
 }
 
 /** `GET /api/records`: how messages and logs name an operation. */

@@ -12,7 +12,7 @@ import accountsPlugin from '../../plugins/accounts';
 import { createHttpServer } from '../../src/http/server';
 import { type Program, startProgram } from '../../src/app/program';
 
-const BUDGET_MS = 0.4;
+const BUDGET_MS = 1.5;
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 1000);
 const WARM_UP = Math.ceil(ROUNDS / 5);
 const REVISION = '2026-07-28';

@@ -1,8 +1,10 @@
+import { scopesOf } from '../../src/app/app';
+import { loadPlugins } from '../../src/plugins/loader';
 import { freshDatabase, startService, type TestService, userOf } from '../support/service';
 import { record } from '../support/client';
 import { CommandLine, resultOf, run, start } from './run';
 
-const ALL_SCOPES = ['plants:read', 'plants:write', 'events:write', 'insights:read'];
+const ALL_SCOPES = [...scopesOf(loadPlugins()).keys()];
 const UNKNOWN_ID = '019b2f6e-51a0-7c3e-9d59-0d5c0a2f7b11';
 
 let service: TestService;

@@ -27,7 +27,7 @@ test('audit routes --json says why something is open, and names the collections 
   const found = (method: string, path: string) =>
     endpoints.find((each) => each.method === method && each.path === path);
   expect(found('GET', '/api/mcp')).toMatchObject({
-    access: { public: 'section 4.4 asks for no token' },
+    access: { public: 'which tools there are is no secret' },
     collections: [],
   });
   expect(found('GET', '/api/plants')).toMatchObject({

@@ -58,6 +58,11 @@ export async function run(args: readonly string[], env: NodeJS.ProcessEnv): Prom
   }
 }
 
+/** Runs a command without any server to be had: it must not need one. */
+export function runAlone(...args: string[]): Promise<Ended> {
+  return run(args, { DATA_DIR: '/nonexistent/data' });
+}
+
 /** Runs commands on a database. */
 export class CommandLine {
   readonly #env: NodeJS.ProcessEnv;

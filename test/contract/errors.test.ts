@@ -1,6 +1,6 @@
 import { ErrorCode, hostErrors } from '../../src/core/errors';
-import { loadPlugins } from '../../src/plugins/loader';
 import { operationRows } from '../support/operations';
+import { pluginsUnderTest } from '../support/plugins';
 
 /** The codes that clients rely on, each with the status that it usually comes with. */
 const CODES: Readonly<Record<string, number>> = {
@@ -28,7 +28,7 @@ const CODES: Readonly<Record<string, number>> = {
   internal_error: 500,
 };
 
-const plugins = loadPlugins();
+const plugins = pluginsUnderTest();
 const declared = [...hostErrors, ...plugins.flatMap(({ errors }) => errors ?? [])];
 
 test('the codes of the list are declared, and each code once', () => {

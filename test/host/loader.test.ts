@@ -187,6 +187,13 @@ describe('what two plugins both declare', () => {
     );
   });
 
+  test('a plugin name is refused in folders that are apart', () => {
+    const folders = [1, 2].map(() => pluginFolder({ herbs: manifest('herbs') }));
+    expect(() => loadPlugins(...folders)).toThrow(
+      'plugins/herbs: the plugin herbs is already that of plugins/herbs',
+    );
+  });
+
   test('a plugin name is refused, since the second is in a folder of another name', () => {
     const modules = { one: manifest('one'), two: manifest('one') };
     expect(refusalOf(modules)).toBe(
@@ -245,6 +252,12 @@ describe('requirements', () => {
     expect(refusalOf({ herbs: manifest('herbs', "requires: ['herbs']") })).toBe(
       'plugins/herbs: require each other in a cycle',
     );
+  });
+
+  test('a plugin may require one of another folder', () => {
+    const far = pluginFolder({ pots: manifest('pots') });
+    const near = pluginFolder({ herbs: manifest('herbs', "requires: ['pots']") });
+    expect(loadPlugins(near, far).map(({ name }) => name)).toEqual(['pots', 'herbs']);
   });
 
   test('the order follows from what is required, never from the names of folders', () => {

@@ -1,5 +1,6 @@
 import packageJson from '../../package.json';
 import accountsPlugin from '../../plugins/accounts';
+import { toolRows } from '../support/operations';
 import { send } from '../support/raw';
 import { startService, type TestService } from '../support/service';
 import { assistant, type Assistant, post, rpc, type RpcReply } from './support';
@@ -24,10 +25,8 @@ describe('GET', () => {
       name: packageJson.name,
       version: packageJson.version,
       auth: 'bearer',
-      scopes: expect.arrayContaining([
-        ...['plants:read', 'plants:write', 'events:write', 'insights:read'],
-      ]) as string[],
-      tools: service.app.operations.flatMap(({ tool }) => ('name' in tool ? [tool.name] : [])),
+      scopes: [...service.app.scopes.keys()],
+      tools: toolRows().map(([name]) => name),
     });
   });
 

@@ -1,9 +1,12 @@
-import { INSTRUCTIONS } from '../../plugins/mcp/instructions';
+import { toolRows } from '../support/operations';
+import { pluginsUnderTest } from '../support/plugins';
 import { startService, type TestService } from '../support/service';
 import { ajv, assistant, type Assistant, listTools, post, rpc, type Tool, TOOLS } from './support';
 
 /** What a list of these tools may cost a model, in characters. */
 const LONGEST_LIST = 24_000;
+
+const clientInfo = { name: 'test', version: '1' };
 
 let service: TestService;
 let me: Assistant;
@@ -17,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 test('every operation is a tool under its name, in the order of operations', () => {
-  const names = service.app.operations.flatMap(({ tool }) => ('name' in tool ? [tool.name] : []));
+  const names = toolRows().map(([name]) => name);
   expect(tools.map(({ name }) => name)).toEqual(names);
   expect(names).toEqual(expect.arrayContaining(TOOLS));
 });
@@ -29,9 +32,16 @@ test('the whole list is affordable', async () => {
   expect(JSON.stringify({ tools: own }).length).toBeLessThan(LONGEST_LIST);
 });
 
-test('the instructions are short, and name only tools that there are', () => {
-  expect(INSTRUCTIONS.length).toBeLessThan(1024);
-  expectTools(INSTRUCTIONS);
+test('the instructions are short, have what each plugin says, and name only tools that there are', async () => {
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
+  const { body } = await post(me, rpc('initialize', params));
+  const { instructions } = body.result as { instructions: string }; // What MCP has it answer.
+  // With those of the fixtures, so that there is space for a newcomer's.
+  expect(instructions.length).toBeLessThan(1024);
+  const sentences = pluginsUnderTest().flatMap((plugin) => plugin.instructions ?? []);
+  expect(sentences.length).toBeGreaterThan(1);
+  for (const sentence of sentences) expect(instructions).toContain(sentence);
+  expectTools(instructions);
 });
 
 test('descriptions and remedies name only tools that there are', () => {
@@ -44,7 +54,8 @@ test('descriptions and remedies name only tools that there are', () => {
 
 /** Every word of a text that looks like a tool's name is one. */
 function expectTools(text: string): void {
-  const names = text.match(/\b(list|get|create|update|delete|crop)_[a-z_]+/g) ?? [];
+  const verbs = new Set(tools.map(({ name }) => name.split('_')[0]));
+  const names = text.match(new RegExp(`\\b(${[...verbs].join('|')})_[a-z_]+`, 'g')) ?? [];
   for (const name of names) expect(tools.map((tool) => tool.name)).toContain(name);
 }
 
@@ -78,17 +89,19 @@ test('annotations are all there, and true', () => {
   expect(hints['delete_plant']).toEqual(change);
 });
 
-test.each([
-  [
-    ['plants:read'],
-    'get_photo,get_plant,list_announcements,list_events,list_locations,list_month_events,list_plants',
-  ],
-  [['events:write'], 'create_event,delete_event,list_announcements,update_event'],
-  [['insights:read'], 'get_insights,list_announcements'],
-  [[], 'list_announcements'],
-])('a token with %j sees what it can call', async (scopes, expected) => {
-  const narrow = await assistant(service, { scopes });
-  const names = (await listTools(narrow)).map(({ name }) => name);
-  expect([...names].sort().join()).toBe(expected);
-  expect(names).toEqual(tools.map(({ name }) => name).filter((name) => names.includes(name)));
-});
+const scopes = new Set(
+  toolRows().flatMap(([, { access }]) => ('scope' in access ? [access.scope] : [])),
+);
+
+test.each([[], ...[...scopes].map((scope) => [scope]), [...scopes]].map((each) => [each]))(
+  'a token with %j sees what it can call, in the order of operations',
+  async (held) => {
+    const narrow = await assistant(service, { scopes: held });
+    const callable = toolRows().filter(
+      ([, { access }]) => !('scope' in access) || held.includes(access.scope),
+    );
+    expect((await listTools(narrow)).map(({ name }) => name)).toEqual(
+      callable.map(([name]) => name),
+    );
+  },
+);

@@ -1,4 +1,6 @@
 import type { Operation } from '../../src/plugins/operation';
+import { gardenOf } from '../support/garden';
+import { type Ids, toolRows, validRequest } from '../support/operations';
 import { send } from '../support/raw';
 import { startService, type TestService } from '../support/service';
 import { type Property, valuesFor } from './cases';
@@ -7,41 +9,20 @@ import { assistant, type Assistant, callTool, listTools, type Tool, validators }
 let service: TestService;
 let me: Assistant;
 let tools: Tool[];
-let base: Map<string, Record<string, unknown>>;
+let ids: Ids;
 
 beforeAll(async () => {
   service = await startService({ env: { TIER_PRO_PLANTS: '100000' } });
   me = await assistant(service);
-  const { user } = me;
   tools = await listTools(me);
-  const plant = await user.plant();
-  const event = await user.event(plant.id, { type: 'growth', growthAmount: 1, growthUnit: 'cm' });
-  const photo = await user.photo();
-  // A complete call of each tool whose arguments are varied; each case changes one of them.
-  base = new Map<string, Record<string, unknown>>([
-    ['create_plant', { name: 'Fern' }],
-    ['update_plant', { id: plant.id }],
-    ['create_event', { id: plant.id }],
-    ['update_event', { id: event.id }],
-    ['list_events', { id: plant.id }],
-    ['list_month_events', { id: plant.id, monthStart: 0, monthEnd: 1 }],
-    [
-      'create_photo',
-      {
-        imagehostPublicId: 'garden/fern',
-        secureUrl: 'https://images.example.com/fern.jpg',
-        width: 800,
-        height: 600,
-        format: 'jpg',
-      },
-    ],
-    ['crop_photo', { id: photo.id, x: 0, y: 0, width: 600, height: 600 }],
-  ]);
+  ids = await gardenOf(me.user);
 });
 afterAll(() => service.close());
 
-/** Refusals that are about records or about fields together, which no schema can tell. */
-const BEYOND_SCHEMAS = ['photo_not_found', 'plant_not_found', 'invalid_crop', 'invalid_cursor'];
+/** A complete call of a tool; each case changes one of its arguments. */
+function baseOf(operation: Operation): Record<string, unknown> {
+  return validRequest(operation, ids).toolArguments;
+}
 
 /** Whether REST accepts the arguments of a tool, laid out as it wants them. */
 async function restAccepts(
@@ -62,7 +43,9 @@ async function restAccepts(
   });
   expect(status).toBeLessThan(500);
   const { code } = JSON.parse(text) as { code?: string };
-  return { accepts: status < 300 || BEYOND_SCHEMAS.includes(code ?? ''), answer: text };
+  // What an operation declares beside is about records or about fields together, beyond schemas.
+  const beyond = [...Object.values(operation.params ?? {}), ...(operation.errors ?? [])];
+  return { accepts: status < 300 || beyond.some((error) => error.code === code), answer: text };
 }
 
 function textOf(value: unknown): string {
@@ -70,10 +53,9 @@ function textOf(value: unknown): string {
 }
 
 /** Every case of a tool: its base with one argument changed, missing, or too many. */
-function casesOf({ name, inputSchema }: Tool): Record<string, unknown>[] {
-  const given = base.get(name) ?? {};
+function casesOf({ name, inputSchema }: Tool, operation: Operation): Record<string, unknown>[] {
+  const given = baseOf(operation);
   const properties = inputSchema['properties'] as Record<string, Property>;
-  const operation = operationOf(name);
   const cases: Record<string, unknown>[] = [given];
   for (const [property, schema] of Object.entries(properties)) {
     if (property in (operation.params ?? {})) continue;
@@ -111,26 +93,22 @@ function operationOf(name: string): Operation {
   return found;
 }
 
-test.each([
-  'create_plant',
-  'update_plant',
-  'create_event',
-  'update_event',
-  'list_events',
-  'list_month_events',
-  'create_photo',
-  'crop_photo',
-])(
+const withArguments = toolRows().filter(([, { query, body }]) => query ?? body);
+const withoutArguments = toolRows().filter(
+  ([, { params, query, body }]) => !params && !query && !body,
+);
+
+test.each(withArguments)(
   'the input schema of %s accepts what REST accepts, and nothing else',
-  async (name) => {
+  async (name, operation) => {
     const tool = tools.find((each) => each.name === name);
     const input = validators(tools).get(name)?.input;
     if (!tool || !input) throw new Error(`There is no tool ${name}.`);
-    const cases = casesOf(tool);
+    const cases = casesOf(tool, operation);
     const differences: unknown[] = [];
     let accepted = 0;
     for (const given of cases) {
-      const rest = await restAccepts(operationOf(name), given);
+      const rest = await restAccepts(operation, given);
       if (rest.accepts) accepted += 1;
       if (input(given) !== rest.accepts) differences.push([given, rest.answer, input.errors]);
     }
@@ -147,9 +125,10 @@ test('the types of journal entries agree in all combinations', async () => {
   const input = validators(tools).get('create_event')?.input;
   for (const isJournal of [undefined, true, false, null, 'true']) {
     for (const type of [undefined, 'journal', 'watered', 'note', 'diary', null]) {
-      const given = JSON.parse(
-        JSON.stringify({ ...base.get('create_event'), isJournal, type }),
-      ) as Record<string, unknown>;
+      const given = JSON.parse(JSON.stringify({ ...baseOf(operation), isJournal, type })) as Record<
+        string,
+        unknown
+      >;
       const { accepts } = await restAccepts(operation, given);
       expect([given, input?.(given)]).toEqual([given, accepts]);
     }
@@ -162,7 +141,7 @@ test('every tool with an id refuses what is not a UUID, by schema and by result'
     if (!properties['id']) continue;
     const input = validators(tools).get(name)?.input;
     for (const id of [undefined, null, 7, '', 'fern', ['x']]) {
-      const given = { ...base.get(name), id };
+      const given = { ...baseOf(operationOf(name)), id };
       expect(input?.(JSON.parse(JSON.stringify(given)))).toBe(false);
       const result = await callTool(me, name, given);
       expect(result.isError).toBe(true);
@@ -174,7 +153,8 @@ test('every tool with an id refuses what is not a UUID, by schema and by result'
 });
 
 test('tools without arguments take none', async () => {
-  for (const name of ['list_plants', 'list_locations', 'get_insights', 'list_announcements']) {
+  expect(withoutArguments.length).toBeGreaterThanOrEqual(4);
+  for (const [name] of withoutArguments) {
     const input = validators(tools).get(name)?.input;
     expect([input?.({}), input?.({ colour: 'green' })]).toEqual([true, false]);
     const result = await callTool(me, name, { colour: 'green' });

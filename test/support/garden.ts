@@ -1,23 +1,36 @@
-import { type Ids, kindOf, operationRows, validRequest } from './operations';
+import { type Operation, operationName } from '../../src/plugins/operation';
+import {
+  fieldsOf,
+  fullRequest,
+  type Ids,
+  kindOf,
+  kinds,
+  operationRows,
+  referenceOf,
+  type SampleRequest,
+  validRequest,
+} from './operations';
 import type { TestService, TestUser } from './service';
+import { bodyOf } from './shapes';
 
-const rows = operationRows();
+const operations = operationRows().map(([, operation]) => operation);
 
-/** A record of each kind of a user, also of kinds that a plugin of tomorrow adds. */
+/** The operations that make a record of each kind; each after those of the records that it needs. */
+const creations = inOrder(
+  kinds.flatMap((kind) => {
+    const create = creationOf(kind);
+    return create ? [{ kind, create }] : [];
+  }),
+);
+
+/** A record of each kind of a user, in which every field has a value. */
 export async function gardenOf(user: TestUser): Promise<Ids> {
-  const photo = await user.photo();
-  const plant = await user.plant({ primaryPhotoId: photo.id, location: 'Hall' });
-  const event = await user.event(plant.id, { photoIds: [photo.id], text: 'Kept' });
-  const ids: Record<string, string> = { plant: plant.id, event: event.id, photo: photo.id };
-  for (const [, operation] of rows) {
-    const [parameter] = Object.keys(operation.params ?? {});
-    const kind = parameter === undefined ? '' : kindOf(operation, parameter);
-    const list = operation.path.replace(/\/\{\w+\}$/, '');
-    const [, create] = rows.find(([name]) => name === `POST ${list}`) ?? [];
-    if (kind === '' || kind in ids || !create) continue;
-    const { path, body } = validRequest(create, ids);
-    const made = await user.post(path, body).expect(201);
-    ids[kind] = String((made.body as { id: unknown }).id);
+  const ids: Record<string, string> = {};
+  // The second time each can name all others.
+  for (const requestOf of [validRequest, fullRequest]) {
+    for (const { kind, create } of creations) {
+      ids[kind] = await idOfNew(user, create, requestOf(create, ids));
+    }
   }
   return ids;
 }
@@ -32,4 +45,70 @@ export async function everythingStored(service: TestService): Promise<Record<str
     return [collection.collectionName, texts] as const;
   });
   return Object.fromEntries(await Promise.all(dumps));
+}
+
+interface Creation {
+  kind: string;
+  create: Operation;
+}
+
+/** The POST to the list of a kind, or else the one that answers what a read of a record answers. */
+function creationOf(kind: string): Operation | undefined {
+  const ofOne = operations.filter((operation) => {
+    const [, parameter = ''] = /\{(\w+)\}$/.exec(operation.path) ?? [];
+    return kindOf(operation, parameter) === kind;
+  });
+  const posts = operations.filter(({ method }) => method === 'POST');
+  const lists = ofOne.map(({ path }) => path.replace(/\/\{\w+\}$/, ''));
+  const shapes = ofOne.map(shapeOf);
+  return (
+    posts.find(({ path }) => lists.includes(path)) ??
+    posts.find((each) => shapes.includes(shapeOf(each)))
+  );
+}
+
+function shapeOf({ response }: Operation): string {
+  return JSON.stringify(response.schema.describe());
+}
+
+function inOrder(all: readonly Creation[]): Creation[] {
+  const ordered: Creation[] = [];
+  const waiting = [...all];
+  while (waiting.length > 0) {
+    const made = ordered.map(({ kind }) => kind);
+    const next = waiting.findIndex(({ create }) =>
+      needs(create).every((kind) => made.includes(kind)),
+    );
+    const [ready] = next < 0 ? [] : waiting.splice(next, 1);
+    if (!ready) {
+      const names = waiting.map(
+        ({ create }) => `${operationName(create)} (${needs(create).join()})`,
+      );
+      throw new Error(`These need records that nothing makes: ${names.join(', ')}`);
+    }
+    ordered.push(ready);
+  }
+  return ordered;
+}
+
+/** The kinds of records that must be there before one is made. */
+function needs(create: Operation): string[] {
+  const inPath = Object.keys(create.params ?? {}).map((name) => kindOf(create, name));
+  const inBody = fieldsOf(create.body)
+    .filter((field) => field.required)
+    .flatMap((field) => referenceOf(create, field) ?? []);
+  return [...inPath, ...inBody];
+}
+
+/** @throws Error naming the operation, the sample and the answer where it is refused */
+async function idOfNew(
+  user: TestUser,
+  create: Operation,
+  { path, body }: SampleRequest,
+): Promise<string> {
+  const answer = await user.post(path, body);
+  if (answer.status === create.response.status) return String(bodyOf(answer)['id']);
+  throw new Error(
+    `${operationName(create)} answers the sample ${JSON.stringify(body)} with ${answer.status}: ${answer.text}`,
+  );
 }

@@ -2,12 +2,20 @@ import type Joi from 'joi';
 import pino from 'pino';
 
 import { App } from '../../src/app/app';
-import { loadPlugins } from '../../src/plugins/loader';
 import { type Operation, operationName } from '../../src/plugins/operation';
+import { pluginsUnderTest } from './plugins';
+
+const app = new App({ plugins: pluginsUnderTest(), env: {}, log: pino({ level: 'silent' }) });
+
+/** All operations that are tools, by the names of those: rows for `test.each`. */
+export function toolRows(): [tool: string, operation: Operation][] {
+  return app.operations.flatMap((operation) =>
+    'name' in operation.tool ? [[operation.tool.name, operation]] : [],
+  );
+}
 
 /** All operations by name, known before anything is started: rows for `test.each`. */
 export function operationRows(): [name: string, operation: Operation][] {
-  const app = new App({ plugins: loadPlugins(), env: {}, log: pino({ level: 'silent' }) });
   return app.operations.map((operation) => [operationName(operation), operation]);
 }
 
@@ -22,6 +30,8 @@ export interface Field {
   format: string | undefined;
   min: number | undefined;
   max: number | undefined;
+  /** A number that it must be greater than. */
+  greater: number | undefined;
   /** What the elements of a list are. */
   items: Field | undefined;
 }
@@ -59,29 +69,22 @@ function fieldOf(name: string, described: Described): Field {
       metas.find((meta) => meta.jsonSchema)?.jsonSchema?.format ?? (isUri ? 'uri' : undefined),
     min: limit('min'),
     max: limit('max'),
+    greater: limit('greater'),
     items: item && fieldOf(`${name}[0]`, item),
   };
 }
 
-/** A value that a field takes. */
-function sampleOf({ type, values, format, min }: Field): unknown {
-  if (values.length > 0) return values[0];
-  if (type === 'number') return Math.max(min ?? 0, 0);
-  if (type === 'boolean') return false;
-  if (type === 'array') return [];
-  if (format === 'uri') return 'https://images.example.com/fern.jpg';
-  if (format === 'date-time') return '2026-03-01T09:30:00Z';
-  return 'fern';
-}
-
-/** Records of each kind that paths name, by the kind that "… not found" names. */
+/** Records of each kind that paths and fields name, by the kind that "… not found" names. */
 export type Ids = Readonly<Record<string, string>>;
 
 export interface SampleRequest {
   method: Operation['method'];
+  /** With its parameters filled in, and the query. */
   path: string;
   /** Undefined where the operation takes none. */
   body: Record<string, unknown> | undefined;
+  /** The same as a tool takes it. */
+  toolArguments: Record<string, unknown>;
 }
 
 /** What a path parameter stands for: `plant`, `event`, `photo`. */
@@ -89,39 +92,97 @@ export function kindOf(operation: Operation, parameter: string): string {
   return operation.params?.[parameter]?.code.replace('_not_found', '') ?? '';
 }
 
+/** All kinds of records that paths name. */
+export const kinds: readonly string[] = [
+  ...new Set(
+    operationRows().flatMap(([, operation]) =>
+      Object.keys(operation.params ?? {}).map((name) => kindOf(operation, name)),
+    ),
+  ),
+];
+
 /** The same id for whatever a path may name. */
 export function idOfEveryKind(id: string): Ids {
-  const kinds = operationRows().flatMap(([, operation]) =>
-    Object.keys(operation.params ?? {}).map((name) => kindOf(operation, name)),
-  );
   return Object.fromEntries(kinds.map((kind) => [kind, id]));
+}
+
+/**
+ * The kind of record that a field of a body names; undefined where it names none. It follows from
+ * the operation's errors, one of which answers an id of a record that is not there.
+ */
+export function referenceOf(operation: Operation, field: Field): string | undefined {
+  if ((field.format ?? field.items?.format) !== 'uuid') return undefined;
+  const named = (operation.errors ?? [])
+    .filter(({ code }) => code.endsWith('_not_found'))
+    .map(({ code }) => code.replace('_not_found', ''));
+  const kind = named.find((each) => field.name.toLowerCase().includes(each)) ?? named[0];
+  if (kind !== undefined) return kind;
+  throw new Error(
+    `${operationName(operation)}: ${field.name} is the id of a record, and errors must hold the error where there is none.`,
+  );
 }
 
 /** The path of an operation with ids in it. */
 export function pathOf(operation: Operation, ids: Ids): string {
-  return operation.path.replace(
-    /\{(\w+)\}/g,
-    (_, name: string) => ids[kindOf(operation, name)] ?? name,
-  );
+  return operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const id = ids[kindOf(operation, name)];
+    if (id !== undefined) return id;
+    throw new Error(`${operationName(operation)}: there is no ${kindOf(operation, name)} to name.`);
+  });
 }
 
 /** A request with all that is required and nothing else. */
 export function validRequest(operation: Operation, ids: Ids): SampleRequest {
+  return requestOf(operation, ids, (field) => field.required);
+}
+
+/** A request whose body has all fields, but for those that name records of which no id is given. */
+export function fullRequest(operation: Operation, ids: Ids): SampleRequest {
+  return requestOf(operation, ids, (field) => {
+    const kind = referenceOf(operation, field);
+    return kind === undefined || kind in ids;
+  });
+}
+
+function requestOf(
+  operation: Operation,
+  ids: Ids,
+  includes: (field: Field) => boolean,
+): SampleRequest {
+  const { method, params = {} } = operation;
+  const samples = (fields: readonly Field[]): Record<string, unknown> =>
+    Object.fromEntries(fields.map((field) => [field.name, sampleOf(operation, field, ids)]));
+  const query = samples(fieldsOf(operation.query).filter(({ required }) => required));
+  const body = operation.body && samples(fieldsOf(operation.body).filter(includes));
+  const search = Object.entries(query).map(
+    ([name, value]) => `${name}=${encodeURIComponent(String(value))}`,
+  );
   const path = pathOf(operation, ids);
-  const required = (schema: Joi.ObjectSchema | undefined): Record<string, unknown> =>
-    Object.fromEntries(
-      fieldsOf(schema)
-        .filter((field) => field.required)
-        .map((field) => [field.name, sampleOf(field)]),
-    );
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(required(operation.query))) {
-    search.set(name, String(value));
-  }
-  const query = search.toString();
+  const inPath: Record<string, unknown> = Object.fromEntries(
+    Object.keys(params).map((name) => [name, ids[kindOf(operation, name)]]),
+  );
   return {
-    method: operation.method,
-    path: query === '' ? path : `${path}?${query}`,
-    body: operation.body && required(operation.body),
+    method,
+    path: search.length === 0 ? path : `${path}?${search.join('&')}`,
+    body,
+    toolArguments: { ...inPath, ...query, ...body },
   };
+}
+
+/** A value that a field takes. */
+function sampleOf(operation: Operation, field: Field, ids: Ids): unknown {
+  const { type, values, format, min = 0, max = Infinity, greater, items } = field;
+  if (values.length > 0) return values[0];
+  if (type === 'number')
+    return greater === undefined ? Math.min(Math.max(min, 0), max) : greater + 1;
+  if (type === 'boolean') return false;
+  if (type === 'array') {
+    const kind = referenceOf(operation, field);
+    if (kind !== undefined) return [ids[kind]];
+    return items ? [sampleOf(operation, items, ids)] : [];
+  }
+  if (format === 'uuid') return ids[referenceOf(operation, field) ?? ''];
+  if (format === 'uri') return 'https://images.example.com/fern.jpg';
+  if (format === 'date-time') return '2026-03-01T09:30:00Z';
+  return 'fern'.padEnd(min, '-').slice(0, max);
 }

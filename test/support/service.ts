@@ -10,7 +10,7 @@ import accountsPlugin from '../../plugins/accounts';
 import { App } from '../../src/app/app';
 import { createHttpServer } from '../../src/http/server';
 import type { Tier } from '../../src/core/identity';
-import { loadPlugins } from '../../src/plugins/loader';
+import { pluginsUnderTest } from './plugins';
 
 /** A user of a service under test, who sends a token with every request. */
 export interface TestUser {
@@ -78,7 +78,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     },
   });
   const app = new App({
-    plugins: loadPlugins(),
+    plugins: pluginsUnderTest(),
     env: { ...ROOMY, ...options.env },
     log: pino({ level: 'debug' }, sink),
     checkResponses: true,

@@ -75,6 +75,7 @@ export function manifestFaults(plugins: readonly Plugin[]): string[] {
   unique('src', 'collection', String(idempotencyKeyModel.schema.get('collection')));
   for (const plugin of plugins) {
     const place = `plugins/${plugin.name}`;
+    unique(place, 'plugin', plugin.name);
     for (const scope of Object.keys(plugin.scopes ?? {})) unique(place, 'scope', scope);
     for (const { name: variable } of settingsOf(plugin)) unique(place, 'setting', variable);
     for (const budget of Object.keys(plugin.budgets ?? {})) unique(place, 'budget', budget);

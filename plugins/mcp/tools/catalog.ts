@@ -1,27 +1,28 @@
-import type { Tool as Listing } from '@modelcontextprotocol/server';
+import type { Tool } from '@modelcontextprotocol/server';
 
-import type { Operation } from '../../src/plugins/operation';
-import { Arguments } from './arguments';
-import { OutputSchemas } from './output';
+import type { Operation } from '../../../src/plugins/operation';
+import { ToolArguments } from './arguments';
+import { OutputSchemas } from './output-schemas';
 
-/** An operation as an assistant sees it. */
-export interface Tool {
-  listing: Listing;
+/** A tool, and the operation that it calls. */
+export interface CatalogTool {
+  /** What an assistant sees of it. */
+  definition: Tool;
   operation: Operation;
-  arguments: Arguments;
+  arguments: ToolArguments;
 }
 
 /** The tools that follow from the operations of all plugins, in the order of those. */
-export class Tools {
+export class ToolCatalog {
   // A map, because on an object `constructor` would be a tool.
-  readonly #byName = new Map<string, Tool>();
-  readonly #lists = new Map<string, Listing[]>();
+  readonly #byName = new Map<string, CatalogTool>();
+  readonly #definitionsByScopes = new Map<string, Tool[]>();
 
   constructor(operations: readonly Operation[]) {
     const outputs = new OutputSchemas(operations);
     for (const operation of operations) {
       const { tool } = operation;
-      if ('name' in tool) this.#byName.set(tool.name, toolOf(operation, tool, outputs));
+      if ('name' in tool) this.#byName.set(tool.name, catalogTool(operation, tool, outputs));
     }
   }
 
@@ -34,36 +35,36 @@ export class Tools {
   }
 
   /** @throws Error where there is no tool of this name */
-  get(name: string): Tool {
+  get(name: string): CatalogTool {
     const tool = this.#byName.get(name);
     if (!tool) throw new Error(`There is no tool ${name}.`);
     return tool;
   }
 
   /** What a holder of these scopes may call. */
-  listFor(scopes: ReadonlySet<string>): Listing[] {
+  definitionsFor(scopes: ReadonlySet<string>): Tool[] {
     const key = [...scopes].sort().join(' ');
-    const cached = this.#lists.get(key);
+    const cached = this.#definitionsByScopes.get(key);
     if (cached) return cached;
-    const list = [...this.#byName.values()]
+    const definitions = [...this.#byName.values()]
       .filter(({ operation: { access } }) => !('scope' in access) || scopes.has(access.scope))
-      .map(({ listing }) => listing);
-    this.#lists.set(key, list);
-    return list;
+      .map(({ definition }) => definition);
+    this.#definitionsByScopes.set(key, definitions);
+    return definitions;
   }
 }
 
-function toolOf(
+function catalogTool(
   operation: Operation,
   { name, description }: { name: string; description: string },
   outputs: OutputSchemas,
-): Tool {
+): CatalogTool {
   const { method, summary } = operation;
-  const toolArguments = new Arguments(operation);
+  const toolArguments = new ToolArguments(operation);
   return {
     operation,
     arguments: toolArguments,
-    listing: {
+    definition: {
       name,
       title: summary,
       description,

@@ -1,0 +1,88 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+import {
+  type CallToolResult,
+  INVALID_REQUEST,
+  isInitializeRequest,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  type JSONRPCRequest,
+  McpServer,
+  METHOD_NOT_FOUND,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Tool,
+} from '@modelcontextprotocol/server';
+
+import { IDENTITY } from '../../../src/core/project';
+import { errorReply, exchange, isLegacy, messageId, type Reply } from './exchange';
+
+/** What one caller is served. */
+export interface ToolService {
+  /** What a model should know before it reads the single tools. */
+  instructions: string;
+  /** The tools that the caller may call. */
+  listTools(): Tool[];
+  /** Whether there is a tool of this name, also one that the caller may not call. */
+  hasTool(name: string): boolean;
+  callTool(name: string, args: unknown): Promise<CallToolResult>;
+}
+
+/** Answers one message, of whichever era of the protocol. Nothing is remembered of its sender. */
+export async function handleMessage(
+  message: unknown,
+  headers: IncomingHttpHeaders,
+  service: ToolService,
+): Promise<Reply> {
+  if (!isJSONRPCRequest(message) && !isJSONRPCNotification(message)) {
+    return errorReply(400, INVALID_REQUEST, NOT_A_REQUEST, messageId(message));
+  }
+  if (!isJSONRPCRequest(message)) {
+    return exchange({ message, headers }, () => serverFor(service));
+  }
+  if (message.method === 'subscriptions/listen') {
+    // It would open an event stream, of which there are none here.
+    const status = isLegacy({ message, headers }) ? 200 : 404;
+    return errorReply(status, METHOD_NOT_FOUND, 'Method not found', message.id);
+  }
+  if (message.method === 'initialize' && !isInitializeRequest(message)) {
+    return errorReply(200, ProtocolErrorCode.InvalidParams, NO_INITIALIZE, message.id);
+  }
+  if (message.method !== 'tools/call') {
+    return exchange({ message, headers }, () => serverFor(service));
+  }
+  const { call, args } = separateArguments(message);
+  return exchange({ message: call, headers }, () => serverFor(service, args));
+}
+
+const NOT_A_REQUEST =
+  'The body must be one JSON-RPC 2.0 request: an object with jsonrpc "2.0", method, an id that is a string or an integer, and params, if any, an object.';
+
+const NO_INITIALIZE =
+  'params must be an object with protocolVersion (a string), capabilities (an object) and clientInfo (an object with name and version).';
+
+/** A call of a tool without its arguments: only the operation checks those, however deep they are. */
+function separateArguments(message: JSONRPCRequest): { call: JSONRPCRequest; args: unknown } {
+  const { arguments: args = {}, ...params } = message.params ?? {};
+  const name = typeof params['name'] === 'string' ? params['name'] : '';
+  return { call: { ...message, params: { ...params, name } }, args };
+}
+
+/** The package's own registry of tools stays empty: it would translate schemas each time. */
+function serverFor(service: ToolService, args: unknown = {}): McpServer {
+  // There is no stream to announce changes on, and no tool changes while a process runs.
+  const capabilities = { tools: { listChanged: false } };
+  const mcp = new McpServer(IDENTITY, { capabilities, instructions: service.instructions });
+  mcp.server.setRequestHandler('tools/list', () => ({ tools: service.listTools() }));
+  mcp.server.setRequestHandler('tools/call', ({ params: { name } }) => {
+    if (service.hasTool(name)) return service.callTool(name, args);
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(name));
+  });
+  return mcp;
+}
+
+function unknownTool(name: string): string {
+  return name === ''
+    ? 'params.name must be the name of a tool; tools/list names those there are.'
+    : `There is no tool ${JSON.stringify(name.slice(0, 100))}; tools/list names those there are.`;
+}

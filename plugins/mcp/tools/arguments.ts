@@ -1,0 +1,82 @@
+import type { ErrorCode } from '../../../src/core/errors';
+import { isUuid } from '../../../src/core/ids';
+import { id } from '../../../src/fields/joi';
+import { type JsonObject, type JsonSchema, jsonSchemaOf } from '../../../src/fields/json-schema';
+import type { Operation } from '../../../src/plugins/operation';
+import type { CallInput } from '../../../src/plugins/transport';
+
+/** Where an operation looks for a value. */
+type Source = keyof CallInput;
+
+/** The input schema of a tool. */
+export type InputSchema = JsonSchema & { type: 'object'; properties: JsonObject };
+
+/** The flat arguments of a tool, which REST takes from the path, the query and the body. */
+export class ToolArguments {
+  readonly schema: InputSchema;
+  readonly #sources = new Map<string, Source>();
+  /** Where unknown arguments go, to be refused by their names. */
+  readonly #unknown: Source;
+
+  /** @throws Error when two of them would have the same name */
+  constructor(private readonly operation: Operation) {
+    const { params = {}, query, body } = operation;
+    const properties: JsonObject = {};
+    for (const [name, error] of Object.entries(params)) {
+      this.#add(name, 'params');
+      properties[name] = jsonSchemaOf(id().description(paramDescription(error)), 'input');
+    }
+    const required = Object.keys(params);
+    const conditions: JsonSchema = {};
+    for (const [source, joi] of [['query', query] as const, ['body', body] as const]) {
+      if (!joi) continue;
+      // What JSON Schema says of an object.
+      const schema = jsonSchemaOf(joi, 'input') as InputSchema & { required?: string[] };
+      for (const name of Object.keys(schema.properties)) this.#add(name, source);
+      Object.assign(properties, schema.properties);
+      required.push(...(schema.required ?? []));
+      Object.assign(conditions, schema);
+    }
+    this.schema = {
+      ...conditions,
+      type: 'object',
+      properties,
+      ...(required.length > 0 ? { required } : {}),
+      additionalProperties: false,
+    };
+    this.#unknown = body ? 'body' : 'query';
+  }
+
+  /** The arguments where the operation looks for them; it is the operation that checks them. */
+  toInput(args: Readonly<Record<string, unknown>>): CallInput {
+    const input = { params: {}, query: {}, body: {} };
+    for (const [name, value] of Object.entries(args)) {
+      const source = this.#sources.get(name) ?? this.#unknown;
+      if (source !== 'params') Object.assign(input[source], { [name]: value });
+      // An empty string is refused as any text that is not a UUID.
+      else Object.assign(input.params, { [name]: typeof value === 'string' ? value : '' });
+    }
+    return input;
+  }
+
+  /** What is wrong with the form of the path parameter that `error` is about, if anything. */
+  idFault(error: ErrorCode, args: Readonly<Record<string, unknown>>): string | undefined {
+    for (const [name, kind] of Object.entries(this.operation.params ?? {})) {
+      const value = args[name];
+      if (kind !== error || (typeof value === 'string' && isUuid(value))) continue;
+      return value === undefined ? `${name} is required.` : `${name} must be a UUID.`;
+    }
+    return undefined;
+  }
+
+  #add(name: string, source: Source): void {
+    const other = this.#sources.get(name);
+    if (other) throw new Error(`The argument ${name} would be both of ${other} and of ${source}.`);
+    this.#sources.set(name, source);
+  }
+}
+
+/** Every path parameter is the id of a record, and its error says of which. */
+function paramDescription({ code }: ErrorCode): string {
+  return `Id of the ${code.replace(/_not_found$/, '').replaceAll('_', ' ')}`;
+}

@@ -1,0 +1,86 @@
+import { isRecord } from '../../../src/core/values';
+import { type JsonObject, type JsonSchema, jsonSchemaOf } from '../../../src/fields/json-schema';
+import type { Operation } from '../../../src/plugins/operation';
+
+/** The output schema of a tool. */
+export type OutputSchema = JsonSchema & { type: 'object' };
+
+/** Keywords that a reader of results does without: a model reads each character of a list of tools. */
+const OMITTED = new Set(['description', 'minLength', 'maxLength', 'minimum', 'maximum']);
+
+/**
+ * The output schemas of tools. A resource is described in full by the first tool that reads it;
+ * other tools that answer it, by itself or within another, refer to that one. Without this most of
+ * a list of tools would be repetition.
+ */
+export class OutputSchemas {
+  /** Tools by the JSON of the schema of the resource that they describe in full. */
+  readonly #describedBy = new Map<string, string>();
+
+  constructor(operations: readonly Operation[]) {
+    for (const { method, tool, response } of operations) {
+      if (method === 'GET' && 'name' in tool) {
+        this.#register(jsonSchemaOf(response.schema, 'output'), tool.name);
+      }
+    }
+  }
+
+  of({ response }: Operation, tool: string): OutputSchema {
+    const schema = this.#compact(jsonSchemaOf(response.schema, 'output'), tool);
+    if (schema['type'] !== 'array') return { ...schema, type: 'object' };
+    return {
+      type: 'object',
+      properties: { items: schema },
+      required: ['items'],
+      additionalProperties: false,
+    };
+  }
+
+  #register(schema: JsonSchema, tool: string): void {
+    if (isResource(schema)) {
+      const key = JSON.stringify(schema);
+      if (!this.#describedBy.has(key)) this.#describedBy.set(key, tool);
+      return;
+    }
+    for (const part of [schema['items'], ...Object.values(propertiesOf(schema) ?? {})]) {
+      if (isRecord(part)) this.#register(part, tool);
+    }
+  }
+
+  #compact(schema: JsonSchema, tool: string): JsonSchema {
+    const other = isResource(schema) ? this.#describedBy.get(JSON.stringify(schema)) : undefined;
+    if (other !== undefined && other !== tool) {
+      return {
+        type: schema['type'] ?? 'object',
+        description: `As in ${other}`,
+        properties: { id: { type: 'string' } },
+        required: ['id'],
+      };
+    }
+    const result: JsonSchema = {};
+    for (const [key, value] of Object.entries(schema)) {
+      if (!OMITTED.has(key)) result[key] = value;
+    }
+    const { items } = schema;
+    if (isRecord(items)) result['items'] = this.#compact(items, tool);
+    const properties = propertiesOf(schema);
+    if (properties) {
+      result['properties'] = Object.fromEntries(
+        Object.entries(properties).map(([name, property]) => [
+          name,
+          isRecord(property) ? this.#compact(property, tool) : property,
+        ]),
+      );
+    }
+    return result;
+  }
+}
+
+/** A resource, unlike other objects, has an id. */
+function isResource(schema: JsonSchema): boolean {
+  return propertiesOf(schema)?.['id'] !== undefined;
+}
+
+function propertiesOf({ properties }: JsonSchema): JsonObject | undefined {
+  return isRecord(properties) ? properties : undefined;
+}

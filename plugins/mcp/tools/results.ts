@@ -1,0 +1,74 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+
+import {
+  type ApiError,
+  type ErrorCode,
+  featureNotAvailable,
+  insufficientScope,
+  internalError,
+  rateLimited,
+  serviceUnavailable,
+  validationError,
+} from '../../../src/core/errors';
+import type { CatalogTool } from './catalog';
+
+/** The answer of an operation in the shape of its tool's output schema: arrays as `{ items }`. */
+export function successResult(json: string): CallToolResult {
+  const text = json.startsWith('[') ? `{"items":${json}}` : json;
+  // Responses are JSON objects, or arrays of them.
+  const structuredContent = JSON.parse(text) as Record<string, unknown>;
+  return { content: [{ type: 'text', text }], structuredContent };
+}
+
+/** Why an operation refused a call, in words from which a model can correct it. */
+export function errorResult(
+  error: ApiError,
+  tool: CatalogTool,
+  args: Readonly<Record<string, unknown>>,
+): CallToolResult {
+  // A model sees no headers; how long to wait is in the next step.
+  const message = error.kind.code === rateLimited.code ? 'Too many requests.' : error.message;
+  const idFault = tool.arguments.idFault(error.kind, args);
+  return idFault === undefined
+    ? failure(error.kind, message, nextStep(error, tool))
+    : failure(validationError, idFault, error.kind.remedy);
+}
+
+/** Where the arguments are no object, so that the operation cannot be called. */
+export function invalidArguments(tool: CatalogTool): CallToolResult {
+  const error = validationError.error('arguments must be an object.');
+  return failure(error.kind, error.message, nextStep(error, tool));
+}
+
+/** The error response that was stored under an Idempotency-Key, as when it was made. */
+export function storedError(json: string, { operation }: CatalogTool): ApiError {
+  const { error, code } = JSON.parse(json) as ApiError['body']; // Stored in the Error shape.
+  const kinds = [...Object.values(operation.params ?? {}), ...(operation.errors ?? [])];
+  return (kinds.find((kind) => kind.code === code) ?? internalError).error(error);
+}
+
+function failure({ code }: ErrorCode, message: string, remedy: string | undefined): CallToolResult {
+  const text = [`${code}: ${message}`, remedy].filter(Boolean).join(' ');
+  return { content: [{ type: 'text', text }], isError: true };
+}
+
+function nextStep(error: ApiError, { definition, operation }: CatalogTool): string | undefined {
+  const { name } = definition;
+  switch (error.kind.code) {
+    case validationError.code:
+      return `Correct this and call ${name} again.`;
+    case rateLimited.code:
+      return `Wait ${error.headers['Retry-After'] ?? 'a few'} seconds, then call ${name} again.`;
+    case insufficientScope.code:
+      return 'No call with this token can do it; the person has to connect with another token.';
+    case featureNotAvailable.code:
+      return operation.feature?.remedy;
+    case serviceUnavailable.code:
+    case internalError.code:
+      return operation.method === 'POST'
+        ? `Look whether it was done all the same before you call ${name} again.`
+        : `Wait a few seconds, then call ${name} once more.`;
+    default:
+      return error.kind.remedy;
+  }
+}

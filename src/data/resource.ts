@@ -1,0 +1,96 @@
+import { type IndexDefinition, type mongo, Schema } from 'mongoose';
+
+import type { ErrorCode } from '../core/errors';
+import { newId, type StoredId, toStoredId } from '../core/ids';
+import type { Document, Fields } from '../fields/field';
+import type { RecordDefinition } from '../fields/record';
+import { accountModel, type AccountScope, type ModelDefinition } from './models';
+import type { Records } from './records';
+import type { Transaction } from './transaction';
+
+/**
+ * The model of a resource of accounts.
+ *
+ * @param indexes each leads with `userId`
+ */
+export function resourceModel<F extends Fields>(
+  name: string,
+  collection: string,
+  { paths }: RecordDefinition<F>,
+  indexes: readonly IndexDefinition[],
+): ModelDefinition<Document<F>, 'account'> {
+  const schema = new Schema(paths, { collection, versionKey: false });
+  for (const index of indexes) schema.index(index);
+  return accountModel(name, schema);
+}
+
+/** The order of lists of all records. */
+export const LIST_ORDER = { createdAt: 1, _id: 1 } as const;
+
+/** What the program sets on every new record of a resource. */
+interface SetOnCreate {
+  _id: StoredId;
+  userId: string;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** How documents are made; a RecordDefinition does it. */
+interface Definition<Stored, CreateBody, PatchBody> {
+  toDocument(body: CreateBody, set: SetOnCreate): Stored;
+  toChanges(body: PatchBody): Partial<Stored>;
+}
+
+/** What most plugins do with the records of an account: list them, and the rest by their ids. */
+export class Resource<
+  Stored extends Omit<SetOnCreate, 'updatedAt'>,
+  CreateBody,
+  PatchBody extends object,
+> {
+  /** @param notFound the error for an id that none of the account's records has */
+  constructor(
+    private readonly definition: Definition<Stored, CreateBody, PatchBody>,
+    protected readonly records: Records<Stored, AccountScope>,
+    private readonly notFound: ErrorCode,
+  ) {}
+
+  /** All of an account, by `createdAt`, then `id`. */
+  list(scope: AccountScope): Promise<Stored[]> {
+    return this.records.find(scope, {}, { sort: LIST_ORDER });
+  }
+
+  /** @throws ApiError where there is none */
+  async get(scope: AccountScope, id: string): Promise<Stored> {
+    return this.#found(await this.records.findOne(scope, withId(id)));
+  }
+
+  async create(tx: Transaction, body: CreateBody, _id = newId()): Promise<Stored> {
+    const { userId, now } = tx;
+    const set = { _id, userId, createdAt: now, updatedAt: now };
+    const document = this.definition.toDocument(body, set);
+    await this.records.insert(tx, document);
+    return document;
+  }
+
+  /** Changes the fields given; none given changes nothing. @throws ApiError where there is none */
+  async update(tx: Transaction, id: string, body: PatchBody): Promise<Stored> {
+    if (Object.keys(body).length === 0) return this.get(tx, id);
+    const $set = { ...this.definition.toChanges(body), updatedAt: tx.now };
+    return this.#found(await this.records.findOneAndUpdate(tx, withId(id), { $set }));
+  }
+
+  /** Deletes for good. @throws ApiError where there is none */
+  async delete(tx: Transaction, id: string): Promise<void> {
+    if (!(await this.records.deleteOne(tx, withId(id)))) throw this.notFound.error();
+  }
+
+  #found(document: Stored | undefined): Stored {
+    if (!document) throw this.notFound.error();
+    return document;
+  }
+}
+
+function withId<Stored>(id: string): mongo.Filter<Stored> {
+  // Every document has this `_id`, which the filter's type cannot know of a type yet to be given.
+  return { _id: toStoredId(id) } as mongo.Filter<Stored>;
+}
