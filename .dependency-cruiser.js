@@ -6,6 +6,9 @@ const LAYERS = ['core', 'fields', 'data', 'plugins', 'calls', 'http', 'servers',
 /** Where MongoDB and Redis come from has nothing to do with the API. */
 const NARROWER = { servers: ['core'] };
 
+/** A plugin's folder; those of the tests' own plugins keep to the same rules. */
+const PLUGIN = '^(?:plugins|test/fixtures)';
+
 const folder = (layer) => `^src/${layer}/`;
 
 /** What docs/architecture.md says of who may import whom. */
@@ -23,21 +26,21 @@ const forbidden = [
     name: 'imports-of-plugins-by-the-host',
     comment: 'src/ imports no plugin: the loader finds them.',
     from: { path: '^src/' },
-    to: { path: '^plugins/' },
+    to: { path: `${PLUGIN}/` },
   },
   {
     name: 'imports-of-the-host-by-plugins',
     comment: 'A plugin gets what it needs of the running program as its Host, by no import.',
-    from: { path: '^plugins/' },
+    from: { path: `${PLUGIN}/` },
     to: { path: [...['calls', 'http', 'servers', 'app'].map(folder), '^src/[^/]+$'] },
   },
   {
     name: 'imports-of-plugins-by-others',
     comment: 'Of another plugin only its index.ts and its domain-events.ts are imported.',
-    from: { path: '^plugins/([^/]+)/' },
+    from: { path: `${PLUGIN}/([^/]+)/` },
     to: {
-      path: '^plugins/[^/]+/',
-      pathNot: ['^plugins/$1/', '^plugins/[^/]+/(index|domain-events)[.]ts$'],
+      path: `${PLUGIN}/[^/]+/`,
+      pathNot: [`${PLUGIN}/$1/`, `${PLUGIN}/[^/]+/(index|domain-events)[.]ts$`],
     },
   },
   {

@@ -51,8 +51,8 @@ bench-tools: node_modules/.installed ## compare what a tool call costs with REST
 audit: dist/.built ## list every operation with who may call it, and the data behind it
 	@npm run --silent cli -- audit routes
 
-docs: node_modules/.installed ## renew docs/surface.md and the tables of the README from the code
-	@UPDATE_DOCS=1 npm test --silent -- test/host/readme.test.ts test/host/surface.test.ts
+docs: node_modules/.installed ## renew what documents show of the code
+	@UPDATE_DOCS=1 npm test --silent -- test/host/readme.test.ts test/host/surface.test.ts test/docs
 
 clean: ## remove what was built and installed; data stays
 	rm -rf dist node_modules

@@ -20,8 +20,8 @@ const requireFrom = createRequire(__filename);
 export const PLUGINS_FOLDER = path.resolve(__dirname, '../../plugins');
 
 /**
- * Finds every folder in the folders given, checks the manifests alone and against each other, and answers
- * the plugins in the order in which they require each other.
+ * Finds every folder in the folders given, checks the manifests alone and against each other, and
+ * answers the plugins in the order in which they require each other.
  *
  * @throws LoaderError naming every fault; nothing is skipped
  */

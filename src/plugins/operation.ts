@@ -163,7 +163,7 @@ export function write<Body = undefined, Names extends string = never>({
   };
 }
 
-/** Declares an operation that deletes a record; it answers the Success body of section 2.13. */
+/** Declares an operation that deletes a record; it answers a bare success. */
 export function remove<Names extends string = never>({
   handler,
   ...operation

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { loadPlugins } from '../../src/plugins/loader';
+import { pluginsUnderTest } from '../support/plugins';
 
 const ROOT = path.resolve(__dirname, '../..');
 
@@ -67,6 +67,12 @@ const VIOLATIONS: readonly Violation[] = [
     return ['imports-of-plugins-by-others', from, text, 'plugins/oak/model.ts'];
   }),
   [
+    'imports-of-plugins-by-others',
+    'test/fixtures/fir/service.ts',
+    `export * from '../../../plugins/oak/model';`,
+    'plugins/oak/model.ts',
+  ],
+  [
     'cycles',
     'plugins/elm/one.ts',
     `import type { Other } from './other'; export type One = Other;`,
@@ -86,6 +92,9 @@ const PERMITTED: readonly [file: string, text: string][] = [
   ['plugins/oak/domain-events.ts', VALUE],
   ['plugins/elm/index.ts', `export * from '../oak';\nexport * from '../oak/domain-events';`],
   ['plugins/elm/other.ts', `import type { One } from './one'; export type Other = One;`],
+  ['test/fixtures/fir/index.ts', `export * from '../../../plugins/oak';`],
+  ['test/fixtures/fir/own.ts', `export * from './index';`],
+  ['test/oak.test.ts', `export * from '../plugins/oak/model';`],
   ['plugins/elm/host.ts', `export * from '../../src/plugins/file';`],
 ];
 
@@ -97,7 +106,7 @@ test('the linter reports every forbidden import, of types too, and no other', ()
       mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
       writeFileSync(path.join(root, file), text);
     }
-    const { violations } = lintImports(root, ['src', 'plugins']).summary;
+    const { violations } = lintImports(root, ['src', 'plugins', 'test']).summary;
     const found = violations.map(({ rule, from, to }) => `${rule.name}: ${from} imports ${to}`);
     const wanted = VIOLATIONS.map(([rule, from, , to]) => `${rule}: ${from} imports ${to}`);
     expect(found.sort()).toEqual(wanted.sort());
@@ -107,9 +116,9 @@ test('the linter reports every forbidden import, of types too, and no other', ()
 });
 
 test('plugins import from those only that their manifests require', () => {
-  const requires = new Map(loadPlugins().map((plugin) => [plugin.name, plugin.requires]));
-  const pluginOf = (file: string) => /^plugins\/([^/]+)\//.exec(file)?.[1];
-  const sources = lintImports(ROOT, ['plugins']).modules.filter(
+  const requires = new Map(pluginsUnderTest().map((plugin) => [plugin.name, plugin.requires]));
+  const pluginOf = (file: string) => /^(?:plugins|test\/fixtures)\/([^/]+)\//.exec(file)?.[1];
+  const sources = lintImports(ROOT, ['plugins', 'test/fixtures']).modules.filter(
     ({ source }) => !source.endsWith('.test.ts'),
   );
   const crossings = sources.flatMap(({ source, dependencies }) =>
