@@ -3,6 +3,7 @@ import type { AddressInfo, Server } from 'node:net';
 
 import { exitOf } from './cli/exit';
 import { closeHttpServer, createHttpServer } from './http/server';
+import { killAfter, prepareExit } from './app/exit';
 import { type Program, startProgram } from './app/program';
 import { ServersError } from './servers';
 import { hostSettings } from './core/host-settings';
@@ -10,10 +11,14 @@ import type { Settings } from './core/settings';
 
 /** How long the program may take to stop, whatever hangs. */
 const GRACE_MS = 14_500;
+/** When it is killed that has not even ended by then. */
+const KILL_MS = 14_800;
 /** How much of that requests in progress may take to end. */
 const DRAIN_MS = 4000;
 
 async function serve(): Promise<void> {
+  // A reader that is gone ends nothing but the output.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   let report = (line: string): void => {
     process.stderr.write(`${line}\n`);
   };
@@ -27,11 +32,13 @@ async function serve(): Promise<void> {
   let server: Server | undefined;
   // From the start: a program that is stopped while it fetches MongoDB leaves nothing behind either.
   const closing = closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ err }) => {
+    killAfter(KILL_MS);
     const program = await starting;
     if (err) program.log.fatal({ err }, 'The program stops because of an error');
     program.app.beginClosing();
     if (server) await closeHttpServer(server, DRAIN_MS);
     await program.stop();
+    await prepareExit();
   });
   try {
     const program = await starting;
@@ -41,6 +48,9 @@ async function serve(): Promise<void> {
     };
     server = createHttpServer(program.app.requestListener(), program.app.settings);
     await listen(server, program.app.settings);
+    server.on('error', (error) => {
+      program.log.error({ err: error }, 'A connection could not be accepted');
+    });
     await announce(program, server);
   } catch (error) {
     closing.uninstall();
@@ -69,14 +79,18 @@ async function listen(server: Server, settings: Settings): Promise<void> {
   const port = settings.of(hostSettings.port);
   const host = settings.of(hostSettings.host);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
+    const refuse = (error: NodeJS.ErrnoException): void => {
       const reason =
         error.code === 'EADDRINUSE'
           ? `Port ${port} on ${host} is in use; set PORT to another one.`
           : `Cannot listen on ${host} port ${port}: ${error.message}`;
       reject(new ServersError(reason));
+    };
+    server.once('error', refuse);
+    server.listen(port, host, () => {
+      server.off('error', refuse);
+      resolve();
     });
-    server.listen(port, host, resolve);
   });
 }
 

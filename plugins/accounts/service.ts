@@ -29,7 +29,7 @@ export interface NewToken {
   expiresInSeconds: number;
 }
 
-/** Tokens of which a process keeps in mind what they are. */
+/** Good tokens of which a process keeps in mind what they are. */
 const MAX_KNOWN = 10_000;
 
 /** Accounts and tokens: made by operators, asked for by every request. */
@@ -43,31 +43,26 @@ export class AccountService implements Identity {
     this.#tokens = host.records(tokenModel);
   }
 
-  async authenticate(token: string): Promise<Principal | undefined> {
+  async authenticate(
+    token: string,
+    { lookUp }: { lookUp: boolean },
+  ): Promise<Principal | undefined> {
     if (!isWellFormedToken(token)) return undefined;
-    const holder = await this.#holderOf(hashOf(token));
-    if (!holder) return undefined;
-    const { token: known, account } = holder;
+    const hash = hashOf(token);
+    const known =
+      this.#known.get(hash) ?? (lookUp ? await this.#tokens.findOne({}, { hash }) : null);
     const now = new Date();
-    const isRevoked = known.revokedAt !== null || account.revokedTokens.includes(idText(known._id));
-    if (isRevoked || known.expiresAt <= now) return undefined;
+    if (!known || known.revokedAt !== null || known.expiresAt <= now) return undefined;
+    // What a token is never changes but for its revocation, which its account records: so one that
+    // is known costs a read of the account alone.
+    const account = await this.#accounts.findOne({}, { _id: known.userId });
+    if (!account || account.revokedTokens.includes(idText(known._id))) {
+      this.#known.delete(hash);
+      return undefined;
+    }
+    this.#known.set(hash, known);
     this.#recordUse(known, now);
     return { account: asAccount(account), scopes: new Set(known.scopes) };
-  }
-
-  /**
-   * What a token is never changes but for its revocation, which its account records: so one that
-   * is known costs a read of the account alone.
-   */
-  async #holderOf(
-    hash: string,
-  ): Promise<{ token: TokenDocument; account: AccountDocument } | undefined> {
-    const known = this.#known.get(hash);
-    const token = known ?? (await this.#tokens.findOne({}, { hash }));
-    if (!token) return undefined;
-    if (!known) this.#known.set(hash, token);
-    const account = await this.#accounts.findOne({}, { _id: token.userId });
-    return account ? { token, account } : undefined;
   }
 
   async open(session: ClientSession, userId: string): Promise<Account> {
@@ -111,6 +106,7 @@ export class AccountService implements Identity {
       lastUsedAt: null,
     };
     await this.#tokens.insert({}, document);
+    this.#known.set(document.hash, document);
     return { token, view: asView(document), tier: account.tier };
   }
 

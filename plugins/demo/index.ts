@@ -34,7 +34,7 @@ const demo = definePlugin<GeneratedGarden>({
           load: (garden: GardenSeed) => seeded.load(garden),
         },
       ],
-      welcome: (start) => welcome(host, dependencies.accounts, start),
+      welcome: (start) => welcome(host, dependencies.accounts, seeded, start),
     };
   },
 });

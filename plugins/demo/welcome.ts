@@ -3,25 +3,27 @@ import type { Host } from '../../src/plugins/host';
 import type { FirstStart } from '../../src/plugins/plugin';
 import { DAY_MS } from '../../src/core/time';
 import type { Accounts } from '../accounts';
+import type { SeededGarden } from './seeded/seeded-garden';
 
 const TOKEN_SECONDS = (365 * DAY_MS) / 1000;
 
 /**
- * Loads the seeds into an empty database of the program's own, and answers how to try the
- * service with them. A database that an operator brought gets no demo account that anybody could use.
+ * Loads the seeds into a database of the program's own for which nobody has a token yet, and answers
+ * how to try the service with them. The token is made last, so what an earlier start did not finish
+ * is finished. A database that an operator brought gets no demo account that anybody could use.
  */
 export async function welcome(
   host: Host,
   accounts: Accounts,
+  garden: SeededGarden,
   { url, scopes, loadSeeds }: FirstStart,
 ): Promise<string[]> {
   const isOwn = host.settings.of(hostSettings.mongodbUri) === undefined;
-  if (!isOwn || (await accounts.accounts()).length > 0) return [];
+  if (!isOwn || (await accounts.tokens()).length > 0) return [];
   await loadSeeds();
-  const [account] = await accounts.accounts();
-  if (!account) return [];
+  if (garden.user === undefined) return [];
   const { token } = await accounts.createToken({
-    userId: account.id,
+    userId: garden.user,
     scopes: [...scopes.keys()],
     name: 'demo',
     expiresInSeconds: TOKEN_SECONDS,

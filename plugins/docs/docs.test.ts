@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 
+import { send } from '../../test/support/raw';
 import { startService, type TestService } from '../../test/support/service';
 
 let service: TestService;
@@ -60,9 +62,67 @@ test('the page and all that it loads come from the service itself', async () => 
     .get('/docs')
     .expect(200)
     .expect('Content-Type', /text\/html/);
-  expect(page.headers['content-security-policy']).toContain("default-src 'self'");
+  const policy = (page.headers['content-security-policy'] ?? '').split('; ');
+  expect(policy).toEqual(
+    expect.arrayContaining([
+      "default-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ]),
+  );
   const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
   expect(files).toHaveLength(3);
   for (const file of files) await service.anonymous.get(file).expect(200);
   await service.anonymous.get('/docs/package.json').expect(404);
+});
+
+describe.each(['/openapi.json', '/docs', '/docs/start.js', '/docs/swagger-ui-bundle.js'])(
+  '%s',
+  (path) => {
+    const get = (headers: Record<string, string>) => send(service.url, 'GET', path, { headers });
+
+    test.each([
+      ['br', 'gzip, deflate, br', brotliDecompressSync],
+      ['gzip', 'gzip', gunzipSync],
+    ])('is sent as %s to who accepts %s', async (coding, accepted, decompress) => {
+      const plain = await get({});
+      const answer = await get({ 'Accept-Encoding': accepted });
+      expect(answer.headers['content-encoding']).toBe(coding);
+      expect(answer.headers['content-length']).toBe(String(answer.bytes.length));
+      expect(decompress(answer.bytes).equals(plain.bytes)).toBe(true);
+    });
+
+    test('is sent as it is to who accepts nothing else, with its length', async () => {
+      for (const headers of [{}, { 'Accept-Encoding': 'br;q=0, identity' }]) {
+        const answer = await get(headers);
+        expect(answer.headers).not.toHaveProperty('content-encoding');
+        expect(answer.headers['content-length']).toBe(String(answer.bytes.length));
+        expect(answer.headers.vary).toContain('Accept-Encoding');
+      }
+    });
+
+    test('is not sent again to who has it', async () => {
+      const headers = { 'Accept-Encoding': 'br' };
+      const { etag = '' } = (await get(headers)).headers;
+      // As browsers and Node's fetch ask.
+      const asked = {
+        ...headers,
+        'If-None-Match': `"other", ${etag}`,
+        'Cache-Control': 'no-cache',
+      };
+      const answer = await get(asked);
+      expect([answer.status, answer.body, answer.headers.etag]).toEqual([304, '', etag]);
+      expect((await get({ 'If-None-Match': etag })).status).toBe(200);
+    });
+  },
+);
+
+test('what never changes is made once, however often it is asked for', async () => {
+  await service.anonymous.get('/openapi.json');
+  const started = process.cpuUsage();
+  for (let count = 0; count < 100; count += 1) await send(service.url, 'GET', '/openapi.json');
+  const { user, system } = process.cpuUsage(started);
+  // Making the document takes tens of milliseconds.
+  expect((user + system) / 1000 / 100).toBeLessThan(20);
 });

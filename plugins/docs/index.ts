@@ -1,6 +1,10 @@
+import type { Context } from 'koa';
+
 import { definePlugin } from '../../src/plugins/plugin';
+import type { TransportApi } from '../../src/plugins/transport';
 import { openApiDocument } from './document';
-import { serveFile, servePage } from './page';
+import { page, serveFile } from './page';
+import { StaticContent } from './static-content';
 
 const access = { public: 'what the API can do is no secret' };
 
@@ -8,31 +12,31 @@ const access = { public: 'what the API can do is no secret' };
 export default definePlugin({
   name: 'docs',
   requires: [],
-  setup: () => ({
-    transports: [
-      {
-        path: '/openapi.json',
-        methods: {
-          GET: {
-            summary: 'The OpenAPI document',
-            access,
-            handler: async (ctx, api) => {
-              ctx.type = 'application/json';
-              ctx.body = JSON.stringify(openApiDocument(api));
-            },
+  setup: () => {
+    let document: StaticContent | undefined;
+    const serveDocument = (ctx: Context, api: TransportApi): Promise<void> => {
+      document ??= new StaticContent('application/json', JSON.stringify(openApiDocument(api)));
+      return document.serve(ctx);
+    };
+    return {
+      transports: [
+        {
+          path: '/openapi.json',
+          methods: {
+            GET: { summary: 'The OpenAPI document', access, handler: serveDocument },
           },
         },
-      },
-      {
-        path: '/docs',
-        methods: {
-          GET: { summary: 'The page for people', access, handler: servePage },
+        {
+          path: '/docs',
+          methods: {
+            GET: { summary: 'The page for people', access, handler: (ctx) => page.serve(ctx) },
+          },
         },
-      },
-      {
-        path: '/docs/{file}',
-        methods: { GET: { summary: 'The files of the page', access, handler: serveFile } },
-      },
-    ],
-  }),
+        {
+          path: '/docs/{file}',
+          methods: { GET: { summary: 'The files of the page', access, handler: serveFile } },
+        },
+      ],
+    };
+  },
 });

@@ -1,15 +1,16 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Context } from 'koa';
 
 import { notFound } from '../../src/core/errors';
+import { StaticContent } from './static-content';
 
 /** Found without loading the package, which takes a quarter of the program's start. */
 const SWAGGER_UI = path.dirname(require.resolve('swagger-ui-dist/package.json'));
 
 /** The files of Swagger UI that the page needs, with their media types. */
-const FILES = new Map([
+const SWAGGER_UI_FILES = new Map([
   ['swagger-ui.css', 'text/css'],
   ['swagger-ui-bundle.js', 'text/javascript'],
 ]);
@@ -32,23 +33,37 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
+// The page loads its own files only, belongs to no other page and sends no form; Swagger UI sets
+// styles on elements as it goes.
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'self'",
+  "img-src 'self' data:",
+  "style-src 'self' 'unsafe-inline'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
 /** The page that shows the OpenAPI document to people. */
-export async function servePage(ctx: Context): Promise<void> {
-  // The page loads its own files only; Swagger UI sets styles on elements as it goes.
-  ctx.set(
-    'Content-Security-Policy',
-    "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'",
-  );
-  ctx.type = 'html';
-  ctx.body = PAGE;
-}
+export const page = new StaticContent('text/html', PAGE, {
+  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+});
+
+const FILE_HEADERS = { 'Cache-Control': 'public, max-age=3600' };
+const files = new Map([['start.js', new StaticContent('text/javascript', START, FILE_HEADERS)]]);
 
 /** A file that the page loads. @throws ApiError not_found */
-export async function serveFile(ctx: Context & { params?: Record<string, string> }): Promise<void> {
-  const name = ctx.params?.['file'] ?? '';
-  const type = FILES.get(name);
-  if (name !== 'start.js' && type === undefined) throw notFound.error();
-  ctx.type = type ?? 'text/javascript';
-  ctx.set('Cache-Control', 'public, max-age=3600');
-  ctx.body = type === undefined ? START : await readFile(path.join(SWAGGER_UI, name));
+export function serveFile(ctx: Context & { params?: Record<string, string> }): Promise<void> {
+  return fileOf(ctx.params?.['file'] ?? '').serve(ctx);
+}
+
+/** Read once, when it is first asked for. */
+function fileOf(name: string): StaticContent {
+  const known = files.get(name);
+  if (known) return known;
+  const type = SWAGGER_UI_FILES.get(name);
+  if (type === undefined) throw notFound.error();
+  const file = new StaticContent(type, readFileSync(path.join(SWAGGER_UI, name)), FILE_HEADERS);
+  files.set(name, file);
+  return file;
 }

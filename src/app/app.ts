@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ClientSession } from 'mongoose';
 import type { Logger } from 'pino';
 
+import { Admission } from '../calls/admission';
 import { CallPipeline } from '../calls/pipeline';
 import { RateLimiter } from '../calls/rate-limit';
 import { RedisConnection } from '../calls/redis-connection';
@@ -119,7 +120,9 @@ export class App {
     const { settings, unitOfWork, identity, metrics } = this;
     const budgets = plugins.flatMap((plugin) => Object.entries(plugin.budgets ?? {}));
     const limiter = new RateLimiter(Object.fromEntries(budgets), settings, this.#redis);
+    const admission = new Admission();
     const pipeline = new CallPipeline({
+      admission,
       limiter,
       unitOfWork,
       idempotency: this.#idempotency,
@@ -137,7 +140,7 @@ export class App {
       settings,
       log,
       metrics,
-      routes: routes(api, { pipeline, limiter, identity }),
+      routes: routes(api, { pipeline, admission, limiter, identity }),
       isClosing: () => this.#closing,
     });
     return koa.callback();

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import pino, { type Logger } from 'pino';
+import type { Logger } from 'pino';
 
 import { App } from './app';
+import { openLog } from './log';
 import { loadPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
 import { acquireServers, type Progress, type Servers } from '../servers';
@@ -35,8 +36,13 @@ interface ProgramOptions {
  */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { role, env, plugins = loadPlugins(), progress } = options;
-  const log = makeLog(env);
+  const { log, dropped } = openLog(env);
   const app = new App({ plugins, env, log });
+  app.metrics.count(
+    'log_lines_dropped_total',
+    'Lines of the log that nobody read in time',
+    dropped,
+  );
   const { settings } = app;
   const servers = await acquireServers(
     {
@@ -62,16 +68,4 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     throw error;
   }
   return { app, servers, log, stop };
-}
-
-/** Logs go to standard error: standard output is for what a person or a program asked for. */
-export function makeLog(env: NodeJS.ProcessEnv): Logger {
-  const level = env[hostSettings.logLevel.name];
-  // A level that is not one is reported with all other settings when they are checked.
-  const isLevel =
-    level !== undefined && hostSettings.logLevel.schema.validate(level).error === undefined;
-  return pino(
-    { level: isLevel ? level : hostSettings.logLevel.fallback, base: null },
-    pino.destination(2),
-  );
 }

@@ -9,6 +9,7 @@ import type { UnitOfWork } from '../data/unit-of-work';
 import type { Operation } from '../plugins/operation';
 import type { Quota } from '../plugins/plugin';
 import type { CallInput, CallResult } from '../plugins/transport';
+import type { Admission } from './admission';
 import { authorize } from './authorize';
 import type { RateLimiter, ReplyHeaders } from './rate-limit';
 import { checkResponse, type ValidInput, validateInput } from './validate';
@@ -23,9 +24,12 @@ export interface Call {
   /** Reads the input; called only once the caller may make the call. */
   input: () => Promise<CallInput>;
   idempotencyKey?: string | undefined;
+  /** Fulfilled when the answer was sent or its caller is gone. */
+  sent: Promise<unknown>;
 }
 
 interface Dependencies {
+  admission: Admission;
   limiter: RateLimiter;
   unitOfWork: UnitOfWork;
   idempotency: IdempotencyStore;
@@ -37,7 +41,7 @@ interface Dependencies {
 
 /**
  * The steps that every call passes, in this order: rate limit, scope, tier, validation,
- * idempotency, quota, handler, response. Transports authenticate, read and write; none of them
+ * admission, idempotency, quota, handler, response. Transports authenticate, read and write; none of them
  * can skip a step.
  */
 export class CallPipeline {
@@ -54,9 +58,24 @@ export class CallPipeline {
     }
     const input = validateInput(operation, await call.input());
     const account = principal?.account;
-    if (operation.method === 'GET' || !account) {
-      const facts = { ...input, log: call.log, account, now: new Date() };
-      return { value: await this.#handle(operation, facts) };
+    if (!account) return { value: await this.#read(operation, undefined, input, call.log) };
+    const kind = operation.method === 'GET' ? 'read' : 'write';
+    const leave = await this.dependencies.admission.enter(kind, account.id, call.sent);
+    try {
+      return await this.#runFor(account, operation, input, call);
+    } finally {
+      void call.sent.then(leave);
+    }
+  }
+
+  async #runFor(
+    account: Account,
+    operation: Operation,
+    input: ValidInput,
+    call: Call,
+  ): Promise<CallResult> {
+    if (operation.method === 'GET') {
+      return { value: await this.#read(operation, account, input, call.log) };
     }
     if (operation.idempotent && call.idempotencyKey !== undefined) {
       return this.#runOnce(operation, account, call.idempotencyKey, input, call.log);
@@ -65,6 +84,15 @@ export class CallPipeline {
       this.#write(operation, tx, input, call.log),
     );
     return { value };
+  }
+
+  #read(
+    operation: Operation,
+    account: Account | undefined,
+    input: ValidInput,
+    log: Logger,
+  ): Promise<unknown> {
+    return this.#handle(operation, { ...input, log, account, now: new Date() });
   }
 
   async #write(

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import type { Context, Middleware } from 'koa';
 import rateLimit from 'koa-ratelimit';
 
+import { BoundedMap } from '../core/bounded-map';
 import { rateLimited } from '../core/errors';
 import { AUTH_FAILURES, HOST_BUDGETS, hostSettings } from '../core/host-settings';
 import type { Setting, Settings } from '../core/settings';
@@ -13,6 +14,9 @@ const WINDOW_SECONDS = 60;
 export interface ReplyHeaders {
   set(headers: Record<string, string>): void;
 }
+
+/** Spent budgets that a process keeps in mind. */
+const MAX_SPENT = 10_000;
 
 interface Budget {
   max: number;
@@ -34,6 +38,8 @@ interface Spent {
  */
 export class RateLimiter {
   readonly #budgets: ReadonlyMap<string, Budget>;
+  /** When budgets that are spent are so no more, in Unix seconds: until then nobody need be asked. */
+  readonly #spentUntil = new BoundedMap<string, number>(MAX_SPENT);
 
   constructor(
     budgets: Readonly<Record<string, Setting<number>>>,
@@ -58,7 +64,7 @@ export class RateLimiter {
   async spend(name: string, id: string, reply: ReplyHeaders): Promise<void> {
     const budget = this.#budgets.get(name);
     if (!budget) throw new Error(`There is no budget ${name}.`);
-    const { passed, remaining, reset } = await this.#spend(budget, id);
+    const { passed, remaining, reset } = await this.#spend(name, budget, id);
     const left = Math.min(WINDOW_SECONDS, Math.max(1, reset - Math.floor(Date.now() / 1000)));
     const seconds = String(Math.ceil(left));
     reply.set({
@@ -71,7 +77,27 @@ export class RateLimiter {
     if (!passed) throw rateLimited.error(undefined, { headers: { 'Retry-After': seconds } });
   }
 
-  async #spend(budget: Budget, id: string): Promise<Spent> {
+  /** Whether this process has seen that nothing is left of a budget; spending it then fails. */
+  isSpent(name: string, id: string): boolean {
+    return this.#resetOf(name, id) !== undefined;
+  }
+
+  async #spend(name: string, budget: Budget, id: string): Promise<Spent> {
+    const until = this.#resetOf(name, id);
+    if (until !== undefined) return { passed: false, remaining: 0, reset: until };
+    const spent = await this.#count(budget, id);
+    if (spent.remaining === 0) this.#spentUntil.set(`${name} ${id}`, spent.reset);
+    return spent;
+  }
+
+  #resetOf(name: string, id: string): number | undefined {
+    const reset = this.#spentUntil.get(`${name} ${id}`);
+    const left = reset === undefined ? 0 : reset - Date.now() / 1000;
+    // More is left than there ever was where the clock was set back.
+    return left > 0 && left <= WINDOW_SECONDS + 1 ? reset : undefined;
+  }
+
+  async #count(budget: Budget, id: string): Promise<Spent> {
     if (budget.shared && this.redis?.isUsable()) {
       try {
         const spent = await runLimiter(budget.shared, id);

@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 import { App, scopesOf } from '../app/app';
 import type { CommandLine, CommandResult, ProgressBar, RunningApp } from '../plugins/command';
 import type { Plugin } from '../plugins/plugin';
-import { makeLog, type Program, startProgram } from '../app/program';
+import { openLog } from '../app/log';
+import { type Program, startProgram } from '../app/program';
 import { hostSettings } from '../core/host-settings';
 import { EXIT } from './exit';
 
@@ -72,7 +73,7 @@ export class CommandRunner implements CommandLine {
   /** Does work that needs the plugins set up, and no server. */
   runOffline(work: (app: App) => CommandResult): void {
     const { plugins } = this;
-    this.#print(work(new App({ plugins, env: this.#env, log: makeLog(this.#env) })));
+    this.#print(work(new App({ plugins, env: this.#env, log: openLog(this.#env).log })));
   }
 
   #print({ result, text, exitCode = EXIT.done }: CommandResult): void {

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 
 import { originsSetting, type OtherOrigins, rateSetting, Setting, SettingsError } from './settings';
-import { codeOf, reasonOf } from './values';
+import { readableFile, runnableFile, writableFolder } from './file-schemas';
+import { reasonOf } from './values';
 
 /** `*`, and the origins of apps that are no pages of the web, such as capacitor://localhost. */
 const anyOrigin: OtherOrigins = {
@@ -19,17 +20,6 @@ function optional(
   return new Setting<string | undefined>(name, schema, undefined, description);
 }
 
-const readableFile = Joi.string().custom((value: string, helpers) => {
-  try {
-    readFileSync(value);
-  } catch (error) {
-    // Commands may be for people who may not see a key; a server that may not says so itself.
-    if (codeOf(error) !== 'EACCES') return helpers.message(UNREADABLE, { reason: reasonOf(error) });
-  }
-  return value;
-});
-const UNREADABLE = { custom: '{{#label}} cannot be read: {{#reason}}' };
-
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
 /** How many proxies stand before the service; `true` counts as one, `false` as none. */
@@ -42,7 +32,12 @@ const proxies = Joi.alternatives(
 export const hostSettings = {
   port: new Setting('PORT', Joi.number().port(), 3000, 'Port to listen on; 0 takes a free one'),
   host: new Setting('HOST', Joi.string().hostname(), '127.0.0.1', 'Address to listen on'),
-  dataDir: new Setting('DATA_DIR', Joi.string(), './data', 'Where the own servers keep their data'),
+  dataDir: new Setting(
+    'DATA_DIR',
+    writableFolder,
+    './data',
+    'Where the own servers keep their data',
+  ),
   mongodbUri: optional(
     'MONGODB_URI',
     'A replica set or sharded cluster to use instead of an own mongod',
@@ -60,7 +55,11 @@ export const hostSettings = {
       otherwise: Joi.string().uri({ scheme: ['redis', 'rediss'] }),
     }),
   ),
-  mongodBinary: optional('MONGOD_BINARY', 'The mongod to start, instead of looking for one'),
+  mongodBinary: optional(
+    'MONGOD_BINARY',
+    'The mongod to start, instead of looking for one',
+    runnableFile,
+  ),
   logLevel: new Setting(
     'LOG_LEVEL',
     Joi.string().valid(...LOG_LEVELS),
@@ -89,7 +88,7 @@ export const hostSettings = {
   authFailuresMax: rateSetting(
     'RATE_LIMIT_AUTH_FAILURES_MAX',
     60,
-    'Failed authentications a minute per client address',
+    'Failed authentications a minute per client address, or /64 of IPv6',
   ),
 };
 

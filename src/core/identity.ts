@@ -24,8 +24,12 @@ export interface Principal {
 
 /** What the host asks of the one plugin that keeps accounts and tokens. */
 export interface Identity {
-  /** The holder of a token; undefined when it is malformed, unknown, revoked or expired. */
-  authenticate(token: string): Promise<Principal | undefined>;
+  /**
+   * The holder of a token; undefined when it is malformed, unknown, revoked or expired.
+   *
+   * @param options.lookUp whether one that this process does not know is looked up
+   */
+  authenticate(token: string, options: { lookUp: boolean }): Promise<Principal | undefined>;
 
   /**
    * Opens a write: moves the account's revision in the transaction of `session` and answers the

@@ -8,7 +8,9 @@ import { validationError } from '../core/errors';
 import { hostSettings } from '../core/host-settings';
 import type { Settings } from '../core/settings';
 import { asApiError } from '../calls/failures';
+import { METHODS } from './methods';
 import type { Metrics } from './metrics';
+import { sliceLargeBodies } from './slices';
 
 interface Dependencies {
   settings: Settings;
@@ -30,6 +32,7 @@ export function koaApp({ settings, log, metrics, routes, isClosing }: Dependenci
   app.use(requireHost);
   app.use(securityHeaders(settings));
   app.use(corsFor(settings.of(hostSettings.corsOrigins)));
+  app.use(sliceLargeBodies);
   for (const middleware of routes) app.use(middleware);
   // Errors after the answer began, such as a client that went away, end here.
   app.on('error', (error: Error) => {
@@ -68,6 +71,7 @@ function requestLogging(log: Logger, metrics: Metrics, isClosing: () => boolean)
     const requestId = REQUEST_ID.test(given) ? given : v4();
     const requestLog = log.child({ requestId });
     ctx.state['log'] = requestLog;
+    ctx.state['sent'] = new Promise((resolve) => ctx.res.once('close', resolve));
     ctx.set('X-Request-Id', requestId);
     await next();
     // Asked afterwards, since stopping may have begun meanwhile.
@@ -111,7 +115,7 @@ function corsFor(origins: readonly string[]): Middleware {
       if (origins.includes('*')) return '*';
       return origins.includes(origin) ? origin : '';
     },
-    allowMethods: 'GET,HEAD,POST,PATCH,DELETE',
+    allowMethods: METHODS.join(','),
     exposeHeaders:
       'Allow,X-Request-Id,RateLimit,RateLimit-Policy,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,Retry-After,Idempotent-Replayed,WWW-Authenticate',
     maxAge: 86_400,

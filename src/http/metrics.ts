@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
 
 /** What the program counts about itself, for Prometheus. */
 export class Metrics {
@@ -22,6 +22,20 @@ export class Metrics {
     // HTTP/2 takes any word for a method; each would be a series for ever.
     const known = METHODS.includes(method) ? method : 'other';
     this.#requests.observe({ method: known, route, status }, seconds);
+  }
+
+  /** Adds a figure that only grows, and is read from `total` when it is asked for. */
+  count(name: string, help: string, total: () => number): void {
+    const registers = [this.#registry];
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(total());
+      },
+    });
   }
 
   /** The figures in Prometheus' text format. */

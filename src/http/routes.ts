@@ -13,6 +13,7 @@ import type {
 } from '../plugins/transport';
 import { authenticate } from './authenticate';
 import { readJson } from './body';
+import type { Admission } from '../calls/admission';
 import type { CallPipeline } from '../calls/pipeline';
 import { asApiError } from '../calls/failures';
 import type { RateLimiter } from '../calls/rate-limit';
@@ -20,6 +21,7 @@ import { shortened } from '../calls/validate';
 
 interface Dependencies {
   pipeline: CallPipeline;
+  admission: Admission;
   limiter: RateLimiter;
   identity: Identity;
 }
@@ -41,7 +43,7 @@ export function routes(description: ApiDescription, dependencies: Dependencies):
       router.register(
         routerPath(path),
         [method.toLowerCase()],
-        serveTransport(transportMethod, api),
+        serveTransport(transportMethod, api, dependencies.admission),
       );
     }
   }
@@ -54,7 +56,7 @@ function routerPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-function serve(operation: Operation, { pipeline, limiter, identity }: Dependencies) {
+function serve(operation: Operation, { pipeline, admission, limiter, identity }: Dependencies) {
   const isPublic = 'public' in operation.access;
   const readNumbers = numberReader(operation);
   return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
@@ -69,6 +71,7 @@ function serve(operation: Operation, { pipeline, limiter, identity }: Dependenci
       principal: isPublic ? undefined : await authenticate(ctx, identity, limiter),
       input: inputOf,
       idempotencyKey: idempotencyKeyOf(ctx),
+      sent: sentOf(ctx),
     });
     ctx.status = 'status' in outcome ? outcome.status : operation.response.status;
     if ('json' in outcome) {
@@ -79,6 +82,7 @@ function serve(operation: Operation, { pipeline, limiter, identity }: Dependenci
       ctx.type = operation.response.type ?? 'application/json';
       ctx.body = operation.response.type ? outcome.value : JSON.stringify(outcome.value);
     }
+    if (!isPublic) admission.hold(ctx.length, sentOf(ctx));
   };
 }
 
@@ -103,9 +107,14 @@ function numberReader(operation: Operation): (query: Context['query']) => unknow
 }
 
 /** A transport authenticates by itself; one that forgot to lets nobody in. */
-function serveTransport({ access, handler }: TransportMethod, api: TransportApi) {
+function serveTransport(
+  { access, handler }: TransportMethod,
+  api: TransportApi,
+  admission: Admission,
+) {
+  const isPublic = 'public' in access;
   return async (ctx: Context): Promise<void> => {
-    let isKnown = 'public' in access;
+    let isKnown = isPublic;
     await handler(ctx, {
       ...api,
       authenticate: async (of) => {
@@ -117,6 +126,7 @@ function serveTransport({ access, handler }: TransportMethod, api: TransportApi)
     if (!isKnown && ctx.status < 400) {
       throw new Error(`${ctx.path} let somebody in without asking for a token.`);
     }
+    if (!isPublic) admission.hold(ctx.length, sentOf(ctx));
   };
 }
 
@@ -138,6 +148,7 @@ function transportApi(
           log,
           input: async () => input,
           idempotencyKey,
+          sent: sentOf(ctx),
         });
       } catch (error) {
         throw asApiError(error, log);
@@ -148,6 +159,11 @@ function transportApi(
 
 function logOf(ctx: Context): Logger {
   return ctx.state['log'] as Logger; // Set by the first middleware for every request.
+}
+
+/** Fulfilled when the response was sent or the client is gone. */
+function sentOf(ctx: Context): Promise<unknown> {
+  return ctx.state['sent'] as Promise<unknown>; // As above.
 }
 
 function idempotencyKeyOf(ctx: Context): string | undefined {

@@ -31,8 +31,8 @@ afterEach(async () => {
   await removeDataDirectory(dataDir);
 });
 
-async function startServer(): Promise<RealServer> {
-  const server = await RealServer.start(dataDir);
+async function startServer(env: NodeJS.ProcessEnv = {}, descriptors?: number): Promise<RealServer> {
+  const server = await RealServer.start(dataDir, env, descriptors);
   started.push(server);
   return server;
 }
@@ -161,6 +161,72 @@ test('a MongoDB that hangs is told by /readyz, answered for by 503, and stopped 
   expect(await runningServers(dataDir)).toEqual([]);
 }, 90_000);
 
+describe('a log', () => {
+  /** Asks until more was logged than any buffer holds. */
+  async function logMuch({ url }: RealServer): Promise<void> {
+    const headers = { 'X-Request-Id': 'x'.repeat(128) };
+    for (let count = 0; count < 8000; count += 50) {
+      const answers = Array.from({ length: 50 }, () => fetch(`${url}/healthz`, { headers }));
+      for (const answer of await Promise.all(answers)) {
+        expect(answer.status).toBe(200);
+        await answer.text();
+      }
+    }
+  }
+
+  async function expectToStop(server: RealServer): Promise<void> {
+    const ended = once(server.process, 'exit');
+    const stopping = performance.now();
+    server.process.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    expect(performance.now() - stopping).toBeLessThan(STOP_MS);
+    expect(await runningServers(dataDir)).toEqual([]);
+  }
+
+  test('that nobody reads keeps neither answers nor the end of the program waiting', async () => {
+    const server = await startServer({ LOG_LEVEL: 'info' });
+    server.process.stderr?.pause();
+    await logMuch(server);
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    const [, dropped] = /^log_lines_dropped_total (\d+)$/m.exec(metrics) ?? [];
+    expect(Number(dropped)).toBeGreaterThan(0);
+    await expectToStop(server);
+    server.process.stderr?.resume();
+  }, 180_000);
+
+  test('whose reader is gone does neither', async () => {
+    const server = await startServer({ LOG_LEVEL: 'info' });
+    server.process.stderr?.destroy();
+    for (let count = 0; count < 20; count += 1) {
+      expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+    }
+    await expectToStop(server);
+  }, 90_000);
+});
+
+test('connections take no descriptors that the program needs for its MongoDB', async () => {
+  const server = await startServer({}, 250);
+  const token = await aToken();
+  const mongod = ownProcess(dataDir, 'mongod');
+  const { port } = new URL(server.url);
+  const sockets = Array.from({ length: 300 }, () => connect(Number(port), '127.0.0.1'));
+  for (const socket of sockets) socket.on('error', () => undefined);
+  const closed = () => sockets.filter(({ closed: isClosed }) => isClosed).length;
+  // Those above the limit are refused.
+  await until(() => closed() > 100, { within: 30_000 });
+  const kept = sockets.find((socket) => !socket.closed);
+  let answer = '';
+  kept?.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+  kept?.write(`GET /api/plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  await until(() => answer.length > 0, { within: 30_000 });
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  for (const socket of sockets) socket.destroy();
+  const isReady = async () => (await fetch(`${server.url}/readyz`)).status === 200;
+  expect(await until(isReady, { within: 30_000 })).toBe(true);
+  expect(ownProcess(dataDir, 'mongod')).toEqual(mongod);
+  expect(await server.stop()).toBe(0);
+}, 120_000);
+
 test('a second server on a data directory is refused, and the first goes on', async () => {
   const first = await startServer();
   const second = await failToStart();
@@ -193,13 +259,18 @@ test('wrong settings are all told at once, before anything is started', async ()
     TRUST_PROXY: 'perhaps',
     TIER_FREE_PLANTS: '-1',
   };
-  const files = { TLS_CERT_FILE: '/missing.pem', TLS_KEY_FILE: __filename };
-  const server = await failToStart({ ...wrong, ...files });
+  const files = {
+    TLS_CERT_FILE: '/missing.pem',
+    MONGOD_BINARY: '/missing/mongod',
+    DATA_DIR: '/dev/null',
+  };
+  const server = await failToStart({ ...wrong, ...files, TLS_KEY_FILE: __filename });
   expect(server.process.exitCode).toBe(2);
   expect(server.stdout).toBe('');
   const lines = server.stderr.trim().split('\n');
-  expect(lines).toHaveLength(5);
-  for (const name of [...Object.keys(wrong), 'TLS_CERT_FILE']) {
+  const names = [...Object.keys(wrong), ...Object.keys(files)];
+  expect(lines).toHaveLength(names.length);
+  for (const name of names) {
     expect(lines.filter((line) => line.includes(name))).toHaveLength(1);
   }
   expect(await readdir(dataDir)).toEqual([]);

@@ -2,6 +2,9 @@ import { randomInt, randomUUID } from 'node:crypto';
 
 import type { Response } from 'supertest';
 
+import accountsPlugin from '../../plugins/accounts';
+import { makeToken } from '../../plugins/accounts/token';
+import { queriesOf } from '../support/profiler';
 import { startService, type TestService, userOf } from '../support/service';
 import { errorOf } from '../support/raw';
 
@@ -195,6 +198,55 @@ describe('failed authentications', () => {
       expect(leftOf(answer, 'auth-failures', 4)).toBe(left);
     }
     expectLimited(await wrong(one, address), 'auth-failures', 4);
+  });
+
+  test('are also those of requests without a token', async () => {
+    const address = anAddress();
+    const without = () => one.anonymous.get('/api/plants').set('X-Forwarded-For', address);
+    for (let left = 3; left >= 0; left -= 1) {
+      const answer = await without().expect(401);
+      expect(leftOf(answer, 'auth-failures', 4)).toBe(left);
+    }
+    expectLimited(await without(), 'auth-failures', 4);
+  });
+
+  test('count together for a /64 of IPv6, however its addresses are written', async () => {
+    const net = `2001:db8:${randomInt(0x1000, 0xffff).toString(16)}`;
+    await wrong(one, `${net}:7:1:2:3:4`).expect(401);
+    await wrong(one, `${net}:7::1`).expect(401);
+    await wrong(one, `${net.toUpperCase()}:0007:0:0:0:2`).expect(401);
+    await wrong(one, `${net}:7:ffff::`).expect(401);
+    expectLimited(await wrong(one, `${net}:7::9`), 'auth-failures', 4);
+    await wrong(one, `${net}:8::9`).expect(401);
+  });
+
+  test('cost the database nothing once their budget is spent', async () => {
+    const address = anAddress();
+    for (let count = 0; count < 4; count += 1) await wrong(one, address).expect(401);
+    const unknown = () =>
+      one.anonymous
+        .get('/api/plants')
+        .set('Authorization', `Bearer ${makeToken()}`)
+        .set('X-Forwarded-For', address);
+    const queries = await queriesOf(one, async () => {
+      for (let count = 0; count < 10; count += 1)
+        expectLimited(await unknown(), 'auth-failures', 4);
+    });
+    const ofAuthentication = ['tokens', 'accounts'];
+    expect(queries.filter(({ collection }) => ofAuthentication.includes(collection))).toEqual([]);
+  });
+
+  test('do not keep out of reach that a token was revoked', async () => {
+    const user = await one.user();
+    const address = anAddress();
+    const get = () => user.get('/api/plants').set('X-Forwarded-For', address);
+    await get().expect(200);
+    for (let count = 0; count < 4; count += 1) await wrong(one, address);
+    await get().expect(200);
+    const accounts = one.app.exportsOf(accountsPlugin);
+    const [token] = await accounts.tokens(user.id);
+    await accounts.revokeToken(token?.id ?? '');
+    await get().expect(429);
   });
 
   test('count for the address of the connection where no proxy is trusted', async () => {

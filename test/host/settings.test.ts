@@ -70,7 +70,7 @@ test.each([
   ['HOST', '::', '::'],
   ['HOST', '::1', '::1'],
   ['HOST', 'localhost', 'localhost'],
-  ['DATA_DIR', '/var/lib/plant care', '/var/lib/plant care'],
+  ['DATA_DIR', '/tmp/plant care/not made yet', '/tmp/plant care/not made yet'],
   [
     'MONGODB_URI',
     'mongodb://a:1,b:2/garden?replicaSet=rs',
@@ -80,7 +80,7 @@ test.each([
   ['REDIS_URL', 'redis://127.0.0.1:6379/0', 'redis://127.0.0.1:6379/0'],
   ['REDIS_URL', 'rediss://:secret@example.com:6380', 'rediss://:secret@example.com:6380'],
   ['REDIS_URL', '/run/redis/redis.sock', '/run/redis/redis.sock'],
-  ['MONGOD_BINARY', '/opt/mongo db/bin/mongod', '/opt/mongo db/bin/mongod'],
+  ['MONGOD_BINARY', process.execPath, process.execPath],
   ['LOG_LEVEL', 'silent', 'silent'],
   ['TRUST_PROXY', 'true', 1],
   ['TRUST_PROXY', 'false', 0],
@@ -175,6 +175,22 @@ test('a certificate or key that cannot be read is named with the reason', () => 
   expect(faults).toEqual([
     expect.stringMatching(/^TLS_CERT_FILE cannot be read: .*ENOENT/),
     expect.stringMatching(/^TLS_KEY_FILE cannot be read: .*EISDIR/),
+  ]);
+});
+
+test('a MONGOD_BINARY that cannot be run is named with the reason', () => {
+  const faultOf = (file: string) => faultsOf({ MONGOD_BINARY: file });
+  const start = 'MONGOD_BINARY is not a program that can be run: ';
+  expect(faultOf('/missing')).toEqual([expect.stringMatching(`^${start}ENOENT`)]);
+  expect(faultOf(__filename)).toEqual([expect.stringMatching(`^${start}EACCES`)]);
+  expect(faultOf(__dirname)).toEqual([`${start}it is not a file`]);
+});
+
+test('a DATA_DIR that is no folder, or in none, is named with the reason', () => {
+  const start = 'DATA_DIR is not a folder that can be written to: ';
+  expect(faultsOf({ DATA_DIR: __filename })).toEqual([`${start}${__filename} is not a folder`]);
+  expect(faultsOf({ DATA_DIR: `${__filename}/data` })).toEqual([
+    expect.stringMatching(`^${start}ENOTDIR`),
   ]);
 });
 

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import {
   connect as connectHttp2,
   type ClientHttp2Session,
@@ -8,8 +7,6 @@ import {
 import type { Server as HttpServer } from 'node:http';
 import { request } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { connect as connectTls } from 'node:tls';
 
 import pino from 'pino';
@@ -17,11 +14,11 @@ import pino from 'pino';
 import { App } from '../../src/app/app';
 import { closeHttpServer, createHttpServer } from '../../src/http/server';
 import { loadPlugins } from '../../src/plugins/loader';
-import { makeCertificate } from '../support/certificate';
 import { errorOf, type RawAnswer } from '../support/raw';
 import { startService, type TestService, type TestUser } from '../support/service';
+import { type TlsSettings, tlsSettings } from '../support/tls';
 
-let folder: string;
+let tls: TlsSettings;
 let ca: string;
 let service: TestService;
 let user: TestUser;
@@ -31,17 +28,11 @@ let url: string;
 let session: ClientHttp2Session;
 
 beforeAll(async () => {
-  folder = mkdtempSync(path.join(tmpdir(), 'tls-test-'));
-  const cert = path.join(folder, 'cert.pem');
-  const key = path.join(folder, 'key.pem');
-  const certificate = makeCertificate();
-  writeFileSync(cert, certificate.cert);
-  writeFileSync(key, certificate.key, { mode: 0o600 });
-  ca = certificate.cert;
-  const env = { TLS_CERT_FILE: cert, TLS_KEY_FILE: key };
+  tls = tlsSettings();
+  ca = tls.ca;
   service = await startService();
   user = await service.user();
-  secure = new App({ plugins: loadPlugins(), env, log: pino({ level: 'silent' }) });
+  secure = new App({ plugins: loadPlugins(), env: tls.env, log: pino({ level: 'silent' }) });
   await secure.connect({ mongodbUri: service.mongodbUri });
   server = createHttpServer(secure.requestListener(), secure.settings);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -53,7 +44,7 @@ afterAll(async () => {
   await closeHttpServer(server, 60_000);
   await secure.close();
   await service.close();
-  rmSync(folder, { recursive: true });
+  tls.remove();
 });
 
 function viaHttp1(method: string, at: string, headers: Record<string, string> = {}) {

@@ -8,6 +8,11 @@ export interface RawAnswer {
   body: string;
 }
 
+/** An answer whose body may be no text. */
+export interface BinaryAnswer extends RawAnswer {
+  bytes: Buffer;
+}
+
 interface RawRequest {
   headers?: Record<string, string | string[]>;
   body?: string | Buffer;
@@ -19,15 +24,16 @@ export function send(
   method: string,
   path: string,
   { headers = {}, body }: RawRequest = {},
-): Promise<RawAnswer> {
+): Promise<BinaryAnswer> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, path, headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
       response.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text });
+        const bytes = Buffer.concat(chunks);
+        const { statusCode: status = 0, headers: answered } = response;
+        resolve({ status, headers: answered, body: bytes.toString(), bytes });
       });
     });
     sent.on('error', reject);

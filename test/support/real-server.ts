@@ -44,10 +44,12 @@ export class RealServer {
     process.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
   }
 
-  /** Starts it without waiting for anything. */
-  static spawn(dataDir: string, env: NodeJS.ProcessEnv = {}): RealServer {
+  /** Starts it without waiting for anything; with so many descriptors, where they are limited. */
+  static spawn(dataDir: string, env: NodeJS.ProcessEnv = {}, descriptors?: number): RealServer {
     const { PATH, HOME, XDG_CACHE_HOME, MONGOD_BINARY } = process.env;
-    const child = spawn(process.execPath, [path.join(builtProgram(), 'src/main.js')], {
+    const limit = descriptors === undefined ? '' : `ulimit -n ${descriptors};`;
+    const main = path.join(builtProgram(), 'src/main.js');
+    const child = spawn('bash', ['-c', `${limit} exec "$0" "$1"`, process.execPath, main], {
       // A group of its own, as a program has that is started in a terminal.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -62,8 +64,12 @@ export class RealServer {
   }
 
   /** Starts it and waits until it serves. */
-  static async start(dataDir: string, env: NodeJS.ProcessEnv = {}): Promise<RealServer> {
-    const server = RealServer.spawn(dataDir, env);
+  static async start(
+    dataDir: string,
+    env: NodeJS.ProcessEnv = {},
+    descriptors?: number,
+  ): Promise<RealServer> {
+    const server = RealServer.spawn(dataDir, env, descriptors);
     const isReady = () => READY.test(server.stdout) || server.process.exitCode !== null;
     await until(isReady, { within: PATIENCE_MS });
     if (READY.test(server.stdout)) return server;

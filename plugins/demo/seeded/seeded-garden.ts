@@ -8,10 +8,17 @@ import { requireQuota } from '../quota';
 
 /** Loads the garden of `seeds/garden.json`. */
 export class SeededGarden {
+  #user: string | undefined;
+
   constructor(
     private readonly host: Host,
     private readonly dependencies: Dependencies,
   ) {}
+
+  /** Whose garden was loaded last in this process. */
+  get user(): string | undefined {
+    return this.#user;
+  }
 
   /** Why not all of a garden can be added: ids that are others', tiers that have no room. */
   async preflight(garden: GardenSeed): Promise<string[]> {
@@ -40,6 +47,7 @@ export class SeededGarden {
     if (!(await accounts.account(user))) await accounts.ensureAccount(user, tier, timezone);
     // A plant that was removed just now would get its old events back.
     await deletions.finish(user);
+    this.#user = user;
     return this.host.transact(user, async (tx) => {
       let added = 0;
       for (const plant of plants) {

@@ -1,0 +1,52 @@
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+import Joi from 'joi';
+
+import { codeOf, reasonOf } from './values';
+
+/** The path of a file that can be read. */
+export const readableFile = pathSchema('cannot be read', (file) => {
+  try {
+    readFileSync(file);
+  } catch (error) {
+    // Commands may be for people who may not see a key; a server that may not says so itself.
+    if (codeOf(error) !== 'EACCES') throw error;
+  }
+});
+
+/** The path of a program that can be run. */
+export const runnableFile = pathSchema('is not a program that can be run', (file) => {
+  accessSync(file, constants.X_OK);
+  if (!statSync(file).isFile()) throw new Error('it is not a file');
+});
+
+/** The path of a folder that can be written to, or made. */
+export const writableFolder = pathSchema('is not a folder that can be written to', (folder) => {
+  const existing = nearestExisting(path.resolve(folder));
+  if (!statSync(existing).isDirectory()) throw new Error(`${existing} is not a folder`);
+  accessSync(existing, constants.W_OK | constants.X_OK);
+});
+
+function nearestExisting(file: string): string {
+  try {
+    statSync(file);
+    return file;
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || path.dirname(file) === file) throw error;
+    return nearestExisting(path.dirname(file));
+  }
+}
+
+/** @param check throws where the path is not what it should be */
+function pathSchema(fault: string, check: (file: string) => void): Joi.StringSchema {
+  const messages = { custom: `{{#label}} ${fault}: {{#reason}}` };
+  return Joi.string().custom((file: string, helpers) => {
+    try {
+      check(file);
+      return file;
+    } catch (error) {
+      return helpers.message(messages, { reason: reasonOf(error) });
+    }
+  });
+}

@@ -1,0 +1,172 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, ServerHttp2Session } from 'node:http2';
+import type { Server, Socket } from 'node:net';
+
+import { serviceUnavailable } from '../core/errors';
+import { requestTimeout, sendError, writeError } from './error-responses';
+import type { HttpLimits } from './limits';
+
+/** A request from when its head was read until its response was sent or its connection is gone. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  answer: () => unknown;
+  readonly since: number;
+  /** When the client last took some of the response, or had none to take. */
+  progressAt: number;
+  unsent: number;
+}
+
+interface Connection {
+  readonly socket: Socket;
+  session: ServerHttp2Session | undefined;
+  readonly exchanges: Set<Exchange>;
+  /** HTTP/1.1: requests that were sent ahead and are answered after those before them. */
+  readonly pipelined: Exchange[];
+  /** Whether its client sent too many ahead: what else it sends is not read. */
+  isRefused: boolean;
+  idleSince: number;
+}
+
+/**
+ * The open connections of a server, and how long each may go on.
+ *
+ * Node itself limits how slowly a request of HTTP/1.1 arrives, and nothing else.
+ */
+export class Connections {
+  readonly #open = new Map<string, Connection>();
+
+  constructor(
+    server: Server,
+    isTls: boolean,
+    private readonly limits: HttpLimits,
+  ) {
+    // A few more than are served, so that those above the limit can be answered.
+    server.maxConnections = limits.maxConnections + Math.ceil(limits.maxConnections / 100);
+    server.on('connection', (socket: Socket) => {
+      if (this.#open.size < limits.maxConnections) this.#add(socket);
+      else if (isTls) socket.destroy();
+      else writeError(socket, serviceUnavailable.error(), limits.lingerTimeout);
+    });
+    server.on('session', (session: ServerHttp2Session) => {
+      const connection = this.#open.get(endpointsOf(session.socket));
+      if (connection) connection.session = session;
+    });
+    const timer = setInterval(() => {
+      this.#check();
+    }, limits.checkInterval).unref();
+    server.once('close', () => {
+      clearInterval(timer);
+    });
+  }
+
+  /** Answers a request by `answer`: over HTTP/1.1 once those before it on its connection are. */
+  accept(request: IncomingMessage, response: ServerResponse, answer: () => unknown): void {
+    const connection = this.#open.get(endpointsOf(request.socket));
+    if (!connection || connection.isRefused) return;
+    const now = performance.now();
+    const exchange = { request, response, answer, since: now, progressAt: now, unsent: 0 };
+    connection.exchanges.add(exchange);
+    response.once('close', () => {
+      this.#end(connection, exchange);
+    });
+    response.on('drain', () => {
+      exchange.progressAt = performance.now();
+    });
+    const { exchanges, pipelined } = connection;
+    if (request.httpVersionMajor > 1 || exchanges.size === 1) answer();
+    else if (pipelined.push(exchange) >= this.limits.maxRequestsPerConnection) refuse(connection);
+  }
+
+  /** Sends GOAWAY to clients of HTTP/2; what they asked for is still answered. */
+  closeSessions(): void {
+    for (const { session } of this.#open.values()) session?.close();
+  }
+
+  #add(socket: Socket): void {
+    const endpoints = endpointsOf(socket);
+    this.#open.set(endpoints, {
+      socket,
+      session: undefined,
+      exchanges: new Set(),
+      pipelined: [],
+      isRefused: false,
+      idleSince: performance.now(),
+    });
+    socket.once('close', () => this.#open.delete(endpoints));
+  }
+
+  #end(connection: Connection, exchange: Exchange): void {
+    connection.exchanges.delete(exchange);
+    connection.idleSince = performance.now();
+    const next = connection.pipelined.shift();
+    if (next && !next.request.socket.destroyed) next.answer();
+  }
+
+  #check(): void {
+    const now = performance.now();
+    for (const connection of this.#open.values()) {
+      const { exchanges, idleSince, session, socket } = connection;
+      if (exchanges.size === 0 && now - idleSince > this.limits.idleTimeout) {
+        // HTTP/2 clients get a last GOAWAY; its socket may be one that nothing can be written to.
+        if (session && !session.closed) session.close();
+        else socket.destroy();
+      }
+      for (const exchange of exchanges) {
+        const { stream } = asHttp2(exchange.request) ?? {};
+        if (this.#isStalled(exchange, now)) {
+          // All of the answer was taken, but the client does not end its own side.
+          if (stream && !stream.closed && exchange.unsent === 0) stream.close();
+          else socket.destroy();
+        }
+        this.#checkArrival(exchange, now);
+      }
+    }
+  }
+
+  #isStalled(exchange: Exchange, now: number): boolean {
+    const { response } = exchange;
+    const unsent = response.writableLength;
+    if ((unsent === 0 && !response.writableEnded) || unsent !== exchange.unsent) {
+      exchange.progressAt = now;
+    }
+    exchange.unsent = unsent;
+    return now - exchange.progressAt > this.limits.stallTimeout;
+  }
+
+  /** What Node checks for HTTP/1.1. */
+  #checkArrival({ request, response, since }: Exchange, now: number): void {
+    const isLate = now - since > this.limits.requestTimeout;
+    const { complete = true, stream } = asHttp2(request) ?? {};
+    if (!isLate || complete || !stream || stream.endAfterHeaders) return;
+    if (response.headersSent) stream.close();
+    else sendError(request, response, requestTimeout());
+  }
+}
+
+function asHttp2(request: IncomingMessage): Http2ServerRequest | undefined {
+  // Node's server of HTTP/2 gives requests that are compatible with those of HTTP/1.1.
+  return request.httpVersionMajor > 1 ? (request as unknown as Http2ServerRequest) : undefined;
+}
+
+/** Lets what is being answered be finished, then says that this was too much. */
+function refuse(connection: Connection): void {
+  const { exchanges, pipelined, socket } = connection;
+  connection.isRefused = true;
+  socket.pause();
+  for (const exchange of pipelined.splice(1)) exchanges.delete(exchange);
+  for (const next of pipelined) {
+    next.answer = () => {
+      sendError(next.request, next.response, serviceUnavailable.error(TOO_MANY));
+    };
+  }
+}
+
+const TOO_MANY = 'Too many requests were sent ahead of their answers on one connection.';
+
+/** What a connection is known by, on the socket as on the TLS or HTTP/2 layers above it. */
+function endpointsOf(
+  socket: Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress'>,
+): string {
+  return `${socket.localAddress} ${socket.remoteAddress} ${socket.remotePort}`;
+}

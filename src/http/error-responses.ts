@@ -1,0 +1,68 @@
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+import { ApiError, validationError } from '../core/errors';
+
+/**
+ * The error for what Node's own parser refuses (docs/decisions.md, "Requests"); undefined where
+ * nobody is left to read it.
+ */
+export function parserError(error: NodeJS.ErrnoException, socket: Duplex): ApiError | undefined {
+  // Before the end of its handshake a TLS connection cannot carry an answer.
+  const isHandshake = error.code?.startsWith('ERR_TLS_') === true;
+  if (error.code === 'ECONNRESET' || isHandshake || !socket.writable) return undefined;
+  if (error.code === 'HPE_HEADER_OVERFLOW') {
+    return validationError.error('The headers of the request are too large.', { status: 431 });
+  }
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return requestTimeout();
+  }
+  return validationError.error('The request is not valid HTTP.');
+}
+
+export function requestTimeout(): ApiError {
+  return validationError.error('The request took too long to arrive.', { status: 408 });
+}
+
+/**
+ * Answers on a bare connection and closes it, at the latest after `lingerTimeout` ms: a client that
+ * never closes its own side, or reads nothing, does not keep it.
+ */
+export function writeError(socket: Duplex, error: ApiError, lingerTimeout: number): void {
+  const { headers, body } = serialize(error);
+  const head = [
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // What the client still sends is read, or the answer would be lost in a reset.
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), lingerTimeout);
+  socket.once('close', () => {
+    clearTimeout(timer);
+  });
+}
+
+/** Answers a request outside of the application, and closes its connection. */
+export function sendError(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: ApiError,
+): void {
+  const { headers, body } = serialize(error);
+  const closing = request.httpVersionMajor === 1 ? { Connection: 'close' } : {};
+  response.writeHead(error.status, { ...headers, ...closing });
+  response.end(body);
+}
+
+function serialize(error: ApiError) {
+  const body = JSON.stringify(error.body);
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'X-Request-Id': crypto.randomUUID(),
+    ...error.headers,
+  };
+  return { headers, body };
+}

@@ -1,0 +1,43 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { builtProgram } from '../support/built';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'exit-test-'));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+/** Runs a script that has `exit`, the module under test; answers how it ended. */
+async function endOf(script: string): Promise<unknown[]> {
+  const module = JSON.stringify(path.join(builtProgram(), 'src/app/exit.js'));
+  const child = spawn(process.execPath, ['-e', `const exit = require(${module}); ${script}`], {
+    stdio: 'ignore',
+  });
+  return once(child, 'exit');
+}
+
+test('a process with nothing left to do ends with its own code', async () => {
+  const script = 'exit.killAfter(60_000); exit.prepareExit().then(() => process.exit(3));';
+  expect(await endOf(script)).toEqual([3, null]);
+});
+
+test('a file that never opens does not keep a process from ending', async () => {
+  const pipe = path.join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const open = `require('fs').open(${JSON.stringify(pipe)}, 'r', () => undefined);`;
+  const end = await endOf(`${open} exit.prepareExit().then(() => process.exit(0));`);
+  expect(end).toEqual([null, 'SIGKILL']);
+});
+
+test('a main thread that waits for ever does not keep a process from ending', async () => {
+  const wait = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);';
+  const end = await endOf(`exit.killAfter(200); setTimeout(() => { ${wait} }, 100);`);
+  expect(end).toEqual([null, 'SIGKILL']);
+});

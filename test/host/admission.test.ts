@@ -1,0 +1,130 @@
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2';
+import type { AddressInfo, Server } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { closeHttpServer, createHttpServer } from '../../src/http/server';
+import { errorOf } from '../support/raw';
+import { startService, type TestService, type TestUser } from '../support/service';
+import { type TlsSettings, tlsSettings } from '../support/tls';
+
+let tls: TlsSettings;
+let service: TestService;
+let server: Server;
+const sessions: ClientHttp2Session[] = [];
+
+beforeAll(async () => {
+  tls = tlsSettings();
+  service = await startService();
+  server = createHttpServer(service.app.requestListener(), tls.settings);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterEach(() => {
+  for (const session of sessions.splice(0)) session.destroy();
+});
+afterAll(async () => {
+  await closeHttpServer(server, 10_000);
+  await service.close();
+  tls.remove();
+});
+
+/** A client that takes as much of each answer at once as its window holds. */
+function client(initialWindowSize = 65_535): ClientHttp2Session {
+  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  const session = connect(`https://localhost:${port}`, {
+    ca: tls.ca,
+    settings: { initialWindowSize },
+  });
+  session.on('error', () => undefined);
+  sessions.push(session);
+  return session;
+}
+
+interface Reply {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+function list(session: ClientHttp2Session, { token }: TestUser) {
+  const stream = session.request({ ':path': '/api/plants', authorization: `Bearer ${token}` });
+  stream.on('error', () => undefined);
+  return stream;
+}
+
+async function replyTo(session: ClientHttp2Session, user: TestUser): Promise<Reply> {
+  const stream = list(session, user);
+  let body = '';
+  stream.on('data', (chunk: Buffer) => (body += chunk.toString()));
+  const ended = once(stream, 'end');
+  const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+  await ended;
+  return { status: Number(headers[':status']), headers, body };
+}
+
+/** Eight lists that their client does not take. */
+async function untakenLists(user: TestUser): Promise<ClientHttp2Session> {
+  const session = client(0);
+  const streams = Array.from({ length: 8 }, () => list(session, user));
+  await Promise.all(streams.map((stream) => once(stream, 'response')));
+  return session;
+}
+
+test('an account whose client takes no answers waits for its next ones; others do not', async () => {
+  const [ada, bob] = [await service.user(), await service.user()];
+  const untaken = await untakenLists(ada);
+  let isAnswered = false;
+  const waiting = replyTo(client(), ada).then((reply) => {
+    isAnswered = true;
+    return reply;
+  });
+  expect((await replyTo(client(), bob)).status).toBe(200);
+  await sleep(300);
+  expect(isAnswered).toBe(false);
+  untaken.destroy();
+  expect((await waiting).status).toBe(200);
+});
+
+test('when too many calls of an account wait, or for too long, they are answered with 503', async () => {
+  const user = await service.user();
+  await untakenLists(user);
+  const others = [client(), client(), client()];
+  const replies = await Promise.all(
+    Array.from({ length: 240 }, (_, index) => {
+      const session = others[index % others.length];
+      if (!session) throw new Error('There is no session.');
+      return replyTo(session, user);
+    }),
+  );
+  for (const { status, headers, body } of replies) {
+    expect(status).toBe(503);
+    expect(headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    expect(errorOf({ body }).code).toBe('service_unavailable');
+  }
+  const refused = replies.filter(({ body }) => body.includes('waiting already'));
+  expect(refused).toHaveLength(40);
+});
+
+test('a client that goes away gives up its place among those that wait', async () => {
+  const user = await service.user();
+  const untaken = await untakenLists(user);
+  for (let round = 0; round < 3; round += 1) {
+    const gone = client();
+    for (let count = 0; count < 90; count += 1) list(gone, user);
+    await sleep(200);
+    gone.destroy();
+  }
+  await sleep(200);
+  const waiting = replyTo(client(), user);
+  await sleep(200);
+  untaken.destroy();
+  expect((await waiting).status).toBe(200);
+});
+
+test('many calls at once of one account are all answered', async () => {
+  const user = await service.user();
+  const answers = await Promise.all(Array.from({ length: 150 }, () => user.plant()));
+  expect(new Set(answers.map(({ id }) => id)).size).toBe(150);
+  const lists = await Promise.all(Array.from({ length: 100 }, () => user.get('/api/locations')));
+  expect(new Set(lists.map(({ status }) => status))).toEqual(new Set([200]));
+});

@@ -1,0 +1,186 @@
+import { once } from 'node:events';
+import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { HttpLimits } from '../../src/http/limits';
+import { closeHttpServer, createHttpServer } from '../../src/http/server';
+import { until } from '../support/processes';
+import { errorOf, exchange } from '../support/raw';
+import { startService, type TestService } from '../support/service';
+
+const WITHIN = { within: 30_000 };
+
+let service: TestService;
+const servers: Server[] = [];
+const clients: Socket[] = [];
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.destroy();
+  for (const server of servers.splice(0)) await closeHttpServer(server, 10_000);
+});
+afterAll(() => service.close());
+
+/** A server whose limits are as given; what it checks, it checks often. */
+async function serve(limits: Partial<HttpLimits>) {
+  const { app } = service;
+  const options = { checkInterval: 50, ...limits };
+  const server = createHttpServer(app.requestListener(), app.settings, options);
+  servers.push(server);
+  const sockets: Socket[] = [];
+  server.on('connection', (socket: Socket) => sockets.push(socket));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  return { server, sockets, url: `http://127.0.0.1:${port}` };
+}
+
+/** A client that does not close its own side by itself, and what it has received. */
+async function dial(url: string) {
+  const socket = connect({
+    port: Number(new URL(url).port),
+    host: '127.0.0.1',
+    allowHalfOpen: true,
+  });
+  clients.push(socket);
+  const client = { socket, received: '' };
+  socket.on('data', (chunk: Buffer) => (client.received += chunk.toString('latin1')));
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return client;
+}
+
+/** Waits until the server has no connection left. */
+async function expectNoneLeft({ server }: { server: Server }): Promise<void> {
+  const count = () =>
+    new Promise<number>((resolve) => {
+      server.getConnections((_, open) => {
+        resolve(open);
+      });
+    });
+  expect(await until(async () => (await count()) === 0, WITHIN)).toBe(true);
+}
+
+function get(path: string, last = ''): string {
+  return `GET ${path} HTTP/1.1\r\nHost: x\r\n${last}\r\n`;
+}
+
+function statusesOf(received: string): number[] {
+  return [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+}
+
+describe('requests that are sent ahead', () => {
+  test('of the OpenAPI document do not keep others waiting', async () => {
+    const { url } = await serve({});
+    const client = await dial(url);
+    client.socket.write(get('/openapi.json').repeat(100));
+    await until(() => client.received.length > 0, WITHIN);
+    const started = performance.now();
+    expect((await exchange(url, get('/healthz', 'Connection: close\r\n'))).status).toBe(200);
+    expect(performance.now() - started).toBeLessThan(1500);
+    await until(() => statusesOf(client.received).length === 100, WITHIN);
+    expect(new Set(statusesOf(client.received))).toEqual(new Set([200]));
+  });
+
+  test('are worked on one by one, so that who reads nothing is sent one answer', async () => {
+    const { url, sockets } = await serve({});
+    const client = await dial(url);
+    client.socket.pause();
+    client.socket.write(get('/docs/swagger-ui-bundle.js').repeat(90));
+    await until(() => (sockets[0]?.bytesWritten ?? 0) > 100_000, WITHIN);
+    await sleep(500);
+    // What the buffers of the system take, and a slice: 90 answers have 156 MB.
+    expect(sockets[0]?.bytesWritten).toBeLessThan(20_000_000);
+    expect(sockets[0]?.writableLength).toBeLessThan(200_000);
+  });
+
+  test('are answered up to a number, and those beyond it with one 503', async () => {
+    const { url } = await serve({ maxRequestsPerConnection: 10 });
+    const client = await dial(url);
+    client.socket.write(get('/healthz').repeat(10));
+    await until(() => statusesOf(client.received).length === 10, WITHIN);
+    expect(statusesOf(client.received)).toEqual(Array(10).fill(200));
+    client.socket.write(get('/healthz').repeat(1000));
+    await once(client.socket, 'end');
+    const statuses = statusesOf(client.received).slice(10);
+    expect(statuses.at(-1)).toBe(503);
+    expect(statuses.length).toBeLessThan(12);
+    expect(client.received).toMatch(/^Retry-After: [1-9]\d*\r$/m);
+    const [, body = ''] = client.received
+      .slice(client.received.lastIndexOf('HTTP/'))
+      .split('\r\n\r\n');
+    expect(errorOf({ body }).code).toBe('service_unavailable');
+  });
+});
+
+describe('a connection is closed', () => {
+  test('on which nothing arrives but empty lines', async () => {
+    const own = await serve({ idleTimeout: 300 });
+    const { socket } = await dial(own.url);
+    const timer = setInterval(() => socket.write('\r\n'), 50);
+    await expectNoneLeft(own);
+    clearInterval(timer);
+  });
+
+  test('whose client does not take the answer that waits for it', async () => {
+    const own = await serve({ stallTimeout: 300 });
+    const { socket } = await dial(own.url);
+    socket.pause();
+    socket.write(get('/docs/swagger-ui-bundle.js').repeat(20));
+    await expectNoneLeft(own);
+  });
+
+  test.each([
+    ['a request that is not HTTP', 'hello\r\n\r\n', 400],
+    ['a request that does not arrive', 'GET / HT', 408],
+    ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 405],
+  ])(
+    'after the answer to %s, though its client keeps its own side open',
+    async (_, bytes, status) => {
+      const own = await serve({ headersTimeout: 200, requestTimeout: 200, lingerTimeout: 200 });
+      const client = await dial(own.url);
+      client.socket.write(bytes);
+      await once(client.socket, 'end');
+      expect(statusesOf(client.received)).toEqual([status]);
+      await expectNoneLeft(own);
+    },
+  );
+
+  test('but not one whose client takes a long answer slowly', async () => {
+    const { url } = await serve({ stallTimeout: 600, idleTimeout: 600 });
+    const { socket } = await dial(url);
+    let bytes = 0;
+    socket.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      socket.pause();
+      setTimeout(() => socket.resume(), 5);
+    });
+    socket.write(
+      get('/docs/swagger-ui-bundle.js').repeat(4) + get('/healthz', 'Connection: close\r\n'),
+    );
+    await once(socket, 'end');
+    expect(bytes).toBeGreaterThan(4 * 1_500_000);
+  });
+});
+
+test('connections above the limit are answered with 503, and those there go on', async () => {
+  const { url } = await serve({ maxConnections: 3 });
+  const first = await dial(url);
+  const open = [first, await dial(url), await dial(url)];
+  const refused = await exchange(url, get('/healthz'));
+  expect(refused.status).toBe(503);
+  expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+  expect(errorOf(refused).code).toBe('service_unavailable');
+  for (const { socket } of open) socket.write(get('/healthz'));
+  for (const client of open) await until(() => client.received.includes('"ok"'), WITHIN);
+  first.socket.destroy();
+  const last = get('/healthz', 'Connection: close\r\n');
+  expect(await until(async () => (await exchange(url, last)).status === 200, WITHIN)).toBe(true);
+});
+
+test('CONNECT is answered with the methods that there are', async () => {
+  const answer = await exchange(service.url, 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n');
+  expect(answer.status).toBe(405);
+  expect(answer.headers.allow).toBe('GET, HEAD, POST, PATCH, DELETE');
+});

@@ -1,0 +1,212 @@
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
+import { connect as connectTcp, type AddressInfo, type Server } from 'node:net';
+import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
+
+import type { HttpLimits } from '../../src/http/limits';
+import { closeHttpServer, createHttpServer } from '../../src/http/server';
+import { until } from '../support/processes';
+import { errorOf } from '../support/raw';
+import { startService, type TestService } from '../support/service';
+import { type TlsSettings, tlsSettings } from '../support/tls';
+
+const WITHIN = { within: 30_000 };
+const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+
+let tls: TlsSettings;
+let service: TestService;
+const closing: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  tls = tlsSettings();
+  service = await startService();
+});
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+afterAll(async () => {
+  await service.close();
+  tls.remove();
+});
+
+interface Own {
+  server: Server;
+  port: number;
+}
+
+async function serve(limits: Partial<HttpLimits>): Promise<Own> {
+  const options = { checkInterval: 50, ...limits };
+  const server = createHttpServer(service.app.requestListener(), tls.settings, options);
+  closing.push(() => closeHttpServer(server, 10_000));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { server, port: (server.address() as AddressInfo).port }; // It listens on TCP.
+}
+
+/** A bare TLS connection that speaks HTTP/2 only as far as it is written to. */
+async function dialTls({ port }: Own, options: ConnectionOptions = {}): Promise<TLSSocket> {
+  const socket = connectTls({
+    port,
+    host: '127.0.0.1',
+    servername: 'localhost',
+    ca: tls.ca,
+    ALPNProtocols: ['h2'],
+    ...options,
+  });
+  closing.push(() => socket.destroy());
+  await once(socket, 'secureConnect');
+  socket.on('error', () => undefined);
+  socket.resume();
+  return socket;
+}
+
+function dialHttp2({ port }: Own, initialWindowSize?: number): ClientHttp2Session {
+  const url = `https://localhost:${port}`;
+  const session = connectHttp2(url, {
+    ca: tls.ca,
+    ...(initialWindowSize === undefined ? {} : { settings: { initialWindowSize } }),
+  });
+  session.on('error', () => undefined);
+  closing.push(() => {
+    session.destroy();
+  });
+  return session;
+}
+
+function frame(type: number, flags: number, stream: number, payload = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+const SETTINGS = frame(4, 0, 0);
+/** `:method GET`, `:scheme https`, `:path /`, without the flag that says that this is all. */
+const HALF_HEADERS = frame(1, 0, 1, Buffer.from([0x82, 0x87, 0x84]));
+
+async function expectNoneLeft({ server }: Own): Promise<void> {
+  const count = () =>
+    new Promise<number>((resolve) => {
+      server.getConnections((_, open) => {
+        resolve(open);
+      });
+    });
+  expect(await until(async () => (await count()) === 0, WITHIN)).toBe(true);
+}
+
+test('a connection that says nothing is closed', async () => {
+  const own = await serve({ handshakeTimeout: 200 });
+  const socket = connectTcp({ port: own.port, host: '127.0.0.1', allowHalfOpen: true });
+  socket.on('error', () => undefined);
+  closing.push(() => socket.destroy());
+  await once(own.server, 'connection');
+  await expectNoneLeft(own);
+});
+
+test('a connection of HTTP/1.1 that asks for nothing is closed', async () => {
+  const own = await serve({ headersTimeout: 200, requestTimeout: 200, lingerTimeout: 200 });
+  await dialTls(own, { ALPNProtocols: ['http/1.1'] });
+  await expectNoneLeft(own);
+});
+
+test.each([
+  ['says nothing at all', ''],
+  ['asks for nothing', Buffer.concat([Buffer.from(PREFACE), SETTINGS])],
+  ['sends half of the headers', Buffer.concat([Buffer.from(PREFACE), SETTINGS, HALF_HEADERS])],
+])('a connection of HTTP/2 that %s is closed', async (_, bytes) => {
+  const own = await serve({ idleTimeout: 300 });
+  const socket = await dialTls(own);
+  socket.write(bytes);
+  await expectNoneLeft(own);
+});
+
+test('a connection of HTTP/2 that sends a byte from time to time is closed', async () => {
+  const own = await serve({ idleTimeout: 300 });
+  const socket = await dialTls(own);
+  const bytes = Buffer.concat([Buffer.from(PREFACE), SETTINGS]);
+  let at = 0;
+  const timer = setInterval(() => socket.write(bytes.subarray(at, (at += 1))), 50);
+  await expectNoneLeft(own);
+  clearInterval(timer);
+});
+
+test('an idle client of HTTP/2 that is told to go away can come back', async () => {
+  const own = await serve({ idleTimeout: 300 });
+  const session = dialHttp2(own);
+  const goaway = once(session, 'goaway');
+  const stream = session.request({ ':path': '/healthz' });
+  stream.resume();
+  expect((await once(stream, 'response'))[0]).toMatchObject({ ':status': 200 });
+  await goaway;
+  await expectNoneLeft(own);
+});
+
+test('a body over HTTP/2 that does not arrive is answered with 408', async () => {
+  const own = await serve({ requestTimeout: 300 });
+  const user = await service.user();
+  const session = dialHttp2(own);
+  const stream = session.request({
+    ':path': '/api/plants',
+    ':method': 'POST',
+    authorization: `Bearer ${user.token}`,
+    'content-type': 'application/json',
+  });
+  const timer = setInterval(() => stream.write(' '), 50);
+  stream.on('error', () => undefined);
+  let body = '';
+  stream.on('data', (chunk: Buffer) => (body += chunk.toString()));
+  const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
+  expect(headers[':status']).toBe(408);
+  await until(() => body.endsWith('}'), WITHIN);
+  clearInterval(timer);
+  expect(errorOf({ body }).code).toBe('validation_error');
+});
+
+test('a connection of HTTP/2 whose client takes nothing of an answer is closed', async () => {
+  const own = await serve({ stallTimeout: 300 });
+  const session = dialHttp2(own, 0);
+  const stream = session.request({ ':path': '/docs/swagger-ui-bundle.js' });
+  stream.on('error', () => undefined);
+  expect((await once(stream, 'response'))[0]).toMatchObject({ ':status': 200 });
+  // Other frames are no excuse.
+  const timer = setInterval(() => session.ping(() => undefined), 50);
+  await once(session, 'close');
+  clearInterval(timer);
+  await expectNoneLeft(own);
+});
+
+test('a connection of HTTP/2 has no more than 100 requests in progress', async () => {
+  const session = dialHttp2(await serve({}));
+  await once(session, 'remoteSettings');
+  expect(session.remoteSettings.maxConcurrentStreams).toBe(100);
+});
+
+test('CONNECT over HTTP/2 is answered with the methods that there are', async () => {
+  const session = dialHttp2(await serve({}));
+  const stream = session.request({ ':method': 'CONNECT', ':authority': 'a:1' });
+  stream.resume();
+  const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
+  expect(headers).toMatchObject({ ':status': 405, allow: 'GET, HEAD, POST, PATCH, DELETE' });
+});
+
+describe('TLS', () => {
+  test.each([
+    ['TLSv1.3', undefined],
+    ['TLSv1.2', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
+    ['TLSv1.2', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
+  ] as const)('is spoken as %s with %s', async (version, ciphers) => {
+    const own = await serve({});
+    const versions = { minVersion: version, maxVersion: version };
+    const socket = await dialTls(own, { ...versions, ...(ciphers ? { ciphers } : {}) });
+    expect(socket.getProtocol()).toBe(version);
+  });
+
+  test.each([
+    ['an old version', 'TLSv1.1', 'DEFAULT:@SECLEVEL=0'],
+    ['CBC', 'TLSv1.2', 'ECDHE-ECDSA-AES128-SHA256:ECDHE-ECDSA-AES128-SHA:ECDHE-RSA-AES128-SHA'],
+  ] as const)('is not spoken with %s', async (_, version, ciphers) => {
+    const own = await serve({});
+    const versions = { minVersion: version, maxVersion: version };
+    await expect(dialTls(own, { ...versions, ciphers })).rejects.toThrow();
+  });
+});

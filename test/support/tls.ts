@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { hostSettings } from '../../src/core/host-settings';
+import { Settings } from '../../src/core/settings';
+import { makeCertificate } from './certificate';
+
+/** Settings under which a server speaks HTTPS as localhost. */
+export interface TlsSettings {
+  env: NodeJS.ProcessEnv;
+  settings: Settings;
+  /** The certificate, for clients to trust. */
+  ca: string;
+  remove(): void;
+}
+
+export function tlsSettings(): TlsSettings {
+  const folder = mkdtempSync(path.join(tmpdir(), 'tls-test-'));
+  const { cert, key } = makeCertificate();
+  const certFile = path.join(folder, 'cert.pem');
+  const keyFile = path.join(folder, 'key.pem');
+  writeFileSync(certFile, cert);
+  writeFileSync(keyFile, key, { mode: 0o600 });
+  const env = { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile };
+  return {
+    env,
+    settings: new Settings(Object.values(hostSettings), env),
+    ca: cert,
+    remove: () => {
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
