@@ -40,7 +40,6 @@ export class OwnServer {
   readonly #home: string;
   readonly #log: string;
   #child: ChildProcess | undefined;
-  #pid = Number.NaN;
   #ended: Promise<void> | undefined;
 
   constructor(
@@ -71,8 +70,6 @@ export class OwnServer {
     const { kind, directory, socket } = this;
     this.#child = undefined;
     this.#ended = undefined;
-    const pid = await readFile(path.join(this.#home, `${kind.name}.lock`), 'utf8').catch(() => '');
-    this.#pid = Number.parseInt(pid);
     if (await answers(socket)) {
       if (await this.#becomesReady(HANGS_MS)) {
         if (!isShared) await kind.takeOver?.(socket);
@@ -105,12 +102,12 @@ export class OwnServer {
   signal(signal: NodeJS.Signals): boolean {
     if (this.#child !== undefined) return this.#child.kill(signal);
     try {
+      const lock = path.join(this.#home, `${this.kind.name}.lock`);
+      const pid = Number.parseInt(readFileSync(lock, 'utf8'));
       // Elsewhere the same number is another process, which works in another folder.
-      const isHere = readlinkSync(`/proc/${this.#pid}/cwd`).startsWith(this.#home);
-      const command = readFileSync(`/proc/${this.#pid}/cmdline`, 'utf8');
-      return (
-        isHere && command.includes(path.basename(this.socket)) && process.kill(this.#pid, signal)
-      );
+      const isHere = readlinkSync(`/proc/${pid}/cwd`).startsWith(this.#home);
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      return isHere && command.includes(path.basename(this.socket)) && process.kill(pid, signal);
     } catch {
       return false;
     }
