@@ -5,7 +5,7 @@ SHELL := bash
 
 SOURCES := $(shell find src plugins -name '*.ts' ! -name '*.test.ts') tsconfig.json tsconfig.build.json
 
-.PHONY: help install build run cli seed test lint format typecheck bench-tools audit docs clean
+.PHONY: help install build run cli seed test test-watch dev lint format typecheck bench-tools audit docs clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,11 +30,19 @@ run: dist/.built ## install, build and serve; the first time with a demo garden
 seed: dist/.built ## load seeds/, as often as you like
 	@npm run --silent cli -- seed
 
+# The checks use what the waiting tests leave of the processors; a fault in any of them is one.
 test: dist/.built ## format, lint, types, and every test on a real MongoDB and Redis
-	@npm run --silent format:check & format=$$!; \
-	  { npm run --silent typecheck && npm run --silent lint; }; checks=$$?; \
-	  wait $$format && [ $$checks = 0 ]
-	@npm test --silent
+	@checks=$$(mktemp); \
+	  nice npm run --silent checks >"$$checks" 2>&1 & pid=$$!; \
+	  npm test --silent; tests=$$?; \
+	  wait $$pid; faults=$$?; [ $$faults = 0 ] || cat "$$checks"; rm -f "$$checks"; \
+	  [ $$faults = 0 ] && [ $$tests = 0 ]
+
+test-watch: dist/.built ## run the tests of what was changed, again after each edit
+	@npm test --silent -- --watch
+
+dev: node_modules/.installed ## serve the sources, anew after each edit; MongoDB and Redis stay up
+	@trap '' INT; exec node --require ./test/servers/register.cjs test/dev/dev.ts
 
 lint: node_modules/.installed ## look for mistakes
 	@npm run --silent lint
