@@ -20,5 +20,7 @@ module.exports = {
   reporters: ['default', '<rootDir>/test/support/jest/closing-line.js'],
   // Generous: a machine that is busy with other things must not make a right answer look wrong.
   testTimeout: 120_000,
-  maxWorkers: 2,
+  // Two compute while the others wait for processes.
+  maxWorkers: 4,
+  testSequencer: '<rootDir>/test/support/jest/sequencer.js',
 };

@@ -93,7 +93,7 @@ describe('one manifest by itself', () => {
 
   test.each([
     ['does not parse', 'exports.default = {', /^plugins\/herbs: cannot be loaded: ./],
-    ['throws', "throw new Error('No luck.');", /^plugins\/herbs: cannot be loaded: No luck\.$/],
+    ['throws', "throw new Error('No luck.');", /^plugins\/herbs: cannot be loaded: No luck$/],
     [
       'exports no manifest',
       'exports.manifest = {};',
