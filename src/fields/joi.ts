@@ -1,6 +1,7 @@
 import Joi from 'joi';
 
 import { isUuid, UUID_PATTERN } from '../core/ids';
+import { isHttpUri } from './uri';
 
 /** Joi messages of the rules below; each reads on from the name of the field. */
 const MESSAGES = {
@@ -9,6 +10,7 @@ const MESSAGES = {
   'id.uuid': '{{#label}} must be a UUID',
   'timestamp.rfc3339':
     '{{#label}} must be an RFC 3339 date-time with an offset, such as 2026-03-01T09:30:00Z',
+  'url.rfc3986': '{{#label}} must be an http or https URI (RFC 3986)',
 };
 
 /**
@@ -43,11 +45,16 @@ export function idList(max: number): Joi.ArraySchema {
     .meta({ jsonSchema: { uniqueItems: true } });
 }
 
-/** An http or https URL. */
+/** An http or https URI. */
 export function url(max: number): Joi.StringSchema {
   return text({ min: 1, max })
-    .uri({ scheme: [/[hH][tT][tT][pP][sS]?/] })
-    .meta({ jsonSchema: { pattern: '^[hH][tT][tT][pP][sS]?://[^/?#]' } });
+    .custom((value: string, helpers) => (isHttpUri(value) ? value : helpers.error('url.rfc3986')))
+    .meta({ jsonSchema: { format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://[^/?#]' } });
+}
+
+/** A URI of a response. */
+export function uri(): Joi.StringSchema {
+  return text().meta({ jsonSchema: { format: 'uri' } });
 }
 
 /** One of the strings given. */
