@@ -20,6 +20,8 @@ export interface TransportMethod {
 export interface CallInput {
   params: Readonly<Record<string, string>>;
   query: unknown;
+  /** Names of query parameters that were given more than once; the first value is in `query`. */
+  repeated?: readonly string[];
   body: unknown;
 }
 
