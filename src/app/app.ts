@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { CallPipeline } from '../calls/pipeline';
 import { RateLimiter } from '../calls/rate-limit';
 import { RedisConnection } from '../calls/redis-connection';
+import { hostErrors } from '../core/errors';
 import { hostSettings, pairedSettings } from '../core/host-settings';
 import type { Account, Identity } from '../core/identity';
 import { Settings } from '../core/settings';
@@ -28,7 +29,7 @@ import {
 } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/reference';
 import { requirePlugin, setUpPlugins } from '../plugins/setup';
-import type { Transport } from '../plugins/transport';
+import type { ApiDescription, Transport } from '../plugins/transport';
 import { JobRunner } from './jobs';
 import { rebuildAll } from './reconcile';
 import { loadSeeds, SEEDS_FOLDER } from './seeds';
@@ -127,20 +128,26 @@ export class App {
       settings,
       checkResponses,
     });
-    const api = {
-      operations: this.operations,
-      transports: this.transports,
-      scopes: this.scopes,
-      instructions: plugins.flatMap(({ instructions = [] }) => instructions),
-    };
     const koa = koaApp({
       settings,
       log,
       metrics,
-      routes: routes(api, { pipeline, limiter, identity }),
+      routes: routes(this.description, { pipeline, limiter, identity }),
       isClosing: () => this.#closing,
     });
     return koa.callback();
+  }
+
+  /** All that the API consists of. */
+  get description(): ApiDescription {
+    const { plugins } = this.#options;
+    return {
+      operations: this.operations,
+      transports: this.transports,
+      scopes: this.scopes,
+      errors: [...hostErrors, ...plugins.flatMap(({ errors = [] }) => errors)],
+      instructions: plugins.flatMap(({ instructions = [] }) => instructions),
+    };
   }
 
   /** Starts the work that the server does by itself. */
