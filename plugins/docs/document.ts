@@ -15,6 +15,7 @@ import {
   unsupportedMediaType,
   validationError,
 } from '../../src/core/errors';
+import { hostSettings } from '../../src/core/host-settings';
 import { type Json, type JsonObject, jsonSchemaOf } from '../../src/fields/json-schema';
 import type { Operation } from '../../src/plugins/operation';
 import type { ApiDescription, Transport, TransportMethod } from '../../src/plugins/transport';
@@ -167,7 +168,12 @@ function json(schema: JsonObject): JsonObject {
 /** How parameters look that no schema describes. */
 const PARAMETERS = {
   path: { type: 'string', format: 'uuid' },
-  header: { type: 'string', minLength: 1, maxLength: 255 },
+  header: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    description: `A name that the caller gives the request. For ${hostSettings.idempotencyKeepHours.fallback / 24} days, where the operator has not set another time, the same request under it has no further effect and gets the first answer again, with the header Idempotent-Replayed`,
+  },
 } as const;
 
 function parameter(name: string, place: keyof typeof PARAMETERS): JsonObject {

@@ -10,6 +10,7 @@ import { hostErrors } from '../core/errors';
 import { hostSettings, pairedSettings } from '../core/host-settings';
 import type { Account, Identity } from '../core/identity';
 import { Settings } from '../core/settings';
+import { HOUR_MS } from '../core/time';
 import { Database } from '../data/database';
 import type { DerivedData } from '../data/derived';
 import { IdempotencyStore } from '../data/idempotency';
@@ -98,9 +99,20 @@ export class App {
     this.transports = contributions.flatMap((each) => each.transports ?? []);
     this.derived = contributions.flatMap((each) => each.derived ?? []);
     this.seeds = contributions.flatMap((each) => each.seeds ?? []);
-    this.#idempotency = new IdempotencyStore(this.database);
+    this.#idempotency = new IdempotencyStore(
+      this.database,
+      this.settings.of(hostSettings.idempotencyKeepHours),
+    );
     this.#jobs = new JobRunner(
-      contributions.flatMap((each) => each.jobs ?? []),
+      [
+        {
+          // Not when connecting: commands connect too, perhaps without the server's settings.
+          name: 'expiry of stored responses',
+          everySeconds: HOUR_MS / 1000,
+          run: () => this.#idempotency.deleteExpired(),
+        },
+        ...contributions.flatMap((each) => each.jobs ?? []),
+      ],
       log,
     );
   }
