@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 
+import { PROJECT_FOLDER } from '../../src/core/project';
 import { send } from '../../test/support/raw';
 import { startService, type TestService } from '../../test/support/service';
 
@@ -14,7 +17,13 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 interface Document {
-  paths: Record<string, Record<string, unknown>>;
+  info: { description: string };
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: { Error: { properties: { code: { enum: string[] } } } } };
+}
+
+interface Operation {
+  responses: Record<string, { description: string; content?: Record<string, object> }>;
 }
 
 async function openApi(): Promise<Document> {
@@ -36,7 +45,7 @@ test('the OpenAPI document is a valid one of version 3.1', async () => {
 });
 
 test('every operation is in the document, and no schema of it is broken', async () => {
-  const { paths } = await openApi();
+  const { paths, components } = await openApi();
   for (const operation of service.app.operations) {
     expect(paths[operation.path]).toHaveProperty(operation.method.toLowerCase());
   }
@@ -54,7 +63,7 @@ test('every operation is in the document, and no schema of it is broken', async 
     return value;
   });
   expect(schemas.length).toBeGreaterThan(20);
-  for (const schema of schemas) expect(() => ajv.compile(schema)).not.toThrow();
+  for (const schema of schemas) expect(() => ajv.compile({ ...schema, components })).not.toThrow();
 });
 
 test('the page and all that it loads come from the service itself', async () => {
@@ -125,4 +134,49 @@ test('what never changes is made once, however often it is asked for', async () 
   const { user, system } = process.cpuUsage(started);
   // Making the document takes tens of milliseconds.
   expect((user + system) / 1000 / 100).toBeLessThan(20);
+});
+
+test('every code of an error is in the document, and no other', async () => {
+  const { components } = await openApi();
+  const codes = service.app.description.errors.map(({ code }) => code);
+  expect(components.schemas.Error.properties.code.enum).toEqual(codes);
+  expect(codes).toEqual(expect.arrayContaining(['not_found', 'method_not_allowed']));
+});
+
+test.each([
+  ['POST', '/api/photos', 400, /`plant_not_found`/],
+  ['GET', '/api/mcp', 405, /`method_not_allowed`: There is no event stream/],
+  ['POST', '/api/mcp', 200, /error of JSON-RPC/],
+  ['POST', '/api/mcp', 202, /notification/],
+  ['POST', '/api/mcp', 400, /not JSON/],
+  ['POST', '/api/mcp', 403, /`invalid_token`/],
+  ['POST', '/api/mcp', 404, /no such method/],
+  ['GET', '/docs/{file}', 404, /`not_found`/],
+])('%s %s may answer %i, and the document says why', async (method, path, status, reason) => {
+  const { paths } = await openApi();
+  const declared = paths[path]?.[method.toLowerCase()]?.responses ?? {};
+  expect(declared[status]?.description).toMatch(reason);
+});
+
+test.each([
+  ['lengths', 'UTF-16 code units'],
+  ['NUL and surrogates', 'NUL and lone surrogates are refused'],
+  ['leap seconds and years', 'a leap second (`:60`) and an instant outside the years 0 to 9999'],
+  ['HEAD', '`HEAD` is answered wherever `GET` is'],
+  ['other paths', '404 `not_found`'],
+  ['other methods', '405 `method_not_allowed`'],
+  ['all faults at once', '`details` the first 20'],
+  ['ties of weekdays', 'ties go to the earlier one, Monday first'],
+  ['the current streak', 'that end today or yesterday'],
+  ['photos of deleted plants', 'with plantId null'],
+])('the document and the README say the same of %s', async (_what, words) => {
+  const readme = readFileSync(path.join(PROJECT_FOLDER, 'README.md'), 'utf8');
+  const document = JSON.stringify(await openApi());
+  for (const text of [readme, document]) expect(text).toContain(words);
+});
+
+test('a URL is a string of the format uri, in what is sent and in what is answered', async () => {
+  const { paths } = await openApi();
+  const operation = JSON.stringify(paths['/api/photos']?.['post']);
+  expect(operation.match(/"secureUrl":\{[^{}]*"format":"uri"/g)).toHaveLength(2);
 });

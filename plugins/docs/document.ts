@@ -7,6 +7,7 @@ import {
   internalError,
   invalidJson,
   invalidToken,
+  MAX_DETAILS,
   payloadTooLarge,
   rateLimited,
   serviceUnavailable,
@@ -14,10 +15,12 @@ import {
   unsupportedMediaType,
   validationError,
 } from '../../src/core/errors';
+import { hostSettings } from '../../src/core/host-settings';
 import { type Json, type JsonObject, jsonSchemaOf } from '../../src/fields/json-schema';
 import type { Operation } from '../../src/plugins/operation';
 import type { ApiDescription, Transport, TransportMethod } from '../../src/plugins/transport';
 import { IDENTITY } from '../../src/core/project';
+import { CONVENTIONS } from '../../src/core/conventions';
 
 /** What may be wrong with any body. */
 const BODY_ERRORS = [invalidJson, unsupportedMediaType, payloadTooLarge];
@@ -25,7 +28,7 @@ const BODY_ERRORS = [invalidJson, unsupportedMediaType, payloadTooLarge];
 const OUR_ERRORS = [internalError, serviceUnavailable];
 
 /** The OpenAPI 3.1 document of operations, and of other protocols over them. */
-export function openApiDocument({ operations, transports }: ApiDescription): JsonObject {
+export function openApiDocument({ operations, transports, errors }: ApiDescription): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const operation of operations) {
     const path = (paths[operation.path] ??= {});
@@ -34,7 +37,7 @@ export function openApiDocument({ operations, transports }: ApiDescription): Jso
   for (const transport of transports) {
     const path = (paths[transport.path] ??= {});
     for (const [method, each] of Object.entries(transport.methods)) {
-      path[method.toLowerCase()] = describeTransport(transport, method, each);
+      path[method.toLowerCase()] = describeTransport(transport, each);
     }
   }
   return {
@@ -42,8 +45,10 @@ export function openApiDocument({ operations, transports }: ApiDescription): Jso
     info: {
       title: 'Plant care API',
       version: IDENTITY.version,
-      description:
+      description: [
         "Keeps a person's plants, the care they get, their photos and what it all adds up to.",
+        ...CONVENTIONS.map(({ topic, rule }) => `**${topic}.** ${rule}`),
+      ].join('\n\n'),
     },
     paths,
     components: {
@@ -51,13 +56,38 @@ export function openApiDocument({ operations, transports }: ApiDescription): Jso
         token: { type: 'http', scheme: 'bearer', description: 'A developer token: tnd_mcp_…' },
       },
       schemas: {
-        Error: {
+        Error: errorSchema(errors),
+      },
+    },
+  };
+}
+
+/** The Error shape (docs/specification.md, 2.13; docs/decisions.md, "Requests"). */
+function errorSchema(errors: readonly ErrorCode[]): JsonObject {
+  return {
+    type: 'object',
+    required: ['error', 'code'],
+    properties: {
+      error: { type: 'string', description: 'One sentence, for people' },
+      code: {
+        type: 'string',
+        enum: errors.map(({ code }) => code),
+        description: sentencesOf(errors),
+      },
+      details: {
+        type: 'array',
+        minItems: 1,
+        maxItems: MAX_DETAILS,
+        description: `Of ${validationError.code} only: what is wrong with the body and the query`,
+        items: {
           type: 'object',
-          required: ['error', 'code'],
-          properties: { error: { type: 'string' }, code: { type: 'string' } },
+          required: ['field', 'message'],
+          properties: { field: { type: 'string' }, message: { type: 'string' } },
+          additionalProperties: false,
         },
       },
     },
+    additionalProperties: false,
   };
 }
 
@@ -92,33 +122,39 @@ function describe(operation: Operation): JsonObject {
   };
 }
 
-/** What bodies it takes and gives is up to its protocol. */
 function describeTransport(
   { path }: Transport,
-  method: string,
-  { summary, access }: TransportMethod,
+  { summary, description, access, body, responses, errors = [] }: TransportMethod,
 ): JsonObject {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-  const errors = [
-    ...(method === 'POST' ? BODY_ERRORS : []),
-    ...('public' in access
-      ? []
-      : [unauthorized, invalidToken.at(403, invalidToken.meaning), rateLimited]),
-    ...OUR_ERRORS,
-  ];
+  const ofTokens = 'public' in access ? [] : [unauthorized, rateLimited];
   return {
     summary,
+    ...(description === undefined ? {} : { description }),
     tags: [tagOf(path)],
     security: 'public' in access ? [] : [{ token: [] }],
     parameters: names.map((name) => ({
       ...{ name, in: 'path', required: true },
       schema: { type: 'string' },
     })),
-    ...(method === 'POST'
-      ? { requestBody: { required: true, content: json({ type: 'object' }) } }
-      : {}),
-    responses: { 200: { description: summary }, ...responsesOf(errors) },
+    ...(body ? { requestBody: { required: true, content: json(body) } } : {}),
+    responses: {
+      ...responsesOf([...ofTokens, ...errors, ...OUR_ERRORS]),
+      ...Object.fromEntries(
+        Object.entries(responses ?? { 200: { description: summary } }).map(([status, response]) => [
+          status,
+          {
+            description: response.description,
+            ...(response.content ? { content: contentOf(response.content) } : {}),
+          },
+        ]),
+      ),
+    },
   };
+}
+
+function contentOf(content: Readonly<Record<string, JsonObject>>): JsonObject {
+  return Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema }]));
 }
 
 function tagOf(path: string): string {
@@ -132,7 +168,12 @@ function json(schema: JsonObject): JsonObject {
 /** How parameters look that no schema describes. */
 const PARAMETERS = {
   path: { type: 'string', format: 'uuid' },
-  header: { type: 'string', minLength: 1, maxLength: 255 },
+  header: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    description: `A name that the caller gives the request. For ${hostSettings.idempotencyKeepHours.fallback / 24} days, where the operator has not set another time, the same request under it has no further effect and gets the first answer again, with the header Idempotent-Replayed`,
+  },
 } as const;
 
 function parameter(name: string, place: keyof typeof PARAMETERS): JsonObject {
@@ -178,9 +219,13 @@ function responsesOf(errors: readonly ErrorCode[]): JsonObject {
     [...byStatus].map(([status, those]) => [
       status,
       {
-        description: those.map(({ code, meaning }) => `\`${code}\`: ${meaning}`).join('\n\n'),
+        description: sentencesOf(those),
         content: json({ $ref: '#/components/schemas/Error' }),
       },
     ]),
   );
+}
+
+function sentencesOf(errors: readonly ErrorCode[]): string {
+  return errors.map(({ code, meaning }) => `\`${code}\`: ${meaning}`).join('\n\n');
 }

@@ -23,7 +23,11 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
       access: { scope: 'plants:read' },
       params: { id: plantNotFound },
       query: eventListQuery,
-      response: { schema: eventList, description: 'A page of events, newest first' },
+      response: {
+        schema: eventList,
+        description:
+          'A page of events, newest first, then by id. An event that is there throughout, and not moved to another moment, is on exactly one page',
+      },
       errors: [invalidCursor],
       tool: {
         name: 'list_events',

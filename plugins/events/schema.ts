@@ -100,7 +100,9 @@ export interface EventListQuery {
 
 export const eventListQuery = Joi.object<EventListQuery, true>({
   limit: integer(1, 100).default(15).description('Events a page'),
-  cursor: Joi.string().allow('').description('nextCursor of the page before'),
+  cursor: Joi.string()
+    .allow('')
+    .description('nextCursor of the page before, as it came; good for the list of this plant only'),
 });
 
 export interface EventList {
@@ -113,7 +115,7 @@ export interface EventList {
 export const eventList = Joi.object<EventList, true>({
   items: events.required(),
   hasMore: Joi.boolean().required(),
-  nextCursor: nullable(Joi.string()).required(),
+  nextCursor: nullable(Joi.string()).required().description('Opaque; null where there are no more'),
 });
 
 export interface MonthQuery {

@@ -37,8 +37,14 @@ export const insights = Joi.object<InsightsView, true>({
     totalPlants: integer(0).required(),
     totalEvents: integer(0).required(),
     totalPhotos: integer(0).required(),
-    daysSinceFirstPlant: nullable(integer(0)).required(),
-    mostActiveDay: nullable(Joi.string()).required(),
+    daysSinceFirstPlant: nullable(integer(0))
+      .required()
+      .description('Whole days since the earliest createdAt among the plants that exist'),
+    mostActiveDay: nullable(Joi.string())
+      .required()
+      .description(
+        'English name of the weekday with the most events; ties go to the earlier one, Monday first',
+      ),
   }).required(),
   careActivityByDay: Joi.array()
     .items(
@@ -48,15 +54,23 @@ export const insights = Joi.object<InsightsView, true>({
         count: integer(1).required(),
       }),
     )
-    .required(),
+    .required()
+    .description(
+      'Events by day and type over the last 365 days, ascending by date, then type; only days with events',
+    ),
   wateringStreaks: Joi.object({
-    currentStreak: integer(0).required(),
-    longestStreak: integer(0).required(),
-    lastWateredDate: nullable(day()).required(),
+    currentStreak: integer(0)
+      .required()
+      .description('Consecutive days with a watering that end today or yesterday; 0 otherwise'),
+    longestStreak: integer(0)
+      .required()
+      .description('The most consecutive days with a watering that there have been'),
+    lastWateredDate: nullable(day()).required().description('The last day with a watering'),
   }).required(),
   speciesDistribution: Joi.array()
     .items(Joi.object({ species: nullable(text()).required(), count: integer(1).required() }))
-    .required(),
+    .required()
+    .description('Plants by species, most first; null stands for plants without one'),
   growthTracking: Joi.array()
     .items(
       Joi.object({
@@ -69,5 +83,8 @@ export const insights = Joi.object<InsightsView, true>({
         lastDate: day().required(),
       }),
     )
-    .required(),
-});
+    .required()
+    .description(
+      'Sums of growthAmount per plant and unit, in the units that were logged; unit is null where none was',
+    ),
+}).description("Days are calendar days in the account's time zone");

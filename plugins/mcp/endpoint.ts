@@ -20,6 +20,12 @@ import { handleMessage } from './protocol/messages';
 import { type CatalogTool, ToolCatalog } from './tools/catalog';
 import { errorResult, invalidArguments, storedError, successResult } from './tools/results';
 
+/** The answer to a GET that asks for `text/event-stream`. */
+export const noEventStream = methodNotAllowed.at(
+  405,
+  'There is no event stream here; send requests by POST.',
+);
+
 /** `/api/mcp` (docs/specification.md, 4.4): the operations of all plugins as tools. */
 export class Endpoint {
   readonly #origins: Origins;
@@ -34,9 +40,7 @@ export class Endpoint {
     ctx.vary('Accept');
     // Legacy clients look for a stream like this, and try again for ever on a 200.
     if (ctx.accepts('json', 'text/event-stream') === 'text/event-stream') {
-      throw methodNotAllowed.error('There is no event stream here; send requests by POST.', {
-        headers: { Allow: 'GET, POST' },
-      });
+      throw noEventStream.error(undefined, { headers: { Allow: 'GET, POST' } });
     }
     const description = {
       ...IDENTITY,

@@ -1,6 +1,15 @@
+import { invalidToken, payloadTooLarge, unsupportedMediaType } from '../../src/core/errors';
+import type { JsonSchema } from '../../src/fields/json-schema';
 import { definePlugin } from '../../src/plugins/plugin';
-import { Endpoint } from './endpoint';
+import { descriptionBody, errorBody, requestBody, resultBody } from './bodies';
+import { Endpoint, noEventStream } from './endpoint';
 import { allowedOriginsSetting } from './origins';
+
+/** The Error shape, as the OpenAPI document names it. */
+const ERROR_REFERENCE: JsonSchema = { $ref: '#/components/schemas/Error' };
+
+const POST_DESCRIPTION =
+  'What a tool refuses (a wrong argument, a missing record, a spent limit) is a result with isError true, and no error: its text names the code, every fault and what to call next.';
 
 /** The operations of all plugins as tools for AI assistants (Model Context Protocol). */
 export default definePlugin({
@@ -17,11 +26,40 @@ export default definePlugin({
             GET: {
               summary: 'Describe the tool endpoint',
               access: { public: 'which tools there are is no secret' },
+              responses: {
+                200: {
+                  description: 'The tools and scopes that there are',
+                  content: { 'application/json': descriptionBody },
+                },
+              },
+              errors: [noEventStream],
               handler: (ctx, api) => endpoint.describe(ctx, api),
             },
             POST: {
               summary: 'Call tools by JSON-RPC 2.0 (Model Context Protocol)',
               access: { anyToken: 'each tool asks for the scope of its operation' },
+              description: POST_DESCRIPTION,
+              body: requestBody,
+              responses: {
+                200: {
+                  description: 'The result, or an error of JSON-RPC',
+                  content: { 'application/json': { anyOf: [resultBody, errorBody] } },
+                },
+                202: { description: 'A notification was taken' },
+                400: {
+                  description: 'What was sent is not JSON, or no request of JSON-RPC',
+                  content: { 'application/json': errorBody },
+                },
+                403: {
+                  description: `\`${invalidToken.code}\`: ${invalidToken.meaning} Or an error of JSON-RPC: the Origin or Host is not allowed.`,
+                  content: { 'application/json': { anyOf: [ERROR_REFERENCE, errorBody] } },
+                },
+                404: {
+                  description: 'The revision that the request names has no such method',
+                  content: { 'application/json': errorBody },
+                },
+              },
+              errors: [unsupportedMediaType, payloadTooLarge],
               handler: (ctx, api) => endpoint.receive(ctx, api),
             },
           },

@@ -8,7 +8,10 @@ import { identified, integer, text, timestamp, url, uuid } from '../../src/field
 /** A photo (docs/specification.md, 2.7 and 2.8). */
 export const photo = defineRecord({
   ...identified,
-  plantId: uuid().optional().createOnly().describe('The plant it shows'),
+  plantId: uuid()
+    .optional()
+    .createOnly()
+    .describe('The plant it shows; null once that plant is deleted'),
   imagehostPublicId: text({ min: 1, max: 1024 })
     .createOnly()
     .describe('Identifier of the image at the image host'),

@@ -70,7 +70,7 @@ export function routes(plants: PlantService): Operation[] {
     }),
     remove({
       path: '/api/plants/{id}',
-      summary: 'Remove a plant',
+      summary: 'Remove a plant and its events; its photos stay, with plantId null',
       access: { scope: 'plants:write' },
       params: { id: plantNotFound },
       tool: {
@@ -84,7 +84,7 @@ export function routes(plants: PlantService): Operation[] {
       path: '/api/locations',
       summary: 'List the locations in use',
       access: { scope: 'plants:read' },
-      response: { schema: locations, description: 'Distinct locations, sorted' },
+      response: { schema: locations, description: 'Distinct locations, case-sensitive and sorted' },
       tool: {
         name: 'list_locations',
         description:

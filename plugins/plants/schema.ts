@@ -41,9 +41,11 @@ export const plant = defineRecord({
   toxic: boolean().default(false).describe('Whether it is toxic to pets or people'),
   careNotes: text({ max: 1000 }).nullable(),
   ...timestamps,
-  /** Derived: the greatest `occurredAt` of its waterings, and of all its events. */
-  lastWatered: timestamp().nullable().readOnly(),
-  lastEvent: timestamp().nullable().readOnly(),
+  lastWatered: timestamp()
+    .nullable()
+    .readOnly()
+    .describe('The greatest occurredAt of its waterings, in whatever order they were logged'),
+  lastEvent: timestamp().nullable().readOnly().describe('The greatest occurredAt of its events'),
 });
 
 export type CreatePlant = CreateBody<typeof plant.fields>;

@@ -7,9 +7,11 @@ import { Admission } from '../calls/admission';
 import { CallPipeline } from '../calls/pipeline';
 import { RateLimiter } from '../calls/rate-limit';
 import { RedisConnection } from '../calls/redis-connection';
+import { hostErrors } from '../core/errors';
 import { hostSettings, pairedSettings } from '../core/host-settings';
 import type { Account, Identity } from '../core/identity';
 import { Settings } from '../core/settings';
+import { HOUR_MS } from '../core/time';
 import { Database } from '../data/database';
 import type { DerivedData } from '../data/derived';
 import { IdempotencyStore } from '../data/idempotency';
@@ -29,7 +31,7 @@ import {
 } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/reference';
 import { requirePlugin, setUpPlugins } from '../plugins/setup';
-import type { Transport } from '../plugins/transport';
+import type { ApiDescription, Transport } from '../plugins/transport';
 import { JobRunner } from './jobs';
 import { rebuildAll } from './reconcile';
 import { loadSeeds, SEEDS_FOLDER } from './seeds';
@@ -98,9 +100,20 @@ export class App {
     this.transports = contributions.flatMap((each) => each.transports ?? []);
     this.derived = contributions.flatMap((each) => each.derived ?? []);
     this.seeds = contributions.flatMap((each) => each.seeds ?? []);
-    this.#idempotency = new IdempotencyStore(this.database);
+    this.#idempotency = new IdempotencyStore(
+      this.database,
+      this.settings.of(hostSettings.idempotencyKeepHours),
+    );
     this.#jobs = new JobRunner(
-      contributions.flatMap((each) => each.jobs ?? []),
+      [
+        {
+          // Not when connecting: commands connect too, perhaps without the server's settings.
+          name: 'expiry of stored responses',
+          everySeconds: HOUR_MS / 1000,
+          run: () => this.#idempotency.deleteExpired(),
+        },
+        ...contributions.flatMap((each) => each.jobs ?? []),
+      ],
       log,
     );
   }
@@ -130,20 +143,26 @@ export class App {
       settings,
       checkResponses,
     });
-    const api = {
-      operations: this.operations,
-      transports: this.transports,
-      scopes: this.scopes,
-      instructions: plugins.flatMap(({ instructions = [] }) => instructions),
-    };
     const koa = koaApp({
       settings,
       log,
       metrics,
-      routes: routes(api, { pipeline, admission, limiter, identity }),
+      routes: routes(this.description, { pipeline, admission, limiter, identity }),
       isClosing: () => this.#closing,
     });
     return koa.callback();
+  }
+
+  /** All that the API consists of. */
+  get description(): ApiDescription {
+    const { plugins } = this.#options;
+    return {
+      operations: this.operations,
+      transports: this.transports,
+      scopes: this.scopes,
+      errors: [...hostErrors, ...plugins.flatMap(({ errors = [] }) => errors)],
+      instructions: plugins.flatMap(({ instructions = [] }) => instructions),
+    };
   }
 
   /** Starts the work that the server does by itself. */

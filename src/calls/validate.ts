@@ -1,10 +1,12 @@
-import type Joi from 'joi';
+import Joi from 'joi';
 
-import { invalidJson, validationError } from '../core/errors';
+import { invalidJson } from '../core/errors';
 import { isUuid } from '../core/ids';
 import { isRecord } from '../core/values';
+import { keysOf } from '../fields/joi';
 import { type Operation, operationName } from '../plugins/operation';
 import type { CallInput } from '../plugins/transport';
+import { Faults } from './faults';
 
 /** The input of a call after its operation's schemas let it through. */
 export interface ValidInput {
@@ -14,19 +16,19 @@ export interface ValidInput {
   body: unknown;
 }
 
-/** Longer messages are cut: they name fields as sent, and a field's name can be as long as a body. */
-const MAX_MESSAGE = 300;
-
 /**
  * Query and body first, path ids last: an id of the wrong form is answered exactly as one that
  * does not exist, which is found out after validation.
  *
- * @throws ApiError validation_error, invalid_json or what a malformed path id means
+ * @throws ApiError validation_error with every fault of query and body, invalid_json or what a
+ *   malformed path id means
  */
 export function validateInput(operation: Operation, input: CallInput): ValidInput {
-  if (!operation.query || Object.hasOwn(input.query ?? {}, '__proto__')) refuseQuery(input.query);
-  const query = operation.query && validate(operation.query, input.query);
-  const body = operation.body ? validate(operation.body, requireObject(input.body)) : undefined;
+  const faults = new Faults();
+  for (const name of input.repeated ?? []) faults.add(name, 'must be given only once');
+  const query = validate(operation.query ?? NO_PARAMETERS, input.query ?? {}, faults);
+  const body = operation.body && validate(operation.body, requireObject(input.body), faults);
+  faults.throwIfAny();
   const params: Record<string, string> = {};
   for (const [name, error] of Object.entries(operation.params ?? {})) {
     const id = input.params[name] ?? '';
@@ -44,27 +46,55 @@ export function checkResponse(operation: Operation, value: unknown): void {
   }
 }
 
-/** A message that quotes what was sent, cut where that is long. */
-export function shortened(message: string): string {
-  return message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
-}
-
-function refuseQuery(query: unknown): void {
-  const [name] = Object.keys(query ?? {});
-  if (name !== undefined) throw validationError.error(`${shortened(name)} is not allowed.`);
-}
+const NO_PARAMETERS = Joi.object({});
 
 function requireObject(body: unknown): object {
   if (!isRecord(body)) throw invalidJson.error('The request body must be a JSON object.');
   return body;
 }
 
-function validate(schema: Joi.Schema, value: unknown): unknown {
-  const checked = schema.validate(value, {
+/**
+ * Checks the fields of an object. Unknown fields and lists that are too long are found here, since
+ * Joi would look at each of their thousands of names and items.
+ */
+function validate(schema: Joi.ObjectSchema, given: object, faults: Faults): unknown {
+  const limits = itemLimitsOf(schema);
+  const known: Record<string, unknown> = {};
+  const unknown: string[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    const limit = limits.get(name);
+    if (limit === undefined) {
+      unknown.push(name);
+    } else if (Array.isArray(value) && value.length > limit) {
+      faults.add(name, `must contain at most ${limit} items`);
+      known[name] = value.slice(0, limit);
+    } else {
+      known[name] = value;
+    }
+  }
+  const checked = schema.validate(known, {
+    abortEarly: false,
     // JSON has types of its own; what a transport sends as text it converts itself.
     convert: false,
     errors: { wrap: { label: false } },
   });
-  if (checked.error) throw validationError.error(`${shortened(checked.error.message)}.`);
+  for (const fault of checked.error?.details ?? []) faults.addJoi(fault);
+  for (const name of unknown) faults.add(name, 'is not allowed');
   return checked.value as unknown;
+}
+
+const limitsBySchema = new WeakMap<Joi.Schema, ReadonlyMap<string, number>>();
+
+/** The names that an object may have, each with the number of items that a list there may have. */
+function itemLimitsOf(schema: Joi.ObjectSchema): ReadonlyMap<string, number> {
+  const cached = limitsBySchema.get(schema);
+  if (cached) return cached;
+  const limits = new Map(
+    Object.entries(keysOf(schema)).map(([name, { type, rules = [] }]) => {
+      const max = type === 'array' ? rules.find((rule) => rule.name === 'max') : undefined;
+      return [name, max?.args?.limit ?? Infinity];
+    }),
+  );
+  limitsBySchema.set(schema, limits);
+  return limits;
 }

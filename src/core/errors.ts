@@ -46,12 +46,23 @@ export function recordNotFound(kind: string, remedy: string): ErrorCode {
 interface ErrorOptions {
   status?: number;
   headers?: Record<string, string>;
+  details?: readonly FieldFault[];
+}
+
+/** How many faults an error lists at most. */
+export const MAX_DETAILS = 20;
+
+/** What is wrong with one field of a body or query, in one sentence that names it. */
+export interface FieldFault {
+  field: string;
+  message: string;
 }
 
 /** The answer to a request that fails (docs/decisions.md, "Errors"). */
 export class ApiError extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
+  readonly details: readonly FieldFault[] | undefined;
 
   constructor(
     readonly kind: ErrorCode,
@@ -61,13 +72,15 @@ export class ApiError extends Error {
     super(message);
     this.name = 'ApiError';
     this.status = options.status ?? kind.status;
+    this.details = options.details;
     // Every 503 says when to come back (docs/decisions.md, "Requests").
     this.headers = { ...(this.status === 503 ? { 'Retry-After': '1' } : {}), ...options.headers };
   }
 
   /** The Error body (docs/specification.md, 2.13). */
-  get body(): { error: string; code: string } {
-    return { error: this.message, code: this.kind.code };
+  get body(): { error: string; code: string; details?: readonly FieldFault[] } {
+    const { message, kind, details } = this;
+    return { error: message, code: kind.code, ...(details ? { details } : {}) };
   }
 }
 

@@ -28,6 +28,9 @@ const proxies = Joi.alternatives(
   Joi.boolean().custom((value: boolean) => (value ? 1 : 0)),
 ) as unknown as Joi.Schema<number>; // Both alternatives end as a number.
 
+/** The longest time after which MongoDB can delete documents, 2^31 - 1 seconds, in hours. */
+const LONGEST_EXPIRY = 596_523;
+
 /** The settings of the host itself; plugins add their own. */
 export const hostSettings = {
   port: new Setting('PORT', Joi.number().port(), 3000, 'Port to listen on; 0 takes a free one'),
@@ -89,6 +92,12 @@ export const hostSettings = {
     'RATE_LIMIT_AUTH_FAILURES_MAX',
     60,
     'Failed authentications a minute per client address, or /64 of IPv6',
+  ),
+  idempotencyKeepHours: new Setting(
+    'IDEMPOTENCY_KEEP_HOURS',
+    Joi.number().integer().min(24).max(LONGEST_EXPIRY).required(),
+    168,
+    'Hours for which the response to a request with an Idempotency-Key is stored for its retries',
   ),
 };
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 
 import mongoose, { type ClientSession, type Connection, type Model } from 'mongoose';
 
@@ -62,6 +63,25 @@ export class Database {
     for (const model of Object.values(this.connection.models)) {
       await model.createCollection();
       await model.createIndexes();
+    }
+  }
+
+  /** Has MongoDB delete the documents of a collection some time after a moment that they hold. */
+  async expire(
+    definition: ModelDefinition,
+    field: string,
+    expireAfterSeconds: number,
+  ): Promise<void> {
+    const { collection } = this.model(definition);
+    const keyPattern = { [field]: 1 };
+    const indexes = await collection.indexes();
+    const index = indexes.find(({ key }) => isDeepStrictEqual(key, keyPattern));
+    if (!index) {
+      await collection.createIndex(keyPattern, { expireAfterSeconds }, {});
+    } else if (index.expireAfterSeconds !== expireAfterSeconds) {
+      // An index that is there cannot be made with another time.
+      const change = { keyPattern, expireAfterSeconds };
+      await this.connection.db?.command({ collMod: collection.name, index: change });
     }
   }
 

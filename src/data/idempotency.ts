@@ -3,13 +3,11 @@ import { createHash } from 'node:crypto';
 import { type Model, Schema } from 'mongoose';
 
 import { ApiError, idempotencyConflict, idempotencyMismatch } from '../core/errors';
+import { HOUR_MS } from '../core/time';
 import { codeOf, isRecord, sortMembers } from '../core/values';
 import type { Database } from './database';
 import { accountModel } from './models';
 import type { Transaction } from './transaction';
-
-/** How long a first response is stored. */
-const KEEP_SECONDS = 24 * 60 * 60;
 
 /** The response to the first request under a key, for its retries. */
 export interface StoredResponse {
@@ -39,9 +37,7 @@ export const idempotencyKeyModel = accountModel<IdempotencyKeyDocument>(
     { collection: 'keptAnswers', versionKey: false },
   )
     // Finds the response to a retried request, and lets only one be stored.
-    .index({ userId: 1, key: 1 }, { unique: true })
-    // Lets MongoDB delete what has expired.
-    .index({ createdAt: 1 }, { expireAfterSeconds: KEEP_SECONDS }),
+    .index({ userId: 1, key: 1 }, { unique: true }),
 );
 
 /** Identifies a retried request: the same key, account and request. */
@@ -67,8 +63,17 @@ export class IdempotencyStore {
   readonly #model: Model<IdempotencyKeyDocument>;
   readonly #running = new Set<string>();
 
-  constructor(database: Database) {
+  /** @param keepHours how long a response is stored */
+  constructor(
+    private readonly database: Database,
+    private readonly keepHours: number,
+  ) {
     this.#model = database.model(idempotencyKeyModel);
+  }
+
+  /** Has MongoDB delete what has expired, from now on. */
+  deleteExpired(): Promise<void> {
+    return this.database.expire(idempotencyKeyModel, 'createdAt', this.#keepMs / 1000);
   }
 
   /**
@@ -106,7 +111,7 @@ export class IdempotencyStore {
     const { userId, key, fingerprint } = request;
     // Replaces one that has expired but is not yet deleted; one that has not makes it fail.
     await this.#model.replaceOne(
-      { userId, key, createdAt: { $lte: oldest() } },
+      { userId, key, createdAt: { $lte: this.#oldest() } },
       { userId, key, request: fingerprint, ...response, createdAt: new Date() },
       { upsert: true, ...(tx ? { session: tx.session } : {}) },
     );
@@ -118,7 +123,7 @@ export class IdempotencyStore {
   ): Promise<StoredResponse | undefined> {
     const { userId, key } = request;
     const stored = await this.#model
-      .findOne({ userId, key, createdAt: { $gt: oldest() } })
+      .findOne({ userId, key, createdAt: { $gt: this.#oldest() } })
       .readConcern(readConcern)
       .maxTimeMS(5000)
       .lean();
@@ -126,10 +131,14 @@ export class IdempotencyStore {
     if (stored.request !== request.fingerprint) throw idempotencyMismatch.error();
     return { status: stored.status, body: stored.body };
   }
-}
 
-function oldest(): Date {
-  return new Date(Date.now() - KEEP_SECONDS * 1000);
+  #oldest(): Date {
+    return new Date(Date.now() - this.#keepMs);
+  }
+
+  get #keepMs(): number {
+    return this.keepHours * HOUR_MS;
+  }
 }
 
 /** Whether a failure may be due to the first: its answer is there, or it took the last place. */

@@ -1,14 +1,23 @@
 import Joi from 'joi';
 
 import { isUuid, UUID_PATTERN } from '../core/ids';
+import { isHttpUri } from './uri';
 
-/** Joi messages of the rules below; each reads on from the name of the field. */
+/** Messages of the rules below, in place of Joi's; each reads on from the name of the field. */
 const MESSAGES = {
+  'string.empty': '{{#label}} must not be empty',
+  'string.min': '{{#label}} must have at least {{#limit}} characters',
+  'string.max': '{{#label}} must have at most {{#limit}} characters',
+  'number.infinity': '{{#label}} is out of range',
+  'number.unsafe': '{{#label}} is out of range',
+  'array.max': '{{#label}} must contain at most {{#limit}} items',
+  'array.unique': '{{#label}} repeats an earlier item',
   'text.nul': '{{#label}} must not contain a NUL character',
   'text.surrogate': '{{#label}} must be well-formed Unicode',
   'id.uuid': '{{#label}} must be a UUID',
   'timestamp.rfc3339':
     '{{#label}} must be an RFC 3339 date-time with an offset, such as 2026-03-01T09:30:00Z',
+  'url.rfc3986': '{{#label}} must be an http or https URI (RFC 3986)',
 };
 
 /**
@@ -36,18 +45,27 @@ export function id(): Joi.StringSchema {
 
 /** The text forms of several UUIDs, all different. */
 export function idList(max: number): Joi.ArraySchema {
-  return Joi.array()
-    .items(id())
-    .max(max)
-    .unique((a: string, b: string) => a.toLowerCase() === b.toLowerCase())
-    .meta({ jsonSchema: { uniqueItems: true } });
+  return (
+    Joi.array()
+      .items(id())
+      .max(max)
+      // Items that are no strings are here too: each has a fault of its own by then.
+      .unique((a: unknown, b: unknown) => String(a).toLowerCase() === String(b).toLowerCase())
+      .meta({ jsonSchema: { uniqueItems: true } })
+      .messages(MESSAGES)
+  );
 }
 
-/** An http or https URL. */
+/** An http or https URI. */
 export function url(max: number): Joi.StringSchema {
   return text({ min: 1, max })
-    .uri({ scheme: [/[hH][tT][tT][pP][sS]?/] })
-    .meta({ jsonSchema: { pattern: '^[hH][tT][tT][pP][sS]?://[^/?#]' } });
+    .custom((value: string, helpers) => (isHttpUri(value) ? value : helpers.error('url.rfc3986')))
+    .meta({ jsonSchema: { format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://[^/?#]' } });
+}
+
+/** A URI of a response. */
+export function uri(): Joi.StringSchema {
+  return text().meta({ jsonSchema: { format: 'uri' } });
 }
 
 /** One of the strings given. */
@@ -59,7 +77,7 @@ export function integer(min?: number, max?: number): Joi.NumberSchema {
   let schema = Joi.number().integer();
   if (min !== undefined) schema = schema.min(min);
   if (max !== undefined) schema = schema.max(max);
-  return schema;
+  return schema.messages(MESSAGES);
 }
 
 /** A date-time of a request, which becomes the instant that it means. */
@@ -91,6 +109,18 @@ export function withKeys<T>(
   const given = Object.entries(keys).filter(([, key]) => key !== undefined);
   // Joi's own types allow no key that was not there.
   return schema.keys(Object.fromEntries(given)) as Joi.ObjectSchema<T>;
+}
+
+/** What Joi says of a key of an object, as far as it matters here. */
+interface KeyDescription {
+  type: string;
+  rules?: { name: string; args?: { limit?: number } }[];
+}
+
+/** The keys of an object schema by their names. */
+export function keysOf(schema: Joi.ObjectSchema): Readonly<Record<string, KeyDescription>> {
+  // Joi has no exact type of what it says.
+  return (schema.describe().keys ?? {}) as Record<string, KeyDescription>;
 }
 
 /** The Success body (docs/specification.md, 2.13). */

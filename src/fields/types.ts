@@ -14,9 +14,9 @@ export function text(limits: { min?: number; max?: number } = {}): Field<string>
   return field({ input: joi.text(limits), output: joi.text(), path: String });
 }
 
-/** An http or https URL (RFC 3986). */
+/** An http or https URI (RFC 3986). */
 export function url(max: number): Field<string> {
-  return field({ input: joi.url(max), output: joi.text(), path: String });
+  return field({ input: joi.url(max), output: joi.uri(), path: String });
 }
 
 /** A whole number, both bounds included. */

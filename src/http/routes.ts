@@ -2,8 +2,9 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Logger } from 'pino';
 
-import { methodNotAllowed, notFound, validationError } from '../core/errors';
+import { methodNotAllowed, notFound } from '../core/errors';
 import type { Identity } from '../core/identity';
+import { keysOf } from '../fields/joi';
 import { type Operation, operationName } from '../plugins/operation';
 import type {
   ApiDescription,
@@ -17,7 +18,6 @@ import type { Admission } from '../calls/admission';
 import type { CallPipeline } from '../calls/pipeline';
 import { asApiError } from '../calls/failures';
 import type { RateLimiter } from '../calls/rate-limit';
-import { shortened } from '../calls/validate';
 
 interface Dependencies {
   pipeline: CallPipeline;
@@ -58,11 +58,11 @@ function routerPath(path: string): string {
 
 function serve(operation: Operation, { pipeline, admission, limiter, identity }: Dependencies) {
   const isPublic = 'public' in operation.access;
-  const readNumbers = numberReader(operation);
+  const readQuery = queryReader(operation);
   return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
     const inputOf = async (): Promise<CallInput> => ({
       params: ctx.params,
-      query: readNumbers(ctx.query),
+      ...readQuery(ctx.query),
       body: operation.body ? await readJson(ctx) : undefined,
     });
     const outcome = await pipeline.run(operation, {
@@ -89,21 +89,22 @@ function serve(operation: Operation, { pipeline, admission, limiter, identity }:
 const WHOLE_NUMBER = /^(0|-?[1-9]\d{0,15})$/;
 
 /** A query string knows only text: where the schema wants a number, digits are one. */
-function numberReader(operation: Operation): (query: Context['query']) => unknown {
-  // What Joi says of an object's keys, of which it has no exact type.
-  const keys = (operation.query?.describe().keys ?? {}) as Record<string, { type: string }>;
-  const numeric = new Set(Object.keys(keys).filter((name) => keys[name]?.type === 'number'));
-  const readValue = (name: string, value: unknown): unknown => {
-    if (Array.isArray(value))
-      throw validationError.error(`${shortened(name)} must be given only once.`);
-    return numeric.has(name) && typeof value === 'string' && WHOLE_NUMBER.test(value)
-      ? Number(value)
-      : value;
+function queryReader(
+  operation: Operation,
+): (query: Context['query']) => Required<Pick<CallInput, 'query' | 'repeated'>> {
+  const keys = operation.query ? Object.entries(keysOf(operation.query)) : [];
+  const numeric = new Set(keys.filter(([, { type }]) => type === 'number').map(([name]) => name));
+  const readValue = (name: string, value: string | undefined): unknown =>
+    numeric.has(name) && value !== undefined && WHOLE_NUMBER.test(value) ? Number(value) : value;
+  return (query) => {
+    const entries = Object.entries(query);
+    return {
+      query: Object.fromEntries(
+        entries.map(([name, value]) => [name, readValue(name, [value].flat()[0])]),
+      ),
+      repeated: entries.filter(([, value]) => Array.isArray(value)).map(([name]) => name),
+    };
   };
-  return (query) =>
-    Object.fromEntries(
-      Object.entries(query).map(([name, value]) => [name, readValue(name, value)]),
-    );
 }
 
 /** A transport authenticates by itself; one that forgot to lets nobody in. */

@@ -1,6 +1,8 @@
 import type { Context } from 'koa';
 
+import type { ErrorCode } from '../core/errors';
 import type { Principal } from '../core/identity';
+import type { JsonSchema } from '../fields/json-schema';
 import type { Operation } from './operation';
 
 /** Another protocol at a path of its own, over the operations that all plugins declare. */
@@ -11,15 +13,30 @@ export interface Transport {
 
 export interface TransportMethod {
   summary: string;
+  description?: string;
   /** Who may come in; what they may then call is up to each operation. */
   access: { anyToken: string } | { public: string };
+  /** What a POST takes. */
+  body?: JsonSchema;
+  /** What it answers by status, errors of the API left out. */
+  responses?: Readonly<Record<number, TransportResponse>>;
+  /** Errors beyond those of tokens and of the service itself. */
+  errors?: readonly ErrorCode[];
   handler: (ctx: Context, api: TransportApi) => Promise<void>;
+}
+
+export interface TransportResponse {
+  description: string;
+  /** The schema of its body by media type; there is none where it is empty. */
+  content?: Readonly<Record<string, JsonSchema>>;
 }
 
 /** What a caller sent, before it is checked. */
 export interface CallInput {
   params: Readonly<Record<string, string>>;
   query: unknown;
+  /** Names of query parameters that were given more than once; the first value is in `query`. */
+  repeated?: readonly string[];
   body: unknown;
 }
 
@@ -32,6 +49,8 @@ export interface ApiDescription {
   transports: readonly Transport[];
   /** Scopes that tokens may carry, each with what it permits. */
   scopes: ReadonlyMap<string, string>;
+  /** Every kind of error that a request may meet. */
+  errors: readonly ErrorCode[];
   /** What plugins say to an assistant about their resources. */
   instructions: readonly string[];
 }

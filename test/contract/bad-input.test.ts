@@ -2,8 +2,10 @@ import type { Operation } from '../../src/plugins/operation';
 import { BAD_VALUES, isBadFor, NO_INTEGERS } from '../support/bad-values';
 import { everythingStored, gardenOf } from '../support/garden';
 import { type Field, fieldsOf, type Ids, operationRows, validRequest } from '../support/operations';
+import { record } from '../support/client';
 import { send } from '../support/raw';
 import { sendJson } from '../support/raw-json';
+import { withoutDetails } from '../support/shapes';
 import { startService, type TestService, type TestUser } from '../support/service';
 
 let service: TestService;
@@ -41,7 +43,7 @@ async function outcome(operation: Operation, text: string, mention = ''): Promis
 const FINE = { status: 400, inErrorShape: true, mentioned: true };
 
 function inShort({ status, body }: { status: number; body: unknown }, mention: string): unknown {
-  const { error, code, ...rest } = body as Record<string, unknown>; // Its shape is checked here.
+  const { error, code, ...rest } = record(withoutDetails(body));
   const isText = typeof error === 'string' && typeof code === 'string';
   const inErrorShape = isText && Object.keys(rest).length === 0;
   const mentioned = isText && error.includes(mention);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
 
 import { idempotencyKeyModel } from '../../src/data/idempotency';
+import { until } from '../support/processes';
 import { startService, type TestService, type TestUser, userOf } from '../support/service';
 
 let one: TestService;
@@ -193,22 +194,64 @@ test('404 is kept like any other first answer', async () => {
   await keyed(user, 'k', { text: 'Another body' }, path).expect(422);
 });
 
-test('a first answer is forgotten after 24 hours', async () => {
-  const user = await one.user();
-  const first = await keyed(user, 'k', { name: 'Fern' }).expect(201);
-  const answers = one.app.database.model(idempotencyKeyModel);
-  const age = (hours: number) =>
-    answers.updateOne(
+/** Moves the first answer under the key "k" into the past. */
+async function age(service: TestService, user: TestUser, hours: number): Promise<void> {
+  await service.app.database
+    .model(idempotencyKeyModel)
+    .updateOne(
       { userId: user.id, key: 'k' },
       { $set: { createdAt: new Date(Date.now() - hours * 60 * 60 * 1000) } },
     );
-  await age(23.9);
-  const again = await keyed(user, 'k', { name: 'Fern' }).expect(201);
-  expect(again.body).toEqual(first.body);
-  await age(24.1);
-  const anew = await keyed(user, 'k', { name: 'Fern' }).expect(201);
-  expect(anew.headers).not.toHaveProperty('idempotent-replayed');
-  expect(await plantsOf(user)).toHaveLength(2);
+}
+
+test.each([
+  ['7 days', 168, {}],
+  ['as many hours as the operator sets', 30, { IDEMPOTENCY_KEEP_HOURS: '30' }],
+])('a first answer is stored for %s', async (_time, hours, env) => {
+  const service = await startService({ env, jobs: false });
+  try {
+    const user = await service.user();
+    const first = await keyed(user, 'k', { name: 'Fern' }).expect(201);
+    await age(service, user, hours - 0.1);
+    const again = await keyed(user, 'k', { name: 'Fern' }).expect(201);
+    expect(again.body).toEqual(first.body);
+    await age(service, user, hours + 0.1);
+    const anew = await keyed(user, 'k', { name: 'Fern' }).expect(201);
+    expect(anew.headers).not.toHaveProperty('idempotent-replayed');
+    expect(await plantsOf(user)).toHaveLength(2);
+  } finally {
+    await service.close();
+  }
+});
+
+test('a start changes after how long MongoDB deletes answers, and keeps those that are there', async () => {
+  const secondsOf = async (service: TestService) => {
+    const indexes = await service.app.database.model(idempotencyKeyModel).collection.indexes();
+    return indexes.find(({ key }) => 'createdAt' in key)?.expireAfterSeconds;
+  };
+  const before = await startService({ env: { IDEMPOTENCY_KEEP_HOURS: '24' } });
+  const { mongodbUri } = before;
+  try {
+    const within = 20_000;
+    expect(await until(async () => (await secondsOf(before)) === 24 * 60 * 60, { within })).toBe(
+      true,
+    );
+    const user = await before.user();
+    const first = await keyed(user, 'k', { name: 'Fern' }).expect(201);
+    // A command may run without the server's settings, and changes nothing.
+    const command = await startService({ mongodbUri, jobs: false });
+    expect(await secondsOf(command)).toBe(24 * 60 * 60);
+    await command.close();
+    const after = await startService({ mongodbUri });
+    expect(await until(async () => (await secondsOf(after)) === 7 * 24 * 60 * 60, { within })).toBe(
+      true,
+    );
+    const again = await keyed(userOf(after.url, user.id, user.token), 'k', { name: 'Fern' });
+    expect([again.status, again.body]).toEqual([201, first.body]);
+    await after.close();
+  } finally {
+    await before.close();
+  }
 });
 
 test.each([

@@ -1,7 +1,8 @@
 import type { Test } from 'supertest';
 
+import { record } from './client';
 import { acceptedBy, type FieldRule, refusedBy, type Samples } from './fields';
-import { bodyOf } from './shapes';
+import { bodyOf, withoutDetails } from './shapes';
 
 /** A field of a request under test. */
 export interface FieldUnderTest {
@@ -52,7 +53,7 @@ async function exitOf(field: FieldUnderTest, value: unknown): Promise<object> {
 }
 
 function refusalOf(status: number, body: Record<string, unknown>, name: string): object {
-  const { error, code, ...rest } = body;
+  const { error, code, ...rest } = record(withoutDetails(body));
   const namesTheField = typeof error === 'string' && error.includes(name);
   return { status, code, namesTheField: namesTheField || error, ...rest };
 }

@@ -142,6 +142,13 @@ export function acceptedBy(rule: FieldRule): Samples {
         https: 'https://images.example.com/v1/fern.jpg',
         http: 'http://images.example.com/fern.jpg',
         'with port, query and fragment': 'https://images.example.com:8443/a%20b?x=1&y=%C3%A9#top',
+        'of a scheme in capitals': 'HTTPS://Images.Example.COM/Fern.JPG',
+        'of an IPv4 address': 'http://192.0.2.7/fern.jpg',
+        'of an IPv6 address': 'https://[2001:db8::1]:8443/fern.jpg',
+        'without a path': 'https://images.example.com?fern',
+        'with a user': 'https://ada@images.example.com/fern.jpg',
+        'with every other sign': "https://images.example.com/-._~!$&'()*+,;=:@//?/?#/?",
+        'of 2,048 characters': `https://images.example.com/${'a'.repeat(2021)}`,
       };
     case 'uuid':
     case 'uuids':
@@ -160,6 +167,20 @@ const BAD_URLS: Samples = {
   data: 'data:image/png;base64,AAAA',
   file: 'file:///etc/passwd',
   'with a space': 'https://images.example.com/a fern.jpg',
+  'with a percent sign that encodes nothing': 'https://x.y/%zz',
+  'with half an encoded byte': 'https://images.example.com/fern.jpg%2',
+  'with a bare percent sign in its query': 'https://images.example.com/?size=100%',
+  'with a letter outside ASCII': 'https://images.example.com/fougère.jpg',
+  'with a backslash': 'https://images.example.com\\fern.jpg',
+  'with angle brackets': 'https://images.example.com/<fern>.jpg',
+  'with square brackets in its path': 'https://images.example.com/[fern].jpg',
+  'with two fragments': 'https://images.example.com/fern.jpg#a#b',
+  'with a port and no host': 'https://:8443/fern.jpg',
+  'with a port that is a word': 'https://images.example.com:https/fern.jpg',
+  'with half an IPv6 address': 'https://[2001:db8::zz]/fern.jpg',
+  'with a bare IPv6 address': 'https://2001:db8::1/fern.jpg',
+  'with a line break': 'https://images.example.com/fern.jpg\n',
+  'longer than 2,048 characters': `https://images.example.com/${'a'.repeat(2022)}`,
 };
 
 function badText({ min, max }: { min?: number; max?: number }): Samples {

@@ -10,6 +10,7 @@ import accountsPlugin from '../../plugins/accounts';
 import { App } from '../../src/app/app';
 import { createHttpServer } from '../../src/http/server';
 import type { Tier } from '../../src/core/identity';
+import { Conformance } from './conformance';
 import { pluginsUnderTest } from './plugins';
 
 /** A user of a service under test, who sends a token with every request. */
@@ -87,7 +88,9 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const redisUrl =
     options.redisUrl === undefined ? process.env['TEST_REDIS_URL'] : options.redisUrl;
   await app.connect({ mongodbUri, redisUrl: redisUrl ?? undefined });
-  const server = createHttpServer(app.requestListener(), app.settings) as Server;
+  const conformance = new Conformance(app.description);
+  const listener = conformance.watch(app.requestListener());
+  const server = createHttpServer(listener, app.settings) as Server;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   if (options.jobs !== false) app.startJobs();
@@ -104,6 +107,8 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       await closed;
       if (options.mongodbUri === undefined) await app.database.connection.dropDatabase();
       await app.close();
+      // Whatever a test looks at: each answer that it got was as the OpenAPI document says.
+      expect(conformance.faults).toEqual([]);
     },
   };
 }

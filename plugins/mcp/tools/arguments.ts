@@ -6,7 +6,7 @@ import type { Operation } from '../../../src/plugins/operation';
 import type { CallInput } from '../../../src/plugins/transport';
 
 /** Where an operation looks for a value. */
-type Source = keyof CallInput;
+type Source = Exclude<keyof CallInput, 'repeated'>;
 
 /** The input schema of a tool. */
 export type InputSchema = JsonSchema & { type: 'object'; properties: JsonObject };
@@ -59,14 +59,13 @@ export class ToolArguments {
     return input;
   }
 
-  /** What is wrong with the form of the path parameter that `error` is about, if anything. */
-  idFault(error: ErrorCode, args: Readonly<Record<string, unknown>>): string | undefined {
-    for (const [name, kind] of Object.entries(this.operation.params ?? {})) {
+  /** What is wrong with the path parameters, which REST answers as records that are not there. */
+  idFaults(args: Readonly<Record<string, unknown>>): string[] {
+    return Object.keys(this.operation.params ?? {}).flatMap((name) => {
       const value = args[name];
-      if (kind !== error || (typeof value === 'string' && isUuid(value))) continue;
+      if (typeof value === 'string' && isUuid(value)) return [];
       return value === undefined ? `${name} is required.` : `${name} must be a UUID.`;
-    }
-    return undefined;
+    });
   }
 
   #add(name: string, source: Source): void {

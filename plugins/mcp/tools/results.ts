@@ -28,10 +28,15 @@ export function errorResult(
 ): CallToolResult {
   // A model sees no headers; how long to wait is in the next step.
   const message = error.kind.code === rateLimited.code ? 'Too many requests.' : error.message;
-  const idFault = tool.arguments.idFault(error.kind, args);
-  return idFault === undefined
-    ? failure(error.kind, message, nextStep(error, tool))
-    : failure(validationError, idFault, error.kind.remedy);
+  const idFaults = tool.arguments.idFaults(args);
+  if (error.details) {
+    const others = error.details.slice(1).map((fault) => fault.message);
+    return failure(error.kind, [...idFaults, message, ...others].join(' '), nextStep(error, tool));
+  }
+  const isOfId = Object.values(tool.operation.params ?? {}).includes(error.kind);
+  return isOfId && idFaults.length > 0
+    ? failure(validationError, idFaults.join(' '), error.kind.remedy)
+    : failure(error.kind, message, nextStep(error, tool));
 }
 
 /** Where the arguments are no object, so that the operation cannot be called. */

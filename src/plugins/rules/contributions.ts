@@ -15,7 +15,14 @@ const apiPath = Joi.string().pattern(
 
 const transportMethod = Joi.object({
   summary: sentence.required(),
+  description: sentence,
   access: Joi.alternatives(reasonFor('anyToken'), reasonFor('public')).required(),
+  body: Joi.object(),
+  responses: Joi.object().pattern(
+    /^[2-5]\d\d$/,
+    Joi.object({ description: sentence.required(), content: Joi.object() }),
+  ),
+  errors: Joi.array().items(errorCode),
   handler: Joi.function().required(),
 });
 const transportMethods = Joi.object({ GET: transportMethod, POST: transportMethod }).min(1);

@@ -1,0 +1,44 @@
+import type Joi from 'joi';
+
+import { type FieldFault, MAX_DETAILS, validationError } from '../core/errors';
+
+/** Names are quoted as sent, and can be as long as a body. */
+const MAX_QUOTED = 100;
+
+/** What is wrong with a body and query (docs/decisions.md, "Requests"). */
+export class Faults {
+  readonly #listed: FieldFault[] = [];
+  #count = 0;
+
+  /** @param what reads on from the name of the field: "is not allowed" */
+  add(field: string, what: string): void {
+    const name = quoted(field);
+    this.#add({ field: name, message: `${name === '' ? '""' : name} ${what}.` });
+  }
+
+  /** @param fault one whose message names the field already, and quotes nothing that was sent */
+  addJoi({ type, context, message }: Joi.ValidationErrorItem): void {
+    // It depends on another field that has a fault itself.
+    if (type !== 'any.ref') this.#add({ field: context?.label ?? '', message: `${message}.` });
+  }
+
+  /** @throws ApiError validation_error that lists them, if there are any */
+  throwIfAny(): void {
+    const [first] = this.#listed;
+    if (!first) return;
+    const more = this.#count - 1;
+    const also = more === 0 ? '' : ` (and ${more} more ${more === 1 ? 'fault' : 'faults'})`;
+    const message = first.message.replace(/\.$/, `${also}.`);
+    throw validationError.error(message, { details: this.#listed });
+  }
+
+  #add(fault: FieldFault): void {
+    this.#count += 1;
+    if (this.#listed.length < MAX_DETAILS) this.#listed.push(fault);
+  }
+}
+
+function quoted(name: string): string {
+  const short = name.length > MAX_QUOTED ? `${name.slice(0, MAX_QUOTED)}…` : name;
+  return short.toWellFormed();
+}

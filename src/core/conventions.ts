@@ -1,0 +1,29 @@
+import { MAX_DETAILS } from './errors';
+
+/** What holds for every request, for the OpenAPI document and the README. */
+export const CONVENTIONS: readonly { topic: string; rule: string }[] = [
+  {
+    topic: 'Types',
+    rule: '`"7"` is not a number and `1` is not a boolean. `null` is taken only where a field is nullable. Fields and query parameters that are not known are refused, and so is a parameter that is given twice.',
+  },
+  {
+    topic: 'Strings',
+    rule: 'They are stored as sent, without trimming. Lengths are counted in UTF-16 code units, so that most emoji count as two. NUL and lone surrogates are refused.',
+  },
+  {
+    topic: 'Date-times',
+    rule: 'RFC 3339 with an offset (`2026-03-01T09:30:00+01:00`), kept to the millisecond. A date alone, a date that no calendar has, a leap second (`:60`) and an instant outside the years 0 to 9999 are refused.',
+  },
+  {
+    topic: 'Ids',
+    rule: "UUIDs, in either case. In a path, an id of another form, of nothing and of another account's record are answered with the same 404.",
+  },
+  {
+    topic: 'Faults',
+    rule: `A 400 \`validation_error\` names every fault of the body and the query at once: \`error\` the first one and how many more there are, \`details\` the first ${MAX_DETAILS} as \`[{ field, message }]\`. Messages are for people and may change; codes do not.`,
+  },
+  {
+    topic: 'Methods',
+    rule: '`HEAD` is answered wherever `GET` is. Any other method that a path does not have is a 405 `method_not_allowed` with the header `Allow`; a path that is not here is a 404 `not_found`.',
+  },
+];

@@ -1,0 +1,245 @@
+import { performance } from 'node:perf_hooks';
+
+import { assistant, refused } from '../mcp/support';
+import { record, records } from '../support/client';
+import { everythingStored } from '../support/garden';
+import { send } from '../support/raw';
+import { sendJson } from '../support/raw-json';
+import { startService, type TestService, type TestUser } from '../support/service';
+import { NOBODYS_ID } from '../support/shapes';
+
+let service: TestService;
+let user: TestUser;
+let plantId: string;
+
+beforeAll(async () => {
+  // Without the jobs nothing but the requests of the tests writes.
+  service = await startService({ jobs: false });
+  user = await service.user();
+  ({ id: plantId } = await user.plant());
+});
+afterAll(() => service.close());
+
+/** Six fields of a plant, all wrong, and what is said of each. */
+const WRONG = {
+  name: '',
+  species: 7,
+  wateringFrequencyDays: 0,
+  lightRequirement: 'sunny',
+  toxic: 1,
+  colour: 'green',
+};
+const FAULTS = [
+  { field: 'name', message: 'name must not be empty.' },
+  { field: 'species', message: 'species must be a string.' },
+  {
+    field: 'wateringFrequencyDays',
+    message: 'wateringFrequencyDays must be greater than or equal to 1.',
+  },
+  {
+    field: 'lightRequirement',
+    message: 'lightRequirement must be one of [low, medium, bright_indirect, full_sun].',
+  },
+  { field: 'toxic', message: 'toxic must be a boolean.' },
+  { field: 'colour', message: 'colour is not allowed.' },
+];
+
+function post(text: string, path = '/api/plants', method = 'POST') {
+  return sendJson(service.url, user, method, path, text);
+}
+
+test('a body with six faults is answered with all of them, in the order of the fields', async () => {
+  const before = await everythingStored(service);
+  expect(await post(JSON.stringify(WRONG))).toEqual({
+    status: 400,
+    body: {
+      error: 'name must not be empty (and 5 more faults).',
+      code: 'validation_error',
+      details: FAULTS,
+    },
+  });
+  expect(await everythingStored(service)).toEqual(before);
+});
+
+test('one fault is the error and the only detail', async () => {
+  expect(await post('{"name": "Fern", "toxic": null}')).toEqual({
+    status: 400,
+    body: {
+      error: 'toxic must be a boolean.',
+      code: 'validation_error',
+      details: [{ field: 'toxic', message: 'toxic must be a boolean.' }],
+    },
+  });
+});
+
+test('a tool caller gets the same faults in one answer, with those of the id', async () => {
+  const me = await assistant(service);
+  const text = await refused(me, 'create_plant', WRONG);
+  expect(text).toMatch(
+    /^validation_error: name must not be empty \(and 5 more faults\)\. .* Correct this and call create_plant again\.$/,
+  );
+  for (const { message } of FAULTS.slice(1)) expect(text).toContain(message);
+  expect(await refused(me, 'update_plant', { ...WRONG, id: 'fern' })).toMatch(
+    /^validation_error: id must be a UUID\. name must not be empty \(and 5 more faults\)\. species /,
+  );
+});
+
+test.each([
+  [
+    'photoIds',
+    `/api/plants/${NOBODYS_ID}/events`,
+    { photoIds: ['fern', 7, NOBODYS_ID, NOBODYS_ID] },
+    {
+      'photoIds[0]': 'must be a UUID',
+      'photoIds[1]': 'must be a string',
+      'photoIds[3]': 'repeats an earlier item',
+    },
+  ],
+  [
+    'dates',
+    `/api/plants/${NOBODYS_ID}/events`,
+    { occurredAt: '2026-02-30T09:00:00Z', growthAmount: 0, isJournal: true, type: 'note' },
+    {
+      occurredAt: 'must be an RFC 3339 date-time',
+      growthAmount: 'must be greater than 0',
+      type: 'must be journal, or left out, when isJournal is true',
+    },
+  ],
+  [
+    'texts',
+    '/api/photos',
+    { imagehostPublicId: 'a\0b', secureUrl: 'https://x.y/%zz', format: 'x'.repeat(2000) },
+    {
+      imagehostPublicId: 'must not contain a NUL character',
+      secureUrl: 'must be an http or https URI (RFC 3986)',
+      format: 'must have at most',
+      width: 'is required',
+      height: 'is required',
+    },
+  ],
+])('of %s each fault is listed in words for people', async (_what, path, fields, wanted) => {
+  const { status, body } = await post(JSON.stringify(fields), path);
+  const { error, code, details } = record(body);
+  expect({ status, code }).toEqual({ status: 400, code: 'validation_error' });
+  const listed = records(details).map(({ field, message }) => [field, message]);
+  expect(Object.fromEntries(listed)).toEqual(
+    Object.fromEntries(
+      Object.entries(wanted).map(([name, what]) => [
+        name,
+        expect.stringContaining(`${name} ${what}`) as string,
+      ]),
+    ),
+  );
+  expect(listed).toHaveLength(Object.keys(wanted).length);
+  // What people would not write: a regular expression, or a name that Joi gives to something.
+  expect(JSON.stringify([error, details])).not.toMatch(/pattern|\\\\|\^|ref:|infinity|unsafe/);
+});
+
+test('numbers outside the range of doubles are named among the other faults', async () => {
+  const { body } = await post('{"name": 7, "wateringFrequencyDays": 1e400}');
+  expect(record(body)['details']).toEqual([
+    { field: 'name', message: 'name must be a string.' },
+    { field: 'wateringFrequencyDays', message: 'wateringFrequencyDays is out of range.' },
+  ]);
+});
+
+test('every fault of a query is listed: wrong, unknown and repeated parameters', async () => {
+  const query = 'limit=0&cursor=a&cursor=b&colour=green&__proto__=1';
+  const answer = await send(service.url, 'GET', `/api/plants/${plantId}/events?${query}`, {
+    headers: { Authorization: `Bearer ${user.token}` },
+  });
+  expect([answer.status, JSON.parse(answer.body)]).toEqual([
+    400,
+    {
+      error: 'cursor must be given only once (and 3 more faults).',
+      code: 'validation_error',
+      details: [
+        { field: 'cursor', message: 'cursor must be given only once.' },
+        { field: 'limit', message: 'limit must be greater than or equal to 1.' },
+        { field: 'colour', message: 'colour is not allowed.' },
+        { field: '__proto__', message: '__proto__ is not allowed.' },
+      ],
+    },
+  ]);
+});
+
+test('what is missing in a query is listed, and nothing that only follows from it', async () => {
+  const month = (query: string) => user.get(`/api/plants/${plantId}/events/month?${query}`);
+  const none = await month('').expect(400);
+  expect(none.body).toMatchObject({
+    details: [{ field: 'monthStart' }, { field: 'monthEnd' }],
+  });
+  const half = await month('monthEnd=7').expect(400);
+  expect(half.body).toMatchObject({
+    error: 'monthStart is required.',
+    details: [{ field: 'monthStart' }],
+  });
+});
+
+test('faults of the query of a write are listed with those of its body', async () => {
+  const { body } = await post('{"name": 7}', '/api/plants?colour=green');
+  expect(record(body)['details']).toMatchObject([{ field: 'colour' }, { field: 'name' }]);
+});
+
+test('of many faults twenty are listed, and all counted', async () => {
+  const unknown = Object.fromEntries(Array.from({ length: 30 }, (_, key) => [`key${key}`, 1]));
+  const { body } = await post(JSON.stringify({ name: 7, ...unknown }));
+  expect(body).toMatchObject({ error: 'name must be a string (and 30 more faults).' });
+  expect(records(record(body)['details']).map(({ field }) => field)).toEqual([
+    'name',
+    ...Object.keys(unknown).slice(0, 19),
+  ]);
+});
+
+test.each(['k'.repeat(90_000), '🌱'.repeat(20_000), `a${'🌱'.repeat(20_000)}`, '\ud800'])(
+  'a name of any length and kind is quoted briefly (%#)',
+  async (name) => {
+    const { status, body } = await post(JSON.stringify({ name: 'Fern', [name]: 1 }));
+    expect(status).toBe(400);
+    expect(JSON.stringify(body).length).toBeLessThan(500);
+    expect(JSON.stringify(body)).not.toContain('\\ud');
+    expect(body).toMatchObject({
+      details: [{ message: expect.stringMatching(/ is not allowed\.$/) as string }],
+    });
+  },
+);
+
+test('no other error has details', async () => {
+  for (const [path, text] of [
+    ['/api/plants', '{'],
+    ['/api/nowhere', '{}'],
+    [`/api/plants/${NOBODYS_ID}/events`, '{}'],
+  ] as const) {
+    expect(Object.keys(record((await post(text, path)).body))).toEqual(['error', 'code']);
+  }
+});
+
+/** How many milliseconds an answer to this body takes, at best. */
+async function costOf(text: string, path: string): Promise<number> {
+  const times: number[] = [];
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    const start = performance.now();
+    expect((await post(text, path)).status).toBe(400);
+    times.push(performance.now() - start);
+  }
+  return Math.min(...times);
+}
+
+test('bodies that are full of faults cost little more than others of their size', async () => {
+  const path = `/api/plants/${plantId}/events`;
+  const keys = Array.from({ length: 11_000 }, (_, key) => `"${key.toString(36)}":1`);
+  const list = (item: string, count: number) =>
+    `{"photoIds":[${Array<string>(count).fill(item).join()}]}`;
+  const plain = await costOf(`{"text":"${'x'.repeat(100_000)}"}`, path);
+  for (const text of [
+    `{${keys.join()}}`,
+    list('""', 33_000),
+    list('1', 50_000),
+    list('{}', 33_000),
+    list(`"${NOBODYS_ID}"`, 2600),
+  ]) {
+    expect(text.length).toBeLessThan(102_400);
+    // Listing each of their faults, or comparing each item with each, takes a hundred times as long.
+    expect(await costOf(text, path)).toBeLessThan(plain * 5 + 30);
+  }
+});

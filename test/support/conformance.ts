@@ -1,0 +1,141 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+
+import Ajv2020 from 'ajv/dist/2020';
+import addFormats from 'ajv-formats';
+
+import { openApiDocument } from '../../plugins/docs/document';
+import type { ApiDescription } from '../../src/plugins/transport';
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+type Send = (...given: unknown[]) => unknown;
+
+/** What the OpenAPI document declares, as far as answers are checked against it. */
+interface Document {
+  paths: Record<string, Record<string, { responses: Record<string, Declared> }>>;
+}
+
+interface Declared {
+  content?: Record<string, object>;
+}
+
+interface Answer {
+  method: string;
+  path: string;
+  status: number;
+  type: string;
+  body: string;
+}
+
+/** Checks every answer of a service against what its OpenAPI document declares. */
+export class Conformance {
+  /** Which answers were not as declared, and how. */
+  readonly faults: string[] = [];
+  readonly #document: Document;
+  readonly #ajv = addFormats(new Ajv2020({ strict: false, validateSchema: false }));
+
+  constructor(description: ApiDescription) {
+    const document = openApiDocument(description);
+    this.#ajv.addSchema(document, 'openapi');
+    // Just made by the code that says so.
+    this.#document = document as unknown as Document;
+  }
+
+  /** A listener that answers as before, and has its answers checked. */
+  watch(listener: Listener): Listener {
+    return (request, response) => {
+      const chunks: Buffer[] = [];
+      const recorded =
+        (send: Send): Send =>
+        (...given) => {
+          const [chunk] = given;
+          if (typeof chunk === 'string') chunks.push(Buffer.from(chunk));
+          if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+          return send(...given);
+        };
+      const { method = '', url = '', httpVersionMajor } = request;
+      // Both have many signatures, of which only the first argument matters here.
+      response.write = recorded(response.write.bind(response) as Send) as typeof response.write;
+      if (httpVersionMajor === 1) {
+        // That of HTTP/2 calls the one above.
+        response.end = recorded(response.end.bind(response) as Send) as typeof response.end;
+      }
+      response.once('finish', () => {
+        this.#check({
+          method,
+          // Of a proxy's request, which names the host too, the path alone.
+          path: url.replace(/^https?:\/\/[^/]*/, '').split('?')[0] ?? '',
+          status: response.statusCode,
+          type: String(response.getHeader('content-type') ?? '').split(';')[0] ?? '',
+          body: decoded(Buffer.concat(chunks), response.getHeader('content-encoding')).toString(),
+        });
+      });
+      return listener(request, response);
+    };
+  }
+
+  #check(answer: Answer): void {
+    const fault = this.#faultOf(answer);
+    if (fault === undefined) return;
+    const { method, path, status, body } = answer;
+    this.faults.push(`${method} ${path}: ${status} ${fault}: ${body.slice(0, 300)}`);
+  }
+
+  #faultOf({ method, path, status, type, body }: Answer): string | undefined {
+    const [template, operations] =
+      Object.entries(this.#document.paths).find(([each]) => matches(each, path)) ?? [];
+    if (template === undefined || !operations) {
+      return status === 404 ? this.#breach(ERROR, method, body) : 'is not declared of other paths';
+    }
+    const name = method === 'HEAD' ? 'get' : method.toLowerCase();
+    const operation = operations[name];
+    if (!operation) {
+      if (method === 'OPTIONS') return undefined;
+      return status === 405
+        ? this.#breach(ERROR, method, body)
+        : 'is not declared of other methods';
+    }
+    const declared = operation.responses[status];
+    if (!declared) return 'is not declared';
+    if (!declared.content) return body === '' ? undefined : 'has a body';
+    const [media] = Object.keys(declared.content).filter((each) => each.split(';')[0] === type);
+    if (media === undefined) return `has the media type ${type}`;
+    if (type !== 'application/json') return undefined;
+    const place = ['paths', template, name, 'responses', status, 'content', media, 'schema'];
+    return this.#breach(`#/${place.map(pointer).join('/')}`, method, body);
+  }
+
+  /** How a body breaks the schema at a place of the document. */
+  #breach(at: string, method: string, body: string): string | undefined {
+    if (method === 'HEAD') return body === '' ? undefined : 'has a body';
+    const validate = this.#ajv.getSchema(`openapi${at}`);
+    if (!validate) return `has no schema at ${at}`;
+    return validate(JSON.parse(body)) === true ? undefined : this.#ajv.errorsText(validate.errors);
+  }
+}
+
+function decoded(body: Buffer, coding: unknown): Buffer {
+  // That of HEAD is empty, whatever its headers say.
+  if (body.length === 0) return body;
+  if (coding === 'br') return brotliDecompressSync(body);
+  return coding === 'gzip' ? gunzipSync(body) : body;
+}
+
+const ERROR = '#/components/schemas/Error';
+
+function matches(template: string, path: string): boolean {
+  const segments = path.split('/');
+  const wanted = template.split('/');
+  return (
+    segments.length === wanted.length &&
+    wanted.every((each, place) =>
+      each.startsWith('{') ? segments[place] !== '' : each === segments[place],
+    )
+  );
+}
+
+/** A segment of a JSON pointer within the fragment of a URI. */
+function pointer(segment: string | number): string {
+  return encodeURIComponent(String(segment).replaceAll('~', '~0').replaceAll('/', '~1'));
+}
