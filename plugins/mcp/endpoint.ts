@@ -1,4 +1,4 @@
-import { PARSE_ERROR } from '@modelcontextprotocol/server';
+import { INVALID_REQUEST, PARSE_ERROR } from '@modelcontextprotocol/server';
 import type { Context } from 'koa';
 
 import {
@@ -7,6 +7,7 @@ import {
   invalidJson,
   invalidToken,
   methodNotAllowed,
+  validationError,
 } from '../../src/core/errors';
 import type { Principal } from '../../src/core/identity';
 import type { Host } from '../../src/plugins/host';
@@ -63,8 +64,10 @@ export class Endpoint {
     try {
       message = await api.readJson(ctx);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.kind !== invalidJson) throw error;
-      return rpcError(400, PARSE_ERROR, error.message);
+      if (!(error instanceof ApiError)) throw error;
+      if (error.kind === invalidJson) return rpcError(400, PARSE_ERROR, error.message);
+      if (error.kind === validationError) return rpcError(400, INVALID_REQUEST, error.message);
+      throw error;
     }
     const tools = this.#toolsOf(api);
     return answer(message, ctx.req.headers, {

@@ -90,13 +90,8 @@ export class Frames {
 }
 
 function keyOf(way: unknown): string | undefined {
-  try {
-    const key = JSON.stringify(way);
-    return key.length <= MAX_KEY ? key : undefined;
-  } catch {
-    // Too deep to be written down.
-    return undefined;
-  }
+  const key = JSON.stringify(way);
+  return key.length <= MAX_KEY ? key : undefined;
 }
 
 /** Whether a frame is that of a result, rather than a refusal. */

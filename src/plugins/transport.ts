@@ -40,7 +40,12 @@ export interface ApiDescription {
 export interface TransportApi extends ApiDescription {
   /** Who calls. @throws ApiError unauthorized, invalid_token, rate_limited */
   authenticate(ctx: Context): Promise<Principal>;
-  /** The body as JSON. @throws ApiError invalid_json, unsupported_media_type, payload_too_large */
+  /**
+   * The body as JSON.
+   *
+   * @throws ApiError invalid_json, unsupported_media_type, payload_too_large, or validation_error
+   *   where it is nested too deep
+   */
   readJson(ctx: Context): Promise<unknown>;
   /** Calls an operation: its limit, scope, tier, validation and all. @throws ApiError, no other */
   call(
