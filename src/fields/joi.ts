@@ -34,9 +34,25 @@ export function id(): Joi.StringSchema {
     .messages(MESSAGES);
 }
 
+/**
+ * Joi looks at every item before it looks at how many there are; here a list that is too long is
+ * refused at once.
+ */
+const boundedFirst = Joi.extend({
+  type: 'array',
+  base: Joi.array(),
+  validate: (value: unknown[], { schema, error }) => {
+    const limit: unknown = schema.$_getRule('max')?.args?.['limit'];
+    return typeof limit === 'number' && value.length > limit
+      ? { value, errors: error('array.max', { limit, value }) }
+      : undefined;
+  },
+}) as Joi.Root; // It has the methods of any Joi, which says of extensions that they are any.
+
 /** The text forms of several UUIDs, all different. */
 export function idList(max: number): Joi.ArraySchema {
-  return Joi.array()
+  return boundedFirst
+    .array()
     .items(id())
     .max(max)
     .unique((a: string, b: string) => a.toLowerCase() === b.toLowerCase())
