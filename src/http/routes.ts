@@ -60,7 +60,7 @@ function serve(operation: Operation, { pipeline, limiter, identity }: Dependenci
   return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
     const inputOf = async (): Promise<CallInput> => ({
       params: ctx.params,
-      query: readNumbers(ctx.query),
+      query: readNumbers(queryOf(ctx)),
       body: operation.body ? await readJson(ctx) : undefined,
     });
     const outcome = await pipeline.run(operation, {
@@ -80,6 +80,17 @@ function serve(operation: Operation, { pipeline, limiter, identity }: Dependenci
       ctx.body = operation.response.type ? outcome.value : JSON.stringify(outcome.value);
     }
   };
+}
+
+/** More than any operation takes, and few enough to be looked at one by one. */
+const MAX_QUERY_PARAMETERS = 50;
+
+/** @throws ApiError validation_error, before anything is parsed, where there are too many */
+function queryOf(ctx: Context): Context['query'] {
+  if (ctx.querystring.split('&', MAX_QUERY_PARAMETERS + 1).length > MAX_QUERY_PARAMETERS) {
+    throw validationError.error(`The query must have at most ${MAX_QUERY_PARAMETERS} parameters.`);
+  }
+  return ctx.query;
 }
 
 const WHOLE_NUMBER = /^(0|-?[1-9]\d{0,15})$/;
