@@ -24,7 +24,11 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
       access: { scope: 'plants:read' },
       params: { id: plantNotFound },
       query: eventListQuery,
-      response: { schema: eventList, description: 'A page of events, newest first' },
+      response: {
+        schema: eventList,
+        description:
+          'A page of events, newest first; it ends at 1 MB, and may hold fewer than `limit` while `hasMore` is true',
+      },
       errors: [invalidCursor],
       tool: {
         name: 'list_events',
@@ -65,6 +69,7 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
         name: 'list_month_events',
         description:
           "List all events of a plant between monthStart and monthEnd, both included, in Unix milliseconds and at most 366 days apart; id is the plant's. Only for the pro tier; others use list_events.",
+        tooLarge: 'Call it for a shorter time, or list_events, which answers in pages.',
       },
       handler: ({ account, params, query }) => pages.month(account.id, params.id, query),
     }),

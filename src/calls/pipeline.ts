@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { ApiError, validationError } from '../core/errors';
 import type { Account, Principal } from '../core/identity';
 import type { Settings } from '../core/settings';
+import { isAsyncIterable } from '../core/values';
 import { fingerprintOf, type IdempotencyStore, type StoredResponse } from '../data/idempotency';
 import type { Transaction } from '../data/transaction';
 import type { UnitOfWork } from '../data/unit-of-work';
@@ -11,7 +12,7 @@ import type { Quota } from '../plugins/plugin';
 import type { CallInput, CallResult } from '../plugins/transport';
 import { authorize } from './authorize';
 import type { RateLimiter, ReplyHeaders } from './rate-limit';
-import { checkResponse, type ValidInput, validateInput } from './validate';
+import { checkedResponse, type ValidInput, validateInput } from './validate';
 
 /** One call of an operation, from any transport. */
 export interface Call {
@@ -56,7 +57,8 @@ export class CallPipeline {
     const account = principal?.account;
     if (operation.method === 'GET' || !account) {
       const facts = { ...input, log: call.log, account, now: new Date() };
-      return { value: await this.#handle(operation, facts) };
+      const value = await this.#handle(operation, facts);
+      return isAsyncIterable(value) ? { items: value } : { value };
     }
     if (operation.idempotent && call.idempotencyKey !== undefined) {
       return this.#runOnce(operation, account, call.idempotencyKey, input, call.log);
@@ -80,8 +82,7 @@ export class CallPipeline {
   async #handle(operation: Operation, call: object): Promise<unknown> {
     // The schemas that the handler's types were checked against have just let this call through.
     const value = await operation.handler(call as never);
-    if (this.dependencies.checkResponses) checkResponse(operation, value);
-    return value;
+    return this.dependencies.checkResponses ? checkedResponse(operation, value) : value;
   }
 
   async #runOnce(

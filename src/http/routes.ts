@@ -11,6 +11,7 @@ import type {
   TransportApi,
   TransportMethod,
 } from '../plugins/transport';
+import { arrayBody } from './array-body';
 import { authenticate } from './authenticate';
 import { readJson } from './body';
 import type { CallPipeline } from '../calls/pipeline';
@@ -71,7 +72,10 @@ function serve(operation: Operation, { pipeline, limiter, identity }: Dependenci
       idempotencyKey: idempotencyKeyOf(ctx),
     });
     ctx.status = 'status' in outcome ? outcome.status : operation.response.status;
-    if ('json' in outcome) {
+    if ('items' in outcome) {
+      ctx.type = 'application/json';
+      ctx.body = await arrayBody(outcome.items, logOf(ctx));
+    } else if ('json' in outcome) {
       ctx.type = 'application/json';
       if (outcome.replayed) ctx.set('Idempotent-Replayed', 'true');
       ctx.body = outcome.json;

@@ -23,8 +23,11 @@ export interface CallInput {
   body: unknown;
 }
 
-/** What an operation answered: a value, or the JSON text of a stored response. */
-export type CallResult = { value: unknown } | { status: number; json: string; replayed: boolean };
+/** What an operation answered: a value, the items of an array, or the JSON of a stored response. */
+export type CallResult =
+  | { value: unknown }
+  | { items: AsyncIterable<unknown> }
+  | { status: number; json: string; replayed: boolean };
 
 /** All that the API consists of, in a fixed order. */
 export interface ApiDescription {

@@ -134,7 +134,13 @@ test.each([
 });
 
 test.each<[string, (file: string) => unknown, RegExp]>([
-  ['a folder', (file) => { mkdirSync(file); }, /^garden\.json: is not a regular file\n$/],
+  [
+    'a folder',
+    (file) => {
+      mkdirSync(file);
+    },
+    /^garden\.json: is not a regular file\n$/,
+  ],
   ['a pipe', (file) => execFileSync('mkfifo', [file]), /^garden\.json: is not a regular file\n$/],
   [
     'a link to nowhere',

@@ -199,8 +199,8 @@ describe('query strings', () => {
       );
     const message = 'The query must have at most 50 parameters.';
     for (const count of [51, 1000]) {
-      const { body } = await events(count).expect(400);
-      expect(body).toEqual({ code: 'validation_error', error: message });
+      const answer = await events(count).expect(400);
+      expect(answer.body).toEqual({ code: 'validation_error', error: message });
     }
     expect((await events(50).expect(400)).body).toMatchObject({ error: 'p0 is not allowed.' });
   });

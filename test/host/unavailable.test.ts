@@ -1,8 +1,10 @@
+import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Response } from 'supertest';
 
 import { type CuttableWay, cuttableWay } from '../support/cuttable';
+import { storeLargest } from '../support/largest';
 import { eventually } from '../support/own-redis';
 import { errorOf } from '../support/raw';
 import { freshDatabase, startService, type TestService, type TestUser } from '../support/service';
@@ -128,6 +130,21 @@ test('a connection that breaks while insights are read costs nobody the answer',
   const insights = await user.get('/api/insights').expect(200);
   expect(hasBroken()).toBe(true);
   expect(insights.body).toMatchObject({ overview: { totalEvents: 1 } });
+});
+
+test('a long answer whose rest cannot be read is cut off, not left open', async () => {
+  await storeLargest(service.app, user.id, { plants: 500, events: 1 });
+  const headers = { authorization: `Bearer ${user.token}` };
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(`${service.url}/api/plants`, { headers, agent: false }, resolve).once('error', reject);
+  });
+  expect(answer.statusCode).toBe(200);
+  way.cut();
+  const reading = async (): Promise<void> => {
+    for await (const chunk of answer) expect(chunk).toBeDefined();
+  };
+  await expect(reading()).rejects.toThrow('aborted');
+  await eventually(async () => service.logged.join('').includes('The database cannot be reached'));
 });
 
 test('writes whose way to MongoDB is cut, and that are sent again, all have one effect', async () => {
