@@ -16,7 +16,7 @@ import { IDENTITY } from '../../src/core/project';
 import { allowedOriginsSetting, Origins } from './origins';
 import type { Answer } from './frames';
 import { answer, rpcError, SERVER_ERROR } from './protocol';
-import { badArguments, keptError, refusal, success, type ToolAnswer } from './results';
+import { badArguments, keptError, refusal, success, successOf, type ToolAnswer } from './results';
 import { type Tool, Tools } from './tools';
 
 /** `/api/mcp` (section 4.4): the operations of all plugins as tools. */
@@ -83,9 +83,10 @@ export class Endpoint {
     try {
       const input = tool.arguments.toInput(given);
       const outcome = await api.call(tool.operation, principal, input, ctx);
-      if ('value' in outcome) return success(JSON.stringify(outcome.value));
+      if ('value' in outcome) return success(JSON.stringify(outcome.value), tool);
+      if ('items' in outcome) return await successOf(outcome.items, tool);
       if (outcome.replayed) ctx.set('Idempotent-Replayed', 'true');
-      if (outcome.status < 400) return success(outcome.json);
+      if (outcome.status < 400) return success(outcome.json, tool);
       return refusal(keptError(outcome.json, tool), tool, given);
     } catch (error) {
       if (error instanceof ApiError) return refusal(error, tool, given);

@@ -4,18 +4,41 @@ import {
   featureNotAvailable,
   insufficientScope,
   internalError,
+  payloadTooLarge,
   rateLimited,
   serviceUnavailable,
   validationError,
 } from '../../src/core/errors';
+import { jsonArray, MAX_ANSWER_BYTES } from '../../src/core/json-array';
 import type { Tool } from './tools';
 
 /** What a tool call came to: the JSON of a structured result, or what is wrong and can be done. */
 export type ToolAnswer = { structured: string } | { problem: string };
 
 /** The answer of an operation in the shape of its tool's output schema: arrays as `{ items }`. */
-export function success(json: string): ToolAnswer {
+export function success(json: string, tool: Tool): ToolAnswer {
+  if (Buffer.byteLength(json) > MAX_ANSWER_BYTES) return tooLarge(tool);
   return { structured: json.startsWith('[') ? `{"items":${json}}` : json };
+}
+
+/** The same of items that come one after the other; no more of them is read than can be answered. */
+export async function successOf(items: AsyncIterable<unknown>, tool: Tool): Promise<ToolAnswer> {
+  let json = '';
+  for await (const piece of jsonArray(items)) {
+    json += piece;
+    if (json.length > MAX_ANSWER_BYTES) return tooLarge(tool);
+  }
+  return success(json, tool);
+}
+
+/** An answer is written twice into a result, and no model reads one of this size. */
+function tooLarge({ operation: { tool } }: Tool): ToolAnswer {
+  const remedy = 'tooLarge' in tool ? tool.tooLarge : undefined;
+  return problem(
+    payloadTooLarge,
+    'The answer is larger than 1 MB.',
+    remedy ?? 'Ask for less, or for single records by their ids.',
+  );
 }
 
 /** Why an operation refused a call, in words that let a model mend it. */
