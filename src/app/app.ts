@@ -82,6 +82,7 @@ export class App {
       this.database,
       () => this.identity,
       () => this.plugins.flatMap(({ contribution }) => contribution.listeners ?? []),
+      log,
     );
     this.plugins = setUpPlugins(plugins, (plugin) => {
       for (const model of plugin.models ?? []) this.database.model(model);

@@ -5,6 +5,7 @@ import mongoose, { type ClientSession, type Connection, type Model } from 'mongo
 import { guardUserData } from './guard';
 import type { ModelDefinition, ScopeOf } from './models';
 import { mayRetry } from './mongodb-errors';
+import { APP_NAME } from './orphans';
 import { Records } from './records';
 
 /** How long MongoDB may take to say that it is there. */
@@ -48,7 +49,7 @@ export class Database {
   /** Connects and makes sure that collections and indexes are there. */
   async connect(uri: string): Promise<void> {
     await this.connection.openUri(uri, {
-      appName: 'plant-care-api',
+      appName: APP_NAME,
       maxPoolSize: 50,
       // A primary that is gone, or hangs, is noticed within the time that a caller still waits.
       serverSelectionTimeoutMS: 3000,
