@@ -9,6 +9,7 @@ import { RedisConnection } from '../calls/redis-connection';
 import { hostSettings, pairedSettings } from '../core/host-settings';
 import type { Account, Identity } from '../core/identity';
 import { Settings } from '../core/settings';
+import { Availability } from '../data/availability';
 import { Database } from '../data/database';
 import type { DerivedData } from '../data/derived';
 import { IdempotencyStore } from '../data/idempotency';
@@ -120,10 +121,12 @@ export class App {
     const { settings, unitOfWork, identity, metrics } = this;
     const budgets = plugins.flatMap((plugin) => Object.entries(plugin.budgets ?? {}));
     const limiter = new RateLimiter(Object.fromEntries(budgets), settings, this.#redis);
+    const availability = new Availability(() => this.database.ping(), log);
     const pipeline = new CallPipeline({
       limiter,
       unitOfWork,
       idempotency: this.#idempotency,
+      availability,
       quotas: this.#quotas,
       settings,
       checkResponses,
@@ -138,7 +141,13 @@ export class App {
       settings,
       log,
       metrics,
-      routes: routes(api, { pipeline, limiter, identity }),
+      routes: routes(api, {
+        pipeline,
+        limiter,
+        identity: {
+          authenticate: (token) => availability.read(() => identity.authenticate(token)),
+        },
+      }),
       isClosing: () => this.#closing,
     });
     return koa.callback();

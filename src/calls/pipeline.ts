@@ -4,6 +4,7 @@ import { ApiError, validationError } from '../core/errors';
 import type { Account, Principal } from '../core/identity';
 import type { Settings } from '../core/settings';
 import { isAsyncIterable } from '../core/values';
+import type { Availability } from '../data/availability';
 import { fingerprintOf, type IdempotencyStore, type StoredResponse } from '../data/idempotency';
 import type { Transaction } from '../data/transaction';
 import type { UnitOfWork } from '../data/unit-of-work';
@@ -30,6 +31,7 @@ interface Dependencies {
   limiter: RateLimiter;
   unitOfWork: UnitOfWork;
   idempotency: IdempotencyStore;
+  availability: Availability;
   quotas: ReadonlyMap<string, Quota>;
   settings: Settings;
   /** Whether answers are checked against their schemas, as in tests. */
@@ -56,9 +58,7 @@ export class CallPipeline {
     const input = validateInput(operation, await call.input());
     const account = principal?.account;
     if (operation.method === 'GET' || !account) {
-      const facts = { ...input, log: call.log, account, now: new Date() };
-      const value = await this.#handle(operation, facts);
-      return isAsyncIterable(value) ? { items: value } : { value };
+      return this.#read(operation, { ...input, log: call.log, account, now: new Date() });
     }
     if (operation.idempotent && call.idempotencyKey !== undefined) {
       return this.#runOnce(operation, account, call.idempotencyKey, input, call.log);
@@ -67,6 +67,14 @@ export class CallPipeline {
       this.#write(operation, tx, input, call.log),
     );
     return { value };
+  }
+
+  async #read(operation: Operation, call: object): Promise<CallResult> {
+    const { availability } = this.dependencies;
+    // What needs no token is asked by probes, which want to know what is there.
+    if ('public' in operation.access) return { value: await this.#handle(operation, call) };
+    const value = await availability.read(() => this.#handle(operation, call));
+    return isAsyncIterable(value) ? { items: availability.readEach(value) } : { value };
   }
 
   async #write(

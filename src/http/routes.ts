@@ -3,7 +3,7 @@ import type { Context, Middleware } from 'koa';
 import type { Logger } from 'pino';
 
 import { methodNotAllowed, notFound, validationError } from '../core/errors';
-import type { Identity } from '../core/identity';
+import type { Authenticator } from '../core/identity';
 import { type Operation, operationName } from '../plugins/operation';
 import type {
   ApiDescription,
@@ -22,7 +22,7 @@ import { shortened } from '../calls/validate';
 interface Dependencies {
   pipeline: CallPipeline;
   limiter: RateLimiter;
-  identity: Identity;
+  identity: Authenticator;
 }
 
 /** Serves operations over HTTP, and what other protocols there are over the same operations. */

@@ -1,8 +1,10 @@
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import pino from 'pino';
 import type { Response } from 'supertest';
 
+import { Availability } from '../../src/data/availability';
 import { type CuttableWay, cuttableWay } from '../support/cuttable';
 import { storeLargest } from '../support/largest';
 import { eventually } from '../support/own-redis';
@@ -50,6 +52,33 @@ test('while MongoDB is away requests are answered with 503, and afterwards as be
   await eventually(async () => (await user.get('/api/plants')).status === 200);
   const after = await user.get('/api/plants').expect(200);
   expect(after.body).toMatchObject([{ id: plant.id }]);
+});
+
+test('while MongoDB hangs the first reads wait 5 s at most, and the next not at all', async () => {
+  const plant = await user.plant();
+  const timed = async (path: string) => {
+    const start = performance.now();
+    expectUnavailable(await user.get(path));
+    return performance.now() - start;
+  };
+  way.hang();
+  const first = await Promise.all(['/api/plants', '/api/insights'].map(timed));
+  // And something for a slow machine.
+  expect(Math.max(...first)).toBeLessThan(7000);
+  expect(await timed('/api/plants')).toBeLessThan(1000);
+  expect(await timed('/api/announcements')).toBeLessThan(1000);
+  expectUnavailable(await service.anonymous.get('/readyz'));
+  way.mend();
+  await eventually(async () => (await user.get('/api/plants')).status === 200);
+  expect((await user.get(`/api/plants/${plant.id}`).expect(200)).body).toEqual(plant);
+});
+
+test('a read that is slow is waited for as long as MongoDB answers others', async () => {
+  const { database } = service.app;
+  const availability = new Availability(() => database.ping(), pino({ level: 'silent' }));
+  const accounts = database.connection.collection('accounts');
+  const slow = availability.read(() => accounts.findOne({ $where: 'sleep(5000) || true' }));
+  await expect(slow).resolves.toMatchObject({ _id: user.id });
 });
 
 test('a 503 is not kept: the retry with the same key has the effect', async () => {
@@ -144,7 +173,7 @@ test('a long answer whose rest cannot be read is cut off, not left open', async 
     for await (const chunk of answer) expect(chunk).toBeDefined();
   };
   await expect(reading()).rejects.toThrow('aborted');
-  await eventually(async () => service.logged.join('').includes('The database cannot be reached'));
+  expect(service.logged.join('')).toMatch(/MongoDB does not answer|database cannot be reached/);
 });
 
 test('writes whose way to MongoDB is cut, and that are sent again, all have one effect', async () => {
