@@ -106,6 +106,7 @@ describe.each(['before', 'after'] as const)('a connection that breaks %s MongoDB
     ['the plant', 'update', 'plants'],
     ['the event', 'insert', 'events'],
     ['the day counts', 'update', 'careMonths'],
+    ['the totals', 'update', 'careTotals'],
     ['the growth', 'update', 'growth'],
     ['the answer to keep', 'update', 'keptAnswers'],
     ['the commit', 'commitTransaction', undefined],
