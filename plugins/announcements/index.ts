@@ -3,8 +3,8 @@ import Joi from 'joi';
 import { definePlugin } from '../../src/plugins/plugin';
 import { announcementModel } from './model';
 import { routes } from './routes';
-import { announcement } from './schema';
-import { type AnnouncementSeed, AnnouncementService } from './service';
+import { type AnnouncementSeed, announcementSeed } from './schema';
+import { AnnouncementService } from './service';
 
 /** What operators announce to everybody. */
 export default definePlugin<AnnouncementService>({
@@ -19,7 +19,7 @@ export default definePlugin<AnnouncementService>({
       seeds: [
         {
           name: 'announcements',
-          schema: Joi.array().items(announcement.seed).unique('id'),
+          schema: Joi.array().items(announcementSeed).unique('id'),
           load: (seeds: AnnouncementSeed[]) => announcements.load(seeds),
         },
       ],

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 
-import type { Document, View } from '../../src/fields/field';
+import type { Document, Seed, View } from '../../src/fields/field';
 import { defineRecord } from '../../src/fields/record';
 import { boolean, text, timestamp, url, uuid } from '../../src/fields/types';
 
@@ -19,5 +19,15 @@ export const announcement = defineRecord({
 
 export type AnnouncementView = View<typeof announcement.fields>;
 export type AnnouncementDocument = Document<typeof announcement.fields>;
+
+export type AnnouncementSeed = Seed<typeof announcement.fields> & { id: string };
+
+/** An announcement of `seeds/announcements.json`. */
+export const announcementSeed = announcement.seed
+  .custom((seed: AnnouncementSeed, helpers) => {
+    const { startDate, endDate } = seed;
+    return startDate && endDate && endDate < startDate ? helpers.error('seed.dates') : seed;
+  })
+  .messages({ 'seed.dates': '{{#label}} must not have an endDate before its startDate' });
 
 export const announcements = Joi.array().items(announcement.view);

@@ -1,10 +1,7 @@
-import type { Seed } from '../../src/fields/field';
 import { toStoredId } from '../../src/core/ids';
 import type { Host } from '../../src/plugins/host';
 import { announcementModel } from './model';
-import { announcement, type AnnouncementView } from './schema';
-
-export type AnnouncementSeed = Seed<typeof announcement.fields> & { id: string };
+import { announcement, type AnnouncementSeed, type AnnouncementView } from './schema';
 
 export class AnnouncementService {
   readonly #announcements;

@@ -26,7 +26,7 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
       response: {
         schema: eventList,
         description:
-          'A page of events, newest first, then by id. An event that is there throughout, and not moved to another moment, is on exactly one page',
+          'A page of events, newest first, then by id; it ends at 1 MB, and may hold fewer than `limit` while `hasMore` is true. An event that is there throughout, and not moved to another moment, is on exactly one page',
       },
       errors: [invalidCursor],
       tool: {
@@ -68,6 +68,7 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
         name: 'list_month_events',
         description:
           "List all events of a plant between monthStart and monthEnd, both included, in Unix milliseconds and at most 366 days apart; id is the plant's. Only for the pro tier; others use list_events.",
+        tooLarge: 'Call it for a shorter time, or list_events, which answers in pages.',
       },
       handler: ({ account, params, query }) => pages.month(account.id, params.id, query),
     }),

@@ -176,8 +176,7 @@ export class EventService {
   }
 
   async #present(tx: Transaction, document: EventDocument): Promise<EventView> {
-    const [view] = await presentEvents(this.photos, tx, [document]);
-    if (!view) throw new Error('One event was presented as none.');
-    return view;
+    for await (const view of presentEvents(this.photos, tx, [document])) return view;
+    throw new Error('One event was presented as none.');
   }
 }

@@ -7,7 +7,7 @@ import plantsPlugin from '../plants';
 import { plantDeleted } from '../plants/domain-events';
 import { CareDays } from './care-days';
 import { GrowthTotals } from './growth';
-import { careMonthModel, growthModel } from './model';
+import { careMonthModel, careTotalsModel, growthModel, wateringRunModel } from './model';
 import { routes } from './routes';
 import { InsightService } from './service';
 
@@ -16,7 +16,7 @@ export default definePlugin({
   name: 'insights',
   requires: ['accounts', 'events', 'plants'],
   scopes: { 'insights:read': 'Read insights' },
-  models: [careMonthModel, growthModel],
+  models: [careMonthModel, careTotalsModel, wateringRunModel, growthModel],
   setup: (host) => {
     const { events, deletions } = host.use(eventsPlugin);
     const careDays = new CareDays(host);

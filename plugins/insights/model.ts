@@ -30,6 +30,54 @@ export const careMonthModel = accountModel<CareMonthDocument>(
     .index({ userId: 1, month: 1 }, { unique: true }),
 );
 
+/** What all the events of an account add up to. */
+export interface CareTotalsDocument {
+  userId: string;
+  events: number;
+  /** Events on each weekday, Monday first. */
+  weekdays: number[];
+}
+
+export const careTotalsModel = accountModel<CareTotalsDocument>(
+  'CareTotals',
+  new Schema(
+    {
+      userId: { type: String, required: true },
+      events: { type: Number, required: true },
+      weekdays: { type: [Number], required: true },
+    },
+    { collection: 'careTotals', versionKey: false },
+  )
+    // An account's totals.
+    .index({ userId: 1 }, { unique: true }),
+);
+
+/** Days that follow each other, on each of which an account watered; numbers count from 1970. */
+export interface WateringRunDocument {
+  userId: string;
+  first: number;
+  last: number;
+  /** How many these are. */
+  days: number;
+}
+
+export const wateringRunModel = accountModel<WateringRunDocument>(
+  'WateringRun',
+  new Schema(
+    {
+      userId: { type: String, required: true },
+      first: { type: Number, required: true },
+      last: { type: Number, required: true },
+      days: { type: Number, required: true },
+    },
+    { collection: 'wateringRuns', versionKey: false },
+  )
+    // The last run; that of a day and its neighbours.
+    .index({ userId: 1, first: 1 }, { unique: true })
+    // The longest run.
+    .index({ userId: 1, days: 1 }),
+);
+
 /** What the growth of a plant adds up to, in one of the units that were logged. */
 export interface GrowthDocument {
   userId: string;

@@ -6,11 +6,13 @@ import { idText, type StoredId } from '../../src/core/ids';
 import type { Host } from '../../src/plugins/host';
 import type { CareEntry, Deletions, Events } from '../events';
 import type { Plants, PlantSummary } from '../plants';
-import { addDays, calendarOf, DAY_MS } from '../../src/core/time';
-import { WEEKDAYS, weekdayOf } from './weekdays';
-import type { CareDays, DayCounts } from './care-days';
+import { addDays, calendarOf, DAY_MS, dayAt, dayNumber } from '../../src/core/time';
+import { WEEKDAYS } from './weekdays';
+import type { CareDays } from './care-days';
+import { type CareSums, DayCounts } from './day-counts';
 import type { GrowthTotals } from './growth';
 import type { GrowthDocument } from './model';
+import { lengthOf, type Run } from './runs';
 import type { InsightsView } from './schema';
 
 /** How far back `careActivityByDay` goes, today included. */
@@ -32,18 +34,27 @@ export class InsightService {
   ) {}
 
   async read(account: Account, now: Date): Promise<InsightsView> {
+    const view = await this.#readAtOneMoment(account, now);
+    if (view) return view;
+    await this.host.transact(account.id, (tx) => this.dependencies.careDays.summarize(tx));
+    return this.read(account, now);
+  }
+
+  #readAtOneMoment(account: Account, now: Date): Promise<InsightsView | undefined> {
     const { plants, careDays, growth } = this.dependencies;
     return this.host.snapshot(async (session) => {
-      const gardens = await plants.summaries(account.id, session);
-      const counts = await careDays.read(account.id, session);
-      const totals = await growth.read(account.id, session);
+      const scope = { userId: account.id, session };
       const dayOf = calendarOf(account.timezone);
-      await this.#subtractDeleted(account.id, session, counts, dayOf);
       const today = dayOf(now);
+      const days = { first: addDays(today, 1 - ACTIVITY_DAYS), today };
+      const history = await careDays.read(scope, days, await this.#deleted(scope, dayOf));
+      if (!history) return undefined;
+      const gardens = await plants.summaries(account.id, session);
+      const totals = await growth.read(account.id, session);
       return {
-        overview: overview(gardens, counts, account.usage['photos'] ?? 0, now),
-        careActivityByDay: activity(counts, today),
-        wateringStreaks: streaks(counts, today),
+        overview: overview(gardens, history.sums, account.usage['photos'] ?? 0, now),
+        careActivityByDay: history.activity,
+        wateringStreaks: streaks(history.runs, dayNumber(today)),
         speciesDistribution: species(gardens),
         growthTracking: tracking(gardens, totals, dayOf),
       };
@@ -61,16 +72,16 @@ export class InsightService {
     return this.dependencies.growth.rebuild(tx, this.#careEntries(tx, { type: 'growth' }));
   }
 
-  /** Events of plants that were deleted are counted until they are marked deleted. */
-  async #subtractDeleted(
-    userId: string,
-    session: ClientSession,
-    counts: DayCounts,
+  /** Events of plants that were deleted, which are counted until they are marked deleted. */
+  async #deleted(
+    { userId, session }: { userId: string; session: ClientSession },
     dayOf: (moment: Date) => string,
-  ): Promise<void> {
+  ): Promise<DayCounts> {
+    const counts = new DayCounts();
     for await (const { type, occurredAt } of this.dependencies.deletions.pending(userId, session)) {
-      counts.add(dayOf(occurredAt), type, -1);
+      counts.add(dayOf(occurredAt), type);
     }
+    return counts;
   }
 
   async *#careEntries(
@@ -95,18 +106,11 @@ export class InsightService {
 
 function overview(
   plants: readonly PlantSummary[],
-  counts: DayCounts,
+  { events: totalEvents, weekdays }: CareSums,
   totalPhotos: number,
   now: Date,
 ): InsightsView['overview'] {
   const [first] = plants;
-  const byWeekday = WEEKDAYS.map(() => 0);
-  let totalEvents = 0;
-  for (const { date, count } of counts.entries()) {
-    totalEvents += count;
-    const weekday = weekdayOf(date);
-    byWeekday[weekday] = (byWeekday[weekday] ?? 0) + count;
-  }
   return {
     totalPlants: plants.length,
     totalEvents,
@@ -116,31 +120,21 @@ function overview(
       : null,
     // The first of equals: ties go to the earlier weekday.
     mostActiveDay:
-      totalEvents === 0 ? null : (WEEKDAYS[byWeekday.indexOf(Math.max(...byWeekday))] ?? null),
+      totalEvents === 0 ? null : (WEEKDAYS[weekdays.indexOf(Math.max(...weekdays))] ?? null),
   };
 }
 
-function activity(counts: DayCounts, today: string): InsightsView['careActivityByDay'] {
-  const first = addDays(today, 1 - ACTIVITY_DAYS);
-  return counts.entries().filter(({ date }) => date >= first && date <= today);
-}
-
-function streaks(counts: DayCounts, today: string): InsightsView['wateringStreaks'] {
-  const days = counts.entries().flatMap(({ date, type }) => (type === 'watered' ? date : []));
-  let longestStreak = 0;
-  let streak = 0;
-  let before = '';
-  const lengths = new Map<string, number>();
-  for (const day of days) {
-    streak = before !== '' && addDays(before, 1) === day ? streak + 1 : 1;
-    lengths.set(day, streak);
-    longestStreak = Math.max(longestStreak, streak);
-    before = day;
-  }
+function streaks(runs: readonly Run[], today: number): InsightsView['wateringStreaks'] {
+  // One that goes on into days to come is as long as it is today.
+  const current = runs.find(({ first, last }) => first <= today && last >= today - 1);
+  const last = runs.reduce<number | null>(
+    (latest, run) => Math.max(latest ?? run.last, run.last),
+    null,
+  );
   return {
-    currentStreak: lengths.get(today) ?? lengths.get(addDays(today, -1)) ?? 0,
-    longestStreak,
-    lastWateredDate: days.at(-1) ?? null,
+    currentStreak: current ? Math.min(current.last, today) - current.first + 1 : 0,
+    longestStreak: runs.reduce((longest, run) => Math.max(longest, lengthOf(run)), 0),
+    lastWateredDate: last === null ? null : dayAt(last),
   };
 }
 

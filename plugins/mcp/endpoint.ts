@@ -1,4 +1,4 @@
-import { type CallToolResult, PARSE_ERROR } from '@modelcontextprotocol/server';
+import { type CallToolResult, INVALID_REQUEST, PARSE_ERROR } from '@modelcontextprotocol/server';
 import type { Context } from 'koa';
 
 import {
@@ -7,6 +7,7 @@ import {
   invalidJson,
   invalidToken,
   methodNotAllowed,
+  validationError,
 } from '../../src/core/errors';
 import type { Principal } from '../../src/core/identity';
 import { IDENTITY } from '../../src/core/project';
@@ -18,7 +19,13 @@ import { allowedOriginsSetting, Origins } from './origins';
 import { errorReply, type Reply, SERVER_ERROR } from './protocol/exchange';
 import { handleMessage } from './protocol/messages';
 import { type CatalogTool, ToolCatalog } from './tools/catalog';
-import { errorResult, invalidArguments, storedError, successResult } from './tools/results';
+import {
+  errorResult,
+  invalidArguments,
+  itemsResult,
+  storedError,
+  successResult,
+} from './tools/results';
 
 /** The answer to a GET that asks for `text/event-stream`. */
 export const noEventStream = methodNotAllowed.at(
@@ -69,8 +76,10 @@ export class Endpoint {
     try {
       message = await api.readJson(ctx);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.kind !== invalidJson) throw error;
-      return errorReply(400, PARSE_ERROR, error.message);
+      if (!(error instanceof ApiError)) throw error;
+      if (error.kind === invalidJson) return errorReply(400, PARSE_ERROR, error.message);
+      if (error.kind === validationError) return errorReply(400, INVALID_REQUEST, error.message);
+      throw error;
     }
     const catalog = this.#catalogOf(api);
     return handleMessage(message, ctx.req.headers, {
@@ -87,9 +96,10 @@ export class Endpoint {
     try {
       const input = tool.arguments.toInput(args);
       const result = await api.call(tool.operation, principal, input, ctx);
-      if ('value' in result) return successResult(JSON.stringify(result.value));
+      if ('value' in result) return successResult(JSON.stringify(result.value), tool);
+      if ('items' in result) return await itemsResult(result.items, tool);
       if (result.replayed) ctx.set('Idempotent-Replayed', 'true');
-      if (result.status < 400) return successResult(result.json);
+      if (result.status < 400) return successResult(result.json, tool);
       return errorResult(storedError(result.json, tool), tool, args);
     } catch (error) {
       if (error instanceof ApiError) return errorResult(error, tool, args);

@@ -12,13 +12,13 @@ export const photo = defineRecord({
     .optional()
     .createOnly()
     .describe('The plant it shows; null once that plant is deleted'),
-  imagehostPublicId: text({ min: 1, max: 1024 })
+  imagehostPublicId: text({ min: 1, max: 512 })
     .createOnly()
     .describe('Identifier of the image at the image host'),
   secureUrl: url(2048).createOnly().describe('Where the image can be fetched'),
   width: integer(1).createOnly().describe('Width in pixels'),
   height: integer(1).createOnly().describe('Height in pixels'),
-  format: text({ min: 1, max: 100 }).createOnly().describe('Format such as jpg, png or webp'),
+  format: text({ min: 1, max: 32 }).createOnly().describe('Format such as jpg, png or webp'),
   bytes: integer(0).default(0).createOnly().describe('Size of the file in bytes'),
   cropX: integer().optional().readOnly(),
   cropY: integer().optional().readOnly(),

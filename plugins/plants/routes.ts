@@ -19,8 +19,9 @@ export function routes(plants: PlantService): Operation[] {
         name: 'list_plants',
         description:
           "List all plants of the person, oldest first, with care attributes, primary photo and when each was last watered (lastWatered) and last cared for in any way (lastEvent); null means never. Start here: it turns a plant's name into its id. There are no filters and no pages.",
+        tooLarge: 'Call get_plant for single plants, by ids that you know from elsewhere.',
       },
-      handler: ({ account }) => plants.list(account.id),
+      handler: async ({ account }) => plants.list(account.id),
     }),
     write({
       method: 'POST',

@@ -39,8 +39,10 @@ export class PlantService {
   }
 
   /** All plants of an account, by `createdAt`, then `id`. */
-  async list(userId: string): Promise<PlantView[]> {
-    return this.#present({ userId }, await this.#plants.list({ userId }));
+  async *list(userId: string): AsyncGenerator<PlantView> {
+    for await (const batch of this.#records.batches({ userId }, {}, { sort: LIST_ORDER })) {
+      yield* await this.#present({ userId }, batch);
+    }
   }
 
   /** @throws ApiError plant_not_found */

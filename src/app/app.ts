@@ -12,6 +12,7 @@ import { hostSettings, pairedSettings } from '../core/host-settings';
 import type { Account, Identity } from '../core/identity';
 import { Settings } from '../core/settings';
 import { HOUR_MS } from '../core/time';
+import { Availability } from '../data/availability';
 import { Database } from '../data/database';
 import type { DerivedData } from '../data/derived';
 import { IdempotencyStore } from '../data/idempotency';
@@ -85,6 +86,7 @@ export class App {
       this.database,
       () => this.identity,
       () => this.plugins.flatMap(({ contribution }) => contribution.listeners ?? []),
+      log,
     );
     this.plugins = setUpPlugins(plugins, (plugin) => {
       for (const model of plugin.models ?? []) this.database.model(model);
@@ -134,11 +136,13 @@ export class App {
     const budgets = plugins.flatMap((plugin) => Object.entries(plugin.budgets ?? {}));
     const limiter = new RateLimiter(Object.fromEntries(budgets), settings, this.#redis);
     const admission = new Admission();
+    const availability = new Availability(() => this.database.ping(), log);
     const pipeline = new CallPipeline({
       admission,
       limiter,
       unitOfWork,
       idempotency: this.#idempotency,
+      availability,
       quotas: this.#quotas,
       settings,
       checkResponses,
@@ -147,7 +151,15 @@ export class App {
       settings,
       log,
       metrics,
-      routes: routes(this.description, { pipeline, admission, limiter, identity }),
+      routes: routes(this.description, {
+        pipeline,
+        admission,
+        limiter,
+        identity: {
+          authenticate: (token, options) =>
+            availability.read(() => identity.authenticate(token, options)),
+        },
+      }),
       isClosing: () => this.#closing,
     });
     return koa.callback();

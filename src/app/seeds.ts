@@ -1,7 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import { JsonFault, parseJson } from '../core/json';
+import { printable } from '../core/text';
 import { reasonOf } from '../core/values';
 import type { SeedKind } from '../plugins/plugin';
 import { PROJECT_FOLDER } from '../core/project';
@@ -10,7 +11,11 @@ import { PROJECT_FOLDER } from '../core/project';
 export const SEEDS_FOLDER = path.join(PROJECT_FOLDER, 'seeds');
 
 /** Says what is wrong with seeds: a line for each fault, naming file and place. */
-export class SeedError extends Error {}
+export class SeedError extends Error {
+  constructor(faults: readonly string[]) {
+    super(faults.map(printable).join('\n'));
+  }
+}
 
 /**
  * Loads every `*.json` of a folder. All files are checked before the first is loaded.
@@ -32,17 +37,17 @@ export async function loadSeeds(
       faults.push(`${file}: no plugin loads this file; known are ${known}`);
       continue;
     }
-    const checked = check(kind, await readFile(path.join(folder, file)));
+    const checked = await check(kind, path.join(folder, file));
     faults.push(...checked.faults.map((fault) => `${file}: ${fault}`));
     loads.push({ kind, content: checked.content });
   }
-  if (faults.length > 0) throw new SeedError(faults.join('\n'));
+  if (faults.length > 0) throw new SeedError(faults);
   for (const { kind, content } of loads) {
     // The schema of this very kind has let the content through.
     const found = (await kind.preflight?.(content as never)) ?? [];
     faults.push(...found.map((fault) => `${kind.name}.json: ${fault}`));
   }
-  if (faults.length > 0) throw new SeedError(faults.join('\n'));
+  if (faults.length > 0) throw new SeedError(faults);
   const added: Record<string, number> = {};
   for (const { kind, content } of loads) {
     added[kind.name] = await kind.load(content as never); // As above.
@@ -55,19 +60,24 @@ async function seedFiles(folder: string): Promise<string[]> {
   try {
     names = await readdir(folder);
   } catch (error) {
-    throw new SeedError(`The folder of seeds cannot be read: ${reasonOf(error)}`);
+    throw new SeedError([`The folder of seeds cannot be read: ${reasonOf(error)}`]);
   }
   const files = names.filter((name) => name.endsWith('.json')).sort();
-  if (files.length === 0) throw new SeedError(`There are no .json files in ${folder}.`);
+  if (files.length === 0) throw new SeedError([`There are no .json files in ${folder}.`]);
   return files;
 }
 
-function check(kind: SeedKind, bytes: Buffer): { faults: string[]; content?: unknown } {
+async function check(
+  kind: SeedKind,
+  file: string,
+): Promise<{ faults: string[]; content?: unknown }> {
   let parsed: unknown;
   try {
-    parsed = parseJson(bytes);
+    // Reading a pipe would wait for whoever writes to it.
+    if (!(await stat(file)).isFile()) return { faults: ['is not a regular file'] };
+    parsed = parseJson(await readFile(file));
   } catch (error) {
-    if (!(error instanceof JsonFault)) throw error;
+    if (!(error instanceof JsonFault)) return { faults: [`cannot be read: ${reasonOf(error)}`] };
     const reason = error.cause instanceof Error ? `: ${error.cause.message}` : '';
     return { faults: [`${error.message}${reason}`] };
   }

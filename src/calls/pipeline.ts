@@ -3,6 +3,8 @@ import type { Logger } from 'pino';
 import { ApiError, validationError } from '../core/errors';
 import type { Account, Principal } from '../core/identity';
 import type { Settings } from '../core/settings';
+import { isAsyncIterable } from '../core/values';
+import type { Availability } from '../data/availability';
 import { fingerprintOf, type IdempotencyStore, type StoredResponse } from '../data/idempotency';
 import type { Transaction } from '../data/transaction';
 import type { UnitOfWork } from '../data/unit-of-work';
@@ -12,7 +14,7 @@ import type { CallInput, CallResult } from '../plugins/transport';
 import type { Admission } from './admission';
 import { authorize } from './authorize';
 import type { RateLimiter, ReplyHeaders } from './rate-limit';
-import { checkResponse, type ValidInput, validateInput } from './validate';
+import { checkedResponse, type ValidInput, validateInput } from './validate';
 
 /** One call of an operation, from any transport. */
 export interface Call {
@@ -33,6 +35,7 @@ interface Dependencies {
   limiter: RateLimiter;
   unitOfWork: UnitOfWork;
   idempotency: IdempotencyStore;
+  availability: Availability;
   quotas: ReadonlyMap<string, Quota>;
   settings: Settings;
   /** Whether answers are checked against their schemas, as in tests. */
@@ -58,7 +61,7 @@ export class CallPipeline {
     }
     const input = validateInput(operation, await call.input());
     const account = principal?.account;
-    if (!account) return { value: await this.#read(operation, undefined, input, call.log) };
+    if (!account) return this.#read(operation, undefined, input, call.log);
     const kind = operation.method === 'GET' ? 'read' : 'write';
     const leave = await this.dependencies.admission.enter(kind, account.id, call.sent);
     try {
@@ -75,7 +78,7 @@ export class CallPipeline {
     call: Call,
   ): Promise<CallResult> {
     if (operation.method === 'GET') {
-      return { value: await this.#read(operation, account, input, call.log) };
+      return this.#read(operation, account, input, call.log);
     }
     if (operation.idempotent && call.idempotencyKey !== undefined) {
       return this.#runOnce(operation, account, call.idempotencyKey, input, call.log);
@@ -86,13 +89,19 @@ export class CallPipeline {
     return { value };
   }
 
-  #read(
+  async #read(
     operation: Operation,
     account: Account | undefined,
     input: ValidInput,
     log: Logger,
-  ): Promise<unknown> {
-    return this.#handle(operation, { ...input, log, account, now: new Date() });
+  ): Promise<CallResult> {
+    const { availability } = this.dependencies;
+    const handle = (): Promise<unknown> =>
+      this.#handle(operation, { ...input, log, account, now: new Date() });
+    // What needs no token is asked by probes, which want to know what is there.
+    if (!account) return { value: await handle() };
+    const value = await availability.read(handle);
+    return isAsyncIterable(value) ? { items: availability.readEach(value) } : { value };
   }
 
   async #write(
@@ -108,8 +117,7 @@ export class CallPipeline {
   async #handle(operation: Operation, call: object): Promise<unknown> {
     // The schemas that the handler's types were checked against have just let this call through.
     const value = await operation.handler(call as never);
-    if (this.dependencies.checkResponses) checkResponse(operation, value);
-    return value;
+    return this.dependencies.checkResponses ? checkedResponse(operation, value) : value;
   }
 
   async #runOnce(

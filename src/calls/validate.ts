@@ -2,7 +2,7 @@ import Joi from 'joi';
 
 import { invalidJson } from '../core/errors';
 import { isUuid } from '../core/ids';
-import { isRecord } from '../core/values';
+import { isAsyncIterable, isRecord } from '../core/values';
 import { keysOf } from '../fields/joi';
 import { type Operation, operationName } from '../plugins/operation';
 import type { CallInput } from '../plugins/transport';
@@ -38,8 +38,25 @@ export function validateInput(operation: Operation, input: CallInput): ValidInpu
   return { params, query, body };
 }
 
-/** @throws Error where an answer is not as the operation's response schema says */
-export function checkResponse(operation: Operation, value: unknown): void {
+/**
+ * What an operation answered, once it was checked; items are checked as they come.
+ *
+ * @throws Error where it is not as the operation's response schema says
+ */
+export function checkedResponse(operation: Operation, value: unknown): unknown {
+  if (isAsyncIterable(value)) return checkedItems(operation, value);
+  checkResponse(operation, value);
+  return value;
+}
+
+async function* checkedItems(operation: Operation, items: AsyncIterable<unknown>): AsyncGenerator {
+  for await (const item of items) {
+    checkResponse(operation, [item]);
+    yield item;
+  }
+}
+
+function checkResponse(operation: Operation, value: unknown): void {
   const { error } = operation.response.schema.validate(value, { convert: false });
   if (error) {
     throw new Error(`${operationName(operation)} breaks its response schema: ${error.message}`);

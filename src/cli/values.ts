@@ -2,21 +2,13 @@ import { InvalidArgumentError, Option } from 'commander';
 
 import { TIERS } from '../core/identity';
 import { isUuid } from '../core/ids';
+import { userNameFault } from '../core/text';
 import { timezoneName } from '../core/time';
-
-const MAX_USER_LENGTH = 128;
 
 /** A user's name as it may be given on the command line. */
 export function userName(value: string): string {
-  if (value.length < 1 || value.length > MAX_USER_LENGTH) {
-    throw new InvalidArgumentError(`It must have 1 to ${MAX_USER_LENGTH} characters.`);
-  }
-  if (/\p{Cc}/u.test(value) || !value.isWellFormed()) {
-    throw new InvalidArgumentError('It must not contain control characters.');
-  }
-  if (value.trim() !== value) {
-    throw new InvalidArgumentError('It must not begin or end with white space.');
-  }
+  const fault = userNameFault(value);
+  if (fault !== undefined) throw new InvalidArgumentError(`It ${fault}.`);
   return value;
 }
 

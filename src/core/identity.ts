@@ -22,15 +22,18 @@ export interface Principal {
   scopes: ReadonlySet<string>;
 }
 
-/** What the host asks of the one plugin that keeps accounts and tokens. */
-export interface Identity {
+/** Knows who holds a token. */
+export interface Authenticator {
   /**
    * The holder of a token; undefined when it is malformed, unknown, revoked or expired.
    *
    * @param options.lookUp whether one that this process does not know is looked up
    */
   authenticate(token: string, options: { lookUp: boolean }): Promise<Principal | undefined>;
+}
 
+/** What the host asks of the one plugin that keeps accounts and tokens. */
+export interface Identity extends Authenticator {
   /**
    * Opens a write: moves the account's revision in the transaction of `session` and answers the
    * account as it is there. From then on no other transaction can write to the account's data.

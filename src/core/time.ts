@@ -3,9 +3,17 @@ export const DAY_MS = 24 * HOUR_MS;
 
 /** The calendar day (`YYYY-MM-DD`) that lies a number of days after another. */
 export function addDays(day: string, days: number): string {
-  const moment = new Date(`${day}T00:00:00Z`);
-  moment.setUTCDate(moment.getUTCDate() + days);
-  return moment.toISOString().slice(0, 10);
+  return dayAt(dayNumber(day) + days);
+}
+
+/** How many days after the first of 1970 a calendar day (`YYYY-MM-DD`) is. */
+export function dayNumber(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`) / DAY_MS;
+}
+
+/** The calendar day of a number that {@link dayNumber} gave. */
+export function dayAt(number: number): string {
+  return new Date(number * DAY_MS).toISOString().slice(0, 10);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
 import mongoose, { type ClientSession, type Connection, type Model } from 'mongoose';
@@ -6,6 +6,7 @@ import mongoose, { type ClientSession, type Connection, type Model } from 'mongo
 import { guardUserData } from './guard';
 import type { ModelDefinition, ScopeOf } from './models';
 import { mayRetry } from './mongodb-errors';
+import { APP_NAME } from './orphans';
 import { Records } from './records';
 
 /** How long MongoDB may take to say that it is there. */
@@ -49,7 +50,7 @@ export class Database {
   /** Connects and makes sure that collections and indexes are there. */
   async connect(uri: string): Promise<void> {
     await this.connection.openUri(uri, {
-      appName: 'plant-care-api',
+      appName: APP_NAME,
       maxPoolSize: 50,
       // A primary that is gone, or hangs, is noticed within the time that a caller still waits.
       serverSelectionTimeoutMS: 3000,
@@ -96,7 +97,9 @@ export class Database {
       () => true,
       () => false,
     );
-    return Promise.race([isThere ?? false, sleep(PING_MS, false, { ref: false })]);
+    // What has arrived is read before it is late: the process may have been busy all the while.
+    const late = sleep(PING_MS, false, { ref: false }).then(() => setImmediate(false));
+    return Promise.race([isThere ?? false, late]);
   }
 
   /**

@@ -12,6 +12,9 @@ interface FindOptions {
   projection?: Readonly<Record<string, 1>>;
 }
 
+/** Records of a batch: enough for most lists, and few megabytes of the largest records. */
+const BATCH = 50;
+
 /**
  * The records of a model, within a scope: on user data the account's id becomes part of every
  * filter. Reads go through the driver, which costs half of what hydrated documents do; inserts of
@@ -42,6 +45,27 @@ export class Records<T extends object, Scope extends SharedScope> {
       .toArray();
     // Documents carry `_id` in their own type; the driver would add it once more.
     return found as T[];
+  }
+
+  /** All that match, a batch at a time: no more than that is held, however many there are. */
+  async *batches(
+    scope: Scope,
+    filter: Filter<T>,
+    { sort = {} }: Pick<FindOptions, 'sort'> = {},
+  ): AsyncGenerator<T[]> {
+    const found = this.#collection
+      .find(scoped(scope, filter), { ...sessionOf(scope), promoteBuffers: true })
+      .sort({ ...sort })
+      .batchSize(BATCH);
+    let batch: T[] = [];
+    for await (const record of found) {
+      // As in `find`.
+      batch.push(record as T);
+      if (batch.length < BATCH) continue;
+      yield batch;
+      batch = [];
+    }
+    if (batch.length > 0) yield batch;
   }
 
   async findOne(

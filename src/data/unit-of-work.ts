@@ -1,17 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { ClientSession } from 'mongoose';
+import type { Logger } from 'pino';
 
 import { ApiError, serviceUnavailable } from '../core/errors';
 import type { Identity } from '../core/identity';
 import type { Database } from './database';
-import { isOutcomeUnknown, mayRetry } from './mongodb-errors';
+import { isConnectionError, isOutcomeUnknown, mayRetry } from './mongodb-errors';
 import type { DomainEvent } from './domain-event';
 import type { Listener } from './listener';
+import { OrphanedTransactions } from './orphans';
 import type { Transaction } from './transaction';
 
 /** How long a write may be retried before its caller gets a 503. */
 const DEADLINE_MS = 10_000;
+/** How often a write that keeps being retried looks for transactions that nobody will end. */
+const LOOK_EVERY_MS = 1000;
 /** How many waiting writes to one account share a transaction, so that none holds it for long. */
 const MAX_BATCH = 64;
 
@@ -33,12 +37,16 @@ interface Job {
  */
 export class UnitOfWork {
   readonly #queues = new Map<string, Job[]>();
+  readonly #orphans: OrphanedTransactions;
 
   constructor(
     private readonly database: Database,
     private readonly identity: () => Identity,
     private readonly listeners: () => readonly Listener[],
-  ) {}
+    log: Logger,
+  ) {
+    this.#orphans = new OrphanedTransactions(database.connection, log);
+  }
 
   /** Runs `work` in a transaction of the account; `work` must have no effect outside of it. */
   run<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -108,12 +116,18 @@ export class UnitOfWork {
 
   async #commit(userId: string, jobs: readonly Job[]): Promise<unknown[]> {
     const deadline = Math.min(...jobs.map((job) => job.deadline));
+    let nextLook = Date.now() + LOOK_EVERY_MS;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#attempt(userId, jobs, deadline);
       } catch (error) {
         if (!mayRetry(error)) throw error;
         if (Date.now() >= deadline) throw unavailable(error);
+        if (Date.now() >= nextLook && !isConnectionError(error)) {
+          // What keeps being in the way may be of a process that is no more.
+          await this.#orphans.end();
+          nextLook = Date.now() + LOOK_EVERY_MS;
+        }
         await sleep(Math.random() * Math.min(200, 5 * 2 ** attempt));
       }
     }

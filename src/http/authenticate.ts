@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import type { Context } from 'koa';
 
 import { invalidToken, unauthorized } from '../core/errors';
-import type { Identity, Principal } from '../core/identity';
+import type { Authenticator, Principal } from '../core/identity';
 import type { RateLimiter } from '../calls/rate-limit';
 import { AUTH_FAILURES } from '../core/host-settings';
 
@@ -23,7 +23,7 @@ export function bearerToken(ctx: Context): string | undefined {
  */
 export async function authenticate(
   ctx: Context,
-  identity: Identity,
+  identity: Authenticator,
   limiter: RateLimiter,
 ): Promise<Principal> {
   const token = bearerToken(ctx);

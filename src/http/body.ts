@@ -1,8 +1,14 @@
 import bodyParser from 'koa-bodyparser';
 import type { Context } from 'koa';
 
-import { type ApiError, invalidJson, payloadTooLarge, unsupportedMediaType } from '../core/errors';
-import { JsonFault, parseJson } from '../core/json';
+import {
+  type ApiError,
+  invalidJson,
+  payloadTooLarge,
+  unsupportedMediaType,
+  validationError,
+} from '../core/errors';
+import { DepthFault, JsonFault, parseJson } from '../core/json';
 
 // The parser's text mode gives the bytes as they came, inflated and no more than the limit; JSON
 // is parsed here, because the parser's own JSON mode replaces bad UTF-8 silently.
@@ -17,7 +23,8 @@ const readBytes = bodyParser(Object.assign(textModeOptions, { encoding: null }))
 /**
  * The body of a request as JSON, at most 100 KiB of it.
  *
- * @throws ApiError invalid_json, unsupported_media_type or payload_too_large
+ * @throws ApiError invalid_json, unsupported_media_type, payload_too_large, or validation_error
+ *   where it is nested too deep
  */
 export async function readJson(ctx: Context): Promise<unknown> {
   const { headers, httpVersionMajor } = ctx.req;
@@ -52,8 +59,9 @@ function jsonOf(bytes: unknown): unknown {
   try {
     return parseJson(bytes);
   } catch (error) {
-    if (error instanceof JsonFault) throw invalidJson.error(`The request body ${error.message}.`);
-    throw error;
+    if (!(error instanceof JsonFault)) throw error;
+    const kind = error instanceof DepthFault ? validationError : invalidJson;
+    throw kind.error(`The request body ${error.message}.`);
   }
 }
 

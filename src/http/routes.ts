@@ -2,8 +2,8 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Logger } from 'pino';
 
-import { methodNotAllowed, notFound } from '../core/errors';
-import type { Identity } from '../core/identity';
+import { methodNotAllowed, notFound, validationError } from '../core/errors';
+import type { Authenticator } from '../core/identity';
 import { keysOf } from '../fields/joi';
 import { type Operation, operationName } from '../plugins/operation';
 import type {
@@ -12,6 +12,7 @@ import type {
   TransportApi,
   TransportMethod,
 } from '../plugins/transport';
+import { arrayBody } from './array-body';
 import { authenticate } from './authenticate';
 import { readJson } from './body';
 import type { Admission } from '../calls/admission';
@@ -23,7 +24,7 @@ interface Dependencies {
   pipeline: CallPipeline;
   admission: Admission;
   limiter: RateLimiter;
-  identity: Identity;
+  identity: Authenticator;
 }
 
 /** Serves operations over HTTP, and what other protocols there are over the same operations. */
@@ -62,7 +63,7 @@ function serve(operation: Operation, { pipeline, admission, limiter, identity }:
   return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
     const inputOf = async (): Promise<CallInput> => ({
       params: ctx.params,
-      ...readQuery(ctx.query),
+      ...readQuery(queryOf(ctx)),
       body: operation.body ? await readJson(ctx) : undefined,
     });
     const outcome = await pipeline.run(operation, {
@@ -74,7 +75,10 @@ function serve(operation: Operation, { pipeline, admission, limiter, identity }:
       sent: sentOf(ctx),
     });
     ctx.status = 'status' in outcome ? outcome.status : operation.response.status;
-    if ('json' in outcome) {
+    if ('items' in outcome) {
+      ctx.type = 'application/json';
+      ctx.body = await arrayBody(outcome.items, logOf(ctx));
+    } else if ('json' in outcome) {
       ctx.type = 'application/json';
       if (outcome.replayed) ctx.set('Idempotent-Replayed', 'true');
       ctx.body = outcome.json;
@@ -84,6 +88,17 @@ function serve(operation: Operation, { pipeline, admission, limiter, identity }:
     }
     if (!isPublic) admission.hold(ctx.length, sentOf(ctx));
   };
+}
+
+/** More than any operation takes, and few enough to be looked at one by one. */
+const MAX_QUERY_PARAMETERS = 50;
+
+/** @throws ApiError validation_error, before anything is parsed, where there are too many */
+function queryOf(ctx: Context): Context['query'] {
+  if (ctx.querystring.split('&', MAX_QUERY_PARAMETERS + 1).length > MAX_QUERY_PARAMETERS) {
+    throw validationError.error(`The query must have at most ${MAX_QUERY_PARAMETERS} parameters.`);
+  }
+  return ctx.query;
 }
 
 const WHOLE_NUMBER = /^(0|-?[1-9]\d{0,15})$/;

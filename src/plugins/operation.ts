@@ -10,7 +10,14 @@ import { success } from '../fields/joi';
 export type Access = { scope: string } | { anyToken: string } | { public: string };
 
 /** What an assistant sees of an operation, or why it sees nothing. */
-export type Tool = { name: string; description: string } | { none: string };
+export type Tool = AssistantTool | { none: string };
+
+interface AssistantTool {
+  name: string;
+  description: string;
+  /** What to do where the answer is too large for an assistant, in a sentence that may name tools. */
+  tooLarge?: string;
+}
 
 /** Name of the rate budget that a call spends, or why it spends none. */
 export type Limit = string | { none: string };
@@ -97,6 +104,10 @@ interface ReadOperation<Query, Names extends string> extends OperationBase<Names
   limit?: Limit;
   response: DeclaredResponse;
   query?: Joi.ObjectSchema<Query>;
+  /**
+   * Answers a value or, where that is an array without a bound, an async iterable of its items,
+   * which are sent as they come.
+   */
   handler: (call: ReadCall<Query, Names>) => Promise<unknown>;
 }
 

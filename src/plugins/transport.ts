@@ -40,8 +40,11 @@ export interface CallInput {
   body: unknown;
 }
 
-/** What an operation answered: a value, or the JSON text of a stored response. */
-export type CallResult = { value: unknown } | { status: number; json: string; replayed: boolean };
+/** What an operation answered: a value, the items of an array, or the JSON of a stored response. */
+export type CallResult =
+  | { value: unknown }
+  | { items: AsyncIterable<unknown> }
+  | { status: number; json: string; replayed: boolean };
 
 /** All that the API consists of, in a fixed order. */
 export interface ApiDescription {
@@ -59,7 +62,12 @@ export interface ApiDescription {
 export interface TransportApi extends ApiDescription {
   /** Who calls. @throws ApiError unauthorized, invalid_token, rate_limited */
   authenticate(ctx: Context): Promise<Principal>;
-  /** The body as JSON. @throws ApiError invalid_json, unsupported_media_type, payload_too_large */
+  /**
+   * The body as JSON.
+   *
+   * @throws ApiError invalid_json, unsupported_media_type, payload_too_large, or validation_error
+   *   where it is nested too deep
+   */
   readJson(ctx: Context): Promise<unknown>;
   /** Calls an operation: its limit, scope, tier, validation and all. @throws ApiError, no other */
   call(

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -130,6 +131,62 @@ test.each([
   const { code, stdout, stderr } = await cli.run('seed', path.join(folder, name));
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(message);
+});
+
+test.each<[string, (file: string) => unknown, RegExp]>([
+  [
+    'a folder',
+    (file) => {
+      mkdirSync(file);
+    },
+    /^garden\.json: is not a regular file\n$/,
+  ],
+  ['a pipe', (file) => execFileSync('mkfifo', [file]), /^garden\.json: is not a regular file\n$/],
+  [
+    'a link to nowhere',
+    (file) => {
+      symlinkSync('nowhere', file);
+    },
+    /^garden\.json: cannot be read: ENOENT: [^\n]+\n$/,
+  ],
+])('a seed that is %s is told in a sentence', async (_what, make, message) => {
+  make(path.join(folder, 'garden.json'));
+  const { code, stdout, stderr } = await cli.run('seed', folder);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(message);
+});
+
+test('characters that cannot be seen are spelled out, also in names of files', async () => {
+  write('a\u001b[2J\nb.json', {});
+  write('garden.json', { ...ownGarden(), user: 'de\u202emo', 'colour\u0007': 1 });
+  const { code, stderr } = await cli.run('seed', folder);
+  expect(code).toBe(1);
+  expect(stderr.trim().split('\n')).toEqual([
+    expect.stringMatching(/^a<U\+001B>\[2J<U\+000A>b\.json: no plugin loads this file/),
+    'garden.json: user must not contain the invisible character U+202E',
+    'garden.json: colour<U+0007> is not allowed',
+  ]);
+});
+
+test('an announcement that ends before it begins is a fault', async () => {
+  const announcement = {
+    ...{ id: randomUUID(), textEn: 'Mites!', textFr: 'Acariens !', linkUrl: null },
+    ...{ linkTextEn: null, linkTextFr: null, active: true },
+  };
+  const between = (startDate: string | null, endDate: string | null) => ({
+    ...{ ...announcement, id: randomUUID(), startDate, endDate },
+  });
+  const [begin, end] = ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00+01:00'];
+  write('announcements.json', [between(begin, end), between(end, begin)]);
+  const { code, stderr } = await cli.run('seed', folder);
+  expect([code, stderr]).toEqual([
+    1,
+    'announcements.json: [1] must not have an endDate before its startDate\n',
+  ]);
+  write('announcements.json', [
+    ...[between(begin, end), between(begin, begin), between(null, begin), between(end, null)],
+  ]);
+  expect(await cli.json('seed', folder)).toEqual({ announcements: 4 });
 });
 
 test('a file that is not JSON is named', async () => {

@@ -117,6 +117,15 @@ describe('JSON', () => {
     expect(answer.body.length).toBeLessThan(500);
   });
 
+  test('nested deeper than 32 levels is answered with 400, and up to that as any other', async () => {
+    const body = (levels: number) =>
+      `{"name":${'['.repeat(levels - 1)}"[[{{"${']'.repeat(levels - 1)}}`;
+    const message = 'The request body must not be nested deeper than 32 levels.';
+    expectRefusal(await post(body(33)), 400, 'validation_error', message);
+    expectRefusal(await post(body(32)), 400, 'validation_error', 'name must be a string.');
+    expect((await post(`{"name":"\\"${'[{'.repeat(40)}"}`)).status).toBe(201);
+  });
+
   test('names the field that is not known', async () => {
     const message = 'colour is not allowed.';
     expectRefusal(await post('{"name":"Fern","colour":1}'), 400, 'validation_error', message);

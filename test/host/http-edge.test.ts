@@ -190,4 +190,20 @@ describe('query strings', () => {
     await user.get('/api/plants?limit=1').expect(400);
     await user.get('/api/insights?a=1&a=2').expect(400);
   });
+
+  test('with too many parameters are answered with 400 before any of them is read', async () => {
+    const plant = await user.plant();
+    const events = (count: number) =>
+      user.get(
+        `/api/plants/${plant.id}/events?${Array.from({ length: count }, (_, at) => `p${at}=1`).join('&')}`,
+      );
+    const message = 'The query must have at most 50 parameters.';
+    for (const count of [51, 1000]) {
+      const answer = await events(count).expect(400);
+      expect(answer.body).toEqual({ code: 'validation_error', error: message });
+    }
+    expect((await events(50).expect(400)).body).toMatchObject({
+      error: 'p0 is not allowed (and 49 more faults).',
+    });
+  });
 });

@@ -1,8 +1,12 @@
+import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import pino from 'pino';
 import type { Response } from 'supertest';
 
+import { Availability } from '../../src/data/availability';
 import { type CuttableWay, cuttableWay } from '../support/cuttable';
+import { storeLargest } from '../support/largest';
 import { eventually } from '../support/own-redis';
 import { errorOf } from '../support/raw';
 import { freshDatabase, startService, type TestService, type TestUser } from '../support/service';
@@ -50,6 +54,33 @@ test('while MongoDB is away requests are answered with 503, and afterwards as be
   expect(after.body).toMatchObject([{ id: plant.id }]);
 });
 
+test('while MongoDB hangs the first reads wait 5 s at most, and the next not at all', async () => {
+  const plant = await user.plant();
+  const timed = async (path: string) => {
+    const start = performance.now();
+    expectUnavailable(await user.get(path));
+    return performance.now() - start;
+  };
+  way.hang();
+  const first = await Promise.all(['/api/plants', '/api/insights'].map(timed));
+  // And something for a slow machine.
+  expect(Math.max(...first)).toBeLessThan(7000);
+  expect(await timed('/api/plants')).toBeLessThan(1000);
+  expect(await timed('/api/announcements')).toBeLessThan(1000);
+  expectUnavailable(await service.anonymous.get('/readyz'));
+  way.mend();
+  await eventually(async () => (await user.get('/api/plants')).status === 200);
+  expect((await user.get(`/api/plants/${plant.id}`).expect(200)).body).toEqual(plant);
+});
+
+test('a read that is slow is waited for as long as MongoDB answers others', async () => {
+  const { database } = service.app;
+  const availability = new Availability(() => database.ping(), pino({ level: 'silent' }));
+  const accounts = database.connection.collection('accounts');
+  const slow = availability.read(() => accounts.findOne({ $where: 'sleep(5000) || true' }));
+  await expect(slow).resolves.toMatchObject({ _id: user.id });
+});
+
 test('a 503 is not kept: the retry with the same key has the effect', async () => {
   const send = () => user.post('/api/plants', { name: 'Ivy' }).set('Idempotency-Key', 'k');
   way.cut();
@@ -75,6 +106,7 @@ describe.each(['before', 'after'] as const)('a connection that breaks %s MongoDB
     ['the plant', 'update', 'plants'],
     ['the event', 'insert', 'events'],
     ['the day counts', 'update', 'careMonths'],
+    ['the totals', 'update', 'careTotals'],
     ['the growth', 'update', 'growth'],
     ['the answer to keep', 'update', 'keptAnswers'],
     ['the commit', 'commitTransaction', undefined],
@@ -128,6 +160,21 @@ test('a connection that breaks while insights are read costs nobody the answer',
   const insights = await user.get('/api/insights').expect(200);
   expect(hasBroken()).toBe(true);
   expect(insights.body).toMatchObject({ overview: { totalEvents: 1 } });
+});
+
+test('a long answer whose rest cannot be read is cut off, not left open', async () => {
+  await storeLargest(service.app, user.id, { plants: 500, events: 1 });
+  const headers = { authorization: `Bearer ${user.token}` };
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(`${service.url}/api/plants`, { headers, agent: false }, resolve).once('error', reject);
+  });
+  expect(answer.statusCode).toBe(200);
+  way.cut();
+  const reading = async (): Promise<void> => {
+    for await (const chunk of answer) expect(chunk).toBeDefined();
+  };
+  await expect(reading()).rejects.toThrow('aborted');
+  expect(service.logged.join('')).toMatch(/MongoDB does not answer|database cannot be reached/);
 });
 
 test('writes whose way to MongoDB is cut, and that are sent again, all have one effect', async () => {

@@ -86,22 +86,27 @@ test.each([
   expect(await errorOf(text)).toEqual([400, -32700, null]);
 });
 
-describe('five thousand nested arrays', () => {
-  const deep = '['.repeat(5000) + ']'.repeat(5000);
+describe('a message that is nested too deep is refused before anything looks into it', () => {
+  const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+  const message = (method: string, params: string) =>
+    `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`;
   const call = (given: string) =>
-    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_event","arguments":${given}}}`;
+    message('tools/call', `{"name":"create_event","arguments":${given}}`);
+  const TOO_DEEP = [400, -32600, null];
 
-  test('as the body', async () => {
-    expect(await errorOf(deep)).toEqual([400, -32600, null]);
+  test.each([33, 5000, 45_000])('with %i levels as the body', async (levels) => {
+    expect(await errorOf(nested(levels))).toEqual(TOO_DEEP);
   });
 
   test('in the place of arguments', async () => {
-    const { body } = await post(me, call(deep));
-    expect(body.result).toMatchObject({ isError: true });
+    expect(await errorOf(call(nested(5000)))).toEqual(TOO_DEEP);
   });
 
   test.each(['photoIds', 'text', 'id', 'occurredAt', 'colour'])('as %s', async (name) => {
-    const reply = await post(me, call(`{"id":"${plantId}","${name}":${deep}}`));
+    const given = (levels: number) => call(`{"id":"${plantId}","${name}":${nested(levels)}}`);
+    expect(await errorOf(given(5000))).toEqual(TOO_DEEP);
+    // The message, its parameters and the arguments are three levels of the 32.
+    const reply = await post(me, given(29));
     expectHarmless(reply);
     expect(reply.body.result).toMatchObject({ isError: true });
   });
@@ -110,13 +115,19 @@ describe('five thousand nested arrays', () => {
     'as parameters of %s',
     async (method) => {
       for (const name of ['_meta', 'cursor', 'name', 'task', 'colour']) {
-        const params = `{"name":"list_plants","${name}":${deep}}`;
-        expectHarmless(
-          await post(me, `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`),
-        );
+        const params = `{"name":"list_plants","${name}":${nested(45_000)}}`;
+        expect(await errorOf(message(method, params))).toEqual(TOO_DEEP);
       }
     },
   );
+
+  test('as capabilities of initialize', async () => {
+    const params = (levels: number) =>
+      `{"protocolVersion":"2025-11-25","clientInfo":{"name":"a","version":"1"},"capabilities":{"experimental":{"x":${'{"y":'.repeat(levels)}1${'}'.repeat(levels)}}}}`;
+    expect(await errorOf(message('initialize', params(4000)))).toEqual(TOO_DEEP);
+    const reply = await post(me, message('initialize', params(20)));
+    expect(reply.body.result).toMatchObject({ protocolVersion: '2025-11-25' });
+  });
 });
 
 test.each([null, 7, 'text', [], true])('arguments that are %j', async (given) => {

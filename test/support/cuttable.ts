@@ -6,6 +6,8 @@ export interface CuttableWay {
   port: number;
   /** Ends all connections and takes no more. */
   cut(): void;
+  /** Keeps all connections, and takes more, but lets nothing through. */
+  hang(): void;
   mend(): void;
   /**
    * Breaks all connections, once: last of all the one on which a command (on a collection) is sent,
@@ -27,10 +29,12 @@ const LAST_MS = 20;
 export async function cuttableWay(to: string): Promise<CuttableWay> {
   const sockets = new Set<Socket>();
   let isCut = false;
+  let hangs = false;
   let unanswered: string | undefined;
   let breaking: { bytes: Buffer; when: 'before' | 'after' } | undefined;
   const keep = (socket: Socket): void => {
     sockets.add(socket);
+    if (hangs) socket.pause();
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
   };
@@ -73,8 +77,14 @@ export async function cuttableWay(to: string): Promise<CuttableWay> {
       isCut = true;
       cutAll();
     },
+    hang: () => {
+      hangs = true;
+      for (const socket of sockets) socket.pause();
+    },
     mend: () => {
       isCut = false;
+      hangs = false;
+      for (const socket of sockets) socket.resume();
       unanswered = undefined;
     },
     loseAnswersTo: (text) => {

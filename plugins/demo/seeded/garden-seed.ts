@@ -2,6 +2,7 @@ import Joi from 'joi';
 
 import { TIERS, type Tier } from '../../../src/core/identity';
 import { integer, oneOf, text, withKeys } from '../../../src/fields/joi';
+import { userNameFault } from '../../../src/core/text';
 import { timezoneName } from '../../../src/core/time';
 import { type CreateEvent, createEvent } from '../../events';
 import { type CreatePhoto, photo } from '../../photos';
@@ -56,7 +57,12 @@ const plantSeed = withKeys(plant.seed, {
 
 /** `seeds/garden.json`: fields are checked by the very schemas of requests. */
 export const gardenSeed = Joi.object<GardenSeed, true>({
-  user: text({ min: 1, max: 128 }).required(),
+  user: text({ min: 1 })
+    .required()
+    .custom((name: string, helpers) => {
+      const fault = userNameFault(name);
+      return fault === undefined ? name : helpers.message({ custom: `{{#label}} ${fault}` });
+    }),
   tier: oneOf(TIERS).required(),
   timezone: text({ min: 1 })
     .required()

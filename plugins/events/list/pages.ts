@@ -1,6 +1,7 @@
 import type { mongo } from 'mongoose';
 
 import { asUuid, toStoredId } from '../../../src/core/ids';
+import { firstOfPage } from '../../../src/core/json-array';
 import type { Host } from '../../../src/plugins/host';
 import type { Photos } from '../../photos';
 import { plantNotFound, type Plants } from '../../plants';
@@ -24,7 +25,11 @@ export class EventPages {
     this.#events = host.records(eventModel);
   }
 
-  /** One page of a plant's events. @throws ApiError invalid_cursor, plant_not_found */
+  /**
+   * One page of a plant's events; it ends early where it would be too long.
+   *
+   * @throws ApiError invalid_cursor, plant_not_found
+   */
   async list(userId: string, plantId: string, query: EventListQuery): Promise<EventList> {
     const { limit, cursor } = query;
     const after = cursor === undefined ? undefined : decodeCursor(userId, plantId, cursor);
@@ -40,11 +45,11 @@ export class EventPages {
       },
       limit + 1,
     );
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const hasMore = found.length > limit;
+    const items = await firstOfPage(presentEvents(this.photos, { userId }, found.slice(0, limit)));
+    const last = found[items.length - 1];
+    const hasMore = found.length > items.length;
     return {
-      items: await presentEvents(this.photos, { userId }, page),
+      items,
       hasMore,
       nextCursor:
         hasMore && last
@@ -54,24 +59,42 @@ export class EventPages {
   }
 
   /** The events between two moments, both included. @throws ApiError plant_not_found */
-  async month(userId: string, plantId: string, query: MonthQuery): Promise<EventView[]> {
-    const occurredAt = { $gte: new Date(query.monthStart), $lte: new Date(query.monthEnd) };
-    const found = await this.#find(userId, plantId, { occurredAt });
-    return presentEvents(this.photos, { userId }, found);
+  async month(
+    userId: string,
+    plantId: string,
+    query: MonthQuery,
+  ): Promise<AsyncIterable<EventView>> {
+    if (!(await this.plants.exists({ userId }, plantId))) throw plantNotFound.error();
+    return this.#between(userId, plantId, query);
+  }
+
+  async *#between(
+    userId: string,
+    plantId: string,
+    { monthStart, monthEnd }: MonthQuery,
+  ): AsyncGenerator<EventView> {
+    const occurredAt = { $gte: new Date(monthStart), $lte: new Date(monthEnd) };
+    const filter = { ...liveOf(plantId), occurredAt };
+    for await (const batch of this.#events.batches({ userId }, filter, { sort: LIST_ORDER })) {
+      yield* presentEvents(this.photos, { userId }, batch);
+    }
   }
 
   async #find(
     userId: string,
     plantId: string,
-    range: mongo.Filter<EventDocument> = {},
-    limit = 0,
+    range: mongo.Filter<EventDocument> | undefined,
+    limit: number,
   ): Promise<EventDocument[]> {
-    const live = { plantId: toStoredId(plantId), deletedAt: null };
     const [isThere, found] = await Promise.all([
       this.plants.exists({ userId }, plantId),
-      this.#events.find({ userId }, { ...live, ...range }, { sort: LIST_ORDER, limit }),
+      this.#events.find({ userId }, { ...liveOf(plantId), ...range }, { sort: LIST_ORDER, limit }),
     ]);
     if (!isThere) throw plantNotFound.error();
     return found;
   }
+}
+
+function liveOf(plantId: string) {
+  return { plantId: toStoredId(plantId), deletedAt: null };
 }

@@ -3,17 +3,41 @@ import type { AccountScope } from '../../../src/data/models';
 import type { Photos } from '../../photos';
 import { event, type EventDocument, type EventView } from '../schema';
 
-/** Events of one account as they are shown: their photos are looked up all at once. */
-export async function presentEvents(
+/** How many photos are looked up at once: more than most pages show, and few enough to be held. */
+const MAX_PHOTOS = 200;
+
+/** Events of one account as they are shown; their photos are looked up many at a time. */
+export async function* presentEvents(
   photos: Photos,
   scope: AccountScope,
   documents: readonly EventDocument[],
-): Promise<EventView[]> {
-  const found = await photos.byIds(scope, documents.flatMap(photoIdsOf));
-  return documents.map((document) => ({
-    ...event.toView(document),
-    photos: photoIdsOf(document).flatMap((id) => found.get(idText(id)) ?? []),
-  }));
+): AsyncGenerator<EventView> {
+  for (const group of groupsOf(documents)) {
+    const found = await photos.byIds(scope, group.flatMap(photoIdsOf));
+    for (const document of group) {
+      yield {
+        ...event.toView(document),
+        photos: photoIdsOf(document).flatMap((id) => found.get(idText(id)) ?? []),
+      };
+    }
+  }
+}
+
+/** The same events, in groups that do not show too many photos. */
+function* groupsOf(documents: readonly EventDocument[]): Generator<EventDocument[]> {
+  let group: EventDocument[] = [];
+  let shown = 0;
+  for (const document of documents) {
+    const more = document.photos.length;
+    if (group.length > 0 && shown + more > MAX_PHOTOS) {
+      yield group;
+      group = [];
+      shown = 0;
+    }
+    group.push(document);
+    shown += more;
+  }
+  if (group.length > 0) yield group;
 }
 
 function photoIdsOf({ photos }: EventDocument): StoredId[] {

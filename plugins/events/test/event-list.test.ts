@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 import { mongo } from 'mongoose';
 
-import { allPages, eventPage, newestFirst } from '../../../test/support/paging';
+import { storeLargest } from '../../../test/support/largest';
+import { allPages, eventPage, type EventPage, newestFirst } from '../../../test/support/paging';
 import { startService, type TestService, type TestUser } from '../../../test/support/service';
 import { expectError } from '../../../test/support/shapes';
 
@@ -181,4 +182,27 @@ test('the cursor still works when the event that it points at is deleted', async
   await user.delete(`/api/events/${events[1]?.id ?? ''}`).expect(200);
   const rest = await eventPage(user, plantId, { limit: 2, cursor: first.nextCursor ?? '' });
   expect(rest.items).toEqual(events.slice(2));
+});
+
+test('a page ends at 1 MB, and the next one goes on with the very next event', async () => {
+  const largest = await storeLargest(service.app, user.id, { plants: 1, events: 25 });
+  const seen: string[] = [];
+  let cursor: string | null = '';
+  let pages = 0;
+  while (cursor !== null) {
+    const search = new URLSearchParams({ limit: '100', ...(cursor === '' ? {} : { cursor }) });
+    const answer = await user.get(`/api/plants/${largest}/events?${search.toString()}`);
+    const length = Buffer.byteLength(answer.text);
+    const { items, hasMore, nextCursor } = answer.body as EventPage; // Compared here.
+    expect(length).toBeLessThanOrEqual(1_000_000);
+    expect(hasMore).toBe(nextCursor !== null);
+    if (hasMore) expect(length).toBeGreaterThan(800_000);
+    seen.push(...items.map(({ occurredAt }) => String(occurredAt)));
+    cursor = nextCursor;
+    pages += 1;
+  }
+  expect(pages).toBeGreaterThan(2);
+  expect(new Set(seen).size).toBe(25);
+  expect(seen).toEqual([...seen].sort().reverse());
+  expect((await eventPage(user, largest, { limit: 1 })).items).toHaveLength(1);
 });

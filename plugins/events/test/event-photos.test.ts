@@ -73,6 +73,12 @@ test('a photo named in upper case is the same photo', async () => {
   expect(event['photos']).toEqual([photo]);
 });
 
+test('a list that is too long is refused for its length, whatever its items are', async () => {
+  const photoIds = Array.from({ length: 2500 }, () => 'not an id');
+  const creation = await user.post(`/api/plants/${plantId}/events`, { photoIds });
+  expectError(creation, 400, 'validation_error', /^photoIds must contain at most 20 items /);
+});
+
 test('a change of photoIds leaves exactly those, in their order', async () => {
   const [a, b, c, d] = ids(photos);
   const event = await user.event(plantId, { text: 'Kept', photoIds: [a, b] });

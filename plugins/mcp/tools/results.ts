@@ -6,18 +6,44 @@ import {
   featureNotAvailable,
   insufficientScope,
   internalError,
+  payloadTooLarge,
   rateLimited,
   serviceUnavailable,
   validationError,
 } from '../../../src/core/errors';
+import { jsonArray, MAX_ANSWER_BYTES } from '../../../src/core/json-array';
 import type { CatalogTool } from './catalog';
 
 /** The answer of an operation in the shape of its tool's output schema: arrays as `{ items }`. */
-export function successResult(json: string): CallToolResult {
+export function successResult(json: string, tool: CatalogTool): CallToolResult {
+  if (Buffer.byteLength(json) > MAX_ANSWER_BYTES) return tooLarge(tool);
   const text = json.startsWith('[') ? `{"items":${json}}` : json;
   // Responses are JSON objects, or arrays of them.
   const structuredContent = JSON.parse(text) as Record<string, unknown>;
   return { content: [{ type: 'text', text }], structuredContent };
+}
+
+/** The same of items that come one after the other; no more of them is read than can be answered. */
+export async function itemsResult(
+  items: AsyncIterable<unknown>,
+  tool: CatalogTool,
+): Promise<CallToolResult> {
+  let json = '';
+  for await (const piece of jsonArray(items)) {
+    json += piece;
+    if (json.length > MAX_ANSWER_BYTES) return tooLarge(tool);
+  }
+  return successResult(json, tool);
+}
+
+/** An answer is written twice into a result, and no model reads one of this size. */
+function tooLarge({ operation: { tool } }: CatalogTool): CallToolResult {
+  const remedy = 'tooLarge' in tool ? tool.tooLarge : undefined;
+  return failure(
+    payloadTooLarge,
+    'The answer is larger than 1 MB.',
+    remedy ?? 'Ask for less, or for single records by their ids.',
+  );
 }
 
 /** Why an operation refused a call, in words from which a model can correct it. */

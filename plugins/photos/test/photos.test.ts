@@ -2,6 +2,7 @@ import { checkField } from '../../../test/support/field-checks';
 import type { FieldRule } from '../../../test/support/fields';
 import { startService, type TestService, type TestUser } from '../../../test/support/service';
 import { anyId, anyInstant, bodyOf, expectError, NOBODYS_ID } from '../../../test/support/shapes';
+import { photoModel } from '../model';
 
 const REQUIRED = {
   imagehostPublicId: 'garden/fern',
@@ -14,11 +15,11 @@ const REQUIRED = {
 /** docs/specification.md, 2.8. */
 const FIELDS: Readonly<Record<string, FieldRule>> = {
   plantId: { kind: 'uuid' },
-  imagehostPublicId: { kind: 'text', min: 1, max: 1024 },
+  imagehostPublicId: { kind: 'text', min: 1, max: 512 },
   secureUrl: { kind: 'url' },
   width: { kind: 'integer', min: 1 },
   height: { kind: 'integer', min: 1 },
-  format: { kind: 'text', min: 1, max: 100 },
+  format: { kind: 'text', min: 1, max: 32 },
   bytes: { kind: 'integer', min: 0 },
 };
 
@@ -51,6 +52,15 @@ test('a photo of which only what is required was given has every field, null or 
     createdAt: anyInstant,
   });
   expect(await stored(String(photo['id']))).toEqual(photo);
+});
+
+test('a photo that was stored while its texts could be longer is shown as it is', async () => {
+  const { id } = await user.photo();
+  const longer = { imagehostPublicId: 'f'.repeat(1024), format: 'f'.repeat(100) };
+  await service.app.database.model(photoModel).updateOne({ userId: user.id, _id: id }, longer);
+  expect(await stored(id)).toMatchObject(longer);
+  const crop = { x: 0, y: 0, width: 10, height: 10 };
+  expect((await user.patch(`/api/photos/${id}`, crop).expect(200)).body).toMatchObject(longer);
 });
 
 test('the scheme of an address may be in either case, and an address has an end', async () => {

@@ -92,7 +92,11 @@ const operationSchema = Joi.object({
   quota: Joi.string(),
   idempotent: Joi.boolean(),
   tool: Joi.alternatives(
-    Joi.object({ name: snakeName.required(), description: sentence.required() }),
+    Joi.object({
+      name: snakeName.required(),
+      description: sentence.required(),
+      tooLarge: sentence,
+    }),
     reasonFor('none'),
   ).required(),
   handler: Joi.function().required(),

@@ -1,0 +1,62 @@
+import type { EventType } from '../events';
+import { WEEKDAYS, weekdayOf } from './weekdays';
+
+/** Events of a type on a day (`YYYY-MM-DD`). */
+export interface DayCount {
+  date: string;
+  type: EventType;
+  count: number;
+}
+
+/** Events by day and type; counts may be negative where they are differences. */
+export class DayCounts {
+  readonly #days = new Map<string, Map<EventType, number>>();
+
+  add(day: string, type: EventType, by = 1): void {
+    let types = this.#days.get(day);
+    if (!types) this.#days.set(day, (types = new Map<EventType, number>()));
+    const count = (types.get(type) ?? 0) + by;
+    if (count === 0) types.delete(type);
+    else types.set(type, count);
+  }
+
+  subtract(other: DayCounts): void {
+    for (const { date, type, count } of other.entries()) this.add(date, type, -count);
+  }
+
+  of(day: string, type: EventType): number {
+    return this.#days.get(day)?.get(type) ?? 0;
+  }
+
+  /** Every day and type with its count, by day, then type; those without events are not there. */
+  entries(): DayCount[] {
+    return [...this.#days]
+      .flatMap(([date, types]) => [...types].map(([type, count]) => ({ date, type, count })))
+      .sort((a, b) => compare(a.date, b.date) || compare(a.type, b.type));
+  }
+
+  /** The days with waterings, in their order. */
+  watered(): string[] {
+    return [...this.#days.keys()].filter((day) => this.of(day, 'watered') !== 0).sort();
+  }
+}
+
+/** What events add up to: how many there are, and how many on each weekday, Monday first. */
+export interface CareSums {
+  events: number;
+  weekdays: number[];
+}
+
+export function sumsOf(counts: DayCounts): CareSums {
+  const sums = { events: 0, weekdays: WEEKDAYS.map(() => 0) };
+  for (const { date, count } of counts.entries()) {
+    const weekday = weekdayOf(date);
+    sums.events += count;
+    sums.weekdays[weekday] = (sums.weekdays[weekday] ?? 0) + count;
+  }
+  return sums;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,151 @@
+import accountsPlugin from '../../accounts';
+import { acrossAccounts } from '../../../src/data/guard';
+import { differencesOf } from '../../../test/support/differences';
+import { insightsOf, water } from '../../../test/support/insights';
+import { queriesOf } from '../../../test/support/profiler';
+import { startService, type TestService, type TestUser } from '../../../test/support/service';
+
+let service: TestService;
+let user: TestUser;
+let plantId: string;
+
+beforeAll(async () => {
+  service = await startService({ jobs: false });
+});
+beforeEach(async () => {
+  user = await service.user();
+  plantId = (await user.plant()).id;
+});
+afterAll(() => service.close());
+
+/** The day that lies a number of days after the first of 2020. */
+function day(number: number): string {
+  return new Date(Date.UTC(2020, 0, 1 + number)).toISOString().slice(0, 10);
+}
+
+/** The streaks of days, counted one by one. */
+function streaksOf(days: readonly number[]) {
+  let longestStreak = 0;
+  for (const first of days) {
+    let last = first;
+    while (days.includes(last + 1)) last += 1;
+    longestStreak = Math.max(longestStreak, last - first + 1);
+  }
+  const lastWateredDate = days.length === 0 ? null : day(Math.max(...days));
+  return { currentStreak: 0, longestStreak, lastWateredDate };
+}
+
+test('streaks are right after each of many waterings that come, go and move in any order', async () => {
+  const logged = new Map<string, number>();
+  // A fixed sequence that looks like chance.
+  let state = 7;
+  const next = (below: number): number => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % below;
+  };
+  for (let step = 0; step < 120; step += 1) {
+    const ids = [...logged.keys()];
+    const id = ids[next(Math.max(1, ids.length))];
+    const number = next(25);
+    const occurredAt = `${day(number)}T12:00:00Z`;
+    const kind = next(3);
+    if (id === undefined || kind === 0 || ids.length < 10) {
+      const [event] = await water(user, plantId, [occurredAt]);
+      logged.set(event?.id ?? '', number);
+    } else if (kind === 1) {
+      await user.delete(`/api/events/${id}`).expect(200);
+      logged.delete(id);
+    } else {
+      await user.patch(`/api/events/${id}`, { occurredAt }).expect(200);
+      logged.set(id, number);
+    }
+    const { wateringStreaks, overview } = await insightsOf(user);
+    expect([step, wateringStreaks]).toEqual([step, streaksOf([...logged.values()])]);
+    expect(overview.totalEvents).toBe(logged.size);
+  }
+  expect(await differencesOf(service.app, user.id)).toEqual([]);
+});
+
+test('a read costs no more for days of other years', async () => {
+  const years = Array.from({ length: 60 }, (_, year) => `${1960 + year}-06-15`);
+  await water(user, plantId, [...years, new Date().toISOString()]);
+  const queries = await queriesOf(service, async () => {
+    expect((await insightsOf(user)).overview.totalEvents).toBe(61);
+  });
+  const examined = (collection: string) =>
+    queries
+      .filter((query) => query.collection === collection)
+      .reduce((sum, { docsExamined }) => sum + docsExamined, 0);
+  expect(examined('careMonths')).toBe(1);
+  expect(examined('careTotals')).toBe(1);
+  expect(examined('wateringRuns')).toBe(2);
+});
+
+/** As it is after an update from a release that knew neither totals nor runs. */
+function forgetSummary(): Promise<unknown> {
+  const { connection } = service.app.database;
+  return acrossAccounts('a test of older data', () =>
+    Promise.all(
+      ['careTotals', 'wateringRuns'].map((name) =>
+        connection.collection(name).deleteMany({ userId: user.id }),
+      ),
+    ),
+  );
+}
+
+const DAYS = [1, 2, 3, 10, 11, 40];
+
+test('days that were counted before their totals were are summed up by the first read', async () => {
+  await water(user, plantId, DAYS.map(day));
+  const before = await insightsOf(user);
+  await forgetSummary();
+  expect(await differencesOf(service.app, user.id)).toEqual([]);
+  expect(await insightsOf(user)).toEqual(before);
+  expect(await insightsOf(user)).toEqual(before);
+  expect(await differencesOf(service.app, user.id)).toEqual([]);
+});
+
+test('they are summed up by the first write, too', async () => {
+  await water(user, plantId, DAYS.map(day));
+  await forgetSummary();
+  await water(user, plantId, [day(4)]);
+  expect(await insightsOf(user)).toMatchObject({
+    overview: { totalEvents: 7 },
+    wateringStreaks: streaksOf([...DAYS, 4]),
+  });
+  expect(await differencesOf(service.app, user.id)).toEqual([]);
+});
+
+test('another time zone moves runs and weekdays with their days', async () => {
+  await water(user, plantId, ['2026-03-01T12:00:00Z', '2026-03-02T10:00:00Z']);
+  expect(await insightsOf(user)).toMatchObject({
+    overview: { mostActiveDay: 'Monday' },
+    wateringStreaks: { longestStreak: 2 },
+  });
+  const accounts = service.app.exportsOf(accountsPlugin);
+  await accounts.changeAccount(user.id, { timezone: 'Pacific/Auckland' });
+  expect(await insightsOf(user)).toMatchObject({
+    overview: { mostActiveDay: 'Monday' },
+    wateringStreaks: { longestStreak: 1, lastWateredDate: '2026-03-02' },
+  });
+  expect(await differencesOf(service.app, user.id)).toEqual([]);
+});
+
+test('reconcile finds totals and runs that are not what the events say', async () => {
+  await water(user, plantId, DAYS.map(day));
+  const { connection } = service.app.database;
+  await acrossAccounts('a test that does damage', async () => {
+    const { id: userId } = user;
+    await connection.collection('careTotals').updateOne({ userId }, { $set: { events: 7 } });
+    await connection.collection('wateringRuns').deleteOne({ userId, days: 2 });
+    await connection
+      .collection('wateringRuns')
+      .updateOne({ userId, days: 3 }, { $set: { last: 18_264, days: 2 } });
+  });
+  const differences = await differencesOf(service.app, user.id);
+  expect(differences.map(({ difference }) => difference)).toEqual([
+    'events, and by weekday: 7 (1, 0, 0, 1, 1, 2, 1) should be 6 (1, 0, 0, 1, 1, 2, 1)',
+    'days with a watering in a row from 2020-01-02: 2 should be 3',
+    'days with a watering in a row from 2020-01-11: 0 should be 2',
+  ]);
+});

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Logger } from 'pino';
+
+import { serviceUnavailable } from '../core/errors';
+import { isConnectionError } from './mongodb-errors';
+
+/** How long a read may wait before it is asked whether MongoDB is there at all. */
+const SUSPECT_MS = 2000;
+/** How long to wait before a MongoDB that is away is asked again. */
+const PAUSE_MS = 500;
+
+/**
+ * Whether MongoDB answers, so that nobody waits for one that does not: the driver takes 11 s to
+ * notice one that hangs. A read that is merely slow may take its time.
+ */
+export class Availability {
+  #isAway = false;
+  #isAsking = false;
+  /** How to end the reads that are under way. */
+  readonly #reads = new Set<(reason: unknown) => void>();
+
+  /** @param ping whether MongoDB answers, and soon */
+  constructor(
+    private readonly ping: () => Promise<boolean>,
+    private readonly log: Logger,
+  ) {}
+
+  /**
+   * What a read comes to, as long as MongoDB answers.
+   *
+   * @throws ApiError service_unavailable as soon as it is known that it does not
+   */
+  read<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#isAway) return Promise.reject(serviceUnavailable.error());
+    return new Promise<T>((resolve, reject) => {
+      this.#reads.add(reject);
+      const timer = setTimeout(() => {
+        this.#suspect();
+      }, SUSPECT_MS);
+      work()
+        .catch((error: unknown) => {
+          if (isConnectionError(error)) this.#suspect();
+          throw error;
+        })
+        .finally(() => {
+          clearTimeout(timer);
+          this.#reads.delete(reject);
+        })
+        .then(resolve, reject);
+    });
+  }
+
+  /** The same items, of which each is such a read. */
+  async *readEach<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
+    const iterator = items[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const item = await this.read(() => iterator.next());
+        if (item.done === true) return;
+        yield item.value;
+      }
+    } finally {
+      // Not waited for: where MongoDB hangs it ends when that does.
+      void iterator.return?.().catch(() => undefined);
+    }
+  }
+
+  #suspect(): void {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    void this.#askUntilThere().finally(() => {
+      this.#isAsking = false;
+    });
+  }
+
+  async #askUntilThere(): Promise<void> {
+    while (!(await this.ping())) {
+      if (!this.#isAway) this.log.error('MongoDB does not answer');
+      this.#isAway = true;
+      for (const reject of this.#reads) reject(serviceUnavailable.error());
+      await sleep(PAUSE_MS, undefined, { ref: false });
+    }
+    if (this.#isAway) this.log.info('MongoDB answers again');
+    this.#isAway = false;
+  }
+}

@@ -1,0 +1,118 @@
+import { get, type IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import accountsPlugin from '../../plugins/accounts';
+import { Client } from '../support/client';
+import { LARGEST_SINCE, storeLargest } from '../support/largest';
+import { asOperator, dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
+
+const PLANTS = 1000;
+const EVENTS = 3000;
+/** What the answers of this test would fill many times over if they were held whole. */
+const MAX_GROWTH_MB = 200;
+/** How many reads of an account are worked on at once; others would wait for these. */
+const MAX_READS = 8;
+
+let dataDir: string;
+let server: RealServer;
+let tokens: string[];
+let plantId: string;
+
+beforeAll(async () => {
+  dataDir = await dataDirectory();
+  // What stays in memory shows once it cannot: a heap that one list of plants alone would fill.
+  server = await RealServer.start(dataDir, { NODE_OPTIONS: '--max-old-space-size=160' });
+  await asOperator(dataDir, async (app) => {
+    const accounts = app.exportsOf(accountsPlugin);
+    const made = ['ann', 'bob'].map((userId) =>
+      accounts.createToken({
+        ...{ userId, tier: 'pro', scopes: [...app.scopes.keys()], name: 'test' },
+        expiresInSeconds: 3600,
+      }),
+    );
+    tokens = (await Promise.all(made)).map(({ token }) => token);
+    plantId = await storeLargest(app, 'ann', { plants: PLANTS, events: EVENTS });
+  });
+});
+afterAll(async () => {
+  await server.stop();
+  await removeDataDirectory(dataDir);
+});
+
+function month(): string {
+  const monthEnd = LARGEST_SINCE + EVENTS * 3_600_000;
+  return `/api/plants/${plantId}/events/month?monthStart=${LARGEST_SINCE}&monthEnd=${monthEnd}`;
+}
+
+/** The head of an answer, of whose body nothing is read yet. */
+function open(path: string): Promise<IncomingMessage> {
+  const headers = { authorization: `Bearer ${tokens[0] ?? ''}` };
+  return new Promise((resolve, reject) => {
+    get(`${server.url}${path}`, { headers, agent: false }, resolve).once('error', reject);
+  });
+}
+
+/** Reads an answer to its end; answers how often a text stands in it, and how long it is. */
+async function readAll(
+  answer: IncomingMessage,
+  mark: string,
+): Promise<{ marks: number; bytes: number }> {
+  let marks = 0;
+  let bytes = 0;
+  let end = '';
+  for await (const chunk of answer.setEncoding('latin1')) {
+    const text = end + String(chunk);
+    marks += text.split(mark).length - 1;
+    bytes += String(chunk).length;
+    end = text.slice(1 - mark.length);
+  }
+  return { marks, bytes };
+}
+
+async function residentMegabytes(): Promise<number> {
+  const response = await fetch(`${server.url}/metrics`);
+  const [, bytes] = /^process_resident_memory_bytes (\d+)$/m.exec(await response.text()) ?? [];
+  return Number(bytes) / 1e6;
+}
+
+test('a month of three thousand of the largest events is answered, and not held whole', async () => {
+  const answer = await open(month());
+  expect(answer.statusCode).toBe(200);
+  const { marks, bytes } = await readAll(answer, '"type":"note"');
+  expect(marks).toBe(EVENTS);
+  expect(bytes).toBeGreaterThan(300e6);
+});
+
+test('large answers that nobody reads take no memory', async () => {
+  const before = await residentMegabytes();
+  const page = `/api/plants/${plantId}/events?limit=100`;
+  for (const path of ['/api/plants', month(), page]) {
+    const answers = await Promise.all(Array.from({ length: MAX_READS }, () => open(path)));
+    for (const { statusCode } of answers) expect(statusCode).toBe(200);
+    await sleep(1000);
+    expect((await residentMegabytes()) - before).toBeLessThan(MAX_GROWTH_MB);
+    for (const answer of answers) answer.destroy();
+  }
+});
+
+test('while large lists are read, others are answered in between', async () => {
+  const other = new Client(server.url, tokens[1] ?? '');
+  const state = { isReading: true };
+  const reading = Promise.all(
+    Array.from({ length: MAX_READS }, async () =>
+      readAll(await open('/api/plants'), '"toxic":true'),
+    ),
+  ).finally(() => {
+    state.isReading = false;
+  });
+  const waits: number[] = [];
+  while (state.isReading) {
+    const start = performance.now();
+    expect(await other.send('GET', '/api/plants')).toMatchObject({ status: 200, body: [] });
+    waits.push(performance.now() - start);
+  }
+  for (const { marks } of await reading) expect(marks).toBe(PLANTS);
+  expect(waits.length).toBeGreaterThan(10);
+  expect(Math.max(...waits)).toBeLessThan(5000);
+  other.close();
+});

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { mongo } from 'mongoose';
+
+import { APP_NAME } from '../../src/data/orphans';
+import { Client } from '../support/client';
+import { startService, type TestService } from '../support/service';
+
+/** What a write may take behind the transaction of a process that was killed. */
+const LIMIT_MS = 15_000;
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({ redisUrl: null });
+});
+afterAll(() => service.close());
+
+/** Another process, in the middle of a write to an account; as if killed unless it goes on. */
+async function writing(userId: string, appName: string) {
+  const client = await new mongo.MongoClient(service.mongodbUri, { appName }).connect();
+  const session = client.startSession();
+  const accounts = client.db().collection<{ _id: string }>('accounts');
+  session.startTransaction();
+  await accounts.updateOne({ _id: userId }, { $inc: { revision: 1 } }, { session });
+  return {
+    goOn: () => accounts.findOne({ _id: userId }, { session }),
+    commit: () => session.commitTransaction(),
+    close: () => client.close(true),
+  };
+}
+
+function addPlant({ token }: { token: string }) {
+  const client = new Client(service.url, token);
+  return client.send('POST', '/api/plants', { body: { name: 'Fern' }, within: LIMIT_MS });
+}
+
+test('a write that a killed process is in the way of is done within 15 s', async () => {
+  const user = await service.user();
+  const killed = await writing(user.id, APP_NAME);
+  try {
+    const plants = await Promise.all([addPlant(user), addPlant(user)]);
+    expect(plants.map(({ status }) => status)).toEqual([201, 201]);
+    expect(service.logged.join('')).toContain('a killed process left open');
+    expect(await addPlant(user)).toMatchObject({ status: 201 });
+  } finally {
+    await killed.close();
+  }
+});
+
+test('a transaction that goes on, or is that of another program, is left alone', async () => {
+  const [ann, bob] = await Promise.all([service.user(), service.user()]);
+  const alive = await writing(ann.id, APP_NAME);
+  const foreign = await writing(bob.id, 'another program');
+  try {
+    const waiting = Promise.all([addPlant(ann), addPlant(bob)]);
+    for (let second = 0; second < 11; second += 1) {
+      await sleep(1000);
+      await alive.goOn();
+    }
+    for (const reply of await waiting) expect(reply).toMatchObject({ status: 503 });
+    await alive.commit();
+    await foreign.commit();
+    for (const user of [ann, bob]) expect(await addPlant(user)).toMatchObject({ status: 201 });
+  } finally {
+    await alive.close();
+    await foreign.close();
+  }
+});

@@ -1,0 +1,72 @@
+import eventsPlugin, { type EventDocument } from '../../plugins/events';
+import photosPlugin, { photo } from '../../plugins/photos';
+import plantsPlugin, { plant } from '../../plugins/plants';
+import type { App } from '../../src/app/app';
+import { idText, newId } from '../../src/core/ids';
+import { rebuildAll } from '../../src/app/reconcile';
+
+/** Text that JSON writes six times as long as it is. */
+const controls = (length: number): string => '\u0001'.repeat(length);
+
+const URL_START = 'https://images.example.com/';
+
+/** The fields of a photo whose JSON is as long as that of a photo can be. */
+export const LARGEST_PHOTO = {
+  imagehostPublicId: controls(512),
+  secureUrl: URL_START + 'x'.repeat(2048 - URL_START.length),
+  width: Number.MAX_SAFE_INTEGER,
+  height: Number.MAX_SAFE_INTEGER,
+  format: controls(32),
+  bytes: Number.MAX_SAFE_INTEGER,
+};
+
+/** The same of a plant. */
+const LARGEST_PLANT = {
+  ...{ name: controls(100), species: controls(100), location: controls(100) },
+  ...{ notes: controls(1000), careNotes: controls(1000), wateringNotes: controls(500) },
+  ...{ lightNotes: controls(500), soilType: controls(100), fertilizerType: controls(100) },
+  ...{ fertilizerNotes: controls(500), temperatureNotes: controls(500) },
+  ...{ mossPoleNeeded: true, toxic: true },
+};
+
+/** The start of the hours on which {@link storeLargest} logs events, one in each. */
+export const LARGEST_SINCE = Date.UTC(2026, 0, 1);
+
+const PHOTOS_PER_EVENT = 20;
+
+/**
+ * Stores plants, and events of the first of them, whose JSON is as long as it can be: 30 KB a
+ * plant, 120 KB an event.
+ *
+ * @returns the id of the plant with the events
+ */
+export async function storeLargest(
+  app: App,
+  userId: string,
+  counts: { plants: number; events: number },
+): Promise<string> {
+  const createdAt = new Date();
+  const own = () => ({ _id: newId(), userId, createdAt, updatedAt: createdAt });
+  const photos = Array.from({ length: PHOTOS_PER_EVENT }, () =>
+    photo.toDocument(LARGEST_PHOTO, own()),
+  );
+  const primaryPhotoId = idText(photos[0]?._id ?? newId());
+  const plants = Array.from({ length: counts.plants }, () =>
+    plant.toDocument({ ...LARGEST_PLANT, primaryPhotoId }, own()),
+  );
+  const [first] = plants;
+  if (!first) throw new Error('Events need a plant.');
+  const events = Array.from({ length: counts.events }, (_, hour): EventDocument => ({
+    ...{ ...own(), plantId: first._id, type: 'note', text: controls(2000) },
+    ...{ growthAmount: null, growthUnit: null, deletedAt: null },
+    occurredAt: new Date(LARGEST_SINCE + hour * 3_600_000),
+    photos: photos.map(({ _id }) => ({ photoId: _id })),
+  }));
+  await app.exportsOf(eventsPlugin).events.insertBulk(userId, events);
+  await app.unitOfWork.run(userId, async (tx) => {
+    await app.exportsOf(photosPlugin).insertBulk(tx, photos);
+    await app.exportsOf(plantsPlugin).insertBulk(tx, plants);
+    await rebuildAll(app.derived, tx);
+  });
+  return idText(first._id);
+}
