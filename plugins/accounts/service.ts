@@ -106,7 +106,6 @@ export class AccountService implements Identity {
       lastUsedAt: null,
     };
     await this.#tokens.insert({}, document);
-    this.#known.set(document.hash, document);
     return { token, view: asView(document), tier: account.tier };
   }
 
