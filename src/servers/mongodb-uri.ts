@@ -1,6 +1,6 @@
 import { mongo } from 'mongoose';
-import { unescape } from 'node:querystring';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { redact } from '../core/redact';
 import { reasonOf } from '../core/values';
 import { ServersError } from './errors';
 
@@ -47,14 +47,4 @@ export function withDatabase(uri: string): string {
   const saysWhere = /[?&](authSource=|authMechanism=(?!SCRAM))/.test(uri);
   if (named === uri || !uri.includes('@') || saysWhere) return named;
   return `${named}${named.includes('?') ? '&' : '?'}authSource=admin`;
-}
-
-/** Takes the credentials of a URI out of a text. */
-export function redact(text: string, uri: string): string {
-  const credentials = /:\/\/([^/?]*)@/.exec(uri)?.[1] ?? '';
-  const password = credentials.slice(credentials.indexOf(':') + 1);
-  return [credentials, password]
-    .flatMap((secret) => [secret, unescape(secret)])
-    .filter((secret) => secret !== '')
-    .reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
 }

@@ -54,11 +54,7 @@ export class OwnServer {
 
   /** Resolves when its process has ended, in whichever process namespace. */
   get ended(): Promise<void> {
-    const lease = async (): Promise<string> =>
-      (await this.directory.leases.living(`process-${this.kind.name}`))[0] ?? this.socket;
-    return (this.#ended ??= lease()
-      .catch(() => this.socket)
-      .then(endOf));
+    return (this.#ended ??= this.#findLease().then(endOf, () => undefined));
   }
 
   /**
@@ -107,7 +103,7 @@ export class OwnServer {
       // Elsewhere the same number is another process, which works in another folder.
       const isHere = readlinkSync(`/proc/${pid}/cwd`).startsWith(this.#home);
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-      return isHere && command.includes(path.basename(this.socket)) && process.kill(pid, signal);
+      return isHere && command.includes('.sock') && process.kill(pid, signal);
     } catch {
       return false;
     }
@@ -156,6 +152,11 @@ export class OwnServer {
     const version = await this.directory.versionOf(this.kind.name);
     const why = this.kind.explainEnd(log, this.#home, version && `version ${version}`);
     return why ?? `could not start in ${this.#home}: ${end}`;
+  }
+
+  async #findLease(): Promise<string> {
+    const [lease = this.socket] = await this.directory.leases.living(`process-${this.kind.name}`);
+    return lease;
   }
 
   async #endsInTime(): Promise<boolean> {

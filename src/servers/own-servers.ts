@@ -4,9 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataDirectory } from './data-directory';
 import { reasonOf } from '../core/values';
 import { ServersError } from './errors';
-import { release, type Lease } from './lease';
+import { release, Lease, type Progress } from './lease';
 import type { OwnServer } from './own-server';
-import type { Progress } from './progress';
 
 const RETRY_MS = 5_000;
 
@@ -22,7 +21,6 @@ export class OwnServers {
   readonly #leases: Lease[] = [];
   readonly #over = new AbortController();
   #supervised: Promise<unknown> = Promise.resolve();
-  #released: Promise<void> | undefined;
 
   constructor(
     private readonly directory: DataDirectory,
@@ -66,15 +64,10 @@ export class OwnServers {
     }
   }
 
-  /** Stops what nobody else uses; it may be called more than once. */
+  /** Stops what nobody else uses. */
   async release(): Promise<void> {
-    return (this.#released ??= this.#release());
-  }
-
-  async #release(): Promise<void> {
     this.#over.abort();
     await this.#supervised;
-    const { leases } = this.directory;
     // In a data directory that was deleted or moved there is nobody else.
     const isInPlace = this.#leases.every((lease) => existsSync(lease.path));
     const leave = async (): Promise<void> => {
@@ -84,6 +77,7 @@ export class OwnServers {
       });
       await Promise.all(stops);
     };
+    const { leases } = this.directory;
     await (isInPlace ? leases.withLock(leave, this.progress) : leave()).finally(() => {
       this.directory.close();
     });

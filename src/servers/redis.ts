@@ -27,10 +27,7 @@ export async function redisAnswers(url: string): Promise<boolean> {
   return (await ask(url, async (client) => client.ping())) !== undefined;
 }
 
-async function ask<T>(
-  url: string,
-  question: (client: Redis) => Promise<T>,
-): Promise<T | undefined> {
+async function ask<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T | undefined> {
   const client = new Redis(url, {
     lazyConnect: true,
     connectTimeout: 2_000,
@@ -42,7 +39,7 @@ async function ask<T>(
   client.on('error', () => undefined);
   try {
     await client.connect();
-    return await question(client);
+    return await work(client);
   } catch {
     return undefined;
   } finally {

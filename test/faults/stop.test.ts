@@ -142,7 +142,9 @@ test('requests that never end do not keep the program from ending', async () => 
 test('a MongoDB that hangs is told by /readyz, answered for by 503, and stopped all the same', async () => {
   const server = await startServer();
   const token = await aToken();
-  process.kill(ownProcess(dataDir, 'mongod') ?? 0, 'SIGSTOP');
+  const mongod = ownProcess(dataDir, 'mongod');
+  if (mongod === undefined) throw new Error('There is no mongod to stop.');
+  process.kill(mongod, 'SIGSTOP');
   const client = new Client(server.url, token);
   // As long as a probe or a phone waits; the driver by itself would take most of a minute.
   const within = 25_000;

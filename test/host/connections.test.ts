@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { HttpLimits } from '../../src/http/limits';
 import { closeHttpServer, createHttpServer } from '../../src/http/server';
+import { expectNoneLeft } from '../support/connections';
 import { until } from '../support/processes';
 import { errorOf, exchange } from '../support/raw';
 import { startService, type TestService } from '../support/service';
@@ -49,17 +50,6 @@ async function dial(url: string) {
   socket.on('error', () => undefined);
   await once(socket, 'connect');
   return client;
-}
-
-/** Waits until the server has no connection left. */
-async function expectNoneLeft({ server }: { server: Server }): Promise<void> {
-  const count = () =>
-    new Promise<number>((resolve) => {
-      server.getConnections((_, open) => {
-        resolve(open);
-      });
-    });
-  expect(await until(async () => (await count()) === 0, WITHIN)).toBe(true);
 }
 
 function get(path: string, last = ''): string {
@@ -119,7 +109,7 @@ describe('a connection is closed', () => {
     const own = await serve({ idleTimeout: 300 });
     const { socket } = await dial(own.url);
     const timer = setInterval(() => socket.write('\r\n'), 50);
-    await expectNoneLeft(own);
+    await expectNoneLeft(own.server);
     clearInterval(timer);
   });
 
@@ -128,7 +118,7 @@ describe('a connection is closed', () => {
     const { socket } = await dial(own.url);
     socket.pause();
     socket.write(get('/docs/swagger-ui-bundle.js').repeat(20));
-    await expectNoneLeft(own);
+    await expectNoneLeft(own.server);
   });
 
   test.each([
@@ -143,7 +133,7 @@ describe('a connection is closed', () => {
       client.socket.write(bytes);
       await once(client.socket, 'end');
       expect(statusesOf(client.received)).toEqual([status]);
-      await expectNoneLeft(own);
+      await expectNoneLeft(own.server);
     },
   );
 

@@ -5,6 +5,7 @@ import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'n
 
 import type { HttpLimits } from '../../src/http/limits';
 import { closeHttpServer, createHttpServer } from '../../src/http/server';
+import { expectNoneLeft } from '../support/connections';
 import { until } from '../support/processes';
 import { errorOf } from '../support/raw';
 import { startService, type TestService } from '../support/service';
@@ -84,29 +85,19 @@ const SETTINGS = frame(4, 0, 0);
 /** `:method GET`, `:scheme https`, `:path /`, without the flag that says that this is all. */
 const HALF_HEADERS = frame(1, 0, 1, Buffer.from([0x82, 0x87, 0x84]));
 
-async function expectNoneLeft({ server }: Own): Promise<void> {
-  const count = () =>
-    new Promise<number>((resolve) => {
-      server.getConnections((_, open) => {
-        resolve(open);
-      });
-    });
-  expect(await until(async () => (await count()) === 0, WITHIN)).toBe(true);
-}
-
 test('a connection that says nothing is closed', async () => {
   const own = await serve({ handshakeTimeout: 200 });
   const socket = connectTcp({ port: own.port, host: '127.0.0.1', allowHalfOpen: true });
   socket.on('error', () => undefined);
   closing.push(() => socket.destroy());
   await once(own.server, 'connection');
-  await expectNoneLeft(own);
+  await expectNoneLeft(own.server);
 });
 
 test('a connection of HTTP/1.1 that asks for nothing is closed', async () => {
   const own = await serve({ headersTimeout: 200, requestTimeout: 200, lingerTimeout: 200 });
   await dialTls(own, { ALPNProtocols: ['http/1.1'] });
-  await expectNoneLeft(own);
+  await expectNoneLeft(own.server);
 });
 
 test.each([
@@ -117,7 +108,7 @@ test.each([
   const own = await serve({ idleTimeout: 300 });
   const socket = await dialTls(own);
   socket.write(bytes);
-  await expectNoneLeft(own);
+  await expectNoneLeft(own.server);
 });
 
 test('a connection of HTTP/2 that sends a byte from time to time is closed', async () => {
@@ -126,7 +117,7 @@ test('a connection of HTTP/2 that sends a byte from time to time is closed', asy
   const bytes = Buffer.concat([Buffer.from(PREFACE), SETTINGS]);
   let at = 0;
   const timer = setInterval(() => socket.write(bytes.subarray(at, (at += 1))), 50);
-  await expectNoneLeft(own);
+  await expectNoneLeft(own.server);
   clearInterval(timer);
 });
 
@@ -138,7 +129,7 @@ test('an idle client of HTTP/2 that is told to go away can come back', async () 
   stream.resume();
   expect((await once(stream, 'response'))[0]).toMatchObject({ ':status': 200 });
   await goaway;
-  await expectNoneLeft(own);
+  await expectNoneLeft(own.server);
 });
 
 test('a body over HTTP/2 that does not arrive is answered with 408', async () => {
@@ -172,7 +163,7 @@ test('a connection of HTTP/2 whose client takes nothing of an answer is closed',
   const timer = setInterval(() => session.ping(() => undefined), 50);
   await once(session, 'close');
   clearInterval(timer);
-  await expectNoneLeft(own);
+  await expectNoneLeft(own.server);
 });
 
 test('a connection of HTTP/2 has no more than 100 requests in progress', async () => {

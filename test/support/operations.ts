@@ -46,9 +46,16 @@ interface Described {
   items?: Described[];
 }
 
-export function fieldsOf(schema: Joi.ObjectSchema | undefined): Field[] {
-  const keys = (schema?.describe().keys ?? {}) as Record<string, Described>;
-  return Object.entries(keys).map(([name, described]) => fieldOf(name, described));
+const fields = new WeakMap<Joi.ObjectSchema, readonly Field[]>();
+
+export function fieldsOf(schema: Joi.ObjectSchema | undefined): readonly Field[] {
+  if (!schema) return [];
+  const known = fields.get(schema);
+  if (known) return known;
+  const keys = (schema.describe().keys ?? {}) as Record<string, Described>;
+  const found = Object.entries(keys).map(([name, described]) => fieldOf(name, described));
+  fields.set(schema, found);
+  return found;
 }
 
 function fieldOf(name: string, described: Described): Field {

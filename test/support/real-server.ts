@@ -107,7 +107,11 @@ export async function runningServers(dataDir: string): Promise<OwnServer[]> {
 
 /** Ends whatever a data directory's servers left running, and removes it. */
 export async function removeDataDirectory(dataDir: string): Promise<void> {
-  for (const name of await runningServers(dataDir)) await kill(ownProcess(dataDir, name) ?? 0);
+  for (const name of await runningServers(dataDir)) {
+    // It may end by itself in this very moment.
+    const pid = ownProcess(dataDir, name);
+    if (pid !== undefined) await kill(pid);
+  }
   await rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
 }
 
