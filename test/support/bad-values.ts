@@ -13,8 +13,8 @@ export interface BadValue {
   length?: number;
 }
 
-/** How deep some values are nested: deeper than a call stack goes. */
-const DEEP = 20_000;
+/** How deep some values are nested: nearly as deep as a body may be. */
+const DEEP = 30;
 
 const deepList = '['.repeat(DEEP) + ']'.repeat(DEEP);
 const deepObject = '{"":'.repeat(DEEP) + '0' + '}'.repeat(DEEP);
@@ -51,8 +51,8 @@ export const BAD_VALUES: readonly BadValue[] = [
     type: 'string',
     isAlwaysBad: true,
   },
-  { label: 'a list 20,000 deep', json: deepList, type: 'array', isAlwaysBad: true },
-  { label: 'an object 20,000 deep', json: deepObject, type: 'object', isAlwaysBad: true },
+  { label: 'a list 30 deep', json: deepList, type: 'array', isAlwaysBad: true },
+  { label: 'an object 30 deep', json: deepObject, type: 'object', isAlwaysBad: true },
   { label: '50,000 letters', json: `"${'a'.repeat(50_000)}"`, type: 'string', length: 50_000 },
   { label: '30,000 zeros', json: `[${'0,'.repeat(30_000)}0]`, type: 'array', isAlwaysBad: true },
 ];
