@@ -44,8 +44,8 @@ interface Dependencies {
 
 /**
  * The steps that every call passes, in this order: rate limit, scope, tier, validation,
- * admission, idempotency, quota, handler, response. Transports authenticate, read and write; none of them
- * can skip a step.
+ * admission, idempotency, quota, handler, response. Transports authenticate, read and write; none
+ * of them can skip a step.
  */
 export class CallPipeline {
   constructor(private readonly dependencies: Dependencies) {}

@@ -1,6 +1,6 @@
 import { type CareEvent, type Garden, order } from './model';
+import { DAY_MS } from '../../src/core/time';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const WEEKDAYS = [
   ...['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'],
 ] as const;

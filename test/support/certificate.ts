@@ -1,12 +1,11 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
+import { DAY_MS } from '../../src/core/time';
 
 /** A certificate and its key, both as PEM. */
 export interface Certificate {
   cert: string;
   key: string;
 }
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Tags of DER, the binary form of certificates. */
 const INTEGER = 0x02;

@@ -10,8 +10,8 @@ import {
 } from '../../../test/support/service';
 import { expectError, NOBODYS_ID } from '../../../test/support/shapes';
 import type { Accounts, TokenView } from '../service';
+import { HOUR_MS } from '../../../src/core/time';
 
-const HOUR_MS = 60 * 60 * 1000;
 const START = Date.parse('2026-03-15T12:00:00.000Z');
 
 let service: TestService;

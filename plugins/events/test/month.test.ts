@@ -1,10 +1,10 @@
 import { newestFirst } from '../../../test/support/paging';
 import { startService, type TestService, type TestUser } from '../../../test/support/service';
 import { expectError, listOf, NOBODYS_ID } from '../../../test/support/shapes';
+import { DAY_MS } from '../../../src/core/time';
 
 const START = Date.UTC(2026, 2, 1);
 const END = Date.UTC(2026, 2, 31, 23, 59, 59, 999);
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 let service: TestService;
 let user: TestUser;

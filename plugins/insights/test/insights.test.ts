@@ -1,11 +1,11 @@
 import { resetClock, setClock } from '../../../test/support/clock';
 import { insightsOf } from '../../../test/support/insights';
 import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import { DAY_MS } from '../../../src/core/time';
 
 /** A Sunday. */
 const NOW = '2026-03-15T12:00:00.000Z';
 const NOON = Date.parse(NOW);
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 let service: TestService;
 let user: TestUser;
