@@ -19,6 +19,15 @@ export default tseslint.config(
       '@typescript-eslint/require-await': 'off',
       // Mongoose, Node and the driver type options as classes and take plain objects for them.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
+      // One way to say private, and it holds when the program runs as well.
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            ':matches(TSParameterProperty, PropertyDefinition, MethodDefinition[kind!="constructor"])[accessibility="private"]',
+          message: 'Write #name.',
+        },
+      ],
     },
   },
 );

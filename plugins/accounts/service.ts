@@ -37,8 +37,10 @@ export class AccountService implements Identity {
   readonly #accounts;
   readonly #tokens;
   readonly #known = new BoundedMap<string, TokenDocument>(MAX_KNOWN);
+  readonly #host: Host;
 
-  constructor(private readonly host: Host) {
+  constructor(host: Host) {
+    this.#host = host;
     this.#accounts = host.records(accountModel);
     this.#tokens = host.records(tokenModel);
   }
@@ -138,7 +140,7 @@ export class AccountService implements Identity {
     userId: string,
     changes: { tier?: Tier | undefined; timezone?: string | undefined },
   ): Promise<Account> {
-    return this.host.transact(userId, async (tx) => {
+    return this.#host.transact(userId, async (tx) => {
       const before = { ...tx.account };
       const after = {
         ...before,
@@ -179,7 +181,7 @@ export class AccountService implements Identity {
     const _id = toStoredId(id);
     const token = await this.#tokens.findOne({}, { _id });
     if (!token) return undefined;
-    return this.host.transact(token.userId, async ({ now, session }) => {
+    return this.#host.transact(token.userId, async ({ now, session }) => {
       const unrevoked = { _id, revokedAt: null };
       await this.#tokens.updateOne({ session }, unrevoked, { $set: { revokedAt: now } });
       // One that has expired needs no revocation any more, or the list would only grow.
@@ -211,7 +213,7 @@ export class AccountService implements Identity {
       .updateOne({}, { _id: asUuid(token._id) }, { $set: { lastUsedAt: hour } })
       .catch((error: unknown) => {
         token.lastUsedAt = before;
-        this.host.log.debug({ err: error }, 'The last use of a token was not recorded');
+        this.#host.log.debug({ err: error }, 'The last use of a token was not recorded');
       });
   }
 }

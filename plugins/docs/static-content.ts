@@ -20,12 +20,16 @@ export class StaticContent {
   readonly #content: Buffer;
   readonly #hash: string;
   readonly #encoded = new Map<string, Promise<Buffer>>();
+  readonly #type: string;
+  readonly #headers: Readonly<Record<string, string>>;
 
   constructor(
-    private readonly type: string,
+    type: string,
     content: Buffer | string,
-    private readonly headers: Readonly<Record<string, string>> = { 'Cache-Control': 'no-cache' },
+    headers: Readonly<Record<string, string>> = { 'Cache-Control': 'no-cache' },
   ) {
+    this.#type = type;
+    this.#headers = headers;
     this.#content = Buffer.from(content);
     this.#hash = createHash('sha256').update(this.#content).digest('base64url').slice(0, 16);
   }
@@ -35,14 +39,14 @@ export class StaticContent {
     const accepted = ctx.acceptsEncodings();
     const coding = accepted.includes('br') ? 'br' : accepted.includes('gzip') ? 'gzip' : undefined;
     const etag = `"${this.#hash}${coding === undefined ? '' : `-${coding}`}"`;
-    ctx.set({ ...this.headers, ETag: etag });
+    ctx.set({ ...this.#headers, ETag: etag });
     ctx.vary('Accept-Encoding');
     if (isKnown(ctx.get('If-None-Match'), etag)) {
       ctx.status = 304;
       return;
     }
     const body = coding === undefined ? this.#content : await this.#encode(coding);
-    ctx.type = this.type;
+    ctx.type = this.#type;
     if (coding !== undefined) ctx.set('Content-Encoding', coding);
     ctx.body = body;
   }

@@ -24,24 +24,24 @@ import {
 /** What is done with events, and what their totals are made of. */
 export class EventService {
   readonly #events;
+  readonly #plants: Plants;
+  readonly #photos: Photos;
 
-  constructor(
-    host: Host,
-    private readonly plants: Plants,
-    private readonly photos: Photos,
-  ) {
+  constructor(host: Host, plants: Plants, photos: Photos) {
+    this.#plants = plants;
+    this.#photos = photos;
     this.#events = host.records(eventModel);
   }
 
   /** @throws ApiError plant_not_found, photo_not_found */
   async create(tx: Transaction, plantId: string, body: CreateEvent): Promise<EventView> {
     const { occurredAt = tx.now } = body;
-    const isThere = await this.plants.recordCare(tx, plantId, {
+    const isThere = await this.#plants.recordCare(tx, plantId, {
       lastEvent: occurredAt,
       ...(body.type === 'watered' ? { lastWatered: occurredAt } : {}),
     });
     if (!isThere) throw plantNotFound.error();
-    const photos = await this.photos.requireOwn(tx, body.photoIds ?? [], 'photoIds');
+    const photos = await this.#photos.requireOwn(tx, body.photoIds ?? [], 'photoIds');
     const document: EventDocument = {
       ...event.toDocument(
         { ...body, occurredAt },
@@ -64,7 +64,7 @@ export class EventService {
   /** Changes the fields given; none given changes nothing. @throws ApiError event_not_found */
   async update(tx: Transaction, id: string, body: UpdateEvent): Promise<EventView> {
     const before = await this.#requireLive(tx, id);
-    const photos = body.photoIds && (await this.photos.requireOwn(tx, body.photoIds, 'photoIds'));
+    const photos = body.photoIds && (await this.#photos.requireOwn(tx, body.photoIds, 'photoIds'));
     if (Object.keys(body).length === 0) return this.#present(tx, before);
     const changes: Partial<EventDocument> = {
       ...event.toChanges(body),
@@ -142,7 +142,7 @@ export class EventService {
   async #emitChange(tx: Transaction, before: EventDocument, after?: EventDocument): Promise<void> {
     const plantId = idText(before.plantId);
     if (after?.occurredAt.getTime() !== before.occurredAt.getTime()) {
-      await this.plants.setLastCare(tx, plantId, {
+      await this.#plants.setLastCare(tx, plantId, {
         lastEvent: await this.#latest(tx, plantId),
         lastWatered: await this.#latest(tx, plantId, 'watered'),
       });
@@ -171,12 +171,12 @@ export class EventService {
   /** An event lives as long as it is not deleted and its plant is there. */
   async #requireLive(tx: Transaction, id: string): Promise<EventDocument> {
     const found = await this.#events.findOne(tx, { _id: toStoredId(id), deletedAt: null });
-    if (found && (await this.plants.exists(tx, idText(found.plantId)))) return found;
+    if (found && (await this.#plants.exists(tx, idText(found.plantId)))) return found;
     throw eventNotFound.error();
   }
 
   async #present(tx: Transaction, document: EventDocument): Promise<EventView> {
-    for await (const view of presentEvents(this.photos, tx, [document])) return view;
+    for await (const view of presentEvents(this.#photos, tx, [document])) return view;
     throw new Error('One event was presented as none.');
   }
 }

@@ -22,11 +22,10 @@ function measured(
 /** What plants have grown, per plant and unit: kept up as measurements come and go. */
 export class GrowthTotals {
   readonly #growth;
+  readonly #events: Events;
 
-  constructor(
-    host: Host,
-    private readonly events: Events,
-  ) {
+  constructor(host: Host, events: Events) {
+    this.#events = events;
     this.#growth = host.records(growthModel);
   }
 
@@ -90,7 +89,7 @@ export class GrowthTotals {
     const known = await this.#growth.findOne(tx, { plantId: toStoredId(plantId), unit });
     // The growth of a deleted plant was deleted with the plant.
     if (!known && delta.measurements <= 0) return;
-    const span = await this.events.growthSpan(tx, plantId, unit);
+    const span = await this.#events.growthSpan(tx, plantId, unit);
     const measurements = (known?.measurements ?? 0) + delta.measurements;
     const total = new Big(known?.total ?? 0).plus(delta.total).toFixed();
     await this.#set(tx, plantId, unit, span && { unit, total, measurements, ...span });

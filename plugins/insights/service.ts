@@ -28,21 +28,24 @@ interface Dependencies {
 
 /** What a person's care adds up to (docs/specification.md, 2.11; docs/decisions.md, "Insights"). */
 export class InsightService {
-  constructor(
-    private readonly host: Host,
-    private readonly dependencies: Dependencies,
-  ) {}
+  readonly #host: Host;
+  readonly #dependencies: Dependencies;
+
+  constructor(host: Host, dependencies: Dependencies) {
+    this.#host = host;
+    this.#dependencies = dependencies;
+  }
 
   async read(account: Account, now: Date): Promise<InsightsView> {
     const view = await this.#readAtOneMoment(account, now);
     if (view) return view;
-    await this.host.transact(account.id, (tx) => this.dependencies.careDays.summarize(tx));
+    await this.#host.transact(account.id, (tx) => this.#dependencies.careDays.summarize(tx));
     return this.read(account, now);
   }
 
   #readAtOneMoment(account: Account, now: Date): Promise<InsightsView | undefined> {
-    const { plants, careDays, growth } = this.dependencies;
-    return this.host.snapshot(async (session) => {
+    const { plants, careDays, growth } = this.#dependencies;
+    return this.#host.snapshot(async (session) => {
       const scope = { userId: account.id, session };
       const dayOf = calendarOf(account.timezone);
       const today = dayOf(now);
@@ -64,12 +67,12 @@ export class InsightService {
   /** Recomputes day counts, for a time zone; answers each difference. */
   async rebuildDays(tx: Transaction, timezone = tx.account.timezone): Promise<string[]> {
     const facts = this.#careEntries(tx, { ofDeletedPlants: true });
-    return this.dependencies.careDays.rebuild(tx, facts, timezone);
+    return this.#dependencies.careDays.rebuild(tx, facts, timezone);
   }
 
   /** Recomputes growth totals; answers each difference. */
   async rebuildGrowth(tx: Transaction): Promise<string[]> {
-    return this.dependencies.growth.rebuild(tx, this.#careEntries(tx, { type: 'growth' }));
+    return this.#dependencies.growth.rebuild(tx, this.#careEntries(tx, { type: 'growth' }));
   }
 
   /** Events of plants that were deleted, which are counted until they are marked deleted. */
@@ -78,7 +81,10 @@ export class InsightService {
     dayOf: (moment: Date) => string,
   ): Promise<DayCounts> {
     const counts = new DayCounts();
-    for await (const { type, occurredAt } of this.dependencies.deletions.pending(userId, session)) {
+    for await (const { type, occurredAt } of this.#dependencies.deletions.pending(
+      userId,
+      session,
+    )) {
       counts.add(dayOf(occurredAt), type);
     }
     return counts;
@@ -89,12 +95,13 @@ export class InsightService {
     { ofDeletedPlants = false, type }: { ofDeletedPlants?: boolean; type?: 'growth' },
   ): AsyncGenerator<CareEntry & { plantId: StoredId }> {
     const { account, session } = tx;
-    const known = await this.dependencies.plants.summaries(account.id, session);
+    const known = await this.#dependencies.plants.summaries(account.id, session);
     const ids = new Set(known.map(({ id }) => id));
     if (ofDeletedPlants) {
-      for (const id of await this.dependencies.deletions.plantIds(account.id, session)) ids.add(id);
+      for (const id of await this.#dependencies.deletions.plantIds(account.id, session))
+        ids.add(id);
     }
-    for await (const event of this.dependencies.events.careEntries(
+    for await (const event of this.#dependencies.events.careEntries(
       account.id,
       session,
       type && { type },

@@ -37,8 +37,10 @@ export const noEventStream = methodNotAllowed.at(
 export class Endpoint {
   readonly #origins: Origins;
   #catalog: ToolCatalog | undefined;
+  readonly #host: Host;
 
-  constructor(private readonly host: Host) {
+  constructor(host: Host) {
+    this.#host = host;
     this.#origins = new Origins(host.settings.of(allowedOriginsSetting));
   }
 
@@ -104,7 +106,10 @@ export class Endpoint {
     } catch (error) {
       if (error instanceof ApiError) return errorResult(error, tool, args);
       // The package would send its message to the caller.
-      this.host.log.error({ err: error, tool: tool.definition.name }, 'A tool failed unexpectedly');
+      this.#host.log.error(
+        { err: error, tool: tool.definition.name },
+        'A tool failed unexpectedly',
+      );
       return errorResult(internalError.error(), tool, args);
     }
   }

@@ -22,18 +22,17 @@ const QUOTA = 'photos';
 export class PhotoService {
   readonly #records;
   readonly #photos;
+  readonly #plants: Plants;
 
-  constructor(
-    host: Host,
-    private readonly plants: Plants,
-  ) {
+  constructor(host: Host, plants: Plants) {
+    this.#plants = plants;
     this.#records = host.records(photoModel);
     this.#photos = new Resource(photo, this.#records, photoNotFound);
   }
 
   /** @throws ApiError plant_not_found for a plant that is not the account's */
   async create(tx: Transaction, body: CreatePhoto, _id = newId()): Promise<PhotoView> {
-    if (body.plantId !== undefined) await this.plants.requireOwn(tx, body.plantId, 'plantId');
+    if (body.plantId !== undefined) await this.#plants.requireOwn(tx, body.plantId, 'plantId');
     return photo.toView(await this.#photos.create(tx, body, _id));
   }
 

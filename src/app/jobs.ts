@@ -8,14 +8,16 @@ import type { Job } from '../plugins/plugin';
 export class JobRunner {
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
+  readonly #jobs: readonly Job[];
+  readonly #log: Logger;
 
-  constructor(
-    private readonly jobs: readonly Job[],
-    private readonly log: Logger,
-  ) {}
+  constructor(jobs: readonly Job[], log: Logger) {
+    this.#jobs = jobs;
+    this.#log = log;
+  }
 
   start(): void {
-    for (const job of this.jobs) {
+    for (const job of this.#jobs) {
       const loop = this.#loop(job);
       this.#running.add(loop);
       void loop.finally(() => this.#running.delete(loop));
@@ -34,7 +36,7 @@ export class JobRunner {
       try {
         await job.run(signal);
       } catch (error) {
-        this.log.error({ err: error, job: job.name }, 'A job failed; it is tried again later');
+        this.#log.error({ err: error, job: job.name }, 'A job failed; it is tried again later');
       }
       // Cut short by the signal, which is then seen above.
       await sleep(job.everySeconds * 1000, undefined, { signal }).catch(() => undefined);

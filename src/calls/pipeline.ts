@@ -48,14 +48,18 @@ interface Dependencies {
  * of them can skip a step.
  */
 export class CallPipeline {
-  constructor(private readonly dependencies: Dependencies) {}
+  readonly #dependencies: Dependencies;
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+  }
 
   /** @throws ApiError for whatever keeps the call from its answer */
   async run(operation: Operation, call: Call): Promise<CallResult> {
     const { principal } = call;
     if (principal) {
       if (typeof operation.limit === 'string') {
-        await this.dependencies.limiter.spend(operation.limit, principal.account.id, call.reply);
+        await this.#dependencies.limiter.spend(operation.limit, principal.account.id, call.reply);
       }
       authorize(operation, principal);
     }
@@ -63,7 +67,7 @@ export class CallPipeline {
     const account = principal?.account;
     if (!account) return this.#read(operation, undefined, input, call.log);
     const kind = operation.method === 'GET' ? 'read' : 'write';
-    const leave = await this.dependencies.admission.enter(kind, account.id, call.sent);
+    const leave = await this.#dependencies.admission.enter(kind, account.id, call.sent);
     try {
       return await this.#runFor(account, operation, input, call);
     } finally {
@@ -83,7 +87,7 @@ export class CallPipeline {
     if (operation.idempotent && call.idempotencyKey !== undefined) {
       return this.#runOnce(operation, account, call.idempotencyKey, input, call.log);
     }
-    const value = await this.dependencies.unitOfWork.run(account.id, (tx) =>
+    const value = await this.#dependencies.unitOfWork.run(account.id, (tx) =>
       this.#write(operation, tx, input, call.log),
     );
     return { value };
@@ -95,7 +99,7 @@ export class CallPipeline {
     input: ValidInput,
     log: Logger,
   ): Promise<CallResult> {
-    const { availability } = this.dependencies;
+    const { availability } = this.#dependencies;
     const handle = (): Promise<unknown> =>
       this.#handle(operation, { ...input, log, account, now: new Date() });
     // What needs no token is asked by probes, which want to know what is there.
@@ -117,7 +121,7 @@ export class CallPipeline {
   async #handle(operation: Operation, call: object): Promise<unknown> {
     // The schemas that the handler's types were checked against have just let this call through.
     const value = await operation.handler(call as never);
-    return this.dependencies.checkResponses ? checkedResponse(operation, value) : value;
+    return this.#dependencies.checkResponses ? checkedResponse(operation, value) : value;
   }
 
   async #runOnce(
@@ -139,7 +143,7 @@ export class CallPipeline {
       key,
       fingerprint: fingerprintOf(operation.method, path, input.body),
     };
-    const { idempotency, unitOfWork } = this.dependencies;
+    const { idempotency, unitOfWork } = this.#dependencies;
     const work = async (): Promise<StoredResponse> => {
       try {
         return await unitOfWork.run(account.id, async (tx) => {
@@ -160,9 +164,9 @@ export class CallPipeline {
   }
 
   async #takeQuota(name: string, tx: Transaction): Promise<void> {
-    const quota = this.dependencies.quotas.get(name);
+    const quota = this.#dependencies.quotas.get(name);
     if (!quota) throw new Error(`There is no quota ${name}.`);
-    const limit = this.dependencies.settings.of(quota.limits[tx.account.tier]);
+    const limit = this.#dependencies.settings.of(quota.limits[tx.account.tier]);
     if ((tx.account.usage[name] ?? 0) >= limit) {
       throw quota.error.error(
         `${quota.error.meaning} The ${tx.account.tier} tier allows ${limit}.`,

@@ -40,12 +40,14 @@ export class RateLimiter {
   readonly #budgets: ReadonlyMap<string, Budget>;
   /** When budgets that are spent are so no more, in Unix seconds: until then nobody need be asked. */
   readonly #spentUntil = new BoundedMap<string, number>(MAX_SPENT);
+  readonly #redis: RedisConnection | undefined;
 
   constructor(
     budgets: Readonly<Record<string, Setting<number>>>,
     settings: Settings,
-    private readonly redis: RedisConnection | undefined,
+    redis: RedisConnection | undefined,
   ) {
+    this.#redis = redis;
     const all = { ...HOST_BUDGETS, ...budgets, [AUTH_FAILURES]: hostSettings.authFailuresMax };
     this.#budgets = new Map(
       Object.entries(all).map(([name, setting]) => [
@@ -98,13 +100,13 @@ export class RateLimiter {
   }
 
   async #count(budget: Budget, id: string): Promise<Spent> {
-    if (budget.shared && this.redis?.isUsable()) {
+    if (budget.shared && this.#redis?.isUsable()) {
       try {
         const spent = await runLimiter(budget.shared, id);
-        this.redis.reportAnswer();
+        this.#redis.reportAnswer();
         return spent;
       } catch (error) {
-        this.redis.reportFailure(error);
+        this.#redis.reportFailure(error);
       }
     }
     return runLimiter(budget.local, id);
@@ -147,16 +149,18 @@ async function runLimiter(limiter: Middleware, id: string): Promise<Spent> {
 /** A map that forgets what was last set a while ago: the library's memory driver never does. */
 class ExpiringMap extends Map<string, unknown> {
   readonly #setAt = new Map<string, number>();
+  readonly #lifetimeMs: number;
 
-  constructor(private readonly lifetimeMs: number) {
+  constructor(lifetimeMs: number) {
     super();
+    this.#lifetimeMs = lifetimeMs;
   }
 
   override set(key: string, value: unknown): this {
     const now = Date.now();
     // Insertion order is the order of age, so the old ones are at the front.
     for (const [old, at] of this.#setAt) {
-      if (at > now - this.lifetimeMs) break;
+      if (at > now - this.#lifetimeMs) break;
       this.#setAt.delete(old);
       this.delete(old);
     }

@@ -37,11 +37,10 @@ export class RedisConnection {
   readonly client: Redis;
   #pausedUntil = 0;
   #warned = false;
+  readonly #log: Logger;
 
-  constructor(
-    url: string,
-    private readonly log: Logger,
-  ) {
+  constructor(url: string, log: Logger) {
+    this.#log = log;
     this.client = new PunctualRedis(url, {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
@@ -77,7 +76,7 @@ export class RedisConnection {
   reportAnswer(): void {
     if (!this.#warned) return;
     this.#warned = false;
-    this.log.info('Redis answers again: rate limits are shared');
+    this.#log.info('Redis answers again: rate limits are shared');
   }
 
   /** To be called when a command failed. */
@@ -106,7 +105,7 @@ export class RedisConnection {
     // Once for each outage: a reconnecting client fails many times a second.
     if (this.#warned) return;
     this.#warned = true;
-    this.log.warn(
+    this.#log.warn(
       { reason: reasonOf(error) },
       'Redis cannot be reached: rate limits go on in memory',
     );

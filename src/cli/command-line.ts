@@ -20,12 +20,14 @@ export class CommandRunner implements CommandLine {
   /** How the command ended, once it has. */
   exitCode: number = EXIT.done;
   readonly #env: NodeJS.ProcessEnv;
+  readonly #plugins: readonly Plugin[];
 
   constructor(
     readonly program: Command,
-    private readonly plugins: readonly Plugin[],
+    plugins: readonly Plugin[],
     env: NodeJS.ProcessEnv,
   ) {
+    this.#plugins = plugins;
     this.scopes = scopesOf(plugins);
     this.#env = { ...env, LOG_LEVEL: env[hostSettings.logLevel.name] || 'warn' };
   }
@@ -51,7 +53,7 @@ export class CommandRunner implements CommandLine {
     try {
       program = await startProgram({
         role: 'tool',
-        plugins: this.plugins,
+        plugins: this.#plugins,
         env: this.#env,
         progress: (line) => {
           process.stderr.write(`${line}\n`);
@@ -72,8 +74,9 @@ export class CommandRunner implements CommandLine {
 
   /** Does work that needs the plugins set up, and no server. */
   runOffline(work: (app: App) => CommandResult): void {
-    const { plugins } = this;
-    this.#print(work(new App({ plugins, env: this.#env, log: openLog(this.#env).log })));
+    this.#print(
+      work(new App({ plugins: this.#plugins, env: this.#env, log: openLog(this.#env).log })),
+    );
   }
 
   #print({ result, text, exitCode = EXIT.done }: CommandResult): void {

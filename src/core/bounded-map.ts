@@ -1,12 +1,15 @@
 /** A map that keeps no more than so many entries: what came first goes first. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
-  constructor(private readonly most: number) {
+  readonly #most: number;
+
+  constructor(most: number) {
     super();
+    this.#most = most;
   }
 
   override set(key: Key, value: Value): this {
     super.set(key, value);
-    if (this.size > this.most) {
+    if (this.size > this.#most) {
       const [first] = this.keys();
       if (first !== undefined) this.delete(first);
     }

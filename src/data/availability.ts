@@ -19,12 +19,14 @@ export class Availability {
   #isAsking = false;
   /** How to end the reads that are under way. */
   readonly #reads = new Set<(reason: unknown) => void>();
+  readonly #ping: () => Promise<boolean>;
+  readonly #log: Logger;
 
   /** @param ping whether MongoDB answers, and soon */
-  constructor(
-    private readonly ping: () => Promise<boolean>,
-    private readonly log: Logger,
-  ) {}
+  constructor(ping: () => Promise<boolean>, log: Logger) {
+    this.#ping = ping;
+    this.#log = log;
+  }
 
   /**
    * What a read comes to, as long as MongoDB answers.
@@ -75,13 +77,13 @@ export class Availability {
   }
 
   async #askUntilThere(): Promise<void> {
-    while (!(await this.ping())) {
-      if (!this.#isAway) this.log.error('MongoDB does not answer');
+    while (!(await this.#ping())) {
+      if (!this.#isAway) this.#log.error('MongoDB does not answer');
       this.#isAway = true;
       for (const reject of this.#reads) reject(serviceUnavailable.error());
       await sleep(PAUSE_MS, undefined, { ref: false });
     }
-    if (this.#isAway) this.log.info('MongoDB answers again');
+    if (this.#isAway) this.#log.info('MongoDB answers again');
     this.#isAway = false;
   }
 }

@@ -62,18 +62,19 @@ export function fingerprintOf(method: string, path: string, body: unknown): stri
 export class IdempotencyStore {
   readonly #model: Model<IdempotencyKeyDocument>;
   readonly #running = new Set<string>();
+  readonly #database: Database;
+  readonly #keepHours: number;
 
   /** @param keepHours how long a response is stored */
-  constructor(
-    private readonly database: Database,
-    private readonly keepHours: number,
-  ) {
+  constructor(database: Database, keepHours: number) {
+    this.#database = database;
+    this.#keepHours = keepHours;
     this.#model = database.model(idempotencyKeyModel);
   }
 
   /** Has MongoDB delete what has expired, from now on. */
   deleteExpired(): Promise<void> {
-    return this.database.expire(idempotencyKeyModel, 'createdAt', this.#keepMs / 1000);
+    return this.#database.expire(idempotencyKeyModel, 'createdAt', this.#keepMs / 1000);
   }
 
   /**
@@ -137,7 +138,7 @@ export class IdempotencyStore {
   }
 
   get #keepMs(): number {
-    return this.keepHours * HOUR_MS;
+    return this.#keepHours * HOUR_MS;
   }
 }
 

@@ -27,11 +27,13 @@ export class OrphanedTransactions {
   /** Idle transactions, how long they had been active, and since when they have not been. */
   #seen = new Map<string, { activeMicros: number; since: number }>();
   #looking: Promise<void> | undefined;
+  readonly #connection: Connection;
+  readonly #log: Logger;
 
-  constructor(
-    private readonly connection: Connection,
-    private readonly log: Logger,
-  ) {}
+  constructor(connection: Connection, log: Logger) {
+    this.#connection = connection;
+    this.#log = log;
+  }
 
   /**
    * Ends those in which nothing has happened for a while, as far as it was looked at; to be called
@@ -48,12 +50,12 @@ export class OrphanedTransactions {
       const orphans = this.#orphansAmong(await this.#idle());
       if (orphans.length === 0) return;
       await this.#admin.command({ killSessions: orphans.map((id) => ({ id })) });
-      this.log.warn(
+      this.#log.warn(
         { count: orphans.length },
         'Ended transactions that a killed process left open',
       );
     } catch (error) {
-      this.log.warn({ err: error }, 'Transactions of killed processes could not be looked for');
+      this.#log.warn({ err: error }, 'Transactions of killed processes could not be looked for');
     }
   }
 
@@ -88,6 +90,6 @@ export class OrphanedTransactions {
   }
 
   get #admin(): mongo.Db {
-    return this.connection.getClient().db('admin');
+    return this.#connection.getClient().db('admin');
   }
 }

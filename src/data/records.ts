@@ -22,8 +22,10 @@ const BATCH = 50;
  */
 export class Records<T extends object, Scope extends SharedScope> {
   readonly #collection: mongo.Collection<T>;
+  readonly #model: Model<T>;
 
-  constructor(private readonly model: Model<T>) {
+  constructor(model: Model<T>) {
+    this.#model = model;
     // Mongoose's collection passes each method on to the driver's; its type is merely looser.
     this.#collection = model.collection as unknown as mongo.Collection<T>;
   }
@@ -110,7 +112,7 @@ export class Records<T extends object, Scope extends SharedScope> {
   }
 
   async insert(scope: Scope, record: T): Promise<void> {
-    await new this.model(record).save(sessionOf(scope));
+    await new this.#model(record).save(sessionOf(scope));
   }
 
   /** Inserts many records, in any order, without the model's validation. */

@@ -47,12 +47,18 @@ export class Resource<
   CreateBody,
   PatchBody extends object,
 > {
+  readonly #definition: Definition<Stored, CreateBody, PatchBody>;
+  readonly #notFound: ErrorCode;
+
   /** @param notFound the error for an id that none of the account's records has */
   constructor(
-    private readonly definition: Definition<Stored, CreateBody, PatchBody>,
+    definition: Definition<Stored, CreateBody, PatchBody>,
     protected readonly records: Records<Stored, AccountScope>,
-    private readonly notFound: ErrorCode,
-  ) {}
+    notFound: ErrorCode,
+  ) {
+    this.#definition = definition;
+    this.#notFound = notFound;
+  }
 
   /** All of an account, by `createdAt`, then `id`. */
   list(scope: AccountScope): Promise<Stored[]> {
@@ -67,7 +73,7 @@ export class Resource<
   async create(tx: Transaction, body: CreateBody, _id = newId()): Promise<Stored> {
     const { userId, now } = tx;
     const set = { _id, userId, createdAt: now, updatedAt: now };
-    const document = this.definition.toDocument(body, set);
+    const document = this.#definition.toDocument(body, set);
     await this.records.insert(tx, document);
     return document;
   }
@@ -75,17 +81,17 @@ export class Resource<
   /** Changes the fields given; none given changes nothing. @throws ApiError where there is none */
   async update(tx: Transaction, id: string, body: PatchBody): Promise<Stored> {
     if (Object.keys(body).length === 0) return this.get(tx, id);
-    const $set = { ...this.definition.toChanges(body), updatedAt: tx.now };
+    const $set = { ...this.#definition.toChanges(body), updatedAt: tx.now };
     return this.#found(await this.records.findOneAndUpdate(tx, withId(id), { $set }));
   }
 
   /** Deletes for good. @throws ApiError where there is none */
   async delete(tx: Transaction, id: string): Promise<void> {
-    if (!(await this.records.deleteOne(tx, withId(id)))) throw this.notFound.error();
+    if (!(await this.records.deleteOne(tx, withId(id)))) throw this.#notFound.error();
   }
 
   #found(document: Stored | undefined): Stored {
-    if (!document) throw this.notFound.error();
+    if (!document) throw this.#notFound.error();
     return document;
   }
 }

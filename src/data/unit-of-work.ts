@@ -38,13 +38,19 @@ interface Job {
 export class UnitOfWork {
   readonly #queues = new Map<string, Job[]>();
   readonly #orphans: OrphanedTransactions;
+  readonly #database: Database;
+  readonly #identity: () => Identity;
+  readonly #listeners: () => readonly Listener[];
 
   constructor(
-    private readonly database: Database,
-    private readonly identity: () => Identity,
-    private readonly listeners: () => readonly Listener[],
+    database: Database,
+    identity: () => Identity,
+    listeners: () => readonly Listener[],
     log: Logger,
   ) {
+    this.#database = database;
+    this.#identity = identity;
+    this.#listeners = listeners;
     this.#orphans = new OrphanedTransactions(database.connection, log);
   }
 
@@ -134,7 +140,7 @@ export class UnitOfWork {
   }
 
   async #attempt(userId: string, jobs: readonly Job[], deadline: number): Promise<unknown[]> {
-    const session = await this.database.connection.startSession();
+    const session = await this.#database.connection.startSession();
     try {
       session.startTransaction({
         readConcern: { level: 'snapshot' },
@@ -154,7 +160,7 @@ export class UnitOfWork {
   }
 
   async #open(session: ClientSession, userId: string): Promise<Transaction> {
-    const identity = this.identity();
+    const identity = this.#identity();
     const account = await identity.open(session, userId);
     const usage = { ...account.usage };
     const tx: Transaction = {
@@ -163,7 +169,7 @@ export class UnitOfWork {
       account: { ...account, usage },
       now: new Date(),
       emit: async <Payload>(event: DomainEvent<Payload>, payload: Payload) => {
-        for (const listener of this.listeners()) {
+        for (const listener of this.#listeners()) {
           // A listener of this very event takes its payload: `on` has compared the types.
           if (listener.event === event) await listener.handle(tx, payload as never);
         }

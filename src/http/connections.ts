@@ -35,12 +35,10 @@ interface Connection {
  */
 export class Connections {
   readonly #open = new Map<string, Connection>();
+  readonly #limits: HttpLimits;
 
-  constructor(
-    server: Server,
-    isTls: boolean,
-    private readonly limits: HttpLimits,
-  ) {
+  constructor(server: Server, isTls: boolean, limits: HttpLimits) {
+    this.#limits = limits;
     // A few more than are served, so that those above the limit can be answered.
     server.maxConnections = limits.maxConnections + Math.ceil(limits.maxConnections / 100);
     server.on('connection', (socket: Socket) => {
@@ -75,7 +73,7 @@ export class Connections {
     });
     const { exchanges, pipelined } = connection;
     if (request.httpVersionMajor > 1 || exchanges.size === 1) answer();
-    else if (pipelined.push(exchange) >= this.limits.maxRequestsPerConnection) refuse(connection);
+    else if (pipelined.push(exchange) >= this.#limits.maxRequestsPerConnection) refuse(connection);
   }
 
   /** Sends GOAWAY to clients of HTTP/2; what they asked for is still answered. */
@@ -111,7 +109,7 @@ export class Connections {
     const now = performance.now();
     for (const connection of this.#open.values()) {
       const { exchanges, idleSince, session, socket } = connection;
-      if (exchanges.size === 0 && now - idleSince > this.limits.idleTimeout) {
+      if (exchanges.size === 0 && now - idleSince > this.#limits.idleTimeout) {
         // HTTP/2 clients get a last GOAWAY; its socket may be one that nothing can be written to.
         if (session && !session.closed) session.close();
         else socket.destroy();
@@ -136,13 +134,13 @@ export class Connections {
       exchange.progressAt = now;
     }
     exchange.unsent = unsent;
-    return now - exchange.progressAt > this.limits.stallTimeout;
+    return now - exchange.progressAt > this.#limits.stallTimeout;
   }
 
   /** What Node checks for HTTP/1.1. */
   #checkArrival({ request, response, since }: Exchange, now: number): void {
     if (!(request instanceof Http2ServerRequest) || request.complete) return;
-    const isLate = now - since > this.limits.requestTimeout;
+    const isLate = now - since > this.#limits.requestTimeout;
     if (!isLate || request.stream.endAfterHeaders) return;
     if (response.headersSent) request.stream.close();
     else sendError(request, response, requestTimeout());

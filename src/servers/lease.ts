@@ -44,7 +44,7 @@ export function release({ path: socketPath, server }: Lease): void {
 export class Leases {
   constructor(
     readonly folder: string,
-    private readonly owner: Owner | undefined,
+    readonly owner: Owner | undefined,
   ) {}
 
   /** Takes a lease; any number of them may have the same name. */

@@ -44,8 +44,8 @@ export class OwnServer {
 
   constructor(
     readonly kind: ServerKind,
-    private readonly directory: DataDirectory,
-    private readonly search: BinarySearch,
+    readonly directory: DataDirectory,
+    readonly search: BinarySearch,
   ) {
     this.socket = path.join(directory.short, kind.folder, `${kind.folder}.sock`);
     this.#home = path.join(directory.root, kind.folder);

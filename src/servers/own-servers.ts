@@ -23,10 +23,10 @@ export class OwnServers {
   #supervised: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly directory: DataDirectory,
-    private readonly servers: readonly OwnServer[],
-    private readonly role: Role,
-    private readonly progress: Progress,
+    readonly directory: DataDirectory,
+    readonly servers: readonly OwnServer[],
+    readonly role: Role,
+    readonly progress: Progress,
   ) {}
 
   /** Has the servers serve; resolves with a sentence on each. */

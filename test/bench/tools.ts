@@ -36,11 +36,13 @@ interface Sent {
 /** A caller with one connection that is kept. */
 class Caller {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #port: number;
+  readonly #token: string;
 
-  constructor(
-    private readonly port: number,
-    private readonly token: string,
-  ) {}
+  constructor(port: number, token: string) {
+    this.#port = port;
+    this.#token = token;
+  }
 
   send({ method, path: at, headers = {}, body }: Sent): Promise<string> {
     const json = body && JSON.stringify(body);
@@ -49,11 +51,11 @@ class Caller {
         {
           agent: this.#agent,
           host: '127.0.0.1',
-          port: this.port,
+          port: this.#port,
           method,
           path: at,
           headers: {
-            authorization: `Bearer ${this.token}`,
+            authorization: `Bearer ${this.#token}`,
             ...(json === undefined
               ? {}
               : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(json) }),

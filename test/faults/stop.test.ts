@@ -58,7 +58,10 @@ class HalfSent {
   answer = '';
   readonly closed: Promise<unknown>;
 
-  private constructor(private readonly socket: Socket) {
+  readonly #socket: Socket;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
     socket.on('data', (chunk: Buffer) => (this.answer += chunk.toString()));
     this.closed = once(socket, 'close');
   }
@@ -84,7 +87,7 @@ class HalfSent {
   }
 
   async finish(): Promise<void> {
-    this.socket.write(BODY.slice(5));
+    this.#socket.write(BODY.slice(5));
     await this.closed;
   }
 }

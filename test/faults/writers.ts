@@ -34,16 +34,20 @@ export class Writer {
   readonly kept: Kept = { plantId: '', name: '', events: new Map() };
   #client: { url: string; client: Client } | undefined;
   #count = 0;
+  readonly #label: string;
+  readonly #token: string;
+  readonly #scene: Scene;
 
-  constructor(
-    private readonly label: string,
-    private readonly token: string,
-    private readonly scene: Scene,
-  ) {}
+  constructor(label: string, token: string, scene: Scene) {
+    this.#label = label;
+    this.#token = token;
+    this.#scene = scene;
+  }
 
   async run(): Promise<void> {
-    const { kept, scene } = this;
-    kept.name = `${this.label} first`;
+    const { kept } = this;
+    const scene = this.#scene;
+    kept.name = `${this.#label} first`;
     kept.plantId = await this.#create('/api/plants', { name: kept.name });
     while (!scene.stopped) {
       this.#count += 1;
@@ -54,7 +58,7 @@ export class Writer {
 
   async #write(kind: number): Promise<void> {
     const { kept } = this;
-    const text = `${this.label} ${this.#count}`;
+    const text = `${this.#label} ${this.#count}`;
     if (kind === 0) {
       await this.#until([200], 'PATCH', `/api/plants/${kept.plantId}`, { name: text });
       kept.name = text;
@@ -92,7 +96,7 @@ export class Writer {
       const isPassing = reply === undefined || reply.status === 503 || reply.status === 409;
       if (!isPassing) throw new Error(`${method} ${path}: ${JSON.stringify(reply)}`);
       if (reply?.status === 503 && reply.headers['retry-after'] === undefined) {
-        this.scene.faults.push(`${method} ${path}: 503 without Retry-After`);
+        this.#scene.faults.push(`${method} ${path}: 503 without Retry-After`);
       }
       await sleep(50);
     }
@@ -104,9 +108,9 @@ export class Writer {
     body: object | undefined,
     headers: Record<string, string>,
   ): Promise<Reply | undefined> {
-    const { scene } = this;
+    const scene = this.#scene;
     if (this.#client?.url !== scene.url) {
-      this.#client = { url: scene.url, client: new Client(scene.url, this.token) };
+      this.#client = { url: scene.url, client: new Client(scene.url, this.#token) };
     }
     const sentDuringKill = scene.serverMayBeDown;
     try {

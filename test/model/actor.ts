@@ -33,11 +33,15 @@ export interface Walk {
 export class Actor {
   walk: Walk | undefined;
 
+  readonly #client: Client;
+
   constructor(
     readonly garden: Garden,
     readonly world: World,
-    private readonly client: Client,
-  ) {}
+    client: Client,
+  ) {
+    this.#client = client;
+  }
 
   /** The id that a target stands for now; undefined while there is nothing to choose from. */
   id(kind: Kind, { kind: whose, pick }: Target): string | undefined {
@@ -56,7 +60,7 @@ export class Actor {
   }
 
   send(method: string, path: string, body?: object): Promise<Reply> {
-    return this.client.send(method, path, { body });
+    return this.#client.send(method, path, { body });
   }
 
   /** Sends a request, asks the model for the answer and compares. */
@@ -68,7 +72,7 @@ export class Actor {
     headers: Record<string, string> = {},
   ): Promise<Reply> {
     const started = Date.now();
-    const reply = await this.client.send(method, path, { body, headers });
+    const reply = await this.#client.send(method, path, { body, headers });
     const answer = answerOf(this.#made(reply, started));
     same(visible(reply, answer), answer, `${method} ${path} ${JSON.stringify(body ?? '')}`);
     return reply;
@@ -87,7 +91,7 @@ export class Actor {
     if (reply.status !== 201) return;
     this.world.known[kind].push(String(record(reply.body)['id']));
     if (!again) return;
-    const replayed = await this.client.send('POST', path, { body, headers });
+    const replayed = await this.#client.send('POST', path, { body, headers });
     same(visible(replayed), visible(reply), `POST ${path} again`);
     same(replayed.headers['idempotent-replayed'], 'true', `POST ${path} again`);
   }

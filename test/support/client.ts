@@ -18,21 +18,23 @@ export interface SendOptions {
 /** A caller who keeps connections open, as phones do, and to whom no status is an exception. */
 export class Client {
   readonly #agent = new Agent({ keepAlive: true });
+  readonly #url: string;
+  readonly #token: string;
 
-  constructor(
-    private readonly url: string,
-    private readonly token: string,
-  ) {}
+  constructor(url: string, token: string) {
+    this.#url = url;
+    this.#token = token;
+  }
 
   /** Rejects only when there was no answer. */
   async send(method: string, path: string, options: SendOptions = {}): Promise<Reply> {
     const { body, headers = {}, within = 30_000 } = options;
     const payload = body && JSON.stringify(body);
-    const sent = request(`${this.url}${path}`, {
+    const sent = request(`${this.#url}${path}`, {
       method,
       agent: this.#agent,
       headers: {
-        authorization: `Bearer ${this.token}`,
+        authorization: `Bearer ${this.#token}`,
         ...(payload === undefined
           ? {}
           : {

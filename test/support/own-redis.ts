@@ -17,11 +17,12 @@ export class OwnRedis {
   /** The path of its socket. */
   readonly url: string;
   #child: ChildProcess | undefined;
+  readonly #binary: string;
+  readonly #home: string;
 
-  private constructor(
-    private readonly binary: string,
-    private readonly home: string,
-  ) {
+  private constructor(binary: string, home: string) {
+    this.#binary = binary;
+    this.#home = home;
     this.url = path.join(home, 'redis.sock');
   }
 
@@ -33,7 +34,7 @@ export class OwnRedis {
   }
 
   async start(): Promise<void> {
-    this.#child = spawn(this.binary, redis.arguments, { cwd: this.home, stdio: 'ignore' });
+    this.#child = spawn(this.#binary, redis.arguments, { cwd: this.#home, stdio: 'ignore' });
     await eventually(() => redisAnswers(this.url));
   }
 
@@ -67,6 +68,6 @@ export class OwnRedis {
 
   async remove(): Promise<void> {
     await this.kill();
-    rmSync(this.home, { recursive: true, force: true });
+    rmSync(this.#home, { recursive: true, force: true });
   }
 }

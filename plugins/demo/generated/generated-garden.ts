@@ -46,10 +46,13 @@ export interface DemoResult {
 
 /** Writes made-up gardens with long histories. */
 export class GeneratedGarden {
-  constructor(
-    private readonly host: Host,
-    private readonly dependencies: Dependencies,
-  ) {}
+  readonly #host: Host;
+  readonly #dependencies: Dependencies;
+
+  constructor(host: Host, dependencies: Dependencies) {
+    this.#host = host;
+    this.#dependencies = dependencies;
+  }
 
   /**
    * Adds plants and their history to an account, which is made when missing.
@@ -61,28 +64,28 @@ export class GeneratedGarden {
    */
   async write(options: DemoOptions, progress: ProgressBar): Promise<DemoResult> {
     const { user, tier, seed } = options;
-    const { accounts } = this.dependencies;
+    const { accounts } = this.#dependencies;
     const known = await accounts.account(user);
     const prospect: Account = {
       ...(known ?? { id: user, timezone: 'UTC', revision: 0, usage: {} }),
       tier: tier ?? known?.tier ?? 'free',
     };
-    requireQuota(this.host, prospect, { plants: options.plants });
+    requireQuota(this.#host, prospect, { plants: options.plants });
     const account = await accounts.ensureAccount(user, tier);
     const photos = Math.min(
       options.plants + Math.round(options.events * PHOTOS_PER_EVENT),
-      this.host.quotaLeft(account, 'photos'),
+      this.#host.quotaLeft(account, 'photos'),
     );
     const random = new Random(seed);
     const garden = new GardenBuilder(user, planGarden({ ...options, photos }, random), random);
     await this.#insertEvents(user, garden.events(new Date()), progress);
-    await this.host.transact(user, async (tx) => {
+    await this.#host.transact(user, async (tx) => {
       // Others may have taken the room meanwhile.
       const wanted = { plants: garden.plants.length, photos: garden.photos.length };
-      requireQuota(this.host, tx.account, wanted);
-      await this.dependencies.plants.insertBulk(tx, garden.plants);
-      if (garden.photos.length > 0) await this.dependencies.photos.insertBulk(tx, garden.photos);
-      await this.host.rebuildDerived(tx);
+      requireQuota(this.#host, tx.account, wanted);
+      await this.#dependencies.plants.insertBulk(tx, garden.plants);
+      if (garden.photos.length > 0) await this.#dependencies.photos.insertBulk(tx, garden.photos);
+      await this.#host.rebuildDerived(tx);
     });
     const { plants, events } = options;
     return { user, plants, events, photos: garden.photos.length };
@@ -100,7 +103,7 @@ export class GeneratedGarden {
       const full = batch;
       batch = [];
       await inserted;
-      inserted = this.dependencies.events.insertBulk(user, full).then(() => {
+      inserted = this.#dependencies.events.insertBulk(user, full).then(() => {
         progress.advance(full.length);
       });
       // Until it is waited for, nobody else would take its failure.
@@ -122,19 +125,23 @@ class GardenBuilder {
   readonly plants: PlantDocument[] = [];
   readonly photos: PhotoDocument[] = [];
   readonly #eventIds = new IdSequence();
+  readonly #user: string;
+  readonly #garden: readonly PlannedPlant[];
+  readonly #random: Random;
 
-  constructor(
-    private readonly user: string,
-    private readonly garden: readonly PlannedPlant[],
-    private readonly random: Random,
-  ) {}
+  constructor(user: string, garden: readonly PlannedPlant[], random: Random) {
+    this.#user = user;
+    this.#garden = garden;
+    this.#random = random;
+  }
 
   *events(now: Date): Generator<EventDocument> {
-    for (const planned of this.garden) yield* this.#eventsOf(planned, now);
+    for (const planned of this.#garden) yield* this.#eventsOf(planned, now);
   }
 
   *#eventsOf(planned: PlannedPlant, now: Date): Generator<EventDocument> {
-    const { user, random } = this;
+    const user = this.#user;
+    const random = this.#random;
     let since = now;
     let taken = 0;
     let primaryPhotoId: PlantDocument['primaryPhotoId'] = null;

@@ -9,11 +9,13 @@ import { requireQuota } from '../quota';
 /** Loads the garden of `seeds/garden.json`. */
 export class SeededGarden {
   #user: string | undefined;
+  readonly #host: Host;
+  readonly #dependencies: Dependencies;
 
-  constructor(
-    private readonly host: Host,
-    private readonly dependencies: Dependencies,
-  ) {}
+  constructor(host: Host, dependencies: Dependencies) {
+    this.#host = host;
+    this.#dependencies = dependencies;
+  }
 
   /** Whose garden was loaded last in this process. */
   get user(): string | undefined {
@@ -22,11 +24,11 @@ export class SeededGarden {
 
   /** Why not all of a garden can be added: ids that are others', tiers that have no room. */
   async preflight(garden: GardenSeed): Promise<string[]> {
-    const { accounts } = this.dependencies;
+    const { accounts } = this.#dependencies;
     const { user, tier } = garden;
     const account = (await accounts.account(user)) ?? { tier, usage: {} };
     const plants = garden.plants.map(({ id }) => id.toLowerCase());
-    const owners = await this.dependencies.plants.owners(plants);
+    const owners = await this.#dependencies.plants.owners(plants);
     // Of a plant that is there nothing is added.
     const photos = garden.plants
       .filter(({ id }) => !owners.has(id.toLowerCase()))
@@ -36,22 +38,22 @@ export class SeededGarden {
       ...this.#preflightOf('plants', plants, { ...facts, owners }),
       ...this.#preflightOf('photos', photos, {
         ...facts,
-        owners: await this.dependencies.photos.owners(photos),
+        owners: await this.#dependencies.photos.owners(photos),
       }),
     ];
   }
 
   /** Adds the plants that are not there yet, all or none; answers how many. */
   async load({ user, tier, timezone, plants }: GardenSeed): Promise<number> {
-    const { accounts, deletions } = this.dependencies;
+    const { accounts, deletions } = this.#dependencies;
     if (!(await accounts.account(user))) await accounts.ensureAccount(user, tier, timezone);
     // A plant that was removed just now would get its old events back.
     await deletions.finish(user);
     this.#user = user;
-    return this.host.transact(user, async (tx) => {
+    return this.#host.transact(user, async (tx) => {
       let added = 0;
       for (const plant of plants) {
-        if (await this.dependencies.plants.exists(tx, plant.id)) continue;
+        if (await this.#dependencies.plants.exists(tx, plant.id)) continue;
         await this.#add(tx, plant);
         added += 1;
       }
@@ -66,7 +68,7 @@ export class SeededGarden {
   ): string[] {
     const others = ids.filter((id) => ![undefined, user].includes(owners.get(id)));
     const wanted = ids.filter((id) => !owners.has(id)).length;
-    const left = this.host.quotaLeft(account, kind);
+    const left = this.#host.quotaLeft(account, kind);
     return [
       ...others.map((id) => `${kind}: ${id} is the id of somebody else's`),
       ...(wanted > left
@@ -76,7 +78,7 @@ export class SeededGarden {
   }
 
   async #add(tx: Transaction, { id, photos, events, ...fields }: SeedPlant): Promise<void> {
-    const { plants, photos: album } = this.dependencies;
+    const { plants, photos: album } = this.#dependencies;
     await this.#take(tx, 'plants');
     await plants.create(tx, fields, toStoredId(id));
     const ids = photos.map((photo) => photo.id);
@@ -92,12 +94,12 @@ export class SeededGarden {
     if (primaryPhotoId !== undefined) await plants.update(tx, id, { primaryPhotoId });
     for (const { daysAgo, at, ...event } of events) {
       const occurredAt = momentOf({ daysAgo, at }, tx.now);
-      await this.dependencies.events.create(tx, id, { ...event, occurredAt });
+      await this.#dependencies.events.create(tx, id, { ...event, occurredAt });
     }
   }
 
   async #take(tx: Transaction, quota: string): Promise<void> {
-    requireQuota(this.host, tx.account, { [quota]: 1 });
+    requireQuota(this.#host, tx.account, { [quota]: 1 });
     await tx.addUsage(quota, 1);
   }
 }

@@ -18,11 +18,12 @@ const CHUNK = 1000;
  */
 export class PlantDeletions {
   readonly #plants;
+  readonly #host: Host;
+  readonly #events: EventService;
 
-  constructor(
-    private readonly host: Host,
-    private readonly events: EventService,
-  ) {
+  constructor(host: Host, events: EventService) {
+    this.#host = host;
+    this.#events = events;
     this.#plants = host.records(deletedPlantModel);
   }
 
@@ -35,7 +36,7 @@ export class PlantDeletions {
   async *pending(userId: string, session: ClientSession): AsyncGenerator<CareEntry> {
     const plantIds = await this.plantIds(userId, session);
     if (plantIds.length === 0) return;
-    yield* this.events.careEntries(userId, session, { plantIds: plantIds.map(toStoredId) });
+    yield* this.#events.careEntries(userId, session, { plantIds: plantIds.map(toStoredId) });
   }
 
   /** The plants of an account whose events are yet to be marked deleted. */
@@ -72,8 +73,8 @@ export class PlantDeletions {
   async #finish(userId: string, plantId: string, stopping?: AbortSignal): Promise<void> {
     let isDone = false;
     while (!isDone && stopping?.aborted !== true) {
-      isDone = await this.host.transact(userId, async (tx) => {
-        const marked = await this.events.deleteSome(tx, plantId, CHUNK);
+      isDone = await this.#host.transact(userId, async (tx) => {
+        const marked = await this.#events.deleteSome(tx, plantId, CHUNK);
         if (marked === CHUNK) return false;
         await this.#plants.deleteOne(tx, { _id: toStoredId(plantId) });
         return true;

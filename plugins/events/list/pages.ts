@@ -16,12 +16,12 @@ const LIST_ORDER = { occurredAt: -1, _id: 1 } as const;
 /** Lists of a plant's events. */
 export class EventPages {
   readonly #events;
+  readonly #plants: Plants;
+  readonly #photos: Photos;
 
-  constructor(
-    host: Host,
-    private readonly plants: Plants,
-    private readonly photos: Photos,
-  ) {
+  constructor(host: Host, plants: Plants, photos: Photos) {
+    this.#plants = plants;
+    this.#photos = photos;
     this.#events = host.records(eventModel);
   }
 
@@ -45,7 +45,7 @@ export class EventPages {
       },
       limit + 1,
     );
-    const items = await firstOfPage(presentEvents(this.photos, { userId }, found.slice(0, limit)));
+    const items = await firstOfPage(presentEvents(this.#photos, { userId }, found.slice(0, limit)));
     const last = found[items.length - 1];
     const hasMore = found.length > items.length;
     return {
@@ -64,7 +64,7 @@ export class EventPages {
     plantId: string,
     query: MonthQuery,
   ): Promise<AsyncIterable<EventView>> {
-    if (!(await this.plants.exists({ userId }, plantId))) throw plantNotFound.error();
+    if (!(await this.#plants.exists({ userId }, plantId))) throw plantNotFound.error();
     return this.#between(userId, plantId, query);
   }
 
@@ -76,7 +76,7 @@ export class EventPages {
     const occurredAt = { $gte: new Date(monthStart), $lte: new Date(monthEnd) };
     const filter = { ...liveOf(plantId), occurredAt };
     for await (const batch of this.#events.batches({ userId }, filter, { sort: LIST_ORDER })) {
-      yield* presentEvents(this.photos, { userId }, batch);
+      yield* presentEvents(this.#photos, { userId }, batch);
     }
   }
 
@@ -87,7 +87,7 @@ export class EventPages {
     limit: number,
   ): Promise<EventDocument[]> {
     const [isThere, found] = await Promise.all([
-      this.plants.exists({ userId }, plantId),
+      this.#plants.exists({ userId }, plantId),
       this.#events.find({ userId }, { ...liveOf(plantId), ...range }, { sort: LIST_ORDER, limit }),
     ]);
     if (!isThere) throw plantNotFound.error();

@@ -17,9 +17,11 @@ export class ToolArguments {
   readonly #sources = new Map<string, Source>();
   /** Where unknown arguments go, to be refused by their names. */
   readonly #unknown: Source;
+  readonly #operation: Operation;
 
   /** @throws Error when two of them would have the same name */
-  constructor(private readonly operation: Operation) {
+  constructor(operation: Operation) {
+    this.#operation = operation;
     const { params = {}, query, body } = operation;
     const properties: JsonObject = {};
     for (const [name, error] of Object.entries(params)) {
@@ -61,7 +63,7 @@ export class ToolArguments {
 
   /** What is wrong with the path parameters, which REST answers as records that are not there. */
   idFaults(args: Readonly<Record<string, unknown>>): string[] {
-    return Object.keys(this.operation.params ?? {}).flatMap((name) => {
+    return Object.keys(this.#operation.params ?? {}).flatMap((name) => {
       const value = args[name];
       if (typeof value === 'string' && isUuid(value)) return [];
       return value === undefined ? `${name} is required.` : `${name} must be a UUID.`;
