@@ -176,7 +176,7 @@ export class EventService {
   }
 
   async #present(tx: Transaction, document: EventDocument): Promise<EventView> {
-    for await (const view of presentEvents(this.#photos, tx, [document])) return view;
+    for await (const [view] of presentEvents(this.#photos, tx, [document])) if (view) return view;
     throw new Error('One event was presented as none.');
   }
 }

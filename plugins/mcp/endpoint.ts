@@ -22,7 +22,7 @@ import { type CatalogTool, ToolCatalog } from './tools/catalog';
 import {
   errorResult,
   invalidArguments,
-  itemsResult,
+  batchesResult,
   storedError,
   successResult,
 } from './tools/results';
@@ -99,7 +99,7 @@ export class Endpoint {
       const input = tool.arguments.toInput(args);
       const result = await api.call(tool.operation, principal, input, ctx);
       if ('value' in result) return successResult(JSON.stringify(result.value), tool);
-      if ('items' in result) return await itemsResult(result.items, tool);
+      if ('batches' in result) return await batchesResult(result.batches, tool);
       if (result.replayed) ctx.set('Idempotent-Replayed', 'true');
       if (result.status < 400) return successResult(result.json, tool);
       return errorResult(storedError(result.json, tool), tool, args);

@@ -39,9 +39,9 @@ export class PlantService {
   }
 
   /** All plants of an account, by `createdAt`, then `id`. */
-  async *list(userId: string): AsyncGenerator<PlantView> {
+  async *list(userId: string): AsyncGenerator<PlantView[]> {
     for await (const batch of this.#records.batches({ userId }, {}, { sort: LIST_ORDER })) {
-      yield* await this.#present({ userId }, batch);
+      yield this.#present({ userId }, batch);
     }
   }
 

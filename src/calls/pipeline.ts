@@ -105,7 +105,7 @@ export class CallPipeline {
     // What needs no token is asked by probes, which want to know what is there.
     if (!account) return { value: await handle() };
     const value = await availability.read(handle);
-    return isAsyncIterable(value) ? { items: availability.readEach(value) } : { value };
+    return isAsyncIterable(value) ? { batches: availability.readEach(value) } : { value };
   }
 
   async #write(

@@ -39,20 +39,23 @@ export function validateInput(operation: Operation, input: CallInput): ValidInpu
 }
 
 /**
- * What an operation answered, once it was checked; items are checked as they come.
+ * What an operation answered, once it was checked; batches are checked as they come.
  *
  * @throws Error where it is not as the operation's response schema says
  */
 export function checkedResponse(operation: Operation, value: unknown): unknown {
-  if (isAsyncIterable(value)) return checkedItems(operation, value);
+  if (isAsyncIterable(value)) return checkedBatches(operation, value);
   checkResponse(operation, value);
   return value;
 }
 
-async function* checkedItems(operation: Operation, items: AsyncIterable<unknown>): AsyncGenerator {
-  for await (const item of items) {
-    checkResponse(operation, [item]);
-    yield item;
+async function* checkedBatches(
+  operation: Operation,
+  batches: AsyncIterable<readonly unknown[]>,
+): AsyncGenerator<readonly unknown[]> {
+  for await (const batch of batches) {
+    checkResponse(operation, batch);
+    yield batch;
   }
 }
 

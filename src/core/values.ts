@@ -4,7 +4,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** Whether a value gives others one after the other. */
-export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+export function isAsyncIterable(value: unknown): value is AsyncIterable<readonly unknown[]> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 

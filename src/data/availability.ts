@@ -53,7 +53,7 @@ export class Availability {
     });
   }
 
-  /** The same items, of which each is such a read. */
+  /** The same batches, of which each is such a read. */
   async *readEach<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
     const iterator = items[Symbol.asyncIterator]();
     try {

@@ -59,15 +59,12 @@ export class Records<T extends object, Scope extends SharedScope> {
       .find(scoped(scope, filter), { ...sessionOf(scope), promoteBuffers: true })
       .sort({ ...sort })
       .batchSize(BATCH);
-    let batch: T[] = [];
-    for await (const record of found) {
+    try {
       // As in `find`.
-      batch.push(record as T);
-      if (batch.length < BATCH) continue;
-      yield batch;
-      batch = [];
+      while (await found.hasNext()) yield found.readBufferedDocuments() as T[];
+    } finally {
+      await found.close();
     }
-    if (batch.length > 0) yield batch;
   }
 
   async findOne(

@@ -14,10 +14,10 @@ const MAX_WHOLE = 64 * 1024;
  * here; what fails later can only cut the answer short.
  */
 export async function arrayBody(
-  items: AsyncIterable<unknown>,
+  batches: AsyncIterable<readonly unknown[]>,
   log: Logger,
 ): Promise<string | Readable> {
-  const pieces = jsonArray(items);
+  const pieces = jsonArray(batches);
   let begun = '';
   while (begun.length < MAX_WHOLE) {
     const piece = await pieces.next();

@@ -75,9 +75,9 @@ function serve(operation: Operation, { pipeline, admission, limiter, identity }:
       sent: sentOf(ctx),
     });
     ctx.status = 'status' in outcome ? outcome.status : operation.response.status;
-    if ('items' in outcome) {
+    if ('batches' in outcome) {
       ctx.type = 'application/json';
-      ctx.body = await arrayBody(outcome.items, logOf(ctx));
+      ctx.body = await arrayBody(outcome.batches, logOf(ctx));
     } else if ('json' in outcome) {
       ctx.type = 'application/json';
       if (outcome.replayed) ctx.set('Idempotent-Replayed', 'true');

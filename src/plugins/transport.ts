@@ -40,10 +40,10 @@ export interface CallInput {
   body: unknown;
 }
 
-/** What an operation answered: a value, the items of an array, or the JSON of a stored response. */
+/** What an operation answered: a value, an array batch by batch, or the JSON of a stored response. */
 export type CallResult =
   | { value: unknown }
-  | { items: AsyncIterable<unknown> }
+  | { batches: AsyncIterable<readonly unknown[]> }
   | { status: number; json: string; replayed: boolean };
 
 /** All that the API consists of, in a fixed order. */

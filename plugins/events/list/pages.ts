@@ -63,7 +63,7 @@ export class EventPages {
     userId: string,
     plantId: string,
     query: MonthQuery,
-  ): Promise<AsyncIterable<EventView>> {
+  ): Promise<AsyncIterable<EventView[]>> {
     if (!(await this.#plants.exists({ userId }, plantId))) throw plantNotFound.error();
     return this.#between(userId, plantId, query);
   }
@@ -72,7 +72,7 @@ export class EventPages {
     userId: string,
     plantId: string,
     { monthStart, monthEnd }: MonthQuery,
-  ): AsyncGenerator<EventView> {
+  ): AsyncGenerator<EventView[]> {
     const occurredAt = { $gte: new Date(monthStart), $lte: new Date(monthEnd) };
     const filter = { ...liveOf(plantId), occurredAt };
     for await (const batch of this.#events.batches({ userId }, filter, { sort: LIST_ORDER })) {

@@ -11,15 +11,13 @@ export async function* presentEvents(
   photos: Photos,
   scope: AccountScope,
   documents: readonly EventDocument[],
-): AsyncGenerator<EventView> {
+): AsyncGenerator<EventView[]> {
   for (const group of groupsOf(documents)) {
     const found = await photos.byIds(scope, group.flatMap(photoIdsOf));
-    for (const document of group) {
-      yield {
-        ...event.toView(document),
-        photos: photoIdsOf(document).flatMap((id) => found.get(idText(id)) ?? []),
-      };
-    }
+    yield group.map((document) => ({
+      ...event.toView(document),
+      photos: photoIdsOf(document).flatMap((id) => found.get(idText(id)) ?? []),
+    }));
   }
 }
 

@@ -23,13 +23,13 @@ export function successResult(json: string, tool: CatalogTool): CallToolResult {
   return { content: [{ type: 'text', text }], structuredContent };
 }
 
-/** The same of items that come one after the other; no more of them is read than can be answered. */
-export async function itemsResult(
-  items: AsyncIterable<unknown>,
+/** The same of an array that comes batch by batch; no more is read than can be answered. */
+export async function batchesResult(
+  batches: AsyncIterable<readonly unknown[]>,
   tool: CatalogTool,
 ): Promise<CallToolResult> {
   let json = '';
-  for await (const piece of jsonArray(items)) {
+  for await (const piece of jsonArray(batches)) {
     json += piece;
     if (json.length > MAX_ANSWER_BYTES) return tooLarge(tool);
   }
