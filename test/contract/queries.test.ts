@@ -4,7 +4,7 @@ import { eventPage } from '../support/paging';
 import { type ProfiledQuery, queriesOf } from '../support/profiler';
 import { startService, type TestService, type TestUser } from '../support/service';
 
-const EVENTS = 120;
+const EVENTS = 60;
 const LIMIT = 15;
 const START = Date.UTC(2026, 2, 1);
 
@@ -103,7 +103,7 @@ test('the first page of events reads one page of one index', async () => {
 });
 
 test('a page in the middle costs what the first one costs', async () => {
-  let { nextCursor } = await eventPage(user, plantId, { limit: 70 });
+  let { nextCursor } = await eventPage(user, plantId, { limit: 40 });
   const cursor = nextCursor ?? '';
   const queries = await queriesOf(service, async () => {
     ({ nextCursor } = await eventPage(user, plantId, { limit: LIMIT, cursor }));

@@ -1,59 +1,70 @@
 import type { Test } from 'supertest';
 
-import { record } from './client';
 import { acceptedBy, type FieldRule, refusedBy, type Samples } from './fields';
-import { bodyOf, withoutDetails } from './shapes';
+import { bodyOf, faultsOf } from './shapes';
 
-/** A field of a request under test. */
-export interface FieldUnderTest {
-  name: string;
-  rule: FieldRule;
-  nullable: boolean;
-  /** Sends a request in which this field has this value and all else is right. */
+/** The fields of a request under test. */
+export interface FieldsUnderTest {
+  rules: Readonly<Record<string, FieldRule>>;
+  /** The fields that take null. */
+  nullable: readonly string[];
+  /** Sends a request in which these fields have these values and all else is right. */
   send: (fields: Record<string, unknown>) => Test;
   /** The status of a request that is let through. */
   success: 200 | 201;
   /** Reads what is stored, by the id that the answer gave. */
   stored: (id: string) => Promise<Record<string, unknown>>;
-  /** What the field is called in responses; its own name where left out. */
-  answeredAs?: string;
 }
 
-const REFUSAL = { status: 400, code: 'validation_error', namesTheField: true };
-
-/** Checks that the field keeps every value it must take as it was sent, and refuses all others. */
-export async function checkField(field: FieldUnderTest): Promise<void> {
-  const { name, rule, nullable, success } = field;
-  const accepted: Samples = { ...acceptedBy(rule), ...(nullable ? { null: null } : {}) };
-  const refused: Samples = { ...refusedBy(rule), ...(nullable ? {} : { null: null }) };
-  const outcomes: Record<string, unknown> = {};
-  const wanted: Record<string, unknown> = {};
+/**
+ * Checks that each field keeps every value it must take as it was sent, and refuses all others by
+ * its name. All fields are checked at once: the first sample of each, then the second of each.
+ */
+export async function checkFields(fields: FieldsUnderTest): Promise<void> {
+  const { nullable, send, stored, success } = fields;
+  const none = (name: string, isNullable: boolean): Samples =>
+    nullable.includes(name) === isNullable ? { null: null } : {};
+  const accepted = roundsOf(fields, (name, rule) => ({ ...acceptedBy(rule), ...none(name, true) }));
   // One after the other: changes of one record are told apart only that way.
-  for (const [label, value] of Object.entries(accepted)) {
-    wanted[label] = { status: success, answered: value, stored: value };
-    outcomes[label] = await exitOf(field, value);
+  for (const { labels, values } of accepted) {
+    const response = await send(values);
+    expect({ labels, status: response.status }).toEqual({ labels, status: success });
+    expect({ labels, answered: response.body as unknown }).toMatchObject({
+      labels,
+      answered: values,
+    });
+    const id = String(bodyOf(response)['id']);
+    expect({ labels, stored: await stored(id) }).toMatchObject({ labels, stored: values });
   }
-  await Promise.all(
-    Object.entries(refused).map(async ([label, value]) => {
-      wanted[label] = REFUSAL;
-      const response = await field.send({ [name]: value });
-      outcomes[label] = refusalOf(response.status, bodyOf(response), name);
-    }),
+  const refused = roundsOf(fields, (name, rule) => ({ ...refusedBy(rule), ...none(name, false) }));
+  for (const { labels, values } of refused) {
+    const response = await send(values);
+    expect({ labels, status: response.status, refused: faultsOf(response) }).toEqual({
+      labels,
+      status: 400,
+      refused: Object.keys(values).sort(),
+    });
+  }
+}
+
+/** The samples of all fields, one of each field at a time. */
+function roundsOf(
+  { rules }: FieldsUnderTest,
+  samplesOf: (name: string, rule: FieldRule) => Samples,
+) {
+  const entries = Object.entries(rules).map(
+    ([name, rule]) => [name, Object.entries(samplesOf(name, rule))] as const,
   );
-  expect(outcomes).toEqual(wanted);
-}
-
-async function exitOf(field: FieldUnderTest, value: unknown): Promise<object> {
-  const { name, success, answeredAs = name } = field;
-  const response = await field.send({ [name]: value });
-  const answer = bodyOf(response);
-  if (response.status !== success) return refusalOf(response.status, answer, name);
-  const stored = await field.stored(String(answer['id']));
-  return { status: success, answered: answer[answeredAs], stored: stored[answeredAs] };
-}
-
-function refusalOf(status: number, body: Record<string, unknown>, name: string): object {
-  const { error, code, ...rest } = record(withoutDetails(body));
-  const namesTheField = typeof error === 'string' && error.includes(name);
-  return { status, code, namesTheField: namesTheField || error, ...rest };
+  const count = Math.max(...entries.map(([, samples]) => samples.length));
+  return Array.from({ length: count }, (_, round) => {
+    const labels: Record<string, string> = {};
+    const values: Record<string, unknown> = {};
+    for (const [name, samples] of entries) {
+      const [label, value] = samples[round] ?? [];
+      if (label === undefined) continue;
+      labels[name] = label;
+      values[name] = value;
+    }
+    return { labels, values };
+  });
 }

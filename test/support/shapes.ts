@@ -65,6 +65,16 @@ export function withoutDetails(body: unknown): unknown {
   return details !== undefined && rest['code'] === 'validation_error' ? rest : body;
 }
 
+/** The names of the fields that a validation_error lists, sorted; a list stands for its items. */
+export function faultsOf({ body }: { body: unknown }): string[] {
+  const { code, details } = record(body);
+  expect(code).toBe('validation_error');
+  // As decisions.md has it; whoever reads a name compares it.
+  const names = (details as { field: string }[]).map(({ field }) => field);
+  expect(names).toEqual([...new Set(names)]);
+  return [...new Set(names.map((name) => name.replace(/\[\d+\]$/, '')))].sort();
+}
+
 /** Checks an answer to be an error of this status and code, in the Error shape and no other. */
 export function expectError(
   response: Pick<Response, 'status' | 'body'>,
