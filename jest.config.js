@@ -20,7 +20,7 @@ module.exports = {
   reporters: ['default', '<rootDir>/test/support/jest/closing-line.js'],
   // Generous: a machine that is busy with other things must not make a right answer look wrong.
   testTimeout: 120_000,
-  // Two compute while the others wait for processes.
-  maxWorkers: 4,
+  // On two processors: about three wait for processes while the others compute.
+  maxWorkers: 5,
   testSequencer: '<rootDir>/test/support/jest/sequencer.js',
 };

@@ -20,7 +20,7 @@ const USERS: readonly Omit<AccountFacts, 'id'>[] = [
 ];
 
 /** How long to search; a longer search is worth its time now and then. */
-const SEARCH_MS = Number(process.env['MODEL_SECONDS'] ?? 12) * 1000;
+const SEARCH_MS = Number(process.env['MODEL_SECONDS'] ?? 6) * 1000;
 
 /** How long after it to look for a smaller failure. */
 const SHRINKING_MS = 10_000;

@@ -2,16 +2,17 @@
 
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-/** Suites that wait for processes to start and end. */
+/** Suites that wait for processes to start and end, or for what hangs. */
 const WAITING = /\/test\/(servers|faults|cli)\//;
 
-/** Begins with those that wait most, so that others compute meanwhile and none is left at the end. */
-class WaitingFirstSequencer extends Sequencer {
+/** Takes by turns a suite that waits and one that computes, so that processors are never idle. */
+class TakingTurnsSequencer extends Sequencer {
   sort(tests) {
-    return [...super.sort(tests)].sort(
-      (a, b) => Number(WAITING.test(b.path)) - Number(WAITING.test(a.path)),
-    );
+    const all = [...super.sort(tests)];
+    const waiting = all.filter(({ path }) => WAITING.test(path));
+    const computing = all.filter(({ path }) => !WAITING.test(path));
+    return [...waiting.flatMap((test) => [test, ...computing.splice(0, 1)]), ...computing];
   }
 }
 
-module.exports = WaitingFirstSequencer;
+module.exports = TakingTurnsSequencer;
