@@ -231,8 +231,8 @@ export type Accounts = Pick<
 >;
 
 function asAccount(document: AccountDocument): Account {
-  const { _id: id, tier, timezone, revision, usage } = document;
-  return { id, tier, timezone, revision, usage };
+  const { _id: id, tier, timezone, createdAt, revision, usage } = document;
+  return { id, tier, timezone, createdAt, revision, usage };
 }
 
 function asView(document: TokenDocument): TokenView {

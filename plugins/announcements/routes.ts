@@ -9,6 +9,7 @@ export function routes(announcements: AnnouncementService): Operation[] {
       path: '/api/announcements',
       summary: 'List the active announcements',
       access: { anyToken: 'announcements concern everybody' },
+      notCacheable: 'announcements belong to no account, and come and go with time',
       response: { schema: announcementList, description: 'The active announcements' },
       tool: {
         name: 'list_announcements',

@@ -10,7 +10,7 @@ import type { Host } from '../../src/plugins/host';
  */
 export function requireQuota(
   host: Host,
-  account: Account,
+  account: Pick<Account, 'id' | 'tier' | 'usage'>,
   wanted: Readonly<Record<string, number>>,
 ): void {
   for (const [quota, count] of Object.entries(wanted)) {

@@ -7,6 +7,7 @@ import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 
 import { PROJECT_FOLDER } from '../../src/core/project';
+import { MIN_COMPRESSED } from '../../src/core/content';
 import { send } from '../../test/support/raw';
 import { startService, type TestService } from '../../test/support/service';
 
@@ -97,6 +98,10 @@ describe.each(['/openapi.json', '/docs', '/docs/start.js', '/docs/swagger-ui-bun
     ])('is sent as %s to who accepts %s', async (coding, accepted, decompress) => {
       const plain = await get({});
       const answer = await get({ 'Accept-Encoding': accepted });
+      if (plain.bytes.length < MIN_COMPRESSED) {
+        expect(answer.bytes.equals(plain.bytes)).toBe(true);
+        return;
+      }
       expect(answer.headers['content-encoding']).toBe(coding);
       expect(answer.headers['content-length']).toBe(String(answer.bytes.length));
       expect(decompress(answer.bytes).equals(plain.bytes)).toBe(true);
@@ -122,7 +127,7 @@ describe.each(['/openapi.json', '/docs', '/docs/start.js', '/docs/swagger-ui-bun
       };
       const answer = await get(asked);
       expect([answer.status, answer.body, answer.headers.etag]).toEqual([304, '', etag]);
-      expect((await get({ 'If-None-Match': etag })).status).toBe(200);
+      expect((await get({ 'If-None-Match': '"other"' })).status).toBe(200);
     });
   },
 );

@@ -9,6 +9,7 @@ import {
   invalidToken,
   MAX_DETAILS,
   payloadTooLarge,
+  preconditionFailed,
   rateLimited,
   serviceUnavailable,
   unauthorized,
@@ -16,6 +17,7 @@ import {
   validationError,
 } from '../../src/core/errors';
 import { hostSettings } from '../../src/core/host-settings';
+import { success } from '../../src/fields/joi';
 import { type Json, type JsonObject, jsonSchemaOf } from '../../src/fields/json-schema';
 import type { Operation } from '../../src/plugins/operation';
 import type { ApiDescription, Transport, TransportMethod } from '../../src/plugins/transport';
@@ -92,7 +94,7 @@ function errorSchema(errors: readonly ErrorCode[]): JsonObject {
 }
 
 function describe(operation: Operation): JsonObject {
-  const { access, body, idempotent, path, response, summary, tool } = operation;
+  const { access, body, path, response, summary, tool } = operation;
   const scope = 'scope' in access ? `Scope: ${access.scope}.` : '';
   return {
     summary,
@@ -101,9 +103,9 @@ function describe(operation: Operation): JsonObject {
     ...('name' in tool ? { operationId: tool.name } : {}),
     security: 'public' in access ? [] : [{ token: [] }],
     parameters: [
-      ...Object.keys(operation.params ?? {}).map((name) => parameter(name, 'path')),
+      ...Object.keys(operation.params ?? {}).map(pathParameter),
       ...queryParameters(operation),
-      ...(idempotent ? [parameter('Idempotency-Key', 'header')] : []),
+      ...headersOf(operation).map(headerParameter),
     ],
     ...(body
       ? { requestBody: { required: true, content: json(jsonSchemaOf(body, 'input')) } }
@@ -111,15 +113,44 @@ function describe(operation: Operation): JsonObject {
     responses: {
       [response.status]: {
         description: response.description,
+        ...(hasEtag(operation) ? { headers: { ETag: ETAG } } : {}),
         content: {
           [response.type ?? 'application/json']: {
             schema: jsonSchemaOf(response.schema, 'output'),
           },
         },
       },
+      ...(isConditional(operation)
+        ? { 304: { description: 'The client has this answer', headers: { ETag: ETAG } } }
+        : {}),
       ...responsesOf(errorsOf(operation)),
     },
   };
+}
+
+const ETAG = {
+  description: 'Names what the answer says, for If-None-Match and If-Match',
+  schema: { type: 'string' },
+};
+
+function isConditional({ access, method }: Operation): boolean {
+  return method === 'GET' && !('public' in access);
+}
+
+function hasEtag(operation: Operation): boolean {
+  return (
+    isConditional(operation) ||
+    (operation.method !== 'GET' && operation.response.schema !== success)
+  );
+}
+
+/** The headers of requests that say how an operation is to be done. */
+function headersOf(operation: Operation): (keyof typeof HEADERS)[] {
+  return [
+    ...(operation.idempotent ? ['Idempotency-Key' as const] : []),
+    ...(operation.state ? ['If-Match' as const] : []),
+    ...(isConditional(operation) ? ['If-None-Match' as const] : []),
+  ];
 }
 
 function describeTransport(
@@ -165,10 +196,18 @@ function json(schema: JsonObject): JsonObject {
   return { 'application/json': { schema } };
 }
 
-/** How parameters look that no schema describes. */
-const PARAMETERS = {
-  path: { type: 'string', format: 'uuid' },
-  header: {
+const HEADERS = {
+  'If-Match': {
+    type: 'string',
+    description:
+      'The ETag of the record as the caller knows it: where the record is in another state by now, the answer is 412 and nothing is changed',
+  },
+  'If-None-Match': {
+    type: 'string',
+    description:
+      'The ETag of an answer that the caller has: while it is the same, the answer is 304',
+  },
+  'Idempotency-Key': {
     type: 'string',
     minLength: 1,
     maxLength: 255,
@@ -176,8 +215,12 @@ const PARAMETERS = {
   },
 } as const;
 
-function parameter(name: string, place: keyof typeof PARAMETERS): JsonObject {
-  return { name, in: place, required: place === 'path', schema: { ...PARAMETERS[place] } };
+function pathParameter(name: string): JsonObject {
+  return { name, in: 'path', required: true, schema: { type: 'string', format: 'uuid' } };
+}
+
+function headerParameter(name: keyof typeof HEADERS): JsonObject {
+  return { name, in: 'header', required: false, schema: { ...HEADERS[name] } };
 }
 
 function queryParameters({ query }: Operation): JsonObject[] {
@@ -194,7 +237,7 @@ function queryParameters({ query }: Operation): JsonObject[] {
 
 /** What may go wrong follows from what the operation is; it lists only what is its own. */
 function errorsOf(operation: Operation): ErrorCode[] {
-  const { access, body, errors = [], feature, idempotent, limit, params = {} } = operation;
+  const { access, body, errors = [], feature, idempotent, limit, params = {}, state } = operation;
   return [
     // Also where nothing is taken: a query parameter that nobody knows is refused.
     validationError,
@@ -204,6 +247,7 @@ function errorsOf(operation: Operation): ErrorCode[] {
     ...(feature ? [featureNotAvailable] : []),
     ...(typeof limit === 'string' ? [rateLimited] : []),
     ...(idempotent ? [idempotencyConflict, idempotencyMismatch] : []),
+    ...(state ? [preconditionFailed] : []),
     ...Object.values(params),
     ...errors,
     ...OUR_ERRORS,

@@ -1,12 +1,13 @@
 import type { Context } from 'koa';
 
+import { Content } from '../../src/core/content';
 import { notFound } from '../../src/core/errors';
 import type { JsonSchema } from '../../src/fields/json-schema';
 import { definePlugin } from '../../src/plugins/plugin';
+import { sendContent } from '../../src/plugins/send-content';
 import type { ApiDescription } from '../../src/plugins/transport';
 import { openApiDocument } from './document';
-import { page, serveFile } from './page';
-import { StaticContent } from './static-content';
+import { serveFile, servePage } from './page';
 
 const access = { public: 'what the API can do is no secret' };
 
@@ -20,10 +21,11 @@ export default definePlugin({
   name: 'docs',
   requires: [],
   setup: () => {
-    let document: StaticContent | undefined;
+    let document: Content | undefined;
     const serveDocument = (ctx: Context, api: ApiDescription): Promise<void> => {
-      document ??= new StaticContent('application/json', JSON.stringify(openApiDocument(api)));
-      return document.serve(ctx);
+      document ??= new Content(JSON.stringify(openApiDocument(api)));
+      ctx.set('Cache-Control', 'no-cache');
+      return sendContent(ctx, document, 'application/json');
     };
     return {
       transports: [
@@ -54,7 +56,7 @@ export default definePlugin({
                 200: { description: 'HTML', content: { 'text/html': TEXT } },
                 ...NOT_MODIFIED,
               },
-              handler: (ctx) => page.serve(ctx),
+              handler: servePage,
             },
           },
         },

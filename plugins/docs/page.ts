@@ -3,8 +3,9 @@ import path from 'node:path';
 
 import type { Context } from 'koa';
 
+import { Content } from '../../src/core/content';
 import { notFound } from '../../src/core/errors';
-import { StaticContent } from './static-content';
+import { sendContent } from '../../src/plugins/send-content';
 
 /** Found without loading the package, which takes a quarter of the program's start. */
 const SWAGGER_UI = path.dirname(require.resolve('swagger-ui-dist/package.json'));
@@ -44,26 +45,35 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The page that shows the OpenAPI document to people. */
-export const page = new StaticContent('text/html', PAGE, {
-  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
-});
+const page = new Content(PAGE);
 
-const FILE_HEADERS = { 'Cache-Control': 'public, max-age=3600' };
-const files = new Map([['start.js', new StaticContent('text/javascript', START, FILE_HEADERS)]]);
+/** The page that shows the OpenAPI document to people. */
+export function servePage(ctx: Context): Promise<void> {
+  ctx.set({ 'Cache-Control': 'no-cache', 'Content-Security-Policy': CONTENT_SECURITY_POLICY });
+  return sendContent(ctx, page, 'text/html');
+}
+
+interface PageFile {
+  type: string;
+  content: Content;
+}
+
+const files = new Map([['start.js', { type: 'text/javascript', content: new Content(START) }]]);
 
 /** A file that the page loads. @throws ApiError not_found */
 export function serveFile(ctx: Context & { params?: Record<string, string> }): Promise<void> {
-  return fileOf(ctx.params?.['file'] ?? '').serve(ctx);
+  const { content, type } = fileOf(ctx.params?.['file'] ?? '');
+  ctx.set('Cache-Control', 'public, max-age=3600');
+  return sendContent(ctx, content, type);
 }
 
 /** Read once, when it is first asked for. */
-function fileOf(name: string): StaticContent {
+function fileOf(name: string): PageFile {
   const known = files.get(name);
   if (known) return known;
   const type = SWAGGER_UI_FILES.get(name);
   if (type === undefined) throw notFound.error();
-  const file = new StaticContent(type, readFileSync(path.join(SWAGGER_UI, name)), FILE_HEADERS);
+  const file = { type, content: new Content(readFileSync(path.join(SWAGGER_UI, name))) };
   files.set(name, file);
   return file;
 }

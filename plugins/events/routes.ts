@@ -86,6 +86,7 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
         description:
           "Correct an event: its text, moment, photos or growth; id is the event's. Fields left out stay as they are; photoIds replaces all photos. The type and the plant cannot change: delete the event and log another.",
       },
+      state: ({ tx, params }) => events.get(tx, params.id),
       handler: ({ tx, params, body }) => events.update(tx, params.id, body),
     }),
     remove({
@@ -98,6 +99,7 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
         description:
           "Delete an event, so that it counts nowhere any more; id is the event's. This cannot be undone.",
       },
+      state: ({ tx, params }) => events.get(tx, params.id),
       handler: ({ tx, params }) => events.delete(tx, params.id),
     }),
   ];

@@ -61,6 +61,11 @@ export class EventService {
     return { ...event.toView(document), photos };
   }
 
+  /** @throws ApiError event_not_found */
+  async get(tx: Transaction, id: string): Promise<EventView> {
+    return this.#present(tx, await this.#requireLive(tx, id));
+  }
+
   /** Changes the fields given; none given changes nothing. @throws ApiError event_not_found */
   async update(tx: Transaction, id: string, body: UpdateEvent): Promise<EventView> {
     const before = await this.#requireLive(tx, id);

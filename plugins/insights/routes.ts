@@ -15,7 +15,7 @@ export function routes(insights: InsightService): Operation[] {
         description:
           "Read what the care of all plants adds up to: totals, care by day over the last 365 days, watering streaks in days, species, and growth by plant and unit. Days are calendar days in the account's time zone. For the history of one plant use list_events.",
       },
-      handler: ({ account, now }) => insights.read(account, now),
+      handler: ({ account, now, validUntil }) => insights.read(account, now, validUntil),
     }),
   ];
 }

@@ -15,6 +15,8 @@ import type { GrowthDocument } from './model';
 import { lengthOf, type Run } from './runs';
 import type { InsightsView } from './schema';
 
+const QUARTER_MS = 15 * 60 * 1000;
+
 /** How far back `careActivityByDay` goes, today included. */
 const ACTIVITY_DAYS = 365;
 
@@ -36,14 +38,23 @@ export class InsightService {
     this.#dependencies = dependencies;
   }
 
-  async read(account: Account, now: Date): Promise<InsightsView> {
-    const view = await this.#readAtOneMoment(account, now);
+  /** @param validUntil gets to know until when they stay as they are, if nothing is written */
+  async read(
+    account: Account,
+    now: Date,
+    validUntil: (moment: Date) => void,
+  ): Promise<InsightsView> {
+    const view = await this.#readAtOneMoment(account, now, validUntil);
     if (view) return view;
     await this.#host.transact(account.id, (tx) => this.#dependencies.careDays.summarize(tx));
-    return this.read(account, now);
+    return this.read(account, now, validUntil);
   }
 
-  #readAtOneMoment(account: Account, now: Date): Promise<InsightsView | undefined> {
+  #readAtOneMoment(
+    account: Account,
+    now: Date,
+    validUntil: (moment: Date) => void,
+  ): Promise<InsightsView | undefined> {
     const { plants, careDays, growth } = this.#dependencies;
     return this.#host.snapshot(async (session) => {
       const scope = { userId: account.id, session };
@@ -54,6 +65,12 @@ export class InsightService {
       if (!history) return undefined;
       const gardens = await plants.summaries(account.id, session);
       const totals = await growth.read(account.id, session);
+      validUntil(nextDay(now));
+      const [first] = gardens;
+      if (first) {
+        const days = daysSince(first.createdAt, now) + 1;
+        validUntil(new Date(first.createdAt.getTime() + days * DAY_MS));
+      }
       return {
         overview: overview(gardens, history.sums, account.usage['photos'] ?? 0, now),
         careActivityByDay: history.activity,
@@ -111,6 +128,16 @@ export class InsightService {
   }
 }
 
+/** A moment that no calendar day begins before: in every time zone they begin at a quarter. */
+function nextDay(now: Date): Date {
+  return new Date((Math.floor(now.getTime() / QUARTER_MS) + 1) * QUARTER_MS);
+}
+
+/** Whole periods of 24 hours. */
+function daysSince(moment: Date, now: Date): number {
+  return Math.max(0, Math.floor((now.getTime() - moment.getTime()) / DAY_MS));
+}
+
 function overview(
   plants: readonly PlantSummary[],
   { events: totalEvents, weekdays }: CareSums,
@@ -122,9 +149,7 @@ function overview(
     totalPlants: plants.length,
     totalEvents,
     totalPhotos,
-    daysSinceFirstPlant: first
-      ? Math.max(0, Math.floor((now.getTime() - first.createdAt.getTime()) / DAY_MS))
-      : null,
+    daysSinceFirstPlant: first ? daysSince(first.createdAt, now) : null,
     // The first of equals: ties go to the earlier weekday.
     mostActiveDay:
       totalEvents === 0 ? null : (WEEKDAYS[weekdays.indexOf(Math.max(...weekdays))] ?? null),

@@ -22,7 +22,7 @@ import { type CatalogTool, ToolCatalog } from './tools/catalog';
 import {
   errorResult,
   invalidArguments,
-  batchesResult,
+  piecesResult,
   storedError,
   successResult,
 } from './tools/results';
@@ -98,8 +98,10 @@ export class Endpoint {
     try {
       const input = tool.arguments.toInput(args);
       const result = await api.call(tool.operation, principal, input, ctx);
+      if ('content' in result) return successResult(result.content.body.toString(), tool);
       if ('value' in result) return successResult(JSON.stringify(result.value), tool);
-      if ('batches' in result) return await batchesResult(result.batches, tool);
+      if ('pieces' in result) return await piecesResult(result.pieces, tool);
+      if ('unchanged' in result) throw new Error('A tool has no conditional requests.');
       if (result.replayed) ctx.set('Idempotent-Replayed', 'true');
       if (result.status < 400) return successResult(result.json, tool);
       return errorResult(storedError(result.json, tool), tool, args);

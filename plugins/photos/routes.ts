@@ -50,6 +50,7 @@ export function routes(photos: PhotoService): Operation[] {
         description:
           'Set the square crop of a photo, in pixels of the image. Width and height may differ by at most 2, and the crop must lie inside the image; get_photo has its size.',
       },
+      state: ({ tx, params }) => photos.get(tx, params.id),
       handler: ({ tx, params, body }) => photos.crop(tx, params.id, body),
     }),
   ];

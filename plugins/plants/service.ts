@@ -46,8 +46,8 @@ export class PlantService {
   }
 
   /** @throws ApiError plant_not_found */
-  async get(userId: string, id: string): Promise<PlantView> {
-    return this.#presentOne({ userId }, await this.#plants.get({ userId }, id));
+  async get(scope: AccountScope, id: string): Promise<PlantView> {
+    return this.#presentOne(scope, await this.#plants.get(scope, id));
   }
 
   /** @throws ApiError photo_not_found for a primary photo that is not the account's */

@@ -4,6 +4,7 @@ import type { ClientSession } from 'mongoose';
 import type { Logger } from 'pino';
 
 import { Admission } from '../calls/admission';
+import { AnswerCache } from '../calls/answer-cache';
 import { CallPipeline } from '../calls/pipeline';
 import { RateLimiter } from '../calls/rate-limit';
 import { RedisConnection } from '../calls/redis-connection';
@@ -141,6 +142,7 @@ export class App {
       admission,
       limiter,
       unitOfWork,
+      answers: new AnswerCache(this.settings.of(hostSettings.answerCacheMegabytes)),
       idempotency: this.#idempotency,
       availability,
       quotas: this.#quotas,

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 
-import { ApiError, validationError } from '../core/errors';
+import { Content, etagOf, namesEtag } from '../core/content';
+import { ApiError, preconditionFailed, validationError } from '../core/errors';
 import type { Account, Principal } from '../core/identity';
 import type { Settings } from '../core/settings';
 import { isAsyncIterable } from '../core/values';
@@ -12,6 +13,8 @@ import type { Operation } from '../plugins/operation';
 import type { Quota } from '../plugins/plugin';
 import type { CallInput, CallResult } from '../plugins/transport';
 import type { Admission } from './admission';
+import { type AnswerCache, type AnswerKey, answerKeyOf, revisionEtag } from './answer-cache';
+import { arrayText } from './array-text';
 import { authorize } from './authorize';
 import type { RateLimiter, ReplyHeaders } from './rate-limit';
 import { checkedResponse, type ValidInput, validateInput } from './validate';
@@ -26,11 +29,15 @@ export interface Call {
   /** Reads the input; called only once the caller may make the call. */
   input: () => Promise<CallInput>;
   idempotencyKey?: string | undefined;
+  /** The headers of a conditional request (docs/decisions.md, "Conditional requests"). */
+  ifMatch?: string | undefined;
+  ifNoneMatch?: string | undefined;
   /** Fulfilled when the answer was sent or its caller is gone. */
   sent: Promise<unknown>;
 }
 
 interface Dependencies {
+  answers: AnswerCache;
   admission: Admission;
   limiter: RateLimiter;
   unitOfWork: UnitOfWork;
@@ -43,9 +50,9 @@ interface Dependencies {
 }
 
 /**
- * The steps that every call passes, in this order: rate limit, scope, tier, validation,
- * admission, idempotency, quota, handler, response. Transports authenticate, read and write; none
- * of them can skip a step.
+ * The steps that every call passes, in this order: rate limit, scope, tier, validation, cache,
+ * admission, idempotency, If-Match, quota, handler, response. Transports authenticate, read and
+ * write; none of them can skip a step.
  */
 export class CallPipeline {
   readonly #dependencies: Dependencies;
@@ -65,10 +72,17 @@ export class CallPipeline {
     }
     const input = validateInput(operation, await call.input());
     const account = principal?.account;
-    if (!account) return this.#read(operation, undefined, input, call.log);
+    // What needs no token is asked by probes, which want to know what is there.
+    if (!account) {
+      return { value: await this.#handle(operation, { ...input, log: call.log, now: new Date() }) };
+    }
+    const key = operation.cacheable ? answerKeyOf(operation, account, input) : undefined;
+    const content = key && this.#dependencies.answers.get(key, new Date());
+    if (content) return { content };
     const kind = operation.method === 'GET' ? 'read' : 'write';
     const leave = await this.#dependencies.admission.enter(kind, account.id, call.sent);
     try {
+      if (operation.method === 'GET') return await this.#read(operation, account, input, call, key);
       return await this.#runFor(account, operation, input, call);
     } finally {
       void call.sent.then(leave);
@@ -81,41 +95,63 @@ export class CallPipeline {
     input: ValidInput,
     call: Call,
   ): Promise<CallResult> {
-    if (operation.method === 'GET') {
-      return this.#read(operation, account, input, call.log);
-    }
     if (operation.idempotent && call.idempotencyKey !== undefined) {
-      return this.#runOnce(operation, account, call.idempotencyKey, input, call.log);
+      return this.#runOnce(operation, account, call.idempotencyKey, input, call);
     }
     const value = await this.#dependencies.unitOfWork.run(account.id, (tx) =>
-      this.#write(operation, tx, input, call.log),
+      this.#write(operation, tx, input, call),
     );
     return { value };
   }
 
   async #read(
     operation: Operation,
-    account: Account | undefined,
+    account: Account,
     input: ValidInput,
-    log: Logger,
+    { ifNoneMatch = '', log }: Call,
+    key: AnswerKey | undefined,
   ): Promise<CallResult> {
-    const { availability } = this.#dependencies;
-    const handle = (): Promise<unknown> =>
-      this.#handle(operation, { ...input, log, account, now: new Date() });
-    // What needs no token is asked by probes, which want to know what is there.
-    if (!account) return { value: await handle() };
-    const value = await availability.read(handle);
-    return isAsyncIterable(value) ? { batches: availability.readEach(value) } : { value };
+    const { answers, availability } = this.#dependencies;
+    let validUntil = Infinity;
+    const call = {
+      ...input,
+      log,
+      account,
+      now: new Date(),
+      validUntil: (moment: Date) => {
+        validUntil = Math.min(validUntil, moment.getTime());
+      },
+    };
+    const value = await availability.read(() => this.#handle(operation, call));
+    let text: string;
+    if (isAsyncIterable(value)) {
+      const etag = revisionEtag(key ?? answerKeyOf(operation, account, input));
+      if (namesEtag(ifNoneMatch, etag)) return { unchanged: etag };
+      const made = await arrayText(availability.readEach(value), log);
+      if (typeof made !== 'string') return { pieces: made, etag };
+      text = made;
+    } else {
+      text = JSON.stringify(value);
+    }
+    const content = new Content(text);
+    if (key) answers.set(key, content, validUntil);
+    return { content };
   }
 
   async #write(
     operation: Operation,
     tx: Transaction,
     input: ValidInput,
-    log: Logger,
+    { ifMatch, log }: Call,
   ): Promise<unknown> {
+    const call = { ...input, log, tx, now: tx.now };
+    if (operation.state && ifMatch !== undefined) {
+      // As in `#handle`.
+      const state = JSON.stringify(await operation.state(call as never));
+      if (!namesEtag(ifMatch, etagOf(state))) throw preconditionFailed.error();
+    }
     if (operation.quota !== undefined) await this.#takeQuota(operation.quota, tx);
-    return this.#handle(operation, { ...input, log, tx, now: tx.now });
+    return this.#handle(operation, call);
   }
 
   async #handle(operation: Operation, call: object): Promise<unknown> {
@@ -129,7 +165,7 @@ export class CallPipeline {
     account: Account,
     key: string,
     input: ValidInput,
-    log: Logger,
+    call: Call,
   ): Promise<CallResult> {
     if (key.length === 0 || key.length > 255) {
       throw validationError.error('The header Idempotency-Key must have 1 to 255 characters.');
@@ -147,7 +183,7 @@ export class CallPipeline {
     const work = async (): Promise<StoredResponse> => {
       try {
         return await unitOfWork.run(account.id, async (tx) => {
-          const value = await this.#write(operation, tx, input, log);
+          const value = await this.#write(operation, tx, input, call);
           const response = { status: operation.response.status, body: JSON.stringify(value) };
           await idempotency.store(request, response, tx);
           return response;

@@ -23,6 +23,14 @@ export const CONVENTIONS: readonly { topic: string; rule: string }[] = [
     rule: `A 400 \`validation_error\` names every fault of the body and the query at once: \`error\` the first one and how many more there are, \`details\` the first ${MAX_DETAILS} as \`[{ field, message }]\`. Messages are for people and may change; codes do not.`,
   },
   {
+    topic: 'Conditions',
+    rule: 'What a token reads carries an `ETag`: sent back as `If-None-Match` it is answered with 304, without a body, as long as the answer is the same. The `ETag` of a single record may be sent as `If-Match` with a change or deletion of it: where the record is in another state by then, the answer is 412 `precondition_failed` and nothing is changed.',
+  },
+  {
+    topic: 'Compression',
+    rule: 'Answers of 1 KiB and more are compressed with brotli or gzip for those who accept it.',
+  },
+  {
     topic: 'Methods',
     rule: '`HEAD` is answered wherever `GET` is. Any other method that a path does not have is a 405 `method_not_allowed` with the header `Allow`; a path that is not here is a 404 `not_found`.',
   },

@@ -135,6 +135,11 @@ export const methodNotAllowed = new ErrorCode(
   405,
   'This path does not take this method; the header Allow lists those that it takes.',
 );
+export const preconditionFailed = new ErrorCode(
+  'precondition_failed',
+  412,
+  'The record is not in the state any more that If-Match names.',
+);
 export const idempotencyConflict = new ErrorCode(
   'idempotency_conflict',
   409,
@@ -171,6 +176,7 @@ export const hostErrors: readonly ErrorCode[] = [
   rateLimited,
   notFound,
   methodNotAllowed,
+  preconditionFailed,
   idempotencyConflict,
   idempotencyMismatch,
   serviceUnavailable,

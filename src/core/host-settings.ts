@@ -93,6 +93,12 @@ export const hostSettings = {
     60,
     'Failed authentications a minute per client address, or /64 of IPv6',
   ),
+  answerCacheMegabytes: new Setting(
+    'ANSWER_CACHE_MB',
+    Joi.number().integer().min(0).max(4096).required(),
+    32,
+    'Megabytes of memory for answers to reads, kept until their account is written to; 0 for none',
+  ),
   idempotencyKeepHours: new Setting(
     'IDEMPOTENCY_KEEP_HOURS',
     Joi.number().integer().min(24).max(LONGEST_EXPIRY).required(),

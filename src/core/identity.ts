@@ -10,6 +10,7 @@ export interface Account {
   tier: Tier;
   /** IANA name; calendar days are reckoned in it. */
   timezone: string;
+  createdAt: Date;
   /** Moves with every write to the account's data. */
   revision: number;
   /** How many records count against each quota. */

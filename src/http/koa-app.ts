@@ -8,6 +8,7 @@ import { validationError } from '../core/errors';
 import { hostSettings } from '../core/host-settings';
 import type { Settings } from '../core/settings';
 import { asApiError } from '../calls/failures';
+import { compression } from './compression';
 import { METHODS } from './methods';
 import type { Metrics } from './metrics';
 import { sliceLargeBodies } from './slices';
@@ -33,6 +34,7 @@ export function koaApp({ settings, log, metrics, routes, isClosing }: Dependenci
   app.use(securityHeaders(settings));
   app.use(corsFor(settings.of(hostSettings.corsOrigins)));
   app.use(sliceLargeBodies);
+  app.use(compression);
   for (const middleware of routes) app.use(middleware);
   // Errors after the answer began, such as a client that went away, end here.
   app.on('error', (error: Error) => {
@@ -117,7 +119,7 @@ function corsFor(origins: readonly string[]): Middleware {
     },
     allowMethods: METHODS.join(','),
     exposeHeaders:
-      'Allow,X-Request-Id,RateLimit,RateLimit-Policy,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,Retry-After,Idempotent-Replayed,WWW-Authenticate',
+      'Allow,ETag,X-Request-Id,RateLimit,RateLimit-Policy,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,Retry-After,Idempotent-Replayed,WWW-Authenticate',
     maxAge: 86_400,
   });
 }

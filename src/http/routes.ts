@@ -12,7 +12,7 @@ import type {
   TransportApi,
   TransportMethod,
 } from '../plugins/transport';
-import { arrayBody } from './array-body';
+import { answer } from './answer';
 import { authenticate } from './authenticate';
 import { readJson } from './body';
 import type { Admission } from '../calls/admission';
@@ -72,20 +72,11 @@ function serve(operation: Operation, { pipeline, admission, limiter, identity }:
       principal: isPublic ? undefined : await authenticate(ctx, identity, limiter),
       input: inputOf,
       idempotencyKey: idempotencyKeyOf(ctx),
+      ifMatch: ctx.headers['if-match'],
+      ifNoneMatch: ctx.headers['if-none-match'],
       sent: sentOf(ctx),
     });
-    ctx.status = 'status' in outcome ? outcome.status : operation.response.status;
-    if ('batches' in outcome) {
-      ctx.type = 'application/json';
-      ctx.body = await arrayBody(outcome.batches, logOf(ctx));
-    } else if ('json' in outcome) {
-      ctx.type = 'application/json';
-      if (outcome.replayed) ctx.set('Idempotent-Replayed', 'true');
-      ctx.body = outcome.json;
-    } else {
-      ctx.type = operation.response.type ?? 'application/json';
-      ctx.body = operation.response.type ? outcome.value : JSON.stringify(outcome.value);
-    }
+    await answer(ctx, operation, outcome);
     if (!isPublic) admission.hold(ctx.length, sentOf(ctx));
   };
 }

@@ -65,6 +65,8 @@ export interface ReadCall<Query, Names extends string> extends CallBase {
   /** Text forms of UUIDs, checked and in lower case. */
   params: Readonly<Record<Names, string>>;
   query: Query;
+  /** Says when time alone makes the answer another one; without it only writes do. */
+  validUntil: (moment: Date) => void;
 }
 
 /** What the handler of a public read gets. */
@@ -89,6 +91,10 @@ export interface Operation extends OperationBase<string> {
   quota?: string;
   /** Whether it takes an Idempotency-Key. */
   idempotent: boolean;
+  /** Whether an answer is as good as a new one as long as nothing is written to the account. */
+  cacheable: boolean;
+  /** What an If-Match is compared with: the record as answers show it. */
+  state?: Handler;
   handler: Handler;
 }
 
@@ -100,13 +106,15 @@ export type Handler = (call: never) => Promise<unknown>;
 
 interface ReadOperation<Query, Names extends string> extends OperationBase<Names> {
   access: { scope: string } | { anyToken: string };
+  /** Why the answer may change without a write to the account's data; without it, it may not. */
+  notCacheable?: string;
   /** `reads` unless given. */
   limit?: Limit;
   response: DeclaredResponse;
   query?: Joi.ObjectSchema<Query>;
   /**
-   * Answers a value or, where that is an array without a bound, an async iterable of its items,
-   * which are sent as they come.
+   * Answers a value or, where that is an array without a bound, an async iterable of batches of its
+   * items, which are sent as they come.
    */
   handler: (call: ReadCall<Query, Names>) => Promise<unknown>;
 }
@@ -129,23 +137,29 @@ interface WriteOperation<Body, Names extends string> extends OperationBase<Names
   quota?: string;
   /** Why a POST takes no Idempotency-Key; every other POST takes one. */
   notIdempotent?: string;
+  /** Reads the record as answers show it, where the operation takes If-Match. */
+  state?: (call: WriteCall<Body, Names>) => Promise<unknown>;
   handler: (call: WriteCall<Body, Names>) => Promise<unknown>;
 }
 
 interface DeleteOperation<Names extends string> extends OperationBase<Names> {
   access: { scope: string };
+  /** As of any write. */
+  state?: (call: WriteCall<undefined, Names>) => Promise<unknown>;
   handler: (call: WriteCall<undefined, Names>) => Promise<void>;
 }
 
 /** Declares an operation that changes nothing. */
-export function read<Query = undefined, Names extends string = never>(
-  operation: ReadOperation<Query, Names>,
-): Operation {
+export function read<Query = undefined, Names extends string = never>({
+  notCacheable,
+  ...operation
+}: ReadOperation<Query, Names>): Operation {
   return {
     limit: 'reads',
     ...operation,
     method: 'GET',
     idempotent: false,
+    cacheable: notCacheable === undefined,
     response: { status: 200, ...operation.response },
   };
 }
@@ -156,6 +170,7 @@ export function publicRead(operation: PublicOperation): Operation {
     ...operation,
     method: 'GET',
     idempotent: false,
+    cacheable: false,
     response: { status: 200, ...operation.response },
   };
 }
@@ -170,6 +185,7 @@ export function write<Body = undefined, Names extends string = never>({
     limit: 'writes',
     ...operation,
     idempotent: isPost && notIdempotent === undefined,
+    cacheable: false,
     response: { status: isPost ? 201 : 200, ...operation.response },
   };
 }

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 
+import type { Content } from '../core/content';
 import type { ErrorCode } from '../core/errors';
 import type { Principal } from '../core/identity';
 import type { JsonSchema } from '../fields/json-schema';
@@ -40,10 +41,15 @@ export interface CallInput {
   body: unknown;
 }
 
-/** What an operation answered: a value, an array batch by batch, or the JSON of a stored response. */
+/**
+ * What an operation answered: JSON that may be shared with other answers, JSON too long to be held,
+ * nothing where the caller has it by its entity tag, a value, or the JSON of a stored response.
+ */
 export type CallResult =
+  | { content: Content }
+  | { pieces: AsyncIterable<string>; etag: string }
+  | { unchanged: string }
   | { value: unknown }
-  | { batches: AsyncIterable<readonly unknown[]> }
   | { status: number; json: string; replayed: boolean };
 
 /** All that the API consists of, in a fixed order. */

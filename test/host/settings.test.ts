@@ -33,6 +33,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   TRUST_PROXY: 0,
   TLS_CERT_FILE: undefined,
   TLS_KEY_FILE: undefined,
+  ANSWER_CACHE_MB: 32,
   CORS_ORIGINS: [],
   MCP_ALLOWED_ORIGINS: [],
   RATE_LIMIT_PLANTS_CREATE_MAX: 60,

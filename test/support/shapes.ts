@@ -69,7 +69,7 @@ export function withoutDetails(body: unknown): unknown {
 export function faultsOf({ body }: { body: unknown }): string[] {
   const { code, details } = record(body);
   expect(code).toBe('validation_error');
-  // As decisions.md has it; whoever reads a name compares it.
+  // As docs/decisions.md has it; whoever reads a name compares it.
   const names = (details as { field: string }[]).map(({ field }) => field);
   expect(names).toEqual([...new Set(names)]);
   return [...new Set(names.map((name) => name.replace(/\[\d+\]$/, '')))].sort();

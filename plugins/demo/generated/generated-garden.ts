@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-import type { Account, Tier } from '../../../src/core/identity';
+import type { Tier } from '../../../src/core/identity';
 import type { ProgressBar } from '../../../src/plugins/command';
 import type { Host } from '../../../src/plugins/host';
 import type { Accounts } from '../../accounts';
@@ -66,9 +66,10 @@ export class GeneratedGarden {
     const { user, tier, seed } = options;
     const { accounts } = this.#dependencies;
     const known = await accounts.account(user);
-    const prospect: Account = {
-      ...(known ?? { id: user, timezone: 'UTC', revision: 0, usage: {} }),
+    const prospect = {
+      id: user,
       tier: tier ?? known?.tier ?? 'free',
+      usage: known?.usage ?? {},
     };
     requireQuota(this.#host, prospect, { plants: options.plants });
     const account = await accounts.ensureAccount(user, tier);

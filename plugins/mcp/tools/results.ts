@@ -11,7 +11,7 @@ import {
   serviceUnavailable,
   validationError,
 } from '../../../src/core/errors';
-import { jsonArray, MAX_ANSWER_BYTES } from '../../../src/core/json-array';
+import { MAX_ANSWER_BYTES } from '../../../src/core/json-array';
 import type { CatalogTool } from './catalog';
 
 /** The answer of an operation in the shape of its tool's output schema: arrays as `{ items }`. */
@@ -23,13 +23,13 @@ export function successResult(json: string, tool: CatalogTool): CallToolResult {
   return { content: [{ type: 'text', text }], structuredContent };
 }
 
-/** The same of an array that comes batch by batch; no more is read than can be answered. */
-export async function batchesResult(
-  batches: AsyncIterable<readonly unknown[]>,
+/** The same of a long answer that comes piece by piece; no more is read than can be answered. */
+export async function piecesResult(
+  pieces: AsyncIterable<string>,
   tool: CatalogTool,
 ): Promise<CallToolResult> {
   let json = '';
-  for await (const piece of jsonArray(batches)) {
+  for await (const piece of pieces) {
     json += piece;
     if (json.length > MAX_ANSWER_BYTES) return tooLarge(tool);
   }

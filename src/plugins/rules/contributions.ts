@@ -91,6 +91,8 @@ const operationSchema = Joi.object({
   errors: Joi.array().items(errorCode),
   quota: Joi.string(),
   idempotent: Joi.boolean(),
+  cacheable: Joi.boolean(),
+  state: Joi.function(),
   tool: Joi.alternatives(
     Joi.object({
       name: snakeName.required(),

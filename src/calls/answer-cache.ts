@@ -1,0 +1,65 @@
+import { LRUCache } from 'lru-cache';
+
+import { Content, etagOf } from '../core/content';
+import type { Account } from '../core/identity';
+import { type Operation, operationName } from '../plugins/operation';
+import type { ValidInput } from './validate';
+
+/** Which answer is asked for: it is the same as long as the account's revision is. */
+export interface AnswerKey {
+  name: string;
+  revision: number;
+}
+
+interface CachedAnswer {
+  content: Content;
+  revision: number;
+  /** When time alone will make it another, in milliseconds since 1970. */
+  validUntil: number;
+}
+
+/** The compressed forms of a body, and what stands around it, take about half of it again. */
+const BYTES_PER_BODY_BYTE = 1.5;
+const BYTES_PER_ANSWER = 1000;
+
+/**
+ * Answers to reads of an account's data. Such an answer follows from the data, and every write to
+ * it moves the account's revision, which authentication has just read from the database: so an
+ * answer of the same revision is as good as one made anew, whatever process wrote meanwhile.
+ */
+export class AnswerCache {
+  readonly #answers: LRUCache<string, CachedAnswer> | undefined;
+
+  /** @param megabytes how much memory it may take; 0 for none */
+  constructor(megabytes: number) {
+    if (megabytes === 0) return;
+    this.#answers = new LRUCache({
+      maxSize: megabytes * 1024 * 1024,
+      sizeCalculation: ({ content }, name) =>
+        Math.ceil(content.body.length * BYTES_PER_BODY_BYTE) + name.length + BYTES_PER_ANSWER,
+    });
+  }
+
+  get({ name, revision }: AnswerKey, now: Date): Content | undefined {
+    const cached = this.#answers?.get(name);
+    const isValid = cached?.revision === revision && cached.validUntil > now.getTime();
+    return isValid ? cached.content : undefined;
+  }
+
+  set({ name, revision }: AnswerKey, content: Content, validUntil: number): void {
+    this.#answers?.set(name, { content, revision, validUntil });
+  }
+}
+
+/** The key of a call's answer. */
+export function answerKeyOf(operation: Operation, account: Account, input: ValidInput): AnswerKey {
+  const { id, createdAt, revision } = account;
+  // An account that was deleted and made again begins with the revisions that it had.
+  const name = [id, createdAt.getTime(), operationName(operation), input.params, input.query];
+  return { name: JSON.stringify(name), revision };
+}
+
+/** An entity tag known before the answer is made: of what it is made from. */
+export function revisionEtag({ name, revision }: AnswerKey): string {
+  return etagOf(`${revision} ${name}`);
+}

@@ -1,0 +1,39 @@
+import type { Logger } from 'pino';
+
+import { jsonArray } from '../core/json-array';
+import { asApiError } from './failures';
+
+/** Answers up to about this length are made whole; in UTF-16 code units. */
+const MAX_WHOLE = 256 * 1024;
+
+/**
+ * The JSON of an array: whole where it is not long, else piece by piece, of which no more is made
+ * than its reader takes. What fails in the beginning is thrown here; what fails later can only cut
+ * the answer short.
+ */
+export async function arrayText(
+  batches: AsyncIterable<readonly unknown[]>,
+  log: Logger,
+): Promise<string | AsyncIterable<string>> {
+  const pieces = jsonArray(batches);
+  let begun = '';
+  while (begun.length < MAX_WHOLE) {
+    const piece = await pieces.next();
+    if (piece.done === true) return begun;
+    begun += piece.value;
+  }
+  return rest(begun, pieces, log);
+}
+
+async function* rest(
+  begun: string,
+  pieces: AsyncIterable<string>,
+  log: Logger,
+): AsyncGenerator<string> {
+  try {
+    yield begun;
+    yield* pieces;
+  } catch (error) {
+    throw asApiError(error, log);
+  }
+}

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+/** How a body may be compressed, the better one first. */
+export const CODINGS = ['br', 'gzip'] as const;
+export type Coding = (typeof CODINGS)[number];
+
+/** What is shorter is sent as it is: compressing it saves no packet. In bytes. */
+export const MIN_COMPRESSED = 1024;
+
+/** Beyond this brotli takes several times as long for a tenth less. */
+export const BROTLI_OPTIONS = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
+
+const COMPRESS = {
+  br: (body: Buffer) => promisify(brotliCompress)(body, BROTLI_OPTIONS),
+  gzip: (body: Buffer) => promisify(gzip)(body),
+};
+
+/** The body of an answer that may be sent many times: hashed once, and compressed once. */
+export class Content {
+  readonly body: Buffer;
+  /** The entity tag; it is that of the compressed forms too, which makes it a weak one there. */
+  readonly etag: string;
+  readonly #compressed = new Map<Coding, Promise<Buffer>>();
+
+  constructor(content: Buffer | string) {
+    this.body = Buffer.from(content);
+    this.etag = etagOf(this.body);
+  }
+
+  compressed(coding: Coding): Promise<Buffer> {
+    const compressed = this.#compressed.get(coding) ?? COMPRESS[coding](this.body);
+    this.#compressed.set(coding, compressed);
+    return compressed;
+  }
+}
+
+/** An entity tag of what a body says. */
+export function etagOf(body: Buffer | string): string {
+  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+}
+
+/**
+ * Whether the header If-Match or If-None-Match names an entity tag. Weak ones count: a proxy that
+ * compresses, as this program itself, makes them of strong ones.
+ */
+export function namesEtag(header: string, etag: string): boolean {
+  const named = header.split(',').map((each) => each.trim().replace(/^W\//, ''));
+  return named.includes('*') || named.includes(etag);
+}

@@ -1,0 +1,45 @@
+import { Readable } from 'node:stream';
+
+import type { Context } from 'koa';
+
+import { etagOf } from '../core/content';
+import { success } from '../fields/joi';
+import type { Operation } from '../plugins/operation';
+import { sendContent } from '../plugins/send-content';
+import type { CallResult } from '../plugins/transport';
+
+/** Writes what an operation answered into the response (docs/decisions.md, "Conditional requests"). */
+export async function answer(
+  ctx: Context,
+  operation: Operation,
+  outcome: CallResult,
+): Promise<void> {
+  const { status, type = 'application/json', schema } = operation.response;
+  if ('value' in outcome || 'json' in outcome) {
+    ctx.status = 'status' in outcome ? outcome.status : status;
+    ctx.type = type;
+    if ('json' in outcome) {
+      if (outcome.replayed) ctx.set('Idempotent-Replayed', 'true');
+      ctx.body = outcome.json;
+    } else {
+      ctx.body = operation.response.type ? outcome.value : JSON.stringify(outcome.value);
+    }
+    const isRecord = operation.method !== 'GET' && ctx.status < 300 && schema !== success;
+    if (isRecord) ctx.set('ETag', etagOf(String(ctx.body)));
+    return;
+  }
+  ctx.set('Cache-Control', 'private, no-cache');
+  ctx.vary('Authorization');
+  ctx.status = status;
+  if ('content' in outcome) {
+    await sendContent(ctx, outcome.content, type);
+  } else if ('unchanged' in outcome) {
+    ctx.set('ETag', outcome.unchanged);
+    ctx.vary('Accept-Encoding');
+    ctx.status = 304;
+  } else {
+    ctx.set('ETag', outcome.etag);
+    ctx.type = type;
+    ctx.body = Readable.from(outcome.pieces, { objectMode: false });
+  }
+}

@@ -1,0 +1,96 @@
+import accountsPlugin from '../../plugins/accounts';
+import { surfaceOf } from '../../src/app/surface';
+import { operationName } from '../../src/plugins/operation';
+import { resetClock, setClock } from '../support/clock';
+import { gardenOf } from '../support/garden';
+import { type Ids, operationRows, validRequest } from '../support/operations';
+import { startService, type TestService, type TestUser, userOf } from '../support/service';
+
+let service: TestService;
+let twin: TestService;
+let without: TestService;
+let user: TestUser;
+let ids: Ids;
+
+beforeAll(async () => {
+  service = await startService();
+  const { mongodbUri } = service;
+  // Another process, and one that makes each answer anew.
+  twin = await startService({ mongodbUri });
+  without = await startService({ mongodbUri, env: { ANSWER_CACHE_MB: '0' }, jobs: false });
+});
+beforeEach(async () => {
+  // The clock goes years ahead.
+  user = await service.user({ expiresInSeconds: 10 * 365 * 24 * 3600 });
+  ids = await gardenOf(user);
+});
+afterEach(resetClock);
+afterAll(async () => {
+  await without.close();
+  await twin.close();
+  await service.close();
+});
+
+const rows = operationRows();
+const reads = rows.filter(([, { access, method }]) => method === 'GET' && 'scope' in access);
+const writes = rows.filter(([, { method }]) => method !== 'GET');
+
+/** What both processes with a cache answer, each beside what is made anew. */
+async function expectFresh(moment: string): Promise<void> {
+  const readers = [service, twin, without].map(({ url }) => userOf(url, user.id, user.token));
+  for (const [name, operation] of reads) {
+    const { path } = validRequest(operation, ids);
+    const texts = [];
+    for (const reader of readers) {
+      const { status, text } = await reader.get(path);
+      texts.push(`${status} ${text}`);
+    }
+    expect([moment, name, ...texts]).toEqual([moment, name, texts[2], texts[2], texts[2]]);
+  }
+}
+
+const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
+
+test('whatever is written through one process, no process answers as it was before', async () => {
+  await expectFresh('at first');
+  for (const [index, [name, operation]] of writes.entries()) {
+    const { method, path, body } = validRequest(operation, ids);
+    const writer = userOf(index % 2 === 0 ? twin.url : service.url, user.id, user.token);
+    await writer[METHODS[method]](path, body).expect(operation.response.status);
+    await expectFresh(`after ${name}`);
+    if (method === 'DELETE') ids = await gardenOf(user);
+  }
+});
+
+test('what changes with the account changes with it at once', async () => {
+  await expectFresh('at first');
+  const accounts = twin.app.exportsOf(accountsPlugin);
+  await accounts.changeAccount(user.id, { timezone: 'Pacific/Kiritimati' });
+  await expectFresh('in another time zone');
+  await accounts.changeAccount(user.id, { tier: 'free' });
+  await expectFresh('in another tier');
+});
+
+test.each(['2030-01-01T09:59:59Z', '2030-01-01T10:00:00Z', '2030-06-30T23:59:59Z'])(
+  'what changes with time alone is not answered as it was before (%s)',
+  async (moment) => {
+    await service.app
+      .exportsOf(accountsPlugin)
+      .changeAccount(user.id, { timezone: 'Pacific/Pago_Pago' });
+    setClock(moment);
+    await user.event(ids['plant'] ?? '', { occurredAt: moment });
+    await expectFresh(moment);
+    for (const seconds of [1, 2, 15 * 60, 24 * 3600, 24 * 3600 + 1, 370 * 24 * 3600]) {
+      setClock(new Date(Date.parse(moment) + seconds * 1000).toISOString());
+      await expectFresh(`${seconds} s after ${moment}`);
+    }
+  },
+);
+
+test('answers that are kept are made from the data of accounts alone', () => {
+  const { endpoints } = surfaceOf(service.app.plugins);
+  const kept = rows.filter(([, { cacheable }]) => cacheable).map(([name]) => name);
+  expect(kept.length).toBeGreaterThan(5);
+  const touching = endpoints.filter((each) => kept.includes(operationName(each)));
+  expect(touching.flatMap(({ collections }) => collections)).not.toContain('announcements');
+});

@@ -1,0 +1,180 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+
+import type { Operation } from '../../src/plugins/operation';
+import { gardenOf } from '../support/garden';
+import { storeLargest } from '../support/largest';
+import { type Ids, operationRows, pathOf, validRequest } from '../support/operations';
+import { type BinaryAnswer, send } from '../support/raw';
+import { startService, type TestService, type TestUser } from '../support/service';
+import { NOBODYS_ID } from '../support/shapes';
+
+let service: TestService;
+let user: TestUser;
+let ids: Ids;
+
+beforeAll(async () => {
+  service = await startService({ jobs: false });
+});
+beforeEach(async () => {
+  user = await service.user();
+  ids = await gardenOf(user);
+});
+afterAll(() => service.close());
+
+function ask(
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  body?: object,
+): Promise<BinaryAnswer> {
+  return send(service.url, method, path, {
+    headers: {
+      Authorization: `Bearer ${user.token}`,
+      ...(body ? { 'Content-Type': 'application/json' } : {}),
+      ...headers,
+    },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+}
+
+const rows = operationRows();
+const reads = rows.filter(([, { access, method }]) => method === 'GET' && !('public' in access));
+
+test.each(reads)('%s is answered with 304 to who has the answer', async (_name, operation) => {
+  const { path } = validRequest(operation, ids);
+  const first = await ask('GET', path);
+  const etag = first.headers.etag ?? '';
+  expect(first.status).toBe(200);
+  expect(etag).toMatch(/^"[\w-]{22}"$/);
+  expect(first.headers['cache-control']).toBe('private, no-cache');
+  expect(first.headers.vary).toMatch(/\bAuthorization\b.*\bAccept-Encoding\b/);
+  // As browsers and Node's fetch ask.
+  for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+    const again = await ask('GET', path, { 'If-None-Match': known, 'Cache-Control': 'no-cache' });
+    expect([again.status, again.body, again.headers.etag]).toEqual([304, '', etag]);
+    expect(again.headers['cache-control']).toBe('private, no-cache');
+    expect(again.headers).not.toHaveProperty('content-type');
+  }
+  const head = await ask('HEAD', path, { 'If-None-Match': etag });
+  expect([head.status, head.headers.etag]).toEqual([304, etag]);
+  const other = await ask('GET', path, { 'If-None-Match': '"other"' });
+  expect([other.status, other.body]).toEqual([200, first.body]);
+});
+
+test('a 304 ends with the write that changes what the answer shows, and not with another', async () => {
+  const path = `/api/plants/${ids['plant'] ?? ''}`;
+  const before = (await ask('GET', path)).headers.etag ?? '';
+  await user.plant();
+  expect((await ask('GET', path, { 'If-None-Match': before })).status).toBe(304);
+  await user.patch(path, { name: 'Another' }).expect(200);
+  const after = await ask('GET', path, { 'If-None-Match': before });
+  expect(after.status).toBe(200);
+  expect(after.body).toContain('Another');
+});
+
+test('a list too long to be held is answered with 304 until something is written', async () => {
+  await storeLargest(service.app, user.id, { plants: 100, events: 1 });
+  const first = await ask('GET', '/api/plants');
+  expect(first.bytes.length).toBeGreaterThan(1_000_000);
+  const known = { 'If-None-Match': first.headers.etag ?? '' };
+  expect((await ask('GET', '/api/plants', known)).status).toBe(304);
+  await user.plant();
+  expect((await ask('GET', '/api/plants', known)).status).toBe(200);
+  const compressed = await ask('GET', '/api/plants', { 'Accept-Encoding': 'gzip' });
+  expect(compressed.headers['content-encoding']).toBe('gzip');
+  expect(gunzipSync(compressed.bytes).toString()).toBe((await ask('GET', '/api/plants')).body);
+});
+
+const DECODE = { br: brotliDecompressSync, gzip: gunzipSync };
+
+test.each(['br', 'gzip'] as const)('a list is sent as %s to who accepts it', async (coding) => {
+  await Promise.all(Array.from({ length: 5 }, () => user.plant()));
+  const plain = await ask('GET', '/api/plants');
+  expect(plain.headers).not.toHaveProperty('content-encoding');
+  for (let time = 0; time < 2; time += 1) {
+    const answer = await ask('GET', '/api/plants', { 'Accept-Encoding': coding });
+    expect(answer.headers['content-encoding']).toBe(coding);
+    expect(answer.headers['content-length']).toBe(String(answer.bytes.length));
+    expect(answer.headers.etag).toBe(`W/${plain.headers.etag ?? ''}`);
+    expect(DECODE[coding](answer.bytes).equals(plain.bytes)).toBe(true);
+  }
+  const unwanted = await ask('GET', '/api/plants', { 'Accept-Encoding': `${coding};q=0` });
+  expect(unwanted.headers).not.toHaveProperty('content-encoding');
+  const short = await ask('GET', '/api/locations', { 'Accept-Encoding': coding });
+  expect(short.headers).not.toHaveProperty('content-encoding');
+});
+
+test('a long answer to a write is compressed too, and an error never fails to be read', async () => {
+  const accept = { 'Accept-Encoding': 'br, gzip' };
+  const body = { name: 'Fern', notes: 'n'.repeat(1000), careNotes: 'c'.repeat(1000) };
+  const made = await ask('POST', '/api/plants', accept, body);
+  expect([made.status, made.headers['content-encoding']]).toEqual([201, 'br']);
+  expect(JSON.parse(brotliDecompressSync(made.bytes).toString())).toMatchObject(body);
+  const refused = await ask('POST', '/api/plants', accept, {});
+  expect([refused.status, refused.headers['content-encoding']]).toEqual([400, undefined]);
+});
+
+const conditional = rows.filter(([, { state }]) => state);
+
+/** What an operation with a record in its path shows or answers of it, with its tag. */
+async function etagOf(operation: Operation): Promise<string> {
+  const isRead = rows.some(([, { method, path }]) => method === 'GET' && path === operation.path);
+  if (isRead) return (await ask('GET', pathOf(operation, ids))).headers.etag ?? '';
+  const [, change] =
+    rows.find(([, { method, path }]) => method === 'PATCH' && path === operation.path) ?? [];
+  const { path, body } = validRequest(change ?? operation, ids);
+  return (await ask('PATCH', path, {}, body)).headers.etag ?? '';
+}
+
+test.each(conditional)(
+  '%s changes nothing where If-Match names another state, and is done where it names this one',
+  async (_name, operation) => {
+    const { method, path, body } = validRequest(operation, ids);
+    const etag = await etagOf(operation);
+    const before = await ask('GET', '/api/plants');
+    for (const other of ['"other"', '""', 'W/"other", "another"', 'nonsense']) {
+      const refused = await ask(method, path, { 'If-Match': other }, body);
+      expect(refused.status).toBe(412);
+      expect(JSON.parse(refused.body)).toMatchObject({ code: 'precondition_failed' });
+    }
+    expect((await ask('GET', '/api/plants')).body).toBe(before.body);
+    expect(await etagOf(operation)).toBe(etag);
+    const missing = validRequest(operation, {
+      ...ids,
+      plant: NOBODYS_ID,
+      event: NOBODYS_ID,
+      photo: NOBODYS_ID,
+    });
+    expect((await ask(method, missing.path, { 'If-Match': etag }, body)).status).toBe(404);
+    const done = await ask(method, path, { 'If-Match': `W/${etag}` }, body);
+    expect(done.status).toBe(200);
+  },
+);
+
+test('a change answers with the tag that the next change may name', async () => {
+  const plant = await ask('POST', '/api/plants', {}, { name: 'Fern' });
+  const { id } = JSON.parse(plant.body) as { id: string };
+  let etag = plant.headers.etag ?? '';
+  for (const name of ['Oak', 'Ivy', 'Elm']) {
+    const answer = await ask('PATCH', `/api/plants/${id}`, { 'If-Match': etag }, { name });
+    expect(answer.status).toBe(200);
+    etag = answer.headers.etag ?? '';
+    expect((await ask('GET', `/api/plants/${id}`)).headers.etag).toBe(etag);
+  }
+});
+
+test('of many changes that start from one state exactly one is made', async () => {
+  const path = `/api/plants/${ids['plant'] ?? ''}`;
+  const etag = (await ask('GET', path)).headers.etag ?? '';
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, index) =>
+      ask('PATCH', path, { 'If-Match': etag }, { name: `Name ${index}` }),
+    ),
+  );
+  const statuses = answers.map(({ status }) => status).sort();
+  expect(statuses).toEqual([200, ...Array.from({ length: 9 }, () => 412)]);
+});
+
+test('there are records to change under a condition', () => {
+  expect(conditional.length).toBeGreaterThanOrEqual(5);
+});
