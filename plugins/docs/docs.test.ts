@@ -149,7 +149,7 @@ test.each([
   ['POST', '/api/mcp', 200, /error of JSON-RPC/],
   ['POST', '/api/mcp', 202, /notification/],
   ['POST', '/api/mcp', 400, /not JSON/],
-  ['POST', '/api/mcp', 403, /`invalid_token`/],
+  ['POST', '/api/mcp', 403, /`invalid_token`[^]*`origin_not_allowed`/],
   ['POST', '/api/mcp', 404, /no such method/],
   ['GET', '/docs/{file}', 404, /`not_found`/],
 ])('%s %s may answer %i, and the document says why', async (method, path, status, reason) => {

@@ -1,7 +1,7 @@
 import packageJson from '../../package.json';
 import accountsPlugin from '../../plugins/accounts';
 import { toolRows } from '../support/operations';
-import { send } from '../support/raw';
+import { errorOf, send } from '../support/raw';
 import { startService, type TestService } from '../support/service';
 import { assistant, type Assistant, post, rpc, type RpcReply } from './support';
 
@@ -54,6 +54,11 @@ describe('GET', () => {
 });
 
 describe('who may come in', () => {
+  const notAllowed = (header: string) => ({
+    error: `The ${header} of this request is not allowed; operators allow it by MCP_ALLOWED_ORIGINS.`,
+    code: 'origin_not_allowed',
+  });
+
   const anonymous = (headers: Record<string, string>, body = JSON.stringify(LIST)) =>
     send(service.url, 'POST', '/api/mcp', {
       headers: { 'Content-Type': 'application/json', ...headers },
@@ -110,8 +115,8 @@ describe('who may come in', () => {
     'file://',
     '',
   ])('no pages of "%s"', async (origin) => {
-    const { status, body } = await post(me, LIST, { Origin: origin });
-    expect([status, body.error?.code]).toEqual([403, -32000]);
+    const { status, text } = await post(me, LIST, { Origin: origin });
+    expect([status, errorOf({ body: text })]).toEqual([403, notAllowed('Origin')]);
   });
 
   test.each(['localhost', 'localhost:1234', '127.0.0.1:80', '[::1]:3000', 'app.example.com'])(
@@ -124,7 +129,8 @@ describe('who may come in', () => {
   test.each(['evil.example.com', '192.168.1.20:3000', 'localhost.evil.example', 'a b'])(
     'no requests to the host %s',
     async (host) => {
-      expect((await post(me, LIST, { Host: host })).status).toBe(403);
+      const { status, text } = await post(me, LIST, { Host: host });
+      expect([status, errorOf({ body: text })]).toEqual([403, notAllowed('Host')]);
     },
   );
 
