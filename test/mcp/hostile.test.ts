@@ -153,6 +153,11 @@ test.each([
 });
 
 describe('versions', () => {
+  const INITIALIZE = {
+    protocolVersion: '2026-07-28',
+    capabilities: {},
+    clientInfo: { name: 'a', version: '1' },
+  };
   const meta = (version: string) => ({
     _meta: {
       'io.modelcontextprotocol/protocolVersion': version,
@@ -199,6 +204,17 @@ describe('versions', () => {
     expect(await errorOf(request, headers('2026-07-28', 'tools/nothing'))).toEqual([
       404, -32601, 1,
     ]);
+  });
+
+  test.each([
+    ['as older revisions send it', {}],
+    ['with the name of its method', { 'Mcp-Method': 'initialize' }],
+    ['without what it needs', { 'Mcp-Method': 'initialize' }, {}],
+  ])('initialize under the header of 2026-07-28, %s', async (_, given, params = INITIALIZE) => {
+    const header = { 'MCP-Protocol-Version': '2026-07-28', ...given };
+    expect(await errorOf(rpc('initialize', params), header)).toEqual([404, -32601, 1]);
+    const stateless = { ...params, ...meta('2026-07-28') };
+    expect(await errorOf(rpc('initialize', stateless), header)).toEqual([404, -32601, 1]);
   });
 
   test('a subscription, of which there are none', async () => {

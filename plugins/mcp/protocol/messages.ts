@@ -40,19 +40,27 @@ export async function handleMessage(
   if (!isJSONRPCRequest(message)) {
     return exchange({ message, headers }, () => serverFor(service));
   }
-  if (message.method === 'subscriptions/listen') {
-    // It would open an event stream, of which there are none here.
-    const status = isLegacy({ message, headers }) ? 200 : 404;
-    return errorReply(status, METHOD_NOT_FOUND, 'Method not found', message.id);
-  }
-  if (message.method === 'initialize' && !isInitializeRequest(message)) {
-    return errorReply(200, ProtocolErrorCode.InvalidParams, NO_INITIALIZE, message.id);
-  }
+  const refusal = refusalOf(message, headers);
+  if (refusal) return refusal;
   if (message.method !== 'tools/call') {
     return exchange({ message, headers }, () => serverFor(service));
   }
   const { call, args } = separateArguments(message);
   return exchange({ message: call, headers }, () => serverFor(service, args));
+}
+
+/** The error for a request that the package would answer less well, or not at all. */
+function refusalOf(message: JSONRPCRequest, headers: IncomingHttpHeaders): Reply | undefined {
+  const { method, id } = message;
+  if (method !== 'initialize' && method !== 'subscriptions/listen') return undefined;
+  const legacy = isLegacy({ message, headers });
+  // Since 2026-07-28 there is no `initialize`; a subscription would open an event stream, of which
+  // there are none here.
+  if (!legacy || method === 'subscriptions/listen') {
+    return errorReply(legacy ? 200 : 404, METHOD_NOT_FOUND, 'Method not found', id);
+  }
+  if (isInitializeRequest(message)) return undefined;
+  return errorReply(200, ProtocolErrorCode.InvalidParams, NO_INITIALIZE, id);
 }
 
 const NOT_A_REQUEST =
