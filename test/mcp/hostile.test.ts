@@ -1,5 +1,14 @@
 import { startService, type TestService } from '../support/service';
-import { assistant, type Assistant, callTool, post, refused, rpc, type RpcReply } from './support';
+import {
+  assistant,
+  type Assistant,
+  callTool,
+  post,
+  refused,
+  rpc,
+  type RpcReply,
+  type ToolResult,
+} from './support';
 
 let service: TestService;
 let me: Assistant;
@@ -79,8 +88,8 @@ test.each([
   ['a bare word', 'ping'],
   ['a key that would touch prototypes', '{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{}}'],
   [
-    'such a key among the arguments',
-    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_plant","arguments":{"name":"a","__proto__":{"toxic":true}}}}',
+    'such a key beside the arguments',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_plants","arguments":{},"_meta":{"__proto__":{}}}}',
   ],
 ])('%s is not JSON to be read', async (_, text) => {
   expect(await errorOf(text)).toEqual([400, -32700, null]);
@@ -150,6 +159,52 @@ test.each([
 ])('%s with %j', async (name, given, reason) => {
   const id = name === 'create_plant' ? {} : { id: plantId };
   expect(await refused(me, name, { ...id, ...given })).toContain(reason);
+});
+
+describe('an argument that would touch prototypes is refused by its name', () => {
+  const call = (name: string, given: string) =>
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${given}}}`;
+  const reasonOf = async (text: string): Promise<string> => {
+    const { body } = await post(me, text);
+    const { isError, content } = body.result as ToolResult; // What MCP has a call answer.
+    expect(isError).toBe(true);
+    expect({}).not.toHaveProperty('isAdmin');
+    return content[0]?.text ?? '';
+  };
+
+  test.each([
+    ['__proto__', '{"isAdmin":true}'],
+    ['__proto__', 'null'],
+    ['__proto__', '{"notes":"Inherited"}'],
+    ['constructor', '{"prototype":{"isAdmin":true}}'],
+    ['prototype', '{"isAdmin":true}'],
+  ])('%s of %s', async (key, value) => {
+    expect(await reasonOf(call('create_plant', `{"name":"Fern","${key}":${value}}`))).toBe(
+      `validation_error: ${key} is not allowed. Correct this and call create_plant again.`,
+    );
+    expect(await reasonOf(call('list_plants', `{"${key}":${value}}`))).toContain(
+      `${key} is not allowed.`,
+    );
+    const given = `{"id":"${plantId}","${key}":${value}}`;
+    expect(await reasonOf(call('update_plant', given))).toContain(`${key} is not allowed.`);
+  });
+
+  test.each([
+    ['notes.__proto__', '{"__proto__":{"isAdmin":true}}'],
+    ['notes.a.0.__proto__', '{"a":[{"__proto__":{}}]}'],
+    ['notes.constructor', '{"constructor":{"prototype":{"isAdmin":true}}}'],
+  ])('%s', async (path, notes) => {
+    const reason = await reasonOf(call('create_plant', `{"name":"Fern","notes":${notes}}`));
+    expect(reason).toContain(`validation_error: ${path} is not allowed`);
+  });
+
+  test('none of them makes up for an argument that is missing', async () => {
+    const reason = await reasonOf(call('create_plant', '{"__proto__":{"name":"Inherited"}}'));
+    expect(reason).toContain('name is required');
+    expect(await reasonOf(call('get_plant', `{"__proto__":{"id":"${plantId}"}}`))).toContain(
+      'id is required',
+    );
+  });
 });
 
 describe('versions', () => {
