@@ -5,7 +5,7 @@ import { Endpoint, noEventStream, tokenRefused } from './endpoint';
 import { allowedOriginsSetting, originNotAllowed } from './origins';
 
 const POST_DESCRIPTION =
-  'What a tool refuses (a wrong argument, a missing record, a spent limit) is a result with isError true, and no error: its text names the code, every fault and what to call next.';
+  'What a tool refuses (a wrong argument, a missing record, a spent limit) is a result with isError true, and no error: its text names the code, every fault and what to call next. A message that calls no operation (a list of tools, a handshake, an unknown tool, what is no request) spends one of the reads of the account; without any left it is answered with 429.';
 
 /** The operations of all plugins as tools for AI assistants (Model Context Protocol). */
 export default definePlugin({

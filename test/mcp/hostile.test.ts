@@ -7,6 +7,8 @@ import {
   refused,
   rpc,
   type RpcReply,
+  statelessHeaders,
+  statelessParams,
   type ToolResult,
 } from './support';
 
@@ -213,18 +215,6 @@ describe('versions', () => {
     capabilities: {},
     clientInfo: { name: 'a', version: '1' },
   };
-  const meta = (version: string) => ({
-    _meta: {
-      'io.modelcontextprotocol/protocolVersion': version,
-      'io.modelcontextprotocol/clientInfo': { name: 'a', version: '1' },
-      'io.modelcontextprotocol/clientCapabilities': {},
-    },
-  });
-  const headers = (version: string, method = 'tools/list') => ({
-    'MCP-Protocol-Version': version,
-    'Mcp-Method': method,
-  });
-
   test('a header of an unknown version', async () => {
     expect(await errorOf(rpc('ping'), { 'MCP-Protocol-Version': '1999-01-01' })).toEqual([
       400, -32000, 1,
@@ -232,8 +222,8 @@ describe('versions', () => {
   });
 
   test('a stateless request of an unknown version is told those that there are', async () => {
-    const request = rpc('tools/list', meta('2099-01-01'));
-    const { status, body } = await post(me, request, headers('2099-01-01'));
+    const request = rpc('tools/list', statelessParams('2099-01-01'));
+    const { status, body } = await post(me, request, statelessHeaders('2099-01-01'));
     expect([status, body.error]).toMatchObject([
       400,
       { code: -32022, data: { supported: ['2026-07-28'] } },
@@ -241,22 +231,27 @@ describe('versions', () => {
   });
 
   test.each([
-    ['without its headers', meta('2026-07-28'), {}, -32020],
-    ['with a header of another version', meta('2026-07-28'), headers('2025-11-25'), -32020],
+    ['without its headers', statelessParams('2026-07-28'), {}, -32020],
     [
-      'with the header of another method',
-      meta('2026-07-28'),
-      headers('2026-07-28', 'ping'),
+      'with a header of another version',
+      statelessParams('2026-07-28'),
+      statelessHeaders('2025-11-25'),
       -32020,
     ],
-    ['with the header only', {}, headers('2026-07-28'), -32602],
+    [
+      'with the header of another method',
+      statelessParams('2026-07-28'),
+      statelessHeaders('2026-07-28', 'ping'),
+      -32020,
+    ],
+    ['with the header only', {}, statelessHeaders('2026-07-28'), -32602],
   ])('a stateless request %s', async (_, params, given, code) => {
     expect(await errorOf(rpc('tools/list', params), given)).toEqual([400, code, 1]);
   });
 
   test('a stateless request of an unknown method', async () => {
-    const request = rpc('tools/nothing', meta('2026-07-28'));
-    expect(await errorOf(request, headers('2026-07-28', 'tools/nothing'))).toEqual([
+    const request = rpc('tools/nothing', statelessParams('2026-07-28'));
+    expect(await errorOf(request, statelessHeaders('2026-07-28', 'tools/nothing'))).toEqual([
       404, -32601, 1,
     ]);
   });
@@ -268,13 +263,16 @@ describe('versions', () => {
   ])('initialize under the header of 2026-07-28, %s', async (_, given, params = INITIALIZE) => {
     const header = { 'MCP-Protocol-Version': '2026-07-28', ...given };
     expect(await errorOf(rpc('initialize', params), header)).toEqual([404, -32601, 1]);
-    const stateless = { ...params, ...meta('2026-07-28') };
+    const stateless = { ...params, ...statelessParams('2026-07-28') };
     expect(await errorOf(rpc('initialize', stateless), header)).toEqual([404, -32601, 1]);
   });
 
   test('a subscription, of which there are none', async () => {
-    const request = rpc('subscriptions/listen', { ...meta('2026-07-28'), notifications: {} });
-    const reply = await post(me, request, headers('2026-07-28', 'subscriptions/listen'));
+    const request = rpc('subscriptions/listen', {
+      ...statelessParams('2026-07-28'),
+      notifications: {},
+    });
+    const reply = await post(me, request, statelessHeaders('2026-07-28', 'subscriptions/listen'));
     expect([reply.headers['content-type'], reply.body.error?.code]).toEqual([
       'application/json; charset=utf-8',
       -32601,
