@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { randomBytes } from 'node:crypto';
-import { deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 
 import { errorOf, exchange, type RawAnswer, send } from '../support/raw';
 import { startService, type TestService, type TestUser } from '../support/service';
@@ -211,33 +211,41 @@ describe('a compressed body', () => {
     ['GZIP', gzipSync],
     ['x-gzip', gzipSync],
     ['deflate', deflateSync],
+    ['br', brotliCompressSync],
     ['identity', (body: string) => Buffer.from(body)],
   ])('in %s is read', async (encoding, compress) => {
     expect((await post(compress('{"name":"Fern"}'), { encoding })).status).toBe(201);
   });
 
-  test('may be as large as any other once it is inflated', async () => {
-    const encoding = 'gzip';
-    expect((await post(gzipSync(padded(LIMIT)), { encoding })).status).toBe(201);
-    const answer = await post(gzipSync(padded(LIMIT + 1)), { encoding });
+  test.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+  ])('may be as large as any other once it is inflated, in %s', async (encoding, compress) => {
+    expect((await post(compress(padded(LIMIT)), { encoding })).status).toBe(201);
+    const answer = await post(compress(padded(LIMIT + 1)), { encoding });
     expectRefusal(answer, 413, 'payload_too_large');
   });
 
   test.each([
-    ['corrupt', Buffer.from('{"name":"Fern"}')],
-    ['cut short', gzipSync('{"name":"Fern"}').subarray(0, -10)],
-    ['cut within its checksum', gzipSync('{"name":"Fern"}').subarray(0, -1)],
+    ['corrupt', 'gzip', Buffer.from('{"name":"Fern"}')],
+    ['cut short', 'gzip', gzipSync('{"name":"Fern"}').subarray(0, -10)],
+    ['cut within its checksum', 'gzip', gzipSync('{"name":"Fern"}').subarray(0, -1)],
     [
       'wrong in its checksum',
+      'gzip',
       Buffer.concat([gzipSync('{"name":"Fern"}').subarray(0, -8), randomBytes(8)]),
     ],
-  ])('that is %s is answered with 400', async (_, body) => {
+    ['corrupt', 'br', Buffer.from('{"name":"Fern"}')],
+    ['cut short', 'br', brotliCompressSync('{"name":"Fern"}').subarray(0, -4)],
+  ])('that is %s, in %s, is answered with 400', async (_, encoding, body) => {
     const message = 'The compressed request body is corrupt or cut short.';
-    expectRefusal(await post(body, { encoding: 'gzip' }), 400, 'invalid_json', message);
+    expectRefusal(await post(body, { encoding }), 400, 'invalid_json', message);
   });
 
-  test('in a coding that is not known is answered with 415', async () => {
-    expectRefusal(await post('{}', { encoding: 'zstandard' }), 415, 'unsupported_media_type');
+  test('in a coding that is not known is answered with 415, which names those that are', async () => {
+    const message = 'The Content-Encoding must be gzip, deflate, br or identity.';
+    const answer = await post('{}', { encoding: 'zstandard' });
+    expectRefusal(answer, 415, 'unsupported_media_type', message);
   });
 
   test('that inflates past the limit is answered with 413 as soon as it does', async () => {
