@@ -270,7 +270,7 @@ describe('a compressed body', () => {
   });
 });
 
-test('a body that is cut off in the middle harms nobody else', async () => {
+test('a body that is cut off does not affect other requests', async () => {
   const { port, hostname } = new URL(service.url);
   const socket = connect(Number(port), hostname);
   await new Promise<void>((resolve) => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Whatever came in, an answer is no 5xx and tells nothing of the inside. */
+/** Whatever came in, the answer is no 5xx and shows nothing of the inside. */
 function expectHarmless({ status, text }: RpcReply): void {
   expect(status).toBeLessThan(500);
   expect(text).not.toMatch(/\bat [^ ]+ \(|node_modules|\.[tj]s:\d/);
@@ -93,7 +93,7 @@ test.each([
     'such a key beside the arguments',
     '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_plants","arguments":{},"_meta":{"__proto__":{}}}}',
   ],
-])('%s is not JSON to be read', async (_, text) => {
+])('%s is a parse error', async (_, text) => {
   expect(await errorOf(text)).toEqual([400, -32700, null]);
 });
 
@@ -200,7 +200,7 @@ describe('an argument that would touch prototypes is refused by its name', () =>
     expect(reason).toContain(`validation_error: ${path} is not allowed`);
   });
 
-  test('none of them makes up for an argument that is missing', async () => {
+  test('none of them replaces an argument that is missing', async () => {
     const reason = await reasonOf(call('create_plant', '{"__proto__":{"name":"Inherited"}}'));
     expect(reason).toContain('name is required');
     expect(await reasonOf(call('get_plant', `{"__proto__":{"id":"${plantId}"}}`))).toContain(
@@ -221,7 +221,7 @@ describe('versions', () => {
     ]);
   });
 
-  test('a stateless request of an unknown version is told those that there are', async () => {
+  test('the error for a stateless request of an unknown version lists those supported', async () => {
     const request = rpc('tools/list', statelessParams('2099-01-01'));
     const { status, body } = await post(me, request, statelessHeaders('2099-01-01'));
     expect([status, body.error]).toMatchObject([
@@ -283,8 +283,8 @@ describe('versions', () => {
 test.each([
   ['no parameters', undefined],
   ['a version that is a number', { protocolVersion: 5, capabilities: {}, clientInfo: {} }],
-  ['nobody', { protocolVersion: '2025-11-25', capabilities: {} }],
-])('initialize with %s is told what it needs', async (_what, params) => {
+  ['no clientInfo', { protocolVersion: '2025-11-25', capabilities: {} }],
+])('the error for initialize with %s names what it needs', async (_what, params) => {
   const { status, body } = await post(me, { jsonrpc: '2.0', id: 1, method: 'initialize', params });
   expect([status, body.error?.code]).toEqual([200, -32602]);
   expect(body.error?.message).toMatch(/^params must be an object with protocolVersion .*\.$/);

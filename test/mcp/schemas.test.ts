@@ -113,7 +113,7 @@ test.each(withArguments)(
       if (input(given) !== rest.accepts) differences.push([given, rest.answer, input.errors]);
     }
     expect(differences).toEqual([]);
-    // Both ways are there to be told apart.
+    // There are cases of both kinds.
     expect(accepted).toBeGreaterThan(0);
     expect(accepted).toBeLessThan(cases.length);
   },

@@ -28,7 +28,7 @@ export async function checkField(field: FieldUnderTest): Promise<void> {
   const refused: Samples = { ...refusedBy(rule), ...(nullable ? {} : { null: null }) };
   const outcomes: Record<string, unknown> = {};
   const wanted: Record<string, unknown> = {};
-  // One after the other: changes of one record are told apart only that way.
+  // One after the other: only so can changes of one record be distinguished.
   for (const [label, value] of Object.entries(accepted)) {
     wanted[label] = { status: success, answered: value, stored: value };
     outcomes[label] = await exitOf(field, value);
