@@ -24,6 +24,7 @@ interface Document {
 }
 
 interface Operation {
+  description?: string;
   responses: Record<string, { description: string; content?: Record<string, object> }>;
 }
 
@@ -154,13 +155,19 @@ test.each([
   ['POST', '/api/mcp', 200, /error of JSON-RPC/],
   ['POST', '/api/mcp', 202, /notification/],
   ['POST', '/api/mcp', 400, /not JSON/],
-  ['POST', '/api/mcp', 403, /`invalid_token`/],
+  ['POST', '/api/mcp', 403, /`invalid_token`[^]*`origin_not_allowed`/],
   ['POST', '/api/mcp', 404, /no such method/],
+  ['POST', '/api/mcp', 429, /`rate_limited`/],
   ['GET', '/docs/{file}', 404, /`not_found`/],
 ])('%s %s may answer %i, and the document says why', async (method, path, status, reason) => {
   const { paths } = await openApi();
   const declared = paths[path]?.[method.toLowerCase()]?.responses ?? {};
   expect(declared[status]?.description).toMatch(reason);
+});
+
+test('the document says which messages of the tool endpoint spend reads', async () => {
+  const { paths } = await openApi();
+  expect(paths['/api/mcp']?.['post']?.description).toContain('one of the reads of the account');
 });
 
 test.each([

@@ -37,6 +37,7 @@ export const deletedPlantModel = accountModel<DeletedPlantDocument>(
       userId: { type: String, required: true },
       removedAt: { type: Date, required: true },
     },
+    // These names are those of earlier versions, whose data opens in this one.
     { collection: 'removedPlants', versionKey: false },
   )
     // What an account's totals still count though its plant is deleted.

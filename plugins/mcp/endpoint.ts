@@ -16,7 +16,7 @@ import type { Host } from '../../src/plugins/host';
 import type { TransportApi } from '../../src/plugins/transport';
 import { instructionsFor } from './instructions';
 import { allowedOriginsSetting, Origins } from './origins';
-import { errorReply, type Reply, SERVER_ERROR } from './protocol/exchange';
+import { errorReply, type Reply } from './protocol/exchange';
 import { handleMessage } from './protocol/messages';
 import { type CatalogTool, ToolCatalog } from './tools/catalog';
 import {
@@ -32,6 +32,9 @@ export const noEventStream = methodNotAllowed.at(
   405,
   'There is no event stream here; send requests by POST.',
 );
+
+/** Here a token that is not good is answered with 403 (docs/specification.md, 4.4). */
+export const tokenRefused = invalidToken.at(403, invalidToken.meaning);
 
 /** `/api/mcp` (docs/specification.md, 4.4): the operations of all plugins as tools. */
 export class Endpoint {
@@ -71,8 +74,7 @@ export class Endpoint {
   }
 
   async #reply(ctx: Context, api: TransportApi): Promise<Reply> {
-    const fault = this.#origins.fault(ctx.req.headers);
-    if (fault !== undefined) return errorReply(403, SERVER_ERROR, fault);
+    this.#origins.check(ctx.req.headers);
     const principal = await authenticate(ctx, api);
     let message: unknown;
     try {
@@ -127,12 +129,11 @@ interface Caller {
   principal: Principal;
 }
 
-/** Here a token that is not good is answered with 403 (docs/specification.md, 4.4). */
 async function authenticate(ctx: Context, api: TransportApi): Promise<Principal> {
   try {
     return await api.authenticate(ctx);
   } catch (error) {
     if (!(error instanceof ApiError) || error.kind !== invalidToken) throw error;
-    throw invalidToken.error(error.message, { status: 403, headers: error.headers });
+    throw tokenRefused.error(error.message, { headers: error.headers });
   }
 }

@@ -1,21 +1,18 @@
-import { invalidToken, payloadTooLarge, unsupportedMediaType } from '../../src/core/errors';
-import type { JsonSchema } from '../../src/fields/json-schema';
+import { payloadTooLarge, unsupportedMediaType } from '../../src/core/errors';
 import { definePlugin } from '../../src/plugins/plugin';
 import { descriptionBody, errorBody, requestBody, resultBody } from './bodies';
-import { Endpoint, noEventStream } from './endpoint';
-import { allowedOriginsSetting } from './origins';
-
-/** The Error shape, as the OpenAPI document names it. */
-const ERROR_REFERENCE: JsonSchema = { $ref: '#/components/schemas/Error' };
+import { Endpoint, noEventStream, tokenRefused } from './endpoint';
+import { allowedOriginsSetting, originNotAllowed } from './origins';
 
 const POST_DESCRIPTION =
-  'What a tool refuses (a wrong argument, a missing record, a spent limit) is a result with isError true, and no error: its text names the code, every fault and what to call next.';
+  'What a tool refuses (a wrong argument, a missing record, a spent limit) is a result with isError true, and no error: its text names the code, every fault and what to call next. A message that calls no operation (a list of tools, a handshake, an unknown tool, what is no request) spends one of the reads of the account; without any left it is answered with 429.';
 
 /** The operations of all plugins as tools for AI assistants (Model Context Protocol). */
 export default definePlugin({
   name: 'mcp',
   requires: [],
   settings: [allowedOriginsSetting],
+  errors: [originNotAllowed],
   setup: (host) => {
     const endpoint = new Endpoint(host);
     return {
@@ -50,16 +47,12 @@ export default definePlugin({
                   description: 'What was sent is not JSON, or no request of JSON-RPC',
                   content: { 'application/json': errorBody },
                 },
-                403: {
-                  description: `\`${invalidToken.code}\`: ${invalidToken.meaning} Or an error of JSON-RPC: the Origin or Host is not allowed.`,
-                  content: { 'application/json': { anyOf: [ERROR_REFERENCE, errorBody] } },
-                },
                 404: {
                   description: 'The revision that the request names has no such method',
                   content: { 'application/json': errorBody },
                 },
               },
-              errors: [unsupportedMediaType, payloadTooLarge],
+              errors: [tokenRefused, originNotAllowed, unsupportedMediaType, payloadTooLarge],
               handler: (ctx, api) => endpoint.receive(ctx, api),
             },
           },

@@ -1,11 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
+import { type ApiError, ErrorCode } from '../../src/core/errors';
 import { originOf, originsSetting } from '../../src/core/settings';
 
 /** The setting that lets other than loopback addresses reach the tool endpoint. */
 export const allowedOriginsSetting = originsSetting(
   'MCP_ALLOWED_ORIGINS',
   'Origins, by comma, whose pages and hosts may use /api/mcp besides loopback ones',
+);
+
+export const originNotAllowed = new ErrorCode(
+  'origin_not_allowed',
+  403,
+  'The Origin or Host of a request to the tool endpoint is not allowed.',
 );
 
 /**
@@ -19,12 +26,11 @@ export class Origins {
     this.#allowed = allowed.map((origin) => new URL(origin));
   }
 
-  /** Why a request may not come in; undefined when it may. */
-  fault(headers: IncomingHttpHeaders): string | undefined {
+  /** @throws ApiError origin_not_allowed */
+  check(headers: IncomingHttpHeaders): void {
     const { origin, host = headers[':authority'] } = headers;
-    if (origin !== undefined && !this.#allowsOrigin(origin)) return refusal('Origin');
-    if (typeof host === 'string' && !this.#allowsHost(host)) return refusal('Host');
-    return undefined;
+    if (origin !== undefined && !this.#allowsOrigin(origin)) throw refusal('Origin');
+    if (typeof host === 'string' && !this.#allowsHost(host)) throw refusal('Host');
   }
 
   #allowsOrigin(origin: string): boolean {
@@ -42,8 +48,10 @@ export class Origins {
   }
 }
 
-function refusal(header: string): string {
-  return `The ${header} of this request is not allowed; operators allow it by MCP_ALLOWED_ORIGINS.`;
+function refusal(header: string): ApiError {
+  return originNotAllowed.error(
+    `The ${header} of this request is not allowed; operators allow it by MCP_ALLOWED_ORIGINS.`,
+  );
 }
 
 function isLoopback({ hostname }: URL): boolean {

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-import { JsonFault, parseJson } from '../core/json';
+import { JsonFault, parseJson, prototypeKeyIn } from '../core/json';
 import { printable } from '../core/text';
 import { reasonOf } from '../core/values';
 import type { SeedKind } from '../plugins/plugin';
@@ -80,6 +80,9 @@ async function check(
     if (!(error instanceof JsonFault)) return { faults: [`cannot be read: ${reasonOf(error)}`] };
     const reason = error.cause instanceof Error ? `: ${error.cause.message}` : '';
     return { faults: [`${error.message}${reason}`] };
+  }
+  if (prototypeKeyIn(parsed) !== undefined) {
+    return { faults: ['must not contain the keys __proto__ or constructor'] };
   }
   const checked = kind.schema.validate(parsed, {
     convert: false,

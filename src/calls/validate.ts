@@ -2,6 +2,7 @@ import Joi from 'joi';
 
 import { invalidJson } from '../core/errors';
 import { isUuid } from '../core/ids';
+import { prototypeKeyIn } from '../core/json';
 import { isAsyncIterable, isRecord } from '../core/values';
 import { keysOf } from '../fields/joi';
 import { type Operation, operationName } from '../plugins/operation';
@@ -75,7 +76,8 @@ function requireObject(body: unknown): object {
 
 /**
  * Checks the fields of an object. Unknown fields and lists that are too long are found here, since
- * Joi would look at each of their thousands of names and items.
+ * Joi would look at each of their thousands of names and items; so are keys that would touch
+ * prototypes, since Joi copies objects.
  */
 function validate(schema: Joi.ObjectSchema, given: object, faults: Faults): unknown {
   const limits = itemLimitsOf(schema);
@@ -85,7 +87,11 @@ function validate(schema: Joi.ObjectSchema, given: object, faults: Faults): unkn
     const limit = limits.get(name);
     if (limit === undefined) {
       unknown.push(name);
-    } else if (Array.isArray(value) && value.length > limit) {
+      continue;
+    }
+    const prototypeKey = prototypeKeyIn(value);
+    if (prototypeKey !== undefined) faults.add(`${name}.${prototypeKey}`, 'is not allowed');
+    if (Array.isArray(value) && value.length > limit) {
       faults.add(name, `must contain at most ${limit} items`);
       known[name] = value.slice(0, limit);
     } else {

@@ -1,6 +1,5 @@
-import secureJson from 'secure-json-parse';
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+// It leaves a byte order mark out, with which some editors begin a file.
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** How deep values may be nested: far deeper than any schema, far shallower than any call stack. */
 const MAX_DEPTH = 32;
@@ -12,8 +11,8 @@ export class JsonFault extends Error {}
 export class DepthFault extends JsonFault {}
 
 /**
- * Parses the bytes of a text of JSON strictly: valid UTF-8, bounded depth, no keys that would touch
- * prototypes.
+ * Parses the bytes of a text of JSON strictly: valid UTF-8, bounded depth. Members are kept whatever
+ * their names: {@link prototypeKeyIn} finds those that nothing may copy.
  *
  * @throws JsonFault
  */
@@ -29,13 +28,24 @@ export function parseJson(bytes: Uint8Array): unknown {
     throw new DepthFault(`must not be nested deeper than ${MAX_DEPTH} levels`);
   }
   try {
-    return secureJson.parse(text);
+    return JSON.parse(text) as unknown;
   } catch (error) {
-    if (error instanceof SyntaxError && error.message.includes('forbidden prototype')) {
-      throw new JsonFault('must not contain the keys __proto__ or constructor');
-    }
     throw new JsonFault('is not valid JSON', { cause: error });
   }
+}
+
+/** Names of members that, copied to another object, would change what it inherits. */
+const PROTOTYPE_KEYS = new Set(['__proto__', 'constructor']);
+
+/** Where parsed JSON has a key that would touch prototypes, as `notes.0.__proto__`. */
+export function prototypeKeyIn(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, member] of Object.entries(value)) {
+    if (PROTOTYPE_KEYS.has(key)) return key;
+    const inner = prototypeKeyIn(member);
+    if (inner !== undefined) return `${key}.${inner}`;
+  }
+  return undefined;
 }
 
 const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('"\\[]{}');

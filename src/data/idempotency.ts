@@ -34,6 +34,7 @@ export const idempotencyKeyModel = accountModel<IdempotencyKeyDocument>(
       body: { type: String, required: true },
       createdAt: { type: Date, required: true },
     },
+    // The name that earlier versions gave it: their data opens in this one.
     { collection: 'keptAnswers', versionKey: false },
   )
     // Finds the response to a retried request, and lets only one be stored.

@@ -74,9 +74,12 @@ function bodyError(error: unknown): ApiError {
   const facts = error as { status?: number; type?: string; code?: string };
   if (facts.status === 413) return payloadTooLarge.error();
   if (facts.status === 415) {
-    return unsupportedMediaType.error('The Content-Encoding must be gzip, deflate or identity.');
+    return unsupportedMediaType.error(
+      'The Content-Encoding must be gzip, deflate, br or identity.',
+    );
   }
-  if (facts.code?.startsWith('Z_') === true) {
+  // Zlib's own codes, and Brotli's.
+  if (/^(Z_|ERR__ERROR_)/.test(facts.code ?? '')) {
     return invalidJson.error('The compressed request body is corrupt or cut short.');
   }
   return invalidJson.error('The request body was cut short.');

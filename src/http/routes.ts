@@ -3,7 +3,7 @@ import type { Context, Middleware } from 'koa';
 import type { Logger } from 'pino';
 
 import { methodNotAllowed, notFound, validationError } from '../core/errors';
-import type { Authenticator } from '../core/identity';
+import type { Authenticator, Principal } from '../core/identity';
 import { keysOf } from '../fields/joi';
 import { type Operation, operationName } from '../plugins/operation';
 import type {
@@ -44,7 +44,7 @@ export function routes(description: ApiDescription, dependencies: Dependencies):
       router.register(
         routerPath(path),
         [method.toLowerCase()],
-        serveTransport(transportMethod, api, dependencies.admission),
+        serveTransport(transportMethod, api, dependencies),
       );
     }
   }
@@ -113,24 +113,32 @@ function queryReader(
   };
 }
 
-/** A transport authenticates by itself; one that forgot to lets nobody in. */
+/**
+ * A transport authenticates by itself; one that forgot to lets nobody in. Which operation a message
+ * calls is known only once it was handled: one that called none spends a read for it then.
+ */
 function serveTransport(
   { access, handler }: TransportMethod,
   api: TransportApi,
-  admission: Admission,
+  { admission, limiter }: Dependencies,
 ) {
   const isPublic = 'public' in access;
   return async (ctx: Context): Promise<void> => {
-    let isKnown = isPublic;
-    await handler(ctx, {
-      ...api,
-      authenticate: async (of) => {
-        const principal = await api.authenticate(of);
-        isKnown = true;
-        return principal;
-      },
-    });
-    if (!isKnown && ctx.status < 400) {
+    let caller: Principal | undefined;
+    let operation: Operation | undefined;
+    try {
+      await handler(ctx, {
+        ...api,
+        authenticate: async (of) => (caller = await api.authenticate(of)),
+        call: (called, ...rest) => {
+          operation = called;
+          return api.call(called, ...rest);
+        },
+      });
+    } finally {
+      if (caller && !operation) await limiter.spend('reads', caller.account.id, ctx);
+    }
+    if (!isPublic && !caller && ctx.status < 400) {
       throw new Error(`${ctx.path} let somebody in without asking for a token.`);
     }
     if (!isPublic) admission.hold(ctx.length, sentOf(ctx));

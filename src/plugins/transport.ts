@@ -15,7 +15,10 @@ export interface Transport {
 export interface TransportMethod {
   summary: string;
   description?: string;
-  /** Who may come in; what they may then call is up to each operation. */
+  /**
+   * Who may come in; what they may then call is up to each operation. A request with a good token
+   * that calls none spends one of its account's reads.
+   */
   access: { anyToken: string } | { public: string };
   /** What a POST takes. */
   body?: JsonSchema;

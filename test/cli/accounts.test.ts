@@ -83,7 +83,7 @@ test('token revoke takes effect on the next request', async () => {
   );
 });
 
-test('user list, show and set tell and change accounts', async () => {
+test('user list and show print accounts, and user set changes them', async () => {
   const made = record(await cli.json('token', 'create', '--user', 'dora', '--tier', 'free'));
   const dora = userOf(service.url, 'dora', String(made['token']));
   await dora.plant();
@@ -117,7 +117,7 @@ test('every bad environment variable is named', async () => {
   expect(stderr).toMatch(/^PORT must be .*\nTIER_FREE_PLANTS must be .*\n$/);
 });
 
-test('a MongoDB that does not answer is told in a sentence', async () => {
+test('a MongoDB that does not answer is reported in one sentence', async () => {
   const env = { MONGODB_URI: 'mongodb://127.0.0.1:1/x', REDIS_URL: process.env['TEST_REDIS_URL'] };
   const { code, stdout, stderr } = await run(['user', 'list'], env);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

@@ -11,7 +11,7 @@ test('without a command the help is shown, as an error', async () => {
   expect(stderr).toContain('Usage: npm run --silent cli -- [options] [command]');
 });
 
-test('help tells commands, exit codes and examples', async () => {
+test('help lists commands, exit codes and examples', async () => {
   const { code, stdout, stderr } = await runAlone('--help');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   for (const command of ['token', 'user', 'seed', 'reconcile', 'demo', 'audit']) {

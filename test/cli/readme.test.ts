@@ -10,18 +10,18 @@ const ROOT = path.resolve(__dirname, '../..');
 /** These have a test of their own, or are what runs this one. */
 const APART = ['make run', 'make test'];
 
-interface Told {
+interface RunningCommand {
   child: ChildProcess;
-  said: string;
+  output: string;
   ended: Promise<unknown>;
   /** To all that the command has started, as from a terminal. */
   signal: (name: NodeJS.Signals) => void;
 }
 
-const typed: Told[] = [];
+const typed: RunningCommand[] = [];
 
 /** Runs a command as a person types it, in the project's folder. */
-function type(command: string, env: NodeJS.ProcessEnv): Told {
+function type(command: string, env: NodeJS.ProcessEnv): RunningCommand {
   const { PATH, HOME, XDG_CACHE_HOME, MONGOD_BINARY } = process.env;
   const child = spawn('bash', ['-euo', 'pipefail', '-c', command], {
     cwd: ROOT,
@@ -30,20 +30,20 @@ function type(command: string, env: NodeJS.ProcessEnv): Told {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH, HOME, XDG_CACHE_HOME, MONGOD_BINARY, ...env },
   });
-  const told: Told = {
+  const running: RunningCommand = {
     child,
-    said: '',
+    output: '',
     ended: once(child, 'close'),
     signal: (name) => {
       if (child.pid === undefined) throw new Error(`${command} was not started.`);
       process.kill(-child.pid, name);
     },
   };
-  typed.push(told);
+  typed.push(running);
   for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => (told.said += chunk.toString()));
+    stream.on('data', (chunk: Buffer) => (running.output += chunk.toString()));
   }
-  return told;
+  return running;
 }
 
 /** The commands that the README's blocks of shell hold, in their order. */
@@ -81,22 +81,22 @@ test('every command of the README works as it stands, from make run to Ctrl-C', 
   expect(commands).toEqual(expect.arrayContaining(APART));
   const running = type('make run', env);
   const curl = /^ {2}(curl -H 'Authorization: Bearer (tnd_mcp_\w+)' \S+)$/m;
-  await until(() => curl.test(running.said) || running.child.exitCode !== null, {
+  await until(() => curl.test(running.output) || running.child.exitCode !== null, {
     within: 100_000,
   });
-  const [, printed = '', token = ''] = curl.exec(running.said) ?? [];
-  if (printed === '') throw new Error(`No curl line was printed: ${running.said}`);
+  const [, example = '', token = ''] = curl.exec(running.output) ?? [];
+  if (example === '') throw new Error(`No curl line was printed: ${running.output}`);
 
   const others = commands.filter((command) => !APART.includes(command));
   const script = [
     'curl() { command curl --fail "$@"; }',
-    ...[printed, ...others].map((command) =>
+    ...[example, ...others].map((command) =>
       command.replaceAll(/(localhost|127\.0\.0\.1):3000/g, `127.0.0.1:${port}`),
     ),
   ].join('\n');
   const all = type(script, { ...env, TOKEN: token });
-  expect({ end: await all.ended, said: all.said }).toMatchObject({ end: [0, null] });
-  expect(all.said).toMatch(/"name":"Monty"[^]*"structuredContent":/);
+  expect({ end: await all.ended, output: all.output }).toMatchObject({ end: [0, null] });
+  expect(all.output).toMatch(/"name":"Monty"[^]*"structuredContent":/);
 
   // As Ctrl-C in a terminal, which reaches all of them.
   running.signal('SIGINT');
@@ -109,6 +109,6 @@ test('make bench-tools compares each tool with its REST operation', async () => 
   const bench = type('make bench-tools', { BENCH_ROUNDS: '5' });
   await bench.ended;
   for (const tool of ['get_plant', 'list_plants', 'list_events', 'update_plant']) {
-    expect(bench.said).toMatch(new RegExp(`^${tool}( +-?\\d+\\.\\d{3}){5}$`, 'm'));
+    expect(bench.output).toMatch(new RegExp(`^${tool}( +-?\\d+\\.\\d{3}){5}$`, 'm'));
   }
 });

@@ -127,7 +127,7 @@ test('a garden that the tier has no room for is not loaded, not even in part', a
 test.each([
   ['that is not there', 'nowhere', /^The folder of seeds cannot be read: /],
   ['without seeds', '.', /^There are no \.json files in /],
-])('a folder %s is told in a sentence', async (_what, name, message) => {
+])('a folder %s is reported in one sentence', async (_what, name, message) => {
   const { code, stdout, stderr } = await cli.run('seed', path.join(folder, name));
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(message);
@@ -149,7 +149,7 @@ test.each<[string, (file: string) => unknown, RegExp]>([
     },
     /^garden\.json: cannot be read: ENOENT: [^\n]+\n$/,
   ],
-])('a seed that is %s is told in a sentence', async (_what, make, message) => {
+])('a seed that is %s is reported in one sentence', async (_what, make, message) => {
   make(path.join(folder, 'garden.json'));
   const { code, stdout, stderr } = await cli.run('seed', folder);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

@@ -20,7 +20,7 @@ afterAll(() => service.close());
 
 const withIds = operationRows().filter(([, { params }]) => params);
 
-/** Calls with a path exactly as given: clients would mend some of these. */
+/** Calls with a path exactly as given: clients would correct some of these. */
 async function call(operation: Operation, id: string) {
   const { method, path, body } = validRequest(operation, idOfEveryKind(id));
   const payload = body && JSON.stringify(body);

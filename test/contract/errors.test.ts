@@ -58,7 +58,7 @@ test('every code that an operation or a quota may give is one that is declared',
   expect(given.length).toBeGreaterThan(10);
 });
 
-test('an error tells its code and its message, and nothing else', () => {
+test('an error has a code and a message, and nothing else', () => {
   const error = new ErrorCode('a_code', 400, 'A meaning.').error('A message.');
   expect(error.body).toEqual({ error: 'A message.', code: 'a_code' });
 });

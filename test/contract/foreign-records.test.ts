@@ -111,7 +111,7 @@ const calls = withIds.flatMap(([name, operation]) =>
 );
 
 test.each(calls)(
-  '%s over %s cannot tell another user’s record from a missing one',
+  '%s over %s answers another user’s record as a missing one',
   async (_name, transport, { operation, call }) => {
     const before = await everythingStored(service);
     for (const [{ user }, { ids }] of [
@@ -127,7 +127,7 @@ test.each(calls)(
   },
 );
 
-test('a cursor of another user’s list says nothing of it', async () => {
+test('a cursor of another user’s list gives access to none of it', async () => {
   const plantId = bob.ids['plant'] ?? '';
   await bob.user.event(plantId);
   const page = await eventPage(bob.user, plantId, { limit: 1 });
@@ -200,7 +200,7 @@ const callsWithReferences = references.flatMap((each) =>
 );
 
 test.each(callsWithReferences)(
-  '%s over %s cannot tell another user’s record in %s from a missing one, and stores nothing',
+  '%s over %s answers another user’s record in %s as a missing one, and stores nothing',
   async (_operation, _transport, name, { operation, isList, call }) => {
     const before = await everythingStored(service);
     const answers: string[] = [];

@@ -123,7 +123,7 @@ test('ten kills of the server and of MongoDB lose and double nothing that was ac
   expect(await runningServers(dataDir)).toEqual([]);
 }, 180_000);
 
-test('what a killed program left unfinished keeps nobody from writing after the next start', async () => {
+test('after a restart, transactions of a killed program do not block writes', async () => {
   const [token = ''] = await tokensOf(['ann']);
   const killed = await new mongo.MongoClient(databaseOf(dataDir)).connect();
   try {

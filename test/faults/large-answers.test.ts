@@ -83,7 +83,7 @@ test('a month of three thousand of the largest events is answered, and not held 
   expect(bytes).toBeGreaterThan(300e6);
 });
 
-test('large answers that nobody reads take no memory', async () => {
+test('large answers that are not read take no memory', async () => {
   const before = await residentMegabytes();
   const page = `/api/plants/${plantId}/events?limit=100`;
   for (const path of ['/api/plants', month(), page]) {

@@ -115,7 +115,7 @@ test('a Redis that is not there at start is done without until it comes', async 
   await expectLimits(running);
 });
 
-test('a Redis that dies and comes back costs nobody an answer', async () => {
+test('while Redis dies and comes back, every request is answered', async () => {
   await redis.start();
   const running = await start();
   await untilCounted(running);
@@ -179,7 +179,7 @@ test('requests that wait for a hanging Redis at once all wait for it only shortl
   }
 });
 
-test('each time that Redis hangs the log says so once, whether or not anybody asks /readyz', async () => {
+test('each time that Redis hangs one line is logged, whether or not /readyz is asked', async () => {
   await redis.start();
   const running = await start();
   await untilCounted(running);

@@ -75,7 +75,7 @@ class HalfSent {
       `Authorization: Bearer ${token}`,
       'Content-Type: application/json',
       `Content-Length: ${BODY.length}`,
-      // Its answer tells that the server has read this head.
+      // Its answer shows that the server has read this head.
       'Expect: 100-continue',
     ];
     const request = new HalfSent(socket);
@@ -142,7 +142,7 @@ test('requests that never end do not keep the program from ending', async () => 
   expect(await runningServers(dataDir)).toEqual([]);
 }, 90_000);
 
-test('a MongoDB that hangs is told by /readyz, answered for by 503, and stopped all the same', async () => {
+test('while MongoDB hangs, /readyz and calls are answered with 503, and the program still stops', async () => {
   const server = await startServer();
   const token = await aToken();
   const mongod = ownProcess(dataDir, 'mongod');
@@ -188,7 +188,7 @@ describe('a log', () => {
     expect(await runningServers(dataDir)).toEqual([]);
   }
 
-  test('that nobody reads keeps neither answers nor the end of the program waiting', async () => {
+  test('that is not read delays neither answers nor the end of the program', async () => {
     const server = await startServer({ LOG_LEVEL: 'info' });
     server.process.stderr?.pause();
     await logMuch(server);
@@ -244,7 +244,7 @@ test('a second server on a data directory is refused, and the first goes on', as
   expect(ready.status).toBe(200);
 }, 90_000);
 
-test('a port in use is told in one sentence, and nothing is left running', async () => {
+test('a port in use is reported in one sentence, and nothing is left running', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo; // It listens on TCP.
@@ -257,7 +257,7 @@ test('a port in use is told in one sentence, and nothing is left running', async
   expect(await runningServers(dataDir)).toEqual([]);
 }, 90_000);
 
-test('wrong settings are all told at once, before anything is started', async () => {
+test('all wrong settings are reported at once, before anything is started', async () => {
   const wrong = {
     PORT: '70000',
     LOG_LEVEL: 'loud',

@@ -23,7 +23,7 @@ beforeEach(async () => {
   user = await service.user();
 });
 afterEach(async () => {
-  way.mend();
+  way.restore();
   await eventually(async () => (await service.anonymous.get('/readyz')).status === 200);
   await service.app.database.connection.dropDatabase();
   await service.close();
@@ -48,7 +48,7 @@ test('while MongoDB is away requests are answered with 503, and afterwards as be
   expectUnavailable(ready);
   expect(ready.body).toMatchObject({ error: 'MongoDB cannot be reached.' });
 
-  way.mend();
+  way.restore();
   await eventually(async () => (await user.get('/api/plants')).status === 200);
   const after = await user.get('/api/plants').expect(200);
   expect(after.body).toMatchObject([{ id: plant.id }]);
@@ -68,7 +68,7 @@ test('while MongoDB hangs the first reads wait 5 s at most, and the next not at 
   expect(await timed('/api/plants')).toBeLessThan(1000);
   expect(await timed('/api/announcements')).toBeLessThan(1000);
   expectUnavailable(await service.anonymous.get('/readyz'));
-  way.mend();
+  way.restore();
   await eventually(async () => (await user.get('/api/plants')).status === 200);
   expect((await user.get(`/api/plants/${plant.id}`).expect(200)).body).toEqual(plant);
 });
@@ -81,11 +81,11 @@ test('a read that is slow is waited for as long as MongoDB answers others', asyn
   await expect(slow).resolves.toMatchObject({ _id: user.id });
 });
 
-test('a 503 is not kept: the retry with the same key has the effect', async () => {
+test('a 503 is not stored: the retry with the same key has the effect', async () => {
   const send = () => user.post('/api/plants', { name: 'Ivy' }).set('Idempotency-Key', 'k');
   way.cut();
   expectUnavailable(await send());
-  way.mend();
+  way.restore();
   let answer: Response | undefined;
   await eventually(async () => (answer = await send()).status !== 503);
   expect(answer?.status).toBe(201);
@@ -108,9 +108,9 @@ describe.each(['before', 'after'] as const)('a connection that breaks %s MongoDB
     ['the day counts', 'update', 'careMonths'],
     ['the totals', 'update', 'careTotals'],
     ['the growth', 'update', 'growth'],
-    ['the answer to keep', 'update', 'keptAnswers'],
+    ['the response to store', 'update', 'keptAnswers'],
     ['the commit', 'commitTransaction', undefined],
-  ])('%s of a write costs nobody the write', async (_what, command, collection) => {
+  ])('%s of a write does not lose the write', async (_what, command, collection) => {
     const plant = await user.plant();
     const path = `/api/plants/${plant.id}/events`;
     const growth = { type: 'growth', growthAmount: 2, growthUnit: 'cm' };
@@ -145,7 +145,7 @@ test('a write that cannot be known to be stored is not stored again with its nei
   await sleep(3000);
   const third = log('third');
   const answers = [await first, await second];
-  way.mend();
+  way.restore();
   answers.push(await third);
   const list = await user.get(`/api/plants/${plant.id}/events`).expect(200);
   const texts = (list.body as { items: { text: string }[] }).items.map(({ text }) => text);
@@ -153,7 +153,7 @@ test('a write that cannot be known to be stored is not stored again with its nei
   for (const answer of answers) if (answer.status !== 201) expectUnavailable(answer);
 });
 
-test('a connection that breaks while insights are read costs nobody the answer', async () => {
+test('insights are answered although a connection breaks while they are read', async () => {
   const plant = await user.plant();
   await user.event(plant.id);
   const hasBroken = way.breakAt('find', 'before', 'careMonths');
@@ -189,7 +189,7 @@ test('writes whose way to MongoDB is cut, and that are sent again, all have one 
   // The first answer is there, so the writes behind it are under way.
   await Promise.race(sends);
   way.cut();
-  way.mend();
+  way.restore();
   for (const [index, answer] of (await Promise.all(sends)).entries()) {
     let last = answer;
     if (last.status === 503) {

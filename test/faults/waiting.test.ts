@@ -15,7 +15,7 @@ beforeAll(async () => {
   service = await startService({ mongodbUri: uri.toString(), redisUrl: null });
 });
 afterAll(async () => {
-  way.mend();
+  way.restore();
   await service.close();
   await way.close();
 });

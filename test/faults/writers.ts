@@ -18,7 +18,7 @@ export interface Scene {
   faults: string[];
 }
 
-/** What a writer was told is kept: exactly this must be there in the end. */
+/** What was acknowledged to a writer: exactly this must be there in the end. */
 export interface Kept {
   plantId: string;
   name: string;
@@ -27,7 +27,7 @@ export interface Kept {
 }
 
 /**
- * Writes to a plant of its own until it is told to stop, each write again until it is acknowledged,
+ * Writes to a plant of its own until it is stopped, each write again until it is acknowledged,
  * as a phone does; what is made carries a key, so that it is made once.
  */
 export class Writer {

@@ -66,7 +66,7 @@ test('a token with a wrong last character is a wrong token', async () => {
   expect(errorOf(answer).code).toBe('invalid_token');
 });
 
-test('a token without the scope is told which one it lacks', async () => {
+test('a token without the scope is refused, naming the scope', async () => {
   const reader = await service.user({ scopes: ['plants:read'] });
   const answer = await reader.post('/api/plants', { name: 'Fern' }).expect(403);
   expect(answer.body).toEqual({

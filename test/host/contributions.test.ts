@@ -235,12 +235,12 @@ describe('what a plugin contributes', () => {
     expect(refusal(keeper, faulty)).toBe('plugins/herbs: setup: value is required');
   });
 
-  test("use of another's offers without requiring it is refused by both names", () => {
+  test('using the exports of a plugin that is not required is refused, naming both', () => {
     const nosy = plugin('nosy', (host) => ({ exports: host.use(keeper) }));
     expect(refusal(keeper, nosy)).toBe('plugins/nosy: uses keeper without requiring it');
   });
 
-  test("use of a required plugin's offers is what requiring it is for", () => {
+  test('the exports of a required plugin can be used', () => {
     const friend = plugin('friend', (host) => ({ exports: host.use(keeper) }), {
       requires: ['keeper'],
     });
@@ -275,13 +275,13 @@ describe('what a plugin contributes', () => {
     );
   });
 
-  test('a program in which nobody tells who calls is refused', () => {
+  test('a program without a plugin that authenticates is refused', () => {
     expect(refusal(herbs(list))).toBe(
       'plugins: exactly one plugin must answer who a caller is (identity): none',
     );
   });
 
-  test('a program in which two plugins tell who calls is refused by their names', () => {
+  test('a program in which two plugins authenticate is refused, naming both', () => {
     const second = plugin('doorman', () => ({ exports: undefined, identity }));
     expect(refusal(keeper, second)).toBe(
       'plugins: exactly one plugin must answer who a caller is (identity): keeper, doorman',
@@ -289,7 +289,7 @@ describe('what a plugin contributes', () => {
   });
 });
 
-test('a transport that says it asks for a token and does not lets nobody in', async () => {
+test('a transport that declares tokens and does not authenticate answers 500', async () => {
   const open = plugin('open', () => ({
     transports: [
       {

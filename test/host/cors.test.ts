@@ -36,7 +36,7 @@ test('pages of a listed origin may read answers, also those of errors', async ()
   expect(exposed).toEqual(expect.arrayContaining(['x-request-id', 'ratelimit', 'retry-after']));
 });
 
-test('answers tell caches that they depend on the origin', async () => {
+test('answers carry Vary: Origin', async () => {
   for (const origin of ['https://a.example', 'https://evil.example']) {
     expect((await from(listed, origin)).headers.vary).toMatch(/\bOrigin\b/);
   }

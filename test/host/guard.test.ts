@@ -186,7 +186,7 @@ test("Mongoose's own inserts and saves of whole documents work", async () => {
   expect(await model.countDocuments({ userId })).toBe(4);
 });
 
-test('a guarded query names itself and hurts nobody', async () => {
+test('a query that the guard refuses throws where it is made, and affects no other', async () => {
   const userId = randomUUID();
   await driver.insertOne({ userId, size: 1, _id: new mongo.ObjectId() });
   const failure = await failureOf(() => driver.deleteMany({}));

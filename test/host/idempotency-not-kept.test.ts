@@ -20,7 +20,7 @@ function keyed(user: TestUser, key: string, body: object) {
   return user.post('/api/plants', body).set('Idempotency-Key', key);
 }
 
-describe('what is not kept', () => {
+describe('responses that are not stored', () => {
   test('a validation failure: the corrected request may have the same key', async () => {
     const user = await one.user();
     await keyed(user, 'k', { name: '' }).expect(400);

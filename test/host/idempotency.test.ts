@@ -112,7 +112,7 @@ test('a retry that is written differently and means the same gets the first answ
   expect((await log(id.toUpperCase()).expect(201)).body).toEqual(event.body);
 });
 
-test('a key of one account says nothing about the same key of another', async () => {
+test('the same key of two accounts is two keys', async () => {
   const [ada, bob] = await Promise.all([one.user(), one.user()]);
   const first = await keyed(ada, 'k', { name: 'Fern' }).expect(201);
   const other = await keyed(bob, 'k', { name: 'Ivy' }).expect(201);
@@ -121,7 +121,7 @@ test('a key of one account says nothing about the same key of another', async ()
   expect((first.body as { userId: string }).userId).toBe(ada.id);
 });
 
-test('while the first is running, a second send is told 409', async () => {
+test('while the first is running, a second send is answered with 409', async () => {
   const user = await one.user();
   let release: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => {
@@ -184,7 +184,7 @@ test.each(Array.from({ length: 5 }, (_, round) => [round + 1]))(
   },
 );
 
-test('404 is kept like any other first answer', async () => {
+test('404 is stored like any other first answer', async () => {
   const user = await one.user();
   const path = `/api/plants/${randomUUID()}/events`;
   const first = await keyed(user, 'k', {}, path).expect(404);

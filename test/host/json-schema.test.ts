@@ -75,7 +75,7 @@ test('null is among the values of an enum, and types are there once', () => {
   });
 });
 
-test('an output is told by formats, an input by exact patterns too', () => {
+test('an output has formats only, an input has exact patterns too', () => {
   expect(jsonSchemaOf(id(), 'output')).toEqual({ type: 'string', format: 'uuid' });
   expect(jsonSchemaOf(id(), 'input')).toHaveProperty('pattern');
   expect(jsonSchemaOf(nullable(instant()), 'output')).toEqual({

@@ -98,7 +98,7 @@ test('new plants, other writes and reads have budgets of their own', async () =>
   expectLimited(await user.get('/api/insights'), 'reads', 8);
 });
 
-test('answers that refuse a request say what is left, too', async () => {
+test('refusals have the headers of the budget too', async () => {
   const user = await one.user();
   const reader = await one.user({ id: user.id, scopes: ['plants:read'] });
   const plant = randomUUID();
@@ -184,7 +184,7 @@ describe('failed authentications', () => {
       await wrong(one, anAddress()).expect(401);
     }));
 
-  test('of an address keep nobody out whose token was good before', async () => {
+  test('do not keep out tokens that this process has seen to be good', async () => {
     const user = await one.user();
     await user.get('/api/plants').expect(200);
     const address = anAddress();

@@ -121,7 +121,7 @@ test('a connection of HTTP/2 that sends a byte from time to time is closed', asy
   clearInterval(timer);
 });
 
-test('an idle client of HTTP/2 that is told to go away can come back', async () => {
+test('an idle HTTP/2 client that got GOAWAY can connect again', async () => {
   const own = await serve({ idleTimeout: 300 });
   const session = dialHttp2(own);
   const goaway = once(session, 'goaway');

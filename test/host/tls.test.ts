@@ -80,14 +80,14 @@ function viaHttp2(headers: IncomingHttpHeaders, body?: string | Buffer): Promise
   });
 }
 
-test('HTTPS serves HTTP/1.1, and tells browsers to keep to it', async () => {
+test('HTTPS serves HTTP/1.1, with Strict-Transport-Security', async () => {
   const answer = await viaHttp1('GET', '/healthz');
   expect(answer.status).toBe(200);
   expect(answer.headers['strict-transport-security']).toMatch(/^max-age=\d+/);
   expect(answer.headers['x-request-id']).toBeDefined();
 });
 
-test('without a certificate browsers are not told to keep to HTTPS', async () => {
+test('without a certificate there is no Strict-Transport-Security', async () => {
   const answer = await service.anonymous.get('/healthz').expect(200);
   expect(answer.headers).not.toHaveProperty('strict-transport-security');
 });
@@ -190,7 +190,7 @@ test.each([
   errorOf({ body });
 });
 
-test('a server that closes tells clients of HTTP/2 to go away, and answers what they asked', async () => {
+test('a server that closes sends HTTP/2 clients GOAWAY, and answers requests in progress', async () => {
   const own = createHttpServer(secure.requestListener(), secure.settings);
   await new Promise<void>((resolve) => own.listen(0, '127.0.0.1', resolve));
   const idle = connectHttp2(`https://localhost:${(own.address() as AddressInfo).port}`, { ca });
@@ -205,7 +205,7 @@ test('a server that closes tells clients of HTTP/2 to go away, and answers what 
   expect((await answered)[0]).toMatchObject({ ':status': 200 });
 });
 
-test('methods that nobody knows are counted as one', async () => {
+test('unknown methods are counted as one', async () => {
   for (const method of ['GARDEN', 'WATER']) await viaHttp2({ ':path': '/', ':method': method });
   const { body } = await viaHttp2({ ':path': '/metrics' });
   expect(body).toContain('method="other"');

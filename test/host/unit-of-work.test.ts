@@ -161,14 +161,14 @@ test('writes of one account in one process happen in the order in which they cam
   expect(found).toEqual(Array.from({ length: 20 }, (_, index) => index));
 });
 
-test('a rehearsal tells what a write would do and does none of it', async () => {
+test('a dry run returns what a write would, and writes nothing', async () => {
   const user = await one.user();
   const before = await revisionOf(user);
-  const told = await one.app.unitOfWork.dryRun(user.id, async (tx) => {
+  const returned = await one.app.unitOfWork.dryRun(user.id, async (tx) => {
     await tx.addUsage('tested', 5);
     return tx.account.usage['tested'];
   });
-  expect(told).toBe(5);
+  expect(returned).toBe(5);
   const account = await one.app.exportsOf(accountsPlugin).account(user.id);
   expect(account?.usage['tested']).toBeUndefined();
   expect(await revisionOf(user)).toBe(before);

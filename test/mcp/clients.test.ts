@@ -120,13 +120,13 @@ describe.each(LINES)('%s over %s', (_, version, connect) => {
     }
   });
 
-  test('is told what is wrong as a result', async () => {
+  test('gets what is wrong as a result', async () => {
     const result = await connection.call('create_plant', { name: '' });
     expect(result.isError).toBe(true);
     expect(result.content[0]?.text).toContain('name');
   });
 
-  test('is told of an unknown tool as an error', async () => {
+  test('gets an unknown tool as an error', async () => {
     await expect(connection.call('water_everything', {})).rejects.toMatchObject({ code: -32602 });
   });
 });

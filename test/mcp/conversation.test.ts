@@ -29,7 +29,7 @@ async function items(name: string, given: object = {}): Promise<Item[]> {
 }
 
 // Each step uses only what the answers before it said.
-test('finds the thirstiest fern, waters it, logs its growth, mends and takes back what was wrong', async () => {
+test('finds the fern watered longest ago, waters it, logs its growth, corrects the event and deletes it', async () => {
   const ferns = (await items('list_plants')).filter(({ name }) => /fern/i.test(String(name)));
   const [fern] = ferns.sort(
     (a, b) => Date.parse(String(a['lastWatered'])) - Date.parse(String(b['lastWatered'])),

@@ -1,7 +1,7 @@
 import packageJson from '../../package.json';
 import accountsPlugin from '../../plugins/accounts';
 import { toolRows } from '../support/operations';
-import { send } from '../support/raw';
+import { errorOf, send } from '../support/raw';
 import { startService, type TestService } from '../support/service';
 import { assistant, type Assistant, post, rpc, type RpcReply } from './support';
 
@@ -17,7 +17,7 @@ afterAll(() => service.close());
 const LIST = rpc('tools/list');
 
 describe('GET', () => {
-  test('says what is here, without a token', async () => {
+  test('describes the endpoint, without a token', async () => {
     const { status, headers, body } = await send(service.url, 'GET', '/api/mcp');
     expect(status).toBe(200);
     expect(headers['vary']).toContain('Accept');
@@ -30,7 +30,7 @@ describe('GET', () => {
     });
   });
 
-  test('to those who look for an event stream, says that there is none', async () => {
+  test('that asks for an event stream is answered with 405', async () => {
     const headers = { Accept: 'text/event-stream' };
     const answer = await send(service.url, 'GET', '/api/mcp', { headers });
     expect(answer.status).toBe(405);
@@ -47,26 +47,31 @@ describe('GET', () => {
     },
   );
 
-  test.each(['PUT', 'DELETE', 'PATCH'])('%s is not for here', async (method) => {
+  test.each(['PUT', 'DELETE', 'PATCH'])('%s is answered with 405', async (method) => {
     const { status, headers } = await send(service.url, method, '/api/mcp');
     expect([status, headers['allow']]).toEqual([405, expect.stringContaining('POST')]);
   });
 });
 
-describe('who may come in', () => {
+describe('access', () => {
+  const notAllowed = (header: string) => ({
+    error: `The ${header} of this request is not allowed; operators allow it by MCP_ALLOWED_ORIGINS.`,
+    code: 'origin_not_allowed',
+  });
+
   const anonymous = (headers: Record<string, string>, body = JSON.stringify(LIST)) =>
     send(service.url, 'POST', '/api/mcp', {
       headers: { 'Content-Type': 'application/json', ...headers },
       body,
     });
 
-  test('nobody without a token', async () => {
+  test('without a token is refused with 401', async () => {
     const { status, headers, body } = await anonymous({});
     expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer']);
     expect(JSON.parse(body)).toMatchObject({ code: 'unauthorized' });
   });
 
-  test('nobody with a token that is invalid, revoked or expired', async () => {
+  test('with a token that is invalid, revoked or expired is refused with 403', async () => {
     const accounts = service.app.exportsOf(accountsPlugin);
     const options = { tier: 'pro' as const, scopes: ['plants:read'], name: 'test' };
     const made = (seconds: number) =>
@@ -94,7 +99,7 @@ describe('who may come in', () => {
     'https://127.0.0.1:8443',
     'http://[::1]:3000',
     'https://app.example.com',
-  ])('pages of %s', async (origin) => {
+  ])('for pages of %s is allowed', async (origin) => {
     expect((await post(me, LIST, { Origin: origin })).status).toBe(200);
   });
 
@@ -109,26 +114,27 @@ describe('who may come in', () => {
     'null',
     'file://',
     '',
-  ])('no pages of "%s"', async (origin) => {
-    const { status, body } = await post(me, LIST, { Origin: origin });
-    expect([status, body.error?.code]).toEqual([403, -32000]);
+  ])('for pages of "%s" is refused', async (origin) => {
+    const { status, text } = await post(me, LIST, { Origin: origin });
+    expect([status, errorOf({ body: text })]).toEqual([403, notAllowed('Origin')]);
   });
 
   test.each(['localhost', 'localhost:1234', '127.0.0.1:80', '[::1]:3000', 'app.example.com'])(
-    'requests to the host %s',
+    'by the host %s is allowed',
     async (host) => {
       expect((await post(me, LIST, { Host: host })).status).toBe(200);
     },
   );
 
   test.each(['evil.example.com', '192.168.1.20:3000', 'localhost.evil.example', 'a b'])(
-    'no requests to the host %s',
+    'by the host %s is refused',
     async (host) => {
-      expect((await post(me, LIST, { Host: host })).status).toBe(403);
+      const { status, text } = await post(me, LIST, { Host: host });
+      expect([status, errorOf({ body: text })]).toEqual([403, notAllowed('Host')]);
     },
   );
 
-  test('checks come in their order: origin, token, size, JSON', async () => {
+  test('is checked in this order: origin, token, size, JSON', async () => {
     const origin = { Origin: 'https://evil.example.com' };
     const token = { Authorization: `Bearer ${me.token}` };
     const large = JSON.stringify({ ...LIST, padding: 'x'.repeat(110_000) });
@@ -154,7 +160,7 @@ describe('plain JSON-RPC, without a handshake', () => {
     ]);
   });
 
-  test('a notification is taken without a word', async () => {
+  test('a notification is answered with 202 and no body', async () => {
     const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };
     const { status, text, headers } = await post(me, notification);
     expect([status, text, headers['content-type']]).toEqual([202, '', undefined]);
@@ -178,7 +184,7 @@ describe('plain JSON-RPC, without a handshake', () => {
     },
   );
 
-  test('initialize offers the newest of its era to those who ask for an unknown version', async () => {
+  test('initialize with an unknown version agrees on the newest before 2026-07-28', async () => {
     const params = {
       protocolVersion: '1999-01-01',
       capabilities: {},

@@ -1,5 +1,16 @@
 import { startService, type TestService } from '../support/service';
-import { assistant, type Assistant, callTool, post, refused, rpc, type RpcReply } from './support';
+import {
+  assistant,
+  type Assistant,
+  callTool,
+  post,
+  refused,
+  rpc,
+  type RpcReply,
+  statelessHeaders,
+  statelessParams,
+  type ToolResult,
+} from './support';
 
 let service: TestService;
 let me: Assistant;
@@ -12,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Whatever came in, an answer is no 5xx and tells nothing of the inside. */
+/** Whatever came in, the answer is no 5xx and shows nothing of the inside. */
 function expectHarmless({ status, text }: RpcReply): void {
   expect(status).toBeLessThan(500);
   expect(text).not.toMatch(/\bat [^ ]+ \(|node_modules|\.[tj]s:\d/);
@@ -79,10 +90,10 @@ test.each([
   ['a bare word', 'ping'],
   ['a key that would touch prototypes', '{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{}}'],
   [
-    'such a key among the arguments',
-    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_plant","arguments":{"name":"a","__proto__":{"toxic":true}}}}',
+    'such a key beside the arguments',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_plants","arguments":{},"_meta":{"__proto__":{}}}}',
   ],
-])('%s is not JSON to be read', async (_, text) => {
+])('%s is a parse error', async (_, text) => {
   expect(await errorOf(text)).toEqual([400, -32700, null]);
 });
 
@@ -152,28 +163,67 @@ test.each([
   expect(await refused(me, name, { ...id, ...given })).toContain(reason);
 });
 
-describe('versions', () => {
-  const meta = (version: string) => ({
-    _meta: {
-      'io.modelcontextprotocol/protocolVersion': version,
-      'io.modelcontextprotocol/clientInfo': { name: 'a', version: '1' },
-      'io.modelcontextprotocol/clientCapabilities': {},
-    },
-  });
-  const headers = (version: string, method = 'tools/list') => ({
-    'MCP-Protocol-Version': version,
-    'Mcp-Method': method,
+describe('an argument that would touch prototypes is refused by its name', () => {
+  const call = (name: string, given: string) =>
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${given}}}`;
+  const reasonOf = async (text: string): Promise<string> => {
+    const { body } = await post(me, text);
+    const { isError, content } = body.result as ToolResult; // What MCP has a call answer.
+    expect(isError).toBe(true);
+    expect({}).not.toHaveProperty('isAdmin');
+    return content[0]?.text ?? '';
+  };
+
+  test.each([
+    ['__proto__', '{"isAdmin":true}'],
+    ['__proto__', 'null'],
+    ['__proto__', '{"notes":"Inherited"}'],
+    ['constructor', '{"prototype":{"isAdmin":true}}'],
+    ['prototype', '{"isAdmin":true}'],
+  ])('%s of %s', async (key, value) => {
+    expect(await reasonOf(call('create_plant', `{"name":"Fern","${key}":${value}}`))).toBe(
+      `validation_error: ${key} is not allowed. Correct this and call create_plant again.`,
+    );
+    expect(await reasonOf(call('list_plants', `{"${key}":${value}}`))).toContain(
+      `${key} is not allowed.`,
+    );
+    const given = `{"id":"${plantId}","${key}":${value}}`;
+    expect(await reasonOf(call('update_plant', given))).toContain(`${key} is not allowed.`);
   });
 
+  test.each([
+    ['notes.__proto__', '{"__proto__":{"isAdmin":true}}'],
+    ['notes.a.0.__proto__', '{"a":[{"__proto__":{}}]}'],
+    ['notes.constructor', '{"constructor":{"prototype":{"isAdmin":true}}}'],
+  ])('%s', async (path, notes) => {
+    const reason = await reasonOf(call('create_plant', `{"name":"Fern","notes":${notes}}`));
+    expect(reason).toContain(`validation_error: ${path} is not allowed`);
+  });
+
+  test('none of them replaces an argument that is missing', async () => {
+    const reason = await reasonOf(call('create_plant', '{"__proto__":{"name":"Inherited"}}'));
+    expect(reason).toContain('name is required');
+    expect(await reasonOf(call('get_plant', `{"__proto__":{"id":"${plantId}"}}`))).toContain(
+      'id is required',
+    );
+  });
+});
+
+describe('versions', () => {
+  const INITIALIZE = {
+    protocolVersion: '2026-07-28',
+    capabilities: {},
+    clientInfo: { name: 'a', version: '1' },
+  };
   test('a header of an unknown version', async () => {
     expect(await errorOf(rpc('ping'), { 'MCP-Protocol-Version': '1999-01-01' })).toEqual([
       400, -32000, 1,
     ]);
   });
 
-  test('a stateless request of an unknown version is told those that there are', async () => {
-    const request = rpc('tools/list', meta('2099-01-01'));
-    const { status, body } = await post(me, request, headers('2099-01-01'));
+  test('the error for a stateless request of an unknown version lists those supported', async () => {
+    const request = rpc('tools/list', statelessParams('2099-01-01'));
+    const { status, body } = await post(me, request, statelessHeaders('2099-01-01'));
     expect([status, body.error]).toMatchObject([
       400,
       { code: -32022, data: { supported: ['2026-07-28'] } },
@@ -181,29 +231,48 @@ describe('versions', () => {
   });
 
   test.each([
-    ['without its headers', meta('2026-07-28'), {}, -32020],
-    ['with a header of another version', meta('2026-07-28'), headers('2025-11-25'), -32020],
+    ['without its headers', statelessParams('2026-07-28'), {}, -32020],
     [
-      'with the header of another method',
-      meta('2026-07-28'),
-      headers('2026-07-28', 'ping'),
+      'with a header of another version',
+      statelessParams('2026-07-28'),
+      statelessHeaders('2025-11-25'),
       -32020,
     ],
-    ['with the header only', {}, headers('2026-07-28'), -32602],
+    [
+      'with the header of another method',
+      statelessParams('2026-07-28'),
+      statelessHeaders('2026-07-28', 'ping'),
+      -32020,
+    ],
+    ['with the header only', {}, statelessHeaders('2026-07-28'), -32602],
   ])('a stateless request %s', async (_, params, given, code) => {
     expect(await errorOf(rpc('tools/list', params), given)).toEqual([400, code, 1]);
   });
 
   test('a stateless request of an unknown method', async () => {
-    const request = rpc('tools/nothing', meta('2026-07-28'));
-    expect(await errorOf(request, headers('2026-07-28', 'tools/nothing'))).toEqual([
+    const request = rpc('tools/nothing', statelessParams('2026-07-28'));
+    expect(await errorOf(request, statelessHeaders('2026-07-28', 'tools/nothing'))).toEqual([
       404, -32601, 1,
     ]);
   });
 
+  test.each([
+    ['as older revisions send it', {}],
+    ['with the name of its method', { 'Mcp-Method': 'initialize' }],
+    ['without what it needs', { 'Mcp-Method': 'initialize' }, {}],
+  ])('initialize under the header of 2026-07-28, %s', async (_, given, params = INITIALIZE) => {
+    const header = { 'MCP-Protocol-Version': '2026-07-28', ...given };
+    expect(await errorOf(rpc('initialize', params), header)).toEqual([404, -32601, 1]);
+    const stateless = { ...params, ...statelessParams('2026-07-28') };
+    expect(await errorOf(rpc('initialize', stateless), header)).toEqual([404, -32601, 1]);
+  });
+
   test('a subscription, of which there are none', async () => {
-    const request = rpc('subscriptions/listen', { ...meta('2026-07-28'), notifications: {} });
-    const reply = await post(me, request, headers('2026-07-28', 'subscriptions/listen'));
+    const request = rpc('subscriptions/listen', {
+      ...statelessParams('2026-07-28'),
+      notifications: {},
+    });
+    const reply = await post(me, request, statelessHeaders('2026-07-28', 'subscriptions/listen'));
     expect([reply.headers['content-type'], reply.body.error?.code]).toEqual([
       'application/json; charset=utf-8',
       -32601,
@@ -214,8 +283,8 @@ describe('versions', () => {
 test.each([
   ['no parameters', undefined],
   ['a version that is a number', { protocolVersion: 5, capabilities: {}, clientInfo: {} }],
-  ['nobody', { protocolVersion: '2025-11-25', capabilities: {} }],
-])('initialize with %s is told what it needs', async (_what, params) => {
+  ['no clientInfo', { protocolVersion: '2025-11-25', capabilities: {} }],
+])('the error for initialize with %s names what it needs', async (_what, params) => {
   const { status, body } = await post(me, { jsonrpc: '2.0', id: 1, method: 'initialize', params });
   expect([status, body.error?.code]).toEqual([200, -32602]);
   expect(body.error?.message).toMatch(/^params must be an object with protocolVersion .*\.$/);

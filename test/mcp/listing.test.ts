@@ -25,7 +25,7 @@ test('every operation is a tool under its name, in the order of operations', () 
   expect(names).toEqual(expect.arrayContaining(TOOLS));
 });
 
-test('the whole list is affordable', async () => {
+test('the whole list is short', async () => {
   const { body } = await post(me, rpc('tools/list'));
   const { tools: all } = body.result as { tools: Tool[] }; // What MCP has a list hold.
   const own = all.filter(({ name }) => TOOLS.includes(name));

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([usual, ...others].map((service) => service.close())));
 
-/** A service that one test only has its way with. */
+/** A service of one test alone. */
 async function own(env: NodeJS.ProcessEnv = {}): Promise<TestService> {
   const service = await startService({ env });
   others.push(service);
@@ -47,7 +47,7 @@ test('a missing scope is a result that names it', async () => {
   await tool(me, 'list_announcements');
 });
 
-test('limits of the tier are results that tell the way out', async () => {
+test('limits of the tier are results that name what to do', async () => {
   const service = await own({ TIER_FREE_PLANTS: '1', TIER_FREE_PHOTOS: '0' });
   const me = await assistant(service, { tier: 'free' });
   const { id } = await tool(me, 'create_plant', { name: 'Fern' });
@@ -111,7 +111,7 @@ test('an Idempotency-Key is one for tools and REST', async () => {
   ]);
 });
 
-test('a refusal that was kept is given again as one', async () => {
+test('a refusal that was stored is replayed as one', async () => {
   const me = await assistant(usual);
   const key = { 'Idempotency-Key': 'once' };
   const given = { id: '01920000-0000-7000-8000-0123456789ab' };
@@ -136,7 +136,7 @@ test('an answer that no model could read is a result that says how to ask for le
   expect((page['items'] as unknown[]).length).toBeGreaterThan(5);
 });
 
-test('what fails unexpectedly is logged, and told without its reasons', async () => {
+test('an unexpected failure is logged, and its reason is not in the result', async () => {
   const service = await own();
   const me = await assistant(service);
   const failing = async (): Promise<never> => {

@@ -94,6 +94,22 @@ export function rpc(method: string, params?: object, id: unknown = 1): object {
   return { jsonrpc: '2.0', id, method, ...(params ? { params } : {}) };
 }
 
+/** What a stateless request, of the revisions since 2026-07-28, says of itself in its params. */
+export function statelessParams(version = '2026-07-28') {
+  return {
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': version,
+      'io.modelcontextprotocol/clientInfo': { name: 'a', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  };
+}
+
+/** The same in its headers. */
+export function statelessHeaders(version = '2026-07-28', method = 'tools/list') {
+  return { 'MCP-Protocol-Version': version, 'Mcp-Method': method };
+}
+
 /** Calls a tool and answers its result, be it one of an error. */
 export async function callTool(
   caller: Assistant,

@@ -159,7 +159,7 @@ const listEvents = commandOn(
   (actor, id, limit) => expectEvents(actor, id, limit),
 );
 
-/** When an event last changed, so that one that stayed where it was can be told. */
+/** When an event last changed, so that one that did not move is recognized. */
 const versions = (events: readonly CareEvent[]) =>
   new Map(events.map(({ id, updatedAt }) => [id, updatedAt]));
 

@@ -41,20 +41,20 @@ test('a lock is held by one at a time, also when its holder failed', async () =>
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('who waits for a lock is told so, and can give up', async () => {
+test('waiting for a lock is reported, and can be given up', async () => {
   const leases = new Leases(await temporaryFolder(), undefined);
   const over = new AbortController();
-  const told: string[] = [];
+  const reported: string[] = [];
   await leases.withLock(async () => {
     const waiting = leases.withLock(
       async () => 'inside',
       (line) => {
-        told.push(line);
+        reported.push(line);
         over.abort();
       },
       over.signal,
     );
     await expect(waiting).rejects.toThrow('abort');
   }, silent);
-  expect(told).toEqual([expect.stringMatching(/^Waiting for another program/)]);
+  expect(reported).toEqual([expect.stringMatching(/^Waiting for another program/)]);
 });

@@ -46,7 +46,7 @@ itApart(
       .db('admin')
       .command({ shutdown: 1, force: true })
       .catch(() => undefined);
-    await eventually(() => first.told.join('').includes('MongoDB serves again.'));
+    await eventually(() => first.reported.join('').includes('MongoDB serves again.'));
     expect(await plants.countDocuments()).toBe(1);
     await first.leave();
   },

@@ -149,7 +149,7 @@ test('what a killed program left running is used again, and stopped in the end',
   await eventually(() => !all.some(isAlive));
 });
 
-test('a transaction that a killed program left open blocks nobody', async () => {
+test('a transaction that a killed program left open does not block other writes', async () => {
   const dataDir = await dataDirectory();
   const killed = await program(dataDir);
   const client = connect(killed.servers.mongodbUri);

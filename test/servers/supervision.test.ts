@@ -14,8 +14,8 @@ import {
 
 test('a MongoDB and a Redis that are killed serve again, with the data', async () => {
   const dataDir = await dataDirectory();
-  const told: string[] = [];
-  const servers = await acquire(dataDir, 'server', told);
+  const reported: string[] = [];
+  const servers = await acquire(dataDir, 'server', reported);
   const plants = plantsOf(servers.mongodbUri);
   await plants.insertOne({ _id: 'Basil' }, { writeConcern: { w: 'majority' } });
   // Between the death and the return the driver has nobody to ask.
@@ -27,14 +27,14 @@ test('a MongoDB and a Redis that are killed serve again, with the data', async (
 
   // Once is no more than often.
   for (const mint of ['Mint', 'Peppermint']) {
-    told.length = 0;
+    reported.length = 0;
     await kill(processOf(dataDir, 'mongod'));
     await kill(processOf(dataDir, 'redis'));
     await eventually(findsBasil);
     await plants.insertOne({ _id: mint });
     await eventually(async () => redisAnswers(servers.redisUrl ?? ''));
-    expect(told).toContain('MongoDB has ended unexpectedly and is started again.');
-    await eventually(() => told.includes('MongoDB serves again.'));
+    expect(reported).toContain('MongoDB has ended unexpectedly and is started again.');
+    await eventually(() => reported.includes('MongoDB serves again.'));
   }
   const last = processOf(dataDir, 'mongod');
   await servers.release();

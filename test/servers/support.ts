@@ -48,9 +48,9 @@ export async function killServers(dataDir: string): Promise<void> {
 export async function acquire(
   dataDir: string,
   role: 'server' | 'tool' = 'server',
-  told: string[] = [],
+  reported: string[] = [],
 ): Promise<Servers> {
-  const progress = (line: string): void => void told.push(line);
+  const progress = (line: string): void => void reported.push(line);
   const servers = await acquireServers({ dataDir }, { role, progress });
   afterwards(servers.release);
   return servers;
@@ -109,7 +109,7 @@ export function isAllowed(command: string, ...args: string[]): boolean {
 export interface Program {
   servers: Omit<Servers, 'release'>;
   /** What it has reported so far. */
-  told: string[];
+  reported: string[];
   /** Has it release its servers, and resolves when it has ended. */
   leave: () => Promise<void>;
   /** Has it exit without releasing anything. */
@@ -125,7 +125,7 @@ export interface ProgramOptions {
   env?: NodeJS.ProcessEnv;
 }
 
-/** Starts a program that holds servers until it is told to leave. */
+/** Starts a program that holds servers until it is asked to leave. */
 export function launch(dataDir: string, options: ProgramOptions = {}): ChildProcess {
   const { role = 'server', through = [], env } = options;
   const config: ServersConfig = { dataDir };
@@ -149,13 +149,13 @@ export function launch(dataDir: string, options: ProgramOptions = {}): ChildProc
 /** Starts a program as `launch`, and resolves once it has servers. */
 export async function program(dataDir: string, options: ProgramOptions = {}): Promise<Program> {
   const child = launch(dataDir, options);
-  const told: string[] = [];
-  child.stderr?.on('data', (text: Buffer) => told.push(text.toString()));
+  const reported: string[] = [];
+  child.stderr?.on('data', (text: Buffer) => reported.push(text.toString()));
   const ended = once(child, 'close');
   const answer = await Promise.race([
     once(child, 'message'),
     ended.then(() => {
-      throw new Error(told.join(''));
+      throw new Error(reported.join(''));
     }),
   ]);
   const order = (text: string) => async () => {
@@ -165,7 +165,7 @@ export async function program(dataDir: string, options: ProgramOptions = {}): Pr
   return {
     // The first message is what program.ts sends.
     servers: answer[0] as Program['servers'],
-    told,
+    reported,
     leave: order('leave'),
     exit: order('exit'),
     crash: async () => {

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to a server that can be cut and mended: what goes through it goes on unchanged. */
+/** A way to a server that can be cut and restored: what goes through it goes on unchanged. */
 export interface CuttableWay {
   port: number;
   /** Ends all connections and takes no more. */
   cut(): void;
   /** Keeps all connections, and takes more, but lets nothing through. */
   hang(): void;
-  mend(): void;
+  restore(): void;
   /**
    * Breaks all connections, once: last of all the one on which a command (on a collection) is sent,
    * before the server gets it or when the server's answer is on its way. By then the driver has
@@ -17,7 +17,7 @@ export interface CuttableWay {
    * Answers whether it has come to that.
    */
   breakAt(command: string, when: 'before' | 'after', collection?: string): () => boolean;
-  /** Breaks each connection on which a text was sent as soon as the server answers, until mended. */
+  /** Breaks each connection on which a text was sent as soon as the server answers, until restored. */
   loseAnswersTo(text: string): void;
   close(): Promise<void>;
 }
@@ -81,7 +81,7 @@ export async function cuttableWay(to: string): Promise<CuttableWay> {
       hangs = true;
       for (const socket of sockets) socket.pause();
     },
-    mend: () => {
+    restore: () => {
       isCut = false;
       hangs = false;
       for (const socket of sockets) socket.resume();

@@ -44,7 +44,7 @@ export interface TestService {
   mongodbUri: string;
   /** Every line logged so far. */
   logged: string[];
-  /** Makes a user: pro and with all scopes unless told otherwise. */
+  /** Makes a user: pro and with all scopes unless set otherwise. */
   user(options?: UserOptions): Promise<TestUser>;
   /** A request without a token. */
   anonymous: ReturnType<typeof supertest>;

@@ -23,7 +23,7 @@ async function monthView(user: TestUser, plantId: string): Promise<number> {
   return (await user.get(path)).status;
 }
 
-test('an account comes with its first token: free and in UTC unless told otherwise', async () => {
+test('an account comes with its first token: free and in UTC unless set otherwise', async () => {
   await accounts.createToken(newToken('ada'));
   expect(await accounts.account('ada')).toMatchObject({ id: 'ada', tier: 'free', timezone: 'UTC' });
 });

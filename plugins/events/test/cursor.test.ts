@@ -101,6 +101,6 @@ test('a cursor goes with its plant whatever the case of the id in the path', asy
   await next(cursor, plantId.toUpperCase()).expect(200);
 });
 
-test('a cursor that is wrong is told before a plant that is not there', async () => {
+test('a wrong cursor is reported before a missing plant', async () => {
   expectError(await next('garbage', '00000000-0000-4000-8000-000000000000'), 400, 'invalid_cursor');
 });

@@ -1,7 +1,7 @@
 import { checkFields } from '../../../test/support/field-checks';
 import type { FieldRule } from '../../../test/support/fields';
+import { plantForEachTest } from '../../../test/support/plant-for-each-test';
 import { sendJson } from '../../../test/support/raw-json';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
 import { bodyOf, expectError } from '../../../test/support/shapes';
 
 const TYPES = ['watered', 'fertilized', 'repotted', 'soil_change', 'note', 'journal', 'growth'];
@@ -20,22 +20,11 @@ const FIELDS: Readonly<Record<string, FieldRule>> = {
   type: { kind: 'enum', values: TYPES },
 };
 
-let service: TestService;
-let user: TestUser;
-let plantId: string;
-
-beforeAll(async () => {
-  service = await startService();
-  user = await service.user();
-});
-beforeEach(async () => {
-  plantId = (await user.plant()).id;
-});
-afterAll(() => service.close());
+const garden = plantForEachTest();
 
 /** An event as the list shows it: there is no reading of one. */
 async function stored(id: string): Promise<Record<string, unknown>> {
-  const page = await user.get(`/api/plants/${plantId}/events?limit=100`).expect(200);
+  const page = await garden.user.get(`/api/plants/${garden.plantId}/events?limit=100`).expect(200);
   const items = bodyOf(page)['items'] as Record<string, unknown>[]; // Compared by the caller.
   return items.find((event) => event['id'] === id) ?? {};
 }
@@ -44,18 +33,18 @@ test('a new event takes each field within its limits, gives it back as sent, and
   await checkFields({
     rules: FIELDS,
     nullable: [],
-    send: (fields) => user.post(`/api/plants/${plantId}/events`, fields),
+    send: (fields) => garden.user.post(`/api/plants/${garden.plantId}/events`, fields),
     success: 201,
     stored,
   });
 });
 
 test('a change takes what a new event takes, and null for the text alone', async () => {
-  const { id } = await user.event(plantId);
+  const { id } = await garden.user.event(garden.plantId);
   await checkFields({
     rules: CHANGEABLE,
     nullable: ['text'],
-    send: (fields) => user.patch(`/api/events/${id}`, fields),
+    send: (fields) => garden.user.patch(`/api/events/${id}`, fields),
     success: 200,
     stored,
   });
@@ -63,7 +52,7 @@ test('a change takes what a new event takes, and null for the text alone', async
 
 test('isJournal is a boolean', async () => {
   for (const isJournal of ['true', 1, 0, '', null, [], {}]) {
-    const response = await user.post(`/api/plants/${plantId}/events`, { isJournal });
+    const response = await garden.user.post(`/api/plants/${garden.plantId}/events`, { isJournal });
     expectError(response, 400, 'validation_error', /\bisJournal\b/);
   }
 });
@@ -71,11 +60,13 @@ test('isJournal is a boolean', async () => {
 test.each(['id', 'userId', 'plantId', 'photos', 'createdAt', 'deletedAt', 'Text', '$inc'])(
   'the field %s is unknown to a new event and to a change, and is named',
   async (field) => {
-    const { id } = await user.event(plantId);
+    const { id } = await garden.user.event(garden.plantId);
     const pattern = new RegExp(field.replace('$', '\\$'));
-    const creation = await user.post(`/api/plants/${plantId}/events`, { [field]: null });
+    const creation = await garden.user.post(`/api/plants/${garden.plantId}/events`, {
+      [field]: null,
+    });
     expectError(creation, 400, 'validation_error', pattern);
-    const change = await user.patch(`/api/events/${id}`, { text: 'x', [field]: null });
+    const change = await garden.user.patch(`/api/events/${id}`, { text: 'x', [field]: null });
     expectError(change, 400, 'validation_error', pattern);
     expect((await stored(id))['text']).toBeNull();
   },
@@ -94,5 +85,11 @@ test.each(['1e2', '100.0', '1E+2'])('the number %s is 100, however it is written
 });
 
 function log(text: string): Promise<{ status: number; body: unknown }> {
-  return sendJson(service.url, user, 'POST', `/api/plants/${plantId}/events`, text);
+  return sendJson(
+    garden.service.url,
+    garden.user,
+    'POST',
+    `/api/plants/${garden.plantId}/events`,
+    text,
+  );
 }

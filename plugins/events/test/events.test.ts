@@ -1,37 +1,26 @@
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import { plantForEachTest } from '../../../test/support/plant-for-each-test';
 import { bareEvent, bodyOf, expectError, listOf, NOBODYS_ID } from '../../../test/support/shapes';
 
-let service: TestService;
-let user: TestUser;
-let plantId: string;
-
-beforeAll(async () => {
-  service = await startService();
-  user = await service.user();
-});
-beforeEach(async () => {
-  plantId = (await user.plant()).id;
-});
-afterAll(() => service.close());
+const garden = plantForEachTest();
 
 async function listed(): Promise<Record<string, unknown>[]> {
-  const page = await user.get(`/api/plants/${plantId}/events?limit=100`).expect(200);
+  const page = await garden.user.get(`/api/plants/${garden.plantId}/events?limit=100`).expect(200);
   return bodyOf(page)['items'] as Record<string, unknown>[]; // Compared by the tests.
 }
 
 test('an event of which nothing is said is a watering, now', async () => {
   const from = Date.now();
-  const response = await user.post(`/api/plants/${plantId}/events`, {}).expect(201);
+  const response = await garden.user.post(`/api/plants/${garden.plantId}/events`, {}).expect(201);
   const event = bodyOf(response);
-  expect(event).toEqual(bareEvent(user.id, plantId));
+  expect(event).toEqual(bareEvent(garden.user.id, garden.plantId));
   const occurredAt = Date.parse(String(event['occurredAt']));
   expect(occurredAt).toBeGreaterThanOrEqual(from);
   expect(occurredAt).toBeLessThanOrEqual(Date.now());
   expect(event['updatedAt']).toBe(event['createdAt']);
 });
 
-test('an event keeps everything that was said of it, and the list shows it alike', async () => {
-  const photo = await user.photo();
+test('an event has every field that was sent, in its answer and in the list', async () => {
+  const photo = await garden.user.photo();
   const said = {
     type: 'growth',
     text: 'A new leaf',
@@ -39,45 +28,50 @@ test('an event keeps everything that was said of it, and the list shows it alike
     growthUnit: 'cm',
     occurredAt: '2026-03-01T09:30:00.123Z',
   };
-  const event = await user.event(plantId, { ...said, photoIds: [photo.id] });
-  expect(event).toEqual({ ...bareEvent(user.id, plantId), ...said, photos: [photo] });
+  const event = await garden.user.event(garden.plantId, { ...said, photoIds: [photo.id] });
+  expect(event).toEqual({ ...bareEvent(garden.user.id, garden.plantId), ...said, photos: [photo] });
   expect(await listed()).toEqual([event]);
 });
 
 test('growth may be given with any type, and each of its two fields alone', async () => {
-  const amount = await user.event(plantId, { type: 'note', growthAmount: 3 });
+  const amount = await garden.user.event(garden.plantId, { type: 'note', growthAmount: 3 });
   expect(amount).toMatchObject({ growthAmount: 3, growthUnit: null });
-  const unit = await user.event(plantId, { type: 'watered', growthUnit: 'in' });
+  const unit = await garden.user.event(garden.plantId, { type: 'watered', growthUnit: 'in' });
   expect(unit).toMatchObject({ growthAmount: null, growthUnit: 'in' });
 });
 
 describe('isJournal', () => {
   test('true makes a journal, with or without that type', async () => {
-    const bare = await user.event(plantId, { isJournal: true });
-    expect(bare).toEqual({ ...bareEvent(user.id, plantId), type: 'journal' });
-    const typed = await user.event(plantId, { isJournal: true, type: 'journal' });
+    const bare = await garden.user.event(garden.plantId, { isJournal: true });
+    expect(bare).toEqual({ ...bareEvent(garden.user.id, garden.plantId), type: 'journal' });
+    const typed = await garden.user.event(garden.plantId, { isJournal: true, type: 'journal' });
     expect(typed['type']).toBe('journal');
   });
 
   test.each(['watered', 'fertilized', 'repotted', 'soil_change', 'note', 'growth'])(
     'true with the type %s is refused',
     async (type) => {
-      const response = await user.post(`/api/plants/${plantId}/events`, { isJournal: true, type });
+      const response = await garden.user.post(`/api/plants/${garden.plantId}/events`, {
+        isJournal: true,
+        type,
+      });
       expectError(response, 400, 'validation_error', /\b(type|isJournal)\b/);
       expect(await listed()).toEqual([]);
     },
   );
 
   test('false says nothing', async () => {
-    expect((await user.event(plantId, { isJournal: false }))['type']).toBe('watered');
+    expect((await garden.user.event(garden.plantId, { isJournal: false }))['type']).toBe('watered');
     for (const type of ['journal', 'note']) {
-      expect((await user.event(plantId, { isJournal: false, type }))['type']).toBe(type);
+      expect((await garden.user.event(garden.plantId, { isJournal: false, type }))['type']).toBe(
+        type,
+      );
     }
   });
 
   test('cannot be said in a change', async () => {
-    const { id } = await user.event(plantId);
-    const response = await user.patch(`/api/events/${id}`, { isJournal: true });
+    const { id } = await garden.user.event(garden.plantId);
+    const response = await garden.user.patch(`/api/events/${id}`, { isJournal: true });
     expectError(response, 400, 'validation_error', /\bisJournal\b/);
   });
 });
@@ -92,9 +86,9 @@ describe('a change', () => {
   };
 
   test('of nothing answers the event and changes nothing, not even updatedAt', async () => {
-    const photo = await user.photo();
-    const event = await user.event(plantId, { ...FULL, photoIds: [photo.id] });
-    const response = await user.patch(`/api/events/${event.id}`, {}).expect(200);
+    const photo = await garden.user.photo();
+    const event = await garden.user.event(garden.plantId, { ...FULL, photoIds: [photo.id] });
+    const response = await garden.user.patch(`/api/events/${event.id}`, {}).expect(200);
     expect(response.body).toEqual(event);
     expect(await listed()).toEqual([event]);
   });
@@ -107,10 +101,12 @@ describe('a change', () => {
     ['growthAmount', 0.1],
     ['growthUnit', 'in'],
   ])('of %s to %j moves updatedAt and leaves every other field', async (field, value) => {
-    const photo = await user.photo();
-    const event = await user.event(plantId, { ...FULL, photoIds: [photo.id] });
+    const photo = await garden.user.photo();
+    const event = await garden.user.event(garden.plantId, { ...FULL, photoIds: [photo.id] });
     const from = Date.now();
-    const response = await user.patch(`/api/events/${event.id}`, { [field]: value }).expect(200);
+    const response = await garden.user
+      .patch(`/api/events/${event.id}`, { [field]: value })
+      .expect(200);
     const { updatedAt } = bodyOf(response);
     expect(response.body).toEqual({ ...event, [field]: value, updatedAt });
     expect(Date.parse(String(updatedAt))).toBeGreaterThanOrEqual(from);
@@ -118,90 +114,119 @@ describe('a change', () => {
   });
 
   test('cannot make it another type of event', async () => {
-    const { id } = await user.event(plantId);
-    const response = await user.patch(`/api/events/${id}`, { type: 'note' });
+    const { id } = await garden.user.event(garden.plantId);
+    const response = await garden.user.patch(`/api/events/${id}`, { type: 'note' });
     expectError(response, 400, 'validation_error', /\btype\b/);
   });
 });
 
 describe('a deleted event', () => {
   test('leaves the list and the month, and can be neither changed nor deleted again', async () => {
-    const kept = await user.event(plantId);
-    const event = await user.event(plantId, { occurredAt: '2026-03-01T00:00:00Z' });
-    const response = await user.delete(`/api/events/${event.id}`).expect(200);
+    const kept = await garden.user.event(garden.plantId);
+    const event = await garden.user.event(garden.plantId, { occurredAt: '2026-03-01T00:00:00Z' });
+    const response = await garden.user.delete(`/api/events/${event.id}`).expect(200);
     expect(response.body).toEqual({ success: true });
     expect(await listed()).toEqual([kept]);
     const bounds = 'monthStart=1772236800000&monthEnd=1772409600000';
-    const month = await user.get(`/api/plants/${plantId}/events/month?${bounds}`).expect(200);
+    const month = await garden.user
+      .get(`/api/plants/${garden.plantId}/events/month?${bounds}`)
+      .expect(200);
     expect(month.body).toEqual([]);
-    expectError(await user.patch(`/api/events/${event.id}`, { text: 'x' }), 404, 'event_not_found');
-    expectError(await user.patch(`/api/events/${event.id}`, {}), 404, 'event_not_found');
-    expectError(await user.delete(`/api/events/${event.id}`), 404, 'event_not_found');
+    expectError(
+      await garden.user.patch(`/api/events/${event.id}`, { text: 'x' }),
+      404,
+      'event_not_found',
+    );
+    expectError(await garden.user.patch(`/api/events/${event.id}`, {}), 404, 'event_not_found');
+    expectError(await garden.user.delete(`/api/events/${event.id}`), 404, 'event_not_found');
   });
 
   test('stays in the database with the moment of its deletion', async () => {
-    const event = await user.event(plantId, { text: 'Kept' });
+    const event = await garden.user.event(garden.plantId, { text: 'Kept' });
     const from = Date.now();
-    await user.delete(`/api/events/${event.id}`).expect(200);
-    const events = service.app.database.connection.collection('events');
-    const [stored] = await events.find({ userId: user.id, text: 'Kept' }).toArray();
+    await garden.user.delete(`/api/events/${event.id}`).expect(200);
+    const events = garden.service.app.database.connection.collection('events');
+    const [stored] = await events.find({ userId: garden.user.id, text: 'Kept' }).toArray();
     const deletedAt: unknown = stored?.['deletedAt'];
     expect(deletedAt).toBeInstanceOf(Date);
     expect((deletedAt as Date).getTime()).toBeGreaterThanOrEqual(from); // Just checked.
   });
 
   test('was deleted once, however many asked at the same time', async () => {
-    const { id } = await user.event(plantId);
+    const { id } = await garden.user.event(garden.plantId);
     const answers = await Promise.all(
-      Array.from({ length: 5 }, () => user.delete(`/api/events/${id}`)),
+      Array.from({ length: 5 }, () => garden.user.delete(`/api/events/${id}`)),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404]);
   });
 });
 
 test('the events of a deleted plant are gone at once', async () => {
-  const events = await Promise.all([user.event(plantId), user.event(plantId, { type: 'note' })]);
-  await user.delete(`/api/plants/${plantId}`).expect(200);
+  const events = await Promise.all([
+    garden.user.event(garden.plantId),
+    garden.user.event(garden.plantId, { type: 'note' }),
+  ]);
+  await garden.user.delete(`/api/plants/${garden.plantId}`).expect(200);
   for (const { id } of events) {
-    expectError(await user.patch(`/api/events/${id}`, { text: 'x' }), 404, 'event_not_found');
-    expectError(await user.delete(`/api/events/${id}`), 404, 'event_not_found');
+    expectError(
+      await garden.user.patch(`/api/events/${id}`, { text: 'x' }),
+      404,
+      'event_not_found',
+    );
+    expectError(await garden.user.delete(`/api/events/${id}`), 404, 'event_not_found');
   }
-  expectError(await user.get(`/api/plants/${plantId}/events`), 404, 'plant_not_found');
-  expectError(await user.post(`/api/plants/${plantId}/events`, {}), 404, 'plant_not_found');
+  expectError(
+    await garden.user.get(`/api/plants/${garden.plantId}/events`),
+    404,
+    'plant_not_found',
+  );
+  expectError(
+    await garden.user.post(`/api/plants/${garden.plantId}/events`, {}),
+    404,
+    'plant_not_found',
+  );
 });
 
 test('the events of a deleted plant come to be marked deleted in the database', async () => {
-  await Promise.all(Array.from({ length: 5 }, () => user.event(plantId, { text: 'Orphan' })));
-  await user.delete(`/api/plants/${plantId}`).expect(200);
-  const events = service.app.database.connection.collection('events');
-  const live = { userId: user.id, text: 'Orphan', deletedAt: null };
+  await Promise.all(
+    Array.from({ length: 5 }, () => garden.user.event(garden.plantId, { text: 'Orphan' })),
+  );
+  await garden.user.delete(`/api/plants/${garden.plantId}`).expect(200);
+  const events = garden.service.app.database.connection.collection('events');
+  const live = { userId: garden.user.id, text: 'Orphan', deletedAt: null };
   const deadline = Date.now() + 15_000;
   while ((await events.countDocuments(live)) > 0 && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   expect(await events.countDocuments(live)).toBe(0);
-  expect(await events.countDocuments({ userId: user.id, text: 'Orphan' })).toBe(5);
+  expect(await events.countDocuments({ userId: garden.user.id, text: 'Orphan' })).toBe(5);
 });
 
 test('an event and a plant that are not there are not found', async () => {
-  expectError(await user.patch(`/api/events/${NOBODYS_ID}`, {}), 404, 'event_not_found');
-  expectError(await user.delete(`/api/events/${NOBODYS_ID}`), 404, 'event_not_found');
-  expectError(await user.get(`/api/plants/${NOBODYS_ID}/events`), 404, 'plant_not_found');
-  expectError(await user.post(`/api/plants/${NOBODYS_ID}/events`, {}), 404, 'plant_not_found');
+  expectError(await garden.user.patch(`/api/events/${NOBODYS_ID}`, {}), 404, 'event_not_found');
+  expectError(await garden.user.delete(`/api/events/${NOBODYS_ID}`), 404, 'event_not_found');
+  expectError(await garden.user.get(`/api/plants/${NOBODYS_ID}/events`), 404, 'plant_not_found');
+  expectError(
+    await garden.user.post(`/api/plants/${NOBODYS_ID}/events`, {}),
+    404,
+    'plant_not_found',
+  );
 });
 
 test('events are listed with their own plant only', async () => {
-  const other = await user.plant();
-  await user.event(other.id);
-  const event = await user.event(plantId);
+  const other = await garden.user.plant();
+  await garden.user.event(other.id);
+  const event = await garden.user.event(garden.plantId);
   expect(await listed()).toEqual([event]);
-  expect(listOf({ body: await listed() }).every((each) => each['plantId'] === plantId)).toBe(true);
+  expect(listOf({ body: await listed() }).every((each) => each['plantId'] === garden.plantId)).toBe(
+    true,
+  );
 });
 
 test('ids in upper case are understood and answered in lower case', async () => {
-  const event = await user.event(plantId.toUpperCase());
-  expect(event['plantId']).toBe(plantId);
-  const change = await user.patch(`/api/events/${event.id.toUpperCase()}`, { text: 'x' });
+  const event = await garden.user.event(garden.plantId.toUpperCase());
+  expect(event['plantId']).toBe(garden.plantId);
+  const change = await garden.user.patch(`/api/events/${event.id.toUpperCase()}`, { text: 'x' });
   expect(bodyOf(change)['id']).toBe(event.id);
-  await user.delete(`/api/events/${event.id.toUpperCase()}`).expect(200);
+  await garden.user.delete(`/api/events/${event.id.toUpperCase()}`).expect(200);
 });

@@ -1,31 +1,22 @@
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import { plantForEachTest } from '../../../test/support/plant-for-each-test';
 import { bodyOf, listOf } from '../../../test/support/shapes';
 
-let service: TestService;
-let user: TestUser;
-let plantId: string;
-
-beforeAll(async () => {
-  service = await startService();
-  user = await service.user();
-});
-beforeEach(async () => {
-  plantId = (await user.plant()).id;
-});
-afterAll(() => service.close());
+const garden = plantForEachTest();
 
 const day = (number: number): string => `2026-03-${String(number).padStart(2, '0')}T12:00:00.000Z`;
 const FUTURE = '2099-01-01T00:00:00.000Z';
 
 function log(type: string, occurredAt: string): Promise<{ id: string }> {
-  return user.event(plantId, { type, occurredAt });
+  return garden.user.event(garden.plantId, { type, occurredAt });
 }
 
 /** What the plant and the list say, which must be the same. */
 async function lastCare(): Promise<{ lastWatered: unknown; lastEvent: unknown }> {
-  const { lastWatered, lastEvent } = bodyOf(await user.get(`/api/plants/${plantId}`).expect(200));
-  const listed = listOf(await user.get('/api/plants').expect(200));
-  expect(listed.find(({ id }) => id === plantId)).toMatchObject({ lastWatered, lastEvent });
+  const { lastWatered, lastEvent } = bodyOf(
+    await garden.user.get(`/api/plants/${garden.plantId}`).expect(200),
+  );
+  const listed = listOf(await garden.user.get('/api/plants').expect(200));
+  expect(listed.find(({ id }) => id === garden.plantId)).toMatchObject({ lastWatered, lastEvent });
   return { lastWatered, lastEvent };
 }
 
@@ -71,18 +62,18 @@ test('deleting the latest brings back the one before it, down to none', async ()
   const second = await log('watered', day(2));
   const first = await log('watered', day(1));
   const note = await log('note', day(3));
-  await user.delete(`/api/events/${note.id}`).expect(200);
+  await garden.user.delete(`/api/events/${note.id}`).expect(200);
   expect(await lastCare()).toEqual({ lastWatered: day(2), lastEvent: day(2) });
-  await user.delete(`/api/events/${second.id}`).expect(200);
+  await garden.user.delete(`/api/events/${second.id}`).expect(200);
   expect(await lastCare()).toEqual({ lastWatered: day(1), lastEvent: day(1) });
-  await user.delete(`/api/events/${first.id}`).expect(200);
+  await garden.user.delete(`/api/events/${first.id}`).expect(200);
   expect(await lastCare()).toEqual({ lastWatered: null, lastEvent: null });
 });
 
 test('deleting one that was not the latest moves nothing', async () => {
   const old = await log('watered', day(1));
   await log('watered', day(2));
-  await user.delete(`/api/events/${old.id}`).expect(200);
+  await garden.user.delete(`/api/events/${old.id}`).expect(200);
   expect(await lastCare()).toEqual({ lastWatered: day(2), lastEvent: day(2) });
 });
 
@@ -90,23 +81,23 @@ test('of two at the same moment the other stays when one is deleted', async () =
   const first = await log('watered', day(4));
   await log('watered', day(4));
   const note = await log('note', day(4));
-  await user.delete(`/api/events/${first.id}`).expect(200);
+  await garden.user.delete(`/api/events/${first.id}`).expect(200);
   expect(await lastCare()).toEqual({ lastWatered: day(4), lastEvent: day(4) });
-  await user.delete(`/api/events/${note.id}`).expect(200);
+  await garden.user.delete(`/api/events/${note.id}`).expect(200);
   expect(await lastCare()).toEqual({ lastWatered: day(4), lastEvent: day(4) });
 });
 
 test('deleting the only watering leaves lastEvent to the note beside it', async () => {
   const watering = await log('watered', day(5));
   await log('note', day(2));
-  await user.delete(`/api/events/${watering.id}`).expect(200);
+  await garden.user.delete(`/api/events/${watering.id}`).expect(200);
   expect(await lastCare()).toEqual({ lastWatered: null, lastEvent: day(2) });
 });
 
 test('moving an event forward and back moves what follows from it', async () => {
   await log('watered', day(5));
   const moved = await log('watered', day(3));
-  const move = (occurredAt: string) => user.patch(`/api/events/${moved.id}`, { occurredAt });
+  const move = (occurredAt: string) => garden.user.patch(`/api/events/${moved.id}`, { occurredAt });
   await move(day(8)).expect(200);
   expect(await lastCare()).toEqual({ lastWatered: day(8), lastEvent: day(8) });
   await move(day(1)).expect(200);
@@ -116,10 +107,10 @@ test('moving an event forward and back moves what follows from it', async () => 
 });
 
 test('a change of other fields moves nothing, and the care of a plant is not a change of it', async () => {
-  const plant = bodyOf(await user.get(`/api/plants/${plantId}`).expect(200));
+  const plant = bodyOf(await garden.user.get(`/api/plants/${garden.plantId}`).expect(200));
   const event = await log('watered', day(5));
-  await user.patch(`/api/events/${event.id}`, { text: 'x' }).expect(200);
-  expect(bodyOf(await user.get(`/api/plants/${plantId}`).expect(200))).toEqual({
+  await garden.user.patch(`/api/events/${event.id}`, { text: 'x' }).expect(200);
+  expect(bodyOf(await garden.user.get(`/api/plants/${garden.plantId}`).expect(200))).toEqual({
     ...plant,
     lastWatered: day(5),
     lastEvent: day(5),
@@ -133,16 +124,17 @@ test('whatever is logged, moved and deleted at the same time, the greatest that 
   );
   await Promise.all(
     logged.map(({ id }, index) => {
-      if (index >= 20) return user.delete(`/api/events/${id}`).expect(200);
-      if (index >= 10) return user.patch(`/api/events/${id}`, { occurredAt: day(1) }).expect(200);
-      return user.patch(`/api/events/${id}`, { text: 'x' }).expect(200);
+      if (index >= 20) return garden.user.delete(`/api/events/${id}`).expect(200);
+      if (index >= 10)
+        return garden.user.patch(`/api/events/${id}`, { occurredAt: day(1) }).expect(200);
+      return garden.user.patch(`/api/events/${id}`, { text: 'x' }).expect(200);
     }),
   );
   expect(await lastCare()).toEqual({ lastWatered: day(9), lastEvent: day(10) });
 });
 
 test('the events of one plant do not touch another', async () => {
-  const other = await user.plant();
-  await user.event(other.id);
+  const other = await garden.user.plant();
+  await garden.user.event(other.id);
   expect(await lastCare()).toEqual({ lastWatered: null, lastEvent: null });
 });

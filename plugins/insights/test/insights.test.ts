@@ -126,7 +126,7 @@ describe('speciesDistribution', () => {
     ]);
   });
 
-  test('tells exact names apart and follows changes and deletions', async () => {
+  test('counts exact names and follows changes and deletions', async () => {
     const [a, b, c] = await Promise.all(
       ['oak', 'Oak', 'Oak'].map((species) => user.plant({ species })),
     );

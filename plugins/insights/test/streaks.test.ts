@@ -89,7 +89,7 @@ test('28 February and 1 March are neighbours in a common year and not in a leap 
   expect((await streaks()).longestStreak).toBe(2);
 });
 
-test('a streak that nobody keeps up is over on the second day after its last', async () => {
+test('a streak ends on the second day after its last watering', async () => {
   await water(user, plantId, MARCH(13, 14, 15));
   const expected = [
     ['2026-03-15T23:59:59.999Z', 3],

@@ -15,7 +15,7 @@ import {
 import { isRecord } from '../../../src/core/values';
 
 /** Server errors of JSON-RPC that no specification gives a number of their own. */
-export const SERVER_ERROR = -32000;
+const SERVER_ERROR = -32000;
 
 /** What is sent back over HTTP; the JSON of a notification's reply is empty. */
 export interface Reply {

@@ -9,12 +9,15 @@ import {
   type JSONRPCRequest,
   McpServer,
   METHOD_NOT_FOUND,
+  PARSE_ERROR,
   ProtocolError,
   ProtocolErrorCode,
   type Tool,
 } from '@modelcontextprotocol/server';
 
+import { prototypeKeyIn } from '../../../src/core/json';
 import { IDENTITY } from '../../../src/core/project';
+import { isRecord } from '../../../src/core/values';
 import { errorReply, exchange, isLegacy, messageId, type Reply } from './exchange';
 
 /** What one caller is served. */
@@ -30,30 +33,34 @@ export interface ToolService {
 
 /** Answers one message, of whichever era of the protocol. Nothing is remembered of its sender. */
 export async function handleMessage(
-  message: unknown,
+  body: unknown,
   headers: IncomingHttpHeaders,
   service: ToolService,
 ): Promise<Reply> {
+  const { message, args } = separateArguments(body);
+  if (prototypeKeyIn(message) !== undefined) return errorReply(400, PARSE_ERROR, PROTOTYPE_KEY);
   if (!isJSONRPCRequest(message) && !isJSONRPCNotification(message)) {
     return errorReply(400, INVALID_REQUEST, NOT_A_REQUEST, messageId(message));
   }
-  if (!isJSONRPCRequest(message)) {
-    return exchange({ message, headers }, () => serverFor(service));
-  }
-  if (message.method === 'subscriptions/listen') {
-    // It would open an event stream, of which there are none here.
-    const status = isLegacy({ message, headers }) ? 200 : 404;
-    return errorReply(status, METHOD_NOT_FOUND, 'Method not found', message.id);
-  }
-  if (message.method === 'initialize' && !isInitializeRequest(message)) {
-    return errorReply(200, ProtocolErrorCode.InvalidParams, NO_INITIALIZE, message.id);
-  }
-  if (message.method !== 'tools/call') {
-    return exchange({ message, headers }, () => serverFor(service));
-  }
-  const { call, args } = separateArguments(message);
-  return exchange({ message: call, headers }, () => serverFor(service, args));
+  const refusal = isJSONRPCRequest(message) ? refusalOf(message, headers) : undefined;
+  return refusal ?? exchange({ message, headers }, () => serverFor(service, args));
 }
+
+/** The error for a request that the package would answer less well, or not at all. */
+function refusalOf(message: JSONRPCRequest, headers: IncomingHttpHeaders): Reply | undefined {
+  const { method, id } = message;
+  if (method !== 'initialize' && method !== 'subscriptions/listen') return undefined;
+  const legacy = isLegacy({ message, headers });
+  // Since 2026-07-28 there is no `initialize`; a subscription would open an event stream, of which
+  // there are none here.
+  if (!legacy || method === 'subscriptions/listen') {
+    return errorReply(legacy ? 200 : 404, METHOD_NOT_FOUND, 'Method not found', id);
+  }
+  if (isInitializeRequest(message)) return undefined;
+  return errorReply(200, ProtocolErrorCode.InvalidParams, NO_INITIALIZE, id);
+}
+
+const PROTOTYPE_KEY = 'The request body must not contain the keys __proto__ or constructor.';
 
 const NOT_A_REQUEST =
   'The body must be one JSON-RPC 2.0 request: an object with jsonrpc "2.0", method, an id that is a string or an integer, and params, if any, an object.';
@@ -61,15 +68,18 @@ const NOT_A_REQUEST =
 const NO_INITIALIZE =
   'params must be an object with protocolVersion (a string), capabilities (an object) and clientInfo (an object with name and version).';
 
-/** A call of a tool without its arguments: only the operation checks those, however deep they are. */
-function separateArguments(message: JSONRPCRequest): { call: JSONRPCRequest; args: unknown } {
-  const { arguments: args = {}, ...params } = message.params ?? {};
+/** A message without the arguments of a tool: only the operation checks those, however deep they are. */
+function separateArguments(body: unknown): { message: unknown; args: unknown } {
+  if (!isRecord(body) || body['method'] !== 'tools/call') return { message: body, args: {} };
+  const { params: given = {} } = body;
+  if (!isRecord(given)) return { message: body, args: {} };
+  const { arguments: args = {}, ...params } = given;
   const name = typeof params['name'] === 'string' ? params['name'] : '';
-  return { call: { ...message, params: { ...params, name } }, args };
+  return { message: { ...body, params: { ...params, name } }, args };
 }
 
 /** The package's own registry of tools stays empty: it would translate schemas each time. */
-function serverFor(service: ToolService, args: unknown = {}): McpServer {
+function serverFor(service: ToolService, args: unknown): McpServer {
   // There is no stream to announce changes on, and no tool changes while a process runs.
   const capabilities = { tools: { listChanged: false } };
   const mcp = new McpServer(IDENTITY, { capabilities, instructions: service.instructions });

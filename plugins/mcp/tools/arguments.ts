@@ -51,14 +51,17 @@ export class ToolArguments {
 
   /** The arguments where the operation looks for them; it is the operation that checks them. */
   toInput(args: Readonly<Record<string, unknown>>): CallInput {
-    const input = { params: {}, query: {}, body: {} };
-    for (const [name, value] of Object.entries(args)) {
-      const source = this.#sources.get(name) ?? this.#unknown;
-      if (source !== 'params') Object.assign(input[source], { [name]: value });
+    const entries = Object.entries(args);
+    const of = (source: Source): [string, unknown][] =>
+      entries.filter(([name]) => (this.#sources.get(name) ?? this.#unknown) === source);
+    return {
       // An empty string is refused as any text that is not a UUID.
-      else Object.assign(input.params, { [name]: typeof value === 'string' ? value : '' });
-    }
-    return input;
+      params: Object.fromEntries(
+        of('params').map(([name, value]) => [name, typeof value === 'string' ? value : '']),
+      ),
+      query: Object.fromEntries(of('query')),
+      body: Object.fromEntries(of('body')),
+    };
   }
 
   /** What is wrong with the path parameters, which REST answers as records that are not there. */

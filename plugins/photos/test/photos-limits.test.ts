@@ -20,7 +20,7 @@ afterAll(() => service.close());
 
 const add = (user: TestUser) => () => user.post('/api/photos', PHOTO);
 
-test('a free account gets as many photos as its tier allows and then 403, which tells the number', async () => {
+test('a free account gets as many photos as its tier allows and then 403, which names the number', async () => {
   const user = await service.user({ tier: 'free' });
   for (let count = 0; count < FREE; count += 1) await user.photo();
   expectError(await add(user)(), 403, 'photo_limit_reached', /\b3\b/);

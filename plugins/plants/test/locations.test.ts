@@ -33,7 +33,7 @@ test('each location is there once, however many plants share it', async () => {
   expect(await locations()).toEqual(['Attic', 'Hall']);
 });
 
-test('locations are exact: case, accents, their composition and spaces tell them apart', async () => {
+test('locations are exact: case, accents, composition and spaces matter', async () => {
   const given = ['hall', 'Hall', 'Hall ', ' Hall', 'HALL', 'Hâll', 'Ha\u0302ll', '10', '9', '🌱'];
   await Promise.all(given.map((location) => user.plant({ location })));
   expect(await locations()).toEqual([...given].sort());

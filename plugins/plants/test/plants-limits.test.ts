@@ -18,7 +18,7 @@ async function countPlants(user: TestUser): Promise<number> {
   return listOf(await user.get('/api/plants').expect(200)).length;
 }
 
-test('a free account gets as many plants as its tier allows and then 403, which tells the number', async () => {
+test('a free account gets as many plants as its tier allows and then 403, which names the number', async () => {
   const user = await service.user({ tier: 'free' });
   for (let count = 0; count < FREE; count += 1) await user.plant();
   expectError(await add(user)(), 403, 'plant_limit_reached', /\b3\b/);

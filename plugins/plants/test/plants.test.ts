@@ -62,7 +62,7 @@ test('a new account has an empty list of plants', async () => {
   expect(list.body).toEqual([]);
 });
 
-test('the list has all plants of the user, however many, and nobody else’s', async () => {
+test('the list has all plants of the user, however many, and no others', async () => {
   const other = await service.user();
   const mine = await Promise.all(Array.from({ length: 120 }, () => user.plant()));
   await other.plant();
