@@ -88,6 +88,12 @@ export const hostSettings = {
   ),
   writesMax: rateSetting('RATE_LIMIT_WRITES_MAX', 300, 'Writes a minute per account'),
   readsMax: rateSetting('RATE_LIMIT_READS_MAX', 1200, 'Reads a minute per account'),
+  idempotencyMegabytes: new Setting(
+    'IDEMPOTENCY_MB_PER_DAY',
+    Joi.number().integer().min(1).required(),
+    64,
+    'Megabytes of responses to requests with an Idempotency-Key that an account may store a day',
+  ),
   authFailuresMax: rateSetting(
     'RATE_LIMIT_AUTH_FAILURES_MAX',
     60,

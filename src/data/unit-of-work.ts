@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientSession } from 'mongoose';
 import type { Logger } from 'pino';
 
-import { ApiError, serviceUnavailable } from '../core/errors';
-import type { Identity } from '../core/identity';
+import type { Identity, Usage } from '../core/identity';
+import { callerError, commitUntil, isUnavailable, unavailable, Unconfirmed } from './commit';
 import type { Database } from './database';
-import { isConnectionError, isOutcomeUnknown, mayRetry } from './mongodb-errors';
+import type { CountRecords } from './derived';
+import { isConnectionError, mayRetry } from './mongodb-errors';
 import type { DomainEvent } from './domain-event';
 import type { Listener } from './listener';
 import { OrphanedTransactions } from './orphans';
@@ -21,6 +22,8 @@ const MAX_BATCH = 64;
 
 interface Job {
   work: (tx: Transaction) => Promise<unknown>;
+  /** What it counts one more against. */
+  quota: string | undefined;
   /** Until when it may be retried, however long it waited for others. */
   deadline: number;
   resolve: (value: unknown) => void;
@@ -41,25 +44,34 @@ export class UnitOfWork {
   readonly #database: Database;
   readonly #identity: () => Identity;
   readonly #listeners: () => readonly Listener[];
+  readonly #counts: () => ReadonlyMap<string, CountRecords>;
 
+  /** @param counts how to count, by quota */
   constructor(
     database: Database,
     identity: () => Identity,
     listeners: () => readonly Listener[],
+    counts: () => ReadonlyMap<string, CountRecords>,
     log: Logger,
   ) {
     this.#database = database;
     this.#identity = identity;
     this.#listeners = listeners;
+    this.#counts = counts;
     this.#orphans = new OrphanedTransactions(database.connection, log);
   }
 
-  /** Runs `work` in a transaction of the account; `work` must have no effect outside of it. */
-  run<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` in a transaction of the account; `work` must have no effect outside of it.
+   *
+   * @param quota what it counts one more against; in `tx.account.usage` that is there already
+   */
+  run<T>(userId: string, work: (tx: Transaction) => Promise<T>, quota?: string): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // The job's own work makes the value that its own caller gets.
       const job: Job = {
         work,
+        quota,
         deadline: Date.now() + DEADLINE_MS,
         resolve: resolve as (value: unknown) => void,
         reject,
@@ -147,8 +159,12 @@ export class UnitOfWork {
         writeConcern: { w: 'majority', journal: true },
       });
       const values: unknown[] = [];
-      const tx = await this.#open(session, userId);
-      for (const job of jobs) values.push(await job.work(tx));
+      const { tx, usage, writeUsage } = await this.#open(session, userId, addedBy(jobs));
+      for (const { quota, work } of jobs) {
+        if (quota !== undefined) add(usage, quota, 1);
+        values.push(await work(tx));
+      }
+      await writeUsage();
       await commitUntil(session, deadline);
       return values;
     } catch (error) {
@@ -159,10 +175,19 @@ export class UnitOfWork {
     }
   }
 
-  async #open(session: ClientSession, userId: string): Promise<Transaction> {
+  async #open(
+    session: ClientSession,
+    userId: string,
+    added: Usage,
+  ): Promise<{
+    tx: Transaction;
+    usage: Record<string, number>;
+    writeUsage: () => Promise<void>;
+  }> {
     const identity = this.#identity();
-    const account = await identity.open(session, userId);
-    const usage = { ...account.usage };
+    const account = await identity.open(session, userId, added);
+    const usage: Record<string, number> = { ...account.usage };
+    const unwritten: Record<string, number> = {};
     const tx: Transaction = {
       userId,
       session,
@@ -174,13 +199,31 @@ export class UnitOfWork {
           if (listener.event === event) await listener.handle(tx, payload as never);
         }
       },
-      addUsage: async (quota, by) => {
-        await identity.addUsage(session, userId, quota, by);
-        usage[quota] = (usage[quota] ?? 0) + by;
+      addUsage: (quota, by) => {
+        add(unwritten, quota, by);
+        add(usage, quota, by);
       },
     };
-    return tx;
+    // An account may be older than a quota: what it has by then is counted at its next write.
+    for (const [quota, count] of this.#counts()) {
+      if (usage[quota] === undefined) tx.addUsage(quota, await count(tx));
+    }
+    const writeUsage = async (): Promise<void> => {
+      if (Object.keys(unwritten).length > 0) await identity.addUsage(session, userId, unwritten);
+    };
+    return { tx, usage, writeUsage };
   }
+}
+
+/** What is written when the account is opened, which costs nothing more. */
+function addedBy(jobs: readonly Job[]): Usage {
+  const added: Record<string, number> = {};
+  for (const { quota } of jobs) if (quota !== undefined) add(added, quota, 1);
+  return added;
+}
+
+function add(usage: Record<string, number>, name: string, by: number): void {
+  usage[name] = (usage[name] ?? 0) + by;
 }
 
 /** Rejects those whose deadline has passed; the others stay in `queue`. */
@@ -190,45 +233,4 @@ function rejectOverdue(jobs: readonly Job[], queue: Job[], reason: unknown): voi
     if (job.deadline <= now) job.reject(reason);
     else queue.push(job);
   }
-}
-
-/**
- * Commits, and while the answer is lost on the way asks again: the server knows the transaction by
- * its number and answers what became of it, also after it was killed and came back.
- */
-async function commitUntil(session: ClientSession, deadline: number): Promise<void> {
-  for (;;) {
-    try {
-      await session.commitTransaction();
-      return;
-    } catch (error) {
-      if (!isOutcomeUnknown(error)) throw error;
-      if (Date.now() >= deadline) throw new Unconfirmed(error);
-      await sleep(50);
-    }
-  }
-}
-
-/** It was not learned in time whether a commit was done: what is in it must not be run again. */
-class Unconfirmed extends Error {
-  constructor(cause: unknown) {
-    super('The outcome of a commit is not known.', { cause });
-  }
-}
-
-/** The error that a caller gets for a failure. */
-function callerError(error: unknown): unknown {
-  return error instanceof Unconfirmed ? unavailable(error.cause) : error;
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof ApiError && error.kind === serviceUnavailable;
-}
-
-function unavailable(cause: unknown): Error {
-  const error = serviceUnavailable.error(
-    'The database did not confirm the write in time; try again shortly.',
-  );
-  error.cause = cause;
-  return error;
 }

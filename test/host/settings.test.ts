@@ -40,10 +40,13 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   RATE_LIMIT_READS_MAX: 1200,
   RATE_LIMIT_AUTH_FAILURES_MAX: 60,
   IDEMPOTENCY_KEEP_HOURS: 168,
+  IDEMPOTENCY_MB_PER_DAY: 64,
   TIER_FREE_PLANTS: 25,
   TIER_FREE_PHOTOS: 250,
+  TIER_FREE_EVENTS: 250_000,
   TIER_PRO_PLANTS: 1000,
   TIER_PRO_PHOTOS: 20_000,
+  TIER_PRO_EVENTS: 5_000_000,
 };
 
 test('the settings are those that operators rely on, and there are no others', () => {
@@ -98,6 +101,7 @@ test.each([
   ['RATE_LIMIT_PLANTS_CREATE_MAX', '7', 7],
   ['IDEMPOTENCY_KEEP_HOURS', '24', 24],
   ['IDEMPOTENCY_KEEP_HOURS', '596523', 596_523],
+  ['IDEMPOTENCY_MB_PER_DAY', '1', 1],
   ['TIER_FREE_PLANTS', '0', 0],
   ['TIER_FREE_PHOTOS', '3', 3],
   ['TIER_PRO_PLANTS', '2000', 2000],
@@ -118,6 +122,7 @@ test.each<[string, string, string | RegExp]>([
   ['LOG_LEVEL', 'loud', /^LOG_LEVEL must be one of /],
   ['IDEMPOTENCY_KEEP_HOURS', '23', 'IDEMPOTENCY_KEEP_HOURS must be greater than or equal to 24'],
   ['IDEMPOTENCY_KEEP_HOURS', '596524', /^IDEMPOTENCY_KEEP_HOURS must be less than or equal to /],
+  ['IDEMPOTENCY_MB_PER_DAY', '0', 'IDEMPOTENCY_MB_PER_DAY must be greater than or equal to 1'],
   ['IDEMPOTENCY_KEEP_HOURS', '24.5', 'IDEMPOTENCY_KEEP_HOURS must be an integer'],
   ['TRUST_PROXY', 'yes', /^TRUST_PROXY must be one of /],
   ['TRUST_PROXY', '-1', /^TRUST_PROXY must be /],
@@ -130,12 +135,12 @@ test.each<[string, string, string | RegExp]>([
     [name, '0', `${name} must be greater than or equal to 1`],
     [name, 'many', `${name} must be a number`],
   ]),
-  ...['TIER_FREE_PLANTS', 'TIER_FREE_PHOTOS', 'TIER_PRO_PLANTS', 'TIER_PRO_PHOTOS'].flatMap(
-    (name): [string, string, string | RegExp][] => [
+  ...['FREE_PLANTS', 'FREE_PHOTOS', 'FREE_EVENTS', 'PRO_PLANTS', 'PRO_PHOTOS', 'PRO_EVENTS']
+    .map((each) => `TIER_${each}`)
+    .flatMap((name): [string, string, string | RegExp][] => [
       [name, '-1', `${name} must be greater than or equal to 0`],
       [name, '2.5', `${name} must be an integer`],
-    ],
-  ),
+    ]),
 ])('%s must not be %s', (name, text, message) => {
   const faults = faultsOf({ [name]: text });
   expect(faults).toEqual([
