@@ -88,9 +88,11 @@ export class App {
     );
     this.unitOfWork = new UnitOfWork(
       this.database,
-      () => this.identity,
-      () => this.plugins.flatMap(({ contribution }) => contribution.listeners ?? []),
-      () => this.#counts,
+      {
+        identity: () => this.identity,
+        listeners: () => this.plugins.flatMap(({ contribution }) => contribution.listeners ?? []),
+        counts: () => this.#counts,
+      },
       log,
     );
     this.plugins = setUpPlugins(plugins, (plugin) => {

@@ -8,15 +8,17 @@ import { isOutcomeUnknown } from './mongodb-errors';
 /**
  * Commits, and while the answer is lost on the way asks again: the server knows the transaction by
  * its number and answers what became of it, also after it was killed and came back.
+ *
+ * @throws Unconfirmed when it is still not known once `isOver`
  */
-export async function commitUntil(session: ClientSession, deadline: number): Promise<void> {
+export async function commitUntil(session: ClientSession, isOver: () => boolean): Promise<void> {
   for (;;) {
     try {
       await session.commitTransaction();
       return;
     } catch (error) {
       if (!isOutcomeUnknown(error)) throw error;
-      if (Date.now() >= deadline) throw new Unconfirmed(error);
+      if (isOver()) throw new Unconfirmed(error);
       await sleep(50);
     }
   }
@@ -24,7 +26,7 @@ export async function commitUntil(session: ClientSession, deadline: number): Pro
 
 /** It was not learned in time whether a commit was done: what is in it must not be run again. */
 export class Unconfirmed extends Error {
-  constructor(cause: unknown) {
+  constructor(cause?: unknown) {
     super('The outcome of a commit is not known.', { cause });
   }
 }

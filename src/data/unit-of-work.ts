@@ -1,20 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { ClientSession } from 'mongoose';
 import type { Logger } from 'pino';
 
-import type { Identity, Usage } from '../core/identity';
 import { callerError, commitUntil, isUnavailable, unavailable, Unconfirmed } from './commit';
 import type { Database } from './database';
-import type { CountRecords } from './derived';
 import { isConnectionError, mayRetry } from './mongodb-errors';
-import type { DomainEvent } from './domain-event';
-import type { Listener } from './listener';
+import { openTransaction, type TransactionDependencies } from './open-transaction';
 import { OrphanedTransactions } from './orphans';
 import type { Transaction } from './transaction';
 
 /** How long a write may be retried before its caller gets a 503. */
 const DEADLINE_MS = 10_000;
+/** How long a write may take before it is asked whether MongoDB is there at all. */
+const SUSPECT_MS = 3000;
 /** How often a write that keeps being retried looks for transactions that nobody will end. */
 const LOOK_EVERY_MS = 1000;
 /** How many waiting writes to one account share a transaction, so that none holds it for long. */
@@ -42,22 +40,11 @@ export class UnitOfWork {
   readonly #queues = new Map<string, Job[]>();
   readonly #orphans: OrphanedTransactions;
   readonly #database: Database;
-  readonly #identity: () => Identity;
-  readonly #listeners: () => readonly Listener[];
-  readonly #counts: () => ReadonlyMap<string, CountRecords>;
+  readonly #dependencies: TransactionDependencies;
 
-  /** @param counts how to count, by quota */
-  constructor(
-    database: Database,
-    identity: () => Identity,
-    listeners: () => readonly Listener[],
-    counts: () => ReadonlyMap<string, CountRecords>,
-    log: Logger,
-  ) {
+  constructor(database: Database, dependencies: TransactionDependencies, log: Logger) {
     this.#database = database;
-    this.#identity = identity;
-    this.#listeners = listeners;
-    this.#counts = counts;
+    this.#dependencies = dependencies;
     this.#orphans = new OrphanedTransactions(database.connection, log);
   }
 
@@ -107,13 +94,16 @@ export class UnitOfWork {
     while (queue.length > 0) {
       const batch = queue.splice(0, MAX_BATCH);
       try {
-        const values = await this.#commit(userId, batch);
+        const values = await this.#commitWhileThere(userId, batch);
         batch.forEach((job, index) => {
           job.resolve(values[index]);
         });
       } catch (error) {
-        if (error instanceof Unconfirmed) for (const job of batch) job.reject(callerError(error));
-        else if (isUnavailable(error)) rejectOverdue([...batch, ...queue.splice(0)], queue, error);
+        if (error instanceof Unconfirmed) {
+          // What waits behind it has not begun, and would wait as long for the same.
+          for (const job of [...batch, ...queue.splice(0)]) job.reject(callerError(error));
+        } else if (isUnavailable(error))
+          rejectOverdue([...batch, ...queue.splice(0)], queue, error);
         else if (batch.length === 1) batch[0]?.reject(error);
         else for (const job of batch) await this.#alone(userId, job);
       }
@@ -125,22 +115,45 @@ export class UnitOfWork {
     try {
       // It was tried with its neighbours already.
       if (Date.now() >= job.deadline) throw unavailable(undefined);
-      const [value] = await this.#commit(userId, [job]);
+      const [value] = await this.#commitWhileThere(userId, [job]);
       job.resolve(value);
     } catch (error) {
       job.reject(callerError(error));
     }
   }
 
-  async #commit(userId: string, jobs: readonly Job[]): Promise<unknown[]> {
+  /**
+   * Commits as long as MongoDB answers: the driver takes 11 s to notice one that hangs. What is
+   * given up is not tried again, nor committed unless the commit was sent before.
+   *
+   * @throws Unconfirmed as soon as it is known that MongoDB does not answer
+   */
+  async #commitWhileThere(userId: string, jobs: readonly Job[]): Promise<unknown[]> {
+    const end = new AbortController();
+    try {
+      const committing = this.#commit(userId, jobs, end.signal);
+      return await Promise.race([committing, this.#failOnceAway(end.signal)]);
+    } finally {
+      end.abort();
+    }
+  }
+
+  async #failOnceAway(signal: AbortSignal): Promise<never> {
+    do await sleep(SUSPECT_MS, undefined, { signal });
+    while (await this.#database.ping());
+    throw new Unconfirmed();
+  }
+
+  async #commit(userId: string, jobs: readonly Job[], signal: AbortSignal): Promise<unknown[]> {
     const deadline = Math.min(...jobs.map((job) => job.deadline));
+    const isOver = (): boolean => signal.aborted || Date.now() >= deadline;
     let nextLook = Date.now() + LOOK_EVERY_MS;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#attempt(userId, jobs, deadline);
+        return await this.#attempt(userId, jobs, { signal, isOver });
       } catch (error) {
         if (!mayRetry(error)) throw error;
-        if (Date.now() >= deadline) throw unavailable(error);
+        if (isOver()) throw unavailable(error);
         if (Date.now() >= nextLook && !isConnectionError(error)) {
           // What keeps being in the way may be of a process that is no more.
           await this.#orphans.end();
@@ -151,7 +164,11 @@ export class UnitOfWork {
     }
   }
 
-  async #attempt(userId: string, jobs: readonly Job[], deadline: number): Promise<unknown[]> {
+  async #attempt(
+    userId: string,
+    jobs: readonly Job[],
+    { signal, isOver }: { signal: AbortSignal; isOver: () => boolean },
+  ): Promise<unknown[]> {
     const session = await this.#database.connection.startSession();
     try {
       session.startTransaction({
@@ -159,13 +176,15 @@ export class UnitOfWork {
         writeConcern: { w: 'majority', journal: true },
       });
       const values: unknown[] = [];
-      const { tx, usage, writeUsage } = await this.#open(session, userId, addedBy(jobs));
+      const quotas = jobs.flatMap(({ quota }) => quota ?? []);
+      const open = await openTransaction(this.#dependencies, session, userId, quotas);
       for (const { quota, work } of jobs) {
-        if (quota !== undefined) add(usage, quota, 1);
-        values.push(await work(tx));
+        if (quota !== undefined) open.take(quota);
+        values.push(await work(open.tx));
       }
-      await writeUsage();
-      await commitUntil(session, deadline);
+      await open.writeUsage();
+      signal.throwIfAborted();
+      await commitUntil(session, isOver);
       return values;
     } catch (error) {
       if (session.inTransaction()) await session.abortTransaction().catch(() => undefined);
@@ -174,56 +193,6 @@ export class UnitOfWork {
       await session.endSession();
     }
   }
-
-  async #open(
-    session: ClientSession,
-    userId: string,
-    added: Usage,
-  ): Promise<{
-    tx: Transaction;
-    usage: Record<string, number>;
-    writeUsage: () => Promise<void>;
-  }> {
-    const identity = this.#identity();
-    const account = await identity.open(session, userId, added);
-    const usage: Record<string, number> = { ...account.usage };
-    const unwritten: Record<string, number> = {};
-    const tx: Transaction = {
-      userId,
-      session,
-      account: { ...account, usage },
-      now: new Date(),
-      emit: async <Payload>(event: DomainEvent<Payload>, payload: Payload) => {
-        for (const listener of this.#listeners()) {
-          // A listener of this very event takes its payload: `on` has compared the types.
-          if (listener.event === event) await listener.handle(tx, payload as never);
-        }
-      },
-      addUsage: (quota, by) => {
-        add(unwritten, quota, by);
-        add(usage, quota, by);
-      },
-    };
-    // An account may be older than a quota: what it has by then is counted at its next write.
-    for (const [quota, count] of this.#counts()) {
-      if (usage[quota] === undefined) tx.addUsage(quota, await count(tx));
-    }
-    const writeUsage = async (): Promise<void> => {
-      if (Object.keys(unwritten).length > 0) await identity.addUsage(session, userId, unwritten);
-    };
-    return { tx, usage, writeUsage };
-  }
-}
-
-/** What is written when the account is opened, which costs nothing more. */
-function addedBy(jobs: readonly Job[]): Usage {
-  const added: Record<string, number> = {};
-  for (const { quota } of jobs) if (quota !== undefined) add(added, quota, 1);
-  return added;
-}
-
-function add(usage: Record<string, number>, name: string, by: number): void {
-  usage[name] = (usage[name] ?? 0) + by;
 }
 
 /** Rejects those whose deadline has passed; the others stay in `queue`. */
