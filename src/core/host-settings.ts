@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 
 import { originsSetting, type OtherOrigins, rateSetting, Setting, SettingsError } from './settings';
-import { readableFile, runnableFile, writableFolder } from './file-schemas';
+import { mongodFile, readableFile, writableFolder } from './file-schemas';
 import { reasonOf } from './values';
 
 /** `*`, and the origins of apps that are no pages of the web, such as capacitor://localhost. */
@@ -61,7 +61,7 @@ export const hostSettings = {
   mongodBinary: optional(
     'MONGOD_BINARY',
     'The mongod to start, instead of looking for one',
-    runnableFile,
+    mongodFile,
   ),
   logLevel: new Setting(
     'LOG_LEVEL',

@@ -266,7 +266,7 @@ test('wrong settings are all told at once, before anything is started', async ()
   };
   const files = {
     TLS_CERT_FILE: '/missing.pem',
-    MONGOD_BINARY: '/missing/mongod',
+    MONGOD_BINARY: process.execPath,
     DATA_DIR: '/dev/null',
   };
   const server = await failToStart({ ...wrong, ...files, TLS_KEY_FILE: __filename });

@@ -1,7 +1,10 @@
+import path from 'node:path';
+
 import { settingsOf } from '../../src/plugins/plugin';
 import { loadPlugins } from '../../src/plugins/loader';
 import { hostSettings, pairedSettings } from '../../src/core/host-settings';
 import { Settings, SettingsError } from '../../src/core/settings';
+import { aMongod, standIn, temporaryFolder } from '../servers/support';
 
 const all = [...Object.values(hostSettings), ...loadPlugins().flatMap(settingsOf)];
 
@@ -84,7 +87,6 @@ test.each([
   ['REDIS_URL', 'redis://127.0.0.1:6379/0', 'redis://127.0.0.1:6379/0'],
   ['REDIS_URL', 'rediss://:secret@example.com:6380', 'rediss://:secret@example.com:6380'],
   ['REDIS_URL', '/run/redis/redis.sock', '/run/redis/redis.sock'],
-  ['MONGOD_BINARY', process.execPath, process.execPath],
   ['LOG_LEVEL', 'silent', 'silent'],
   ['TRUST_PROXY', 'true', 1],
   ['TRUST_PROXY', 'false', 0],
@@ -189,9 +191,27 @@ test('a certificate or key that cannot be read is named with the reason', () => 
   ]);
 });
 
-test('a MONGOD_BINARY that cannot be run is named with the reason', () => {
+test('a MONGOD_BINARY that is a mongod is taken as it is, by a relative path too', async () => {
+  const { mongodBinary } = hostSettings;
+  const mongod = (await aMongod()).path;
+  for (const file of [mongod, path.relative('.', mongod)]) {
+    expect(new Settings([mongodBinary], { MONGOD_BINARY: file }).of(mongodBinary)).toBe(file);
+  }
+});
+
+test('a MONGOD_BINARY that cannot be run, or is none, is named with the reason', async () => {
   const faultOf = (file: string) => faultsOf({ MONGOD_BINARY: file });
-  const start = 'MONGOD_BINARY is not a program that can be run: ';
+  const start = 'MONGOD_BINARY is not a mongod that can be run: ';
+  const broken = await standIn(
+    await temporaryFolder(),
+    'mongod',
+    'echo "no libcrypto" >&2; exit 127',
+  );
+  expect(faultOf(broken)).toEqual([`${start}no libcrypto`]);
+  // Each of these runs, and prints a version or nothing.
+  for (const other of [process.execPath, '/bin/true']) {
+    expect(faultOf(other)).toEqual([`${start}it does not print the version of one`]);
+  }
   expect(faultOf('/missing')).toEqual([expect.stringMatching(`^${start}ENOENT`)]);
   expect(faultOf(__filename)).toEqual([expect.stringMatching(`^${start}EACCES`)]);
   expect(faultOf(__dirname)).toEqual([`${start}it is not a file`]);
