@@ -1,7 +1,7 @@
 import type { ClientSession } from 'mongoose';
 
 import { BoundedMap } from '../../src/core/bounded-map';
-import type { Account, Identity, Principal, Tier } from '../../src/core/identity';
+import type { Account, Identity, Principal, Tier, Usage } from '../../src/core/identity';
 import { asUuid, idText, newId, toStoredId } from '../../src/core/ids';
 import { HOUR_MS } from '../../src/core/time';
 import type { Host } from '../../src/plugins/host';
@@ -67,19 +67,19 @@ export class AccountService implements Identity {
     return { account: asAccount(account), scopes: new Set(known.scopes) };
   }
 
-  async open(session: ClientSession, userId: string): Promise<Account> {
+  async open(session: ClientSession, userId: string, added: Usage): Promise<Account> {
     const account = await this.#accounts.findOneAndUpdate(
       { session },
       { _id: userId },
-      { $inc: { revision: 1 } },
+      { $inc: { revision: 1, ...incrementsOf(added) } },
+      { returnDocument: 'before' },
     );
     if (!account) throw new Error('There is no such account.');
     return asAccount(account);
   }
 
-  async addUsage(session: ClientSession, userId: string, quota: string, by: number): Promise<void> {
-    const update = { $inc: { [`usage.${quota}`]: by } };
-    await this.#accounts.updateOne({ session }, { _id: userId }, update);
+  async addUsage(session: ClientSession, userId: string, added: Usage): Promise<void> {
+    await this.#accounts.updateOne({ session }, { _id: userId }, { $inc: incrementsOf(added) });
   }
 
   async accountIds(): Promise<string[]> {
@@ -229,6 +229,10 @@ export type Accounts = Pick<
   | 'revokeToken'
   | 'tokens'
 >;
+
+function incrementsOf(usage: Usage): Record<string, number> {
+  return Object.fromEntries(Object.entries(usage).map(([name, by]) => [`usage.${name}`, by]));
+}
 
 function asAccount(document: AccountDocument): Account {
   const { _id: id, tier, timezone, createdAt, revision, usage } = document;

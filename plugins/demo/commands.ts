@@ -43,7 +43,7 @@ export function commands(commandLine: CommandLine, plugin: PluginReference<Gener
     .addHelpText(
       'after',
       `
-It fails, before it writes anything, when the tier has no room for so many plants.
+It fails, before it writes anything, when the tier has no room for so many plants or events.
 
 Example:
   $ npm run --silent cli -- demo --user ada --tier pro --plants 100 --events 20000 --json

@@ -1,3 +1,4 @@
+import { countSetting } from '../../src/core/settings';
 import { on } from '../../src/data/listener';
 import { definePlugin } from '../../src/plugins/plugin';
 import photosPlugin from '../photos';
@@ -6,7 +7,7 @@ import { plantDeleted } from '../plants/domain-events';
 import { lastCare } from './derived/last-care';
 import { PlantDeletions } from './derived/plant-deletions';
 import { careChanged } from './domain-events';
-import { eventNotFound, invalidCursor } from './errors';
+import { eventLimitReached, eventNotFound, invalidCursor } from './errors';
 import { EventPages } from './list/pages';
 import { deletedPlantModel, eventModel } from './model';
 import { routes } from './routes';
@@ -29,11 +30,23 @@ export type Events = Pick<EventService, 'careEntries' | 'create' | 'growthSpan' 
 /** The events of deleted plants, while they are not yet marked deleted. */
 export type Deletions = Pick<PlantDeletions, 'finish' | 'pending' | 'plantIds'>;
 
+const freeEvents = countSetting(
+  'TIER_FREE_EVENTS',
+  250_000,
+  'Events that a free account may log, deleted ones included',
+);
+const proEvents = countSetting(
+  'TIER_PRO_EVENTS',
+  5_000_000,
+  'Events that a pro account may log, deleted ones included',
+);
+
 /** Care events logged against plants. */
 export default definePlugin<{ events: Events; deletions: Deletions }>({
   name: 'events',
   requires: ['photos', 'plants'],
   scopes: { 'events:write': 'Log, change and delete care events' },
+  quotas: { events: { limits: { free: freeEvents, pro: proEvents }, error: eventLimitReached } },
   errors: [eventNotFound, invalidCursor],
   emits: [careChanged],
   models: [eventModel, deletedPlantModel],
@@ -48,6 +61,7 @@ export default definePlugin<{ events: Events; deletions: Deletions }>({
       exports: { events, deletions },
       operations: () => routes(events, new EventPages(host, plants, photos)),
       listeners: [on(plantDeleted, (tx, { plantId }) => deletions.record(tx, plantId))],
+      counts: { events: (tx) => events.count(tx) },
       derived: [lastCare(plants, events)],
       jobs: [deletions.job()],
     };

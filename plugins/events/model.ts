@@ -19,7 +19,9 @@ export const eventModel = accountModel<EventDocument>(
     // A plant's page, month and latest event.
     .index({ userId: 1, plantId: 1, occurredAt: -1, _id: 1 }, LIVE)
     // A plant's latest watering; its first and last growth.
-    .index({ userId: 1, plantId: 1, type: 1, occurredAt: -1 }, LIVE),
+    .index({ userId: 1, plantId: 1, type: 1, occurredAt: -1 }, LIVE)
+    // How many events an account has, deleted ones included.
+    .index({ userId: 1 }),
 );
 
 /** A plant that was deleted and whose events are yet to be marked deleted. */

@@ -1,7 +1,7 @@
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { unknownPhoto } from '../photos';
 import { plantNotFound } from '../plants';
-import { eventNotFound, invalidCursor } from './errors';
+import { eventLimitReached, eventNotFound, invalidCursor } from './errors';
 import type { EventPages } from './list/pages';
 import {
   createEvent,
@@ -42,9 +42,10 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
       summary: 'Log an event',
       access: { scope: 'events:write' },
       params: { id: plantNotFound },
+      quota: 'events',
       body: createEvent,
       response: { schema: eventView, description: 'The event' },
-      errors: [unknownPhoto],
+      errors: [eventLimitReached, unknownPhoto],
       tool: {
         name: 'create_event',
         description:

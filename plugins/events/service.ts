@@ -21,6 +21,8 @@ import {
   type UpdateEvent,
 } from './schema';
 
+const QUOTA = 'events';
+
 /** What is done with events, and what their totals are made of. */
 export class EventService {
   readonly #events;
@@ -125,6 +127,11 @@ export class EventService {
     );
   }
 
+  /** How many events are stored, deleted ones included, counted one by one. */
+  count(tx: Transaction): Promise<number> {
+    return this.#events.count(tx);
+  }
+
   /** Marks some events of a deleted plant deleted; answers how many. */
   async deleteSome(tx: Transaction, plantId: string, limit: number): Promise<number> {
     const live = { plantId: toStoredId(plantId), deletedAt: null };
@@ -136,11 +143,12 @@ export class EventService {
   }
 
   /**
-   * Inserts many events at once, out of reach as long as their plants are not there; what derives
-   * from them is the caller's to rebuild.
+   * Inserts many events at once, out of reach as long as their plants are not there; the caller
+   * checks the limits of the tier, and rebuilds what derives from them.
    */
-  async insertBulk(userId: string, documents: readonly EventDocument[]): Promise<void> {
-    await this.#events.insertBulk({ userId }, documents);
+  async insertBulk(tx: Transaction, documents: readonly EventDocument[]): Promise<void> {
+    await this.#events.insertBulk(tx, documents);
+    tx.addUsage(QUOTA, documents.length);
   }
 
   /** Passes what changed on to the plant and to listeners. */

@@ -1,5 +1,4 @@
 import { countSetting } from '../../src/core/settings';
-import { quotaUsage } from '../../src/data/derived';
 import { on } from '../../src/data/listener';
 import { definePlugin } from '../../src/plugins/plugin';
 import plantsPlugin from '../plants';
@@ -43,7 +42,7 @@ export default definePlugin<Photos>({
     return {
       exports: photos,
       operations: () => routes(photos),
-      derived: [quotaUsage('photos', (tx) => photos.count(tx))],
+      counts: { photos: (tx) => photos.count(tx) },
       listeners: [on(plantDeleted, (tx, { plantId }) => photos.detachPlant(tx, plantId))],
     };
   },

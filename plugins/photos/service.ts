@@ -121,6 +121,6 @@ export class PhotoService {
   /** Inserts many photos at once; the caller checks the limits of the tier. */
   async insertBulk(tx: Transaction, documents: readonly PhotoDocument[]): Promise<void> {
     await this.#records.insertBulk(tx, documents);
-    await tx.addUsage(QUOTA, documents.length);
+    tx.addUsage(QUOTA, documents.length);
   }
 }

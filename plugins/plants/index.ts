@@ -1,5 +1,4 @@
 import { countSetting, rateSetting } from '../../src/core/settings';
-import { quotaUsage } from '../../src/data/derived';
 import { definePlugin } from '../../src/plugins/plugin';
 import { plantDeleted } from './domain-events';
 import { plantLimitReached, plantNotFound } from './errors';
@@ -55,7 +54,7 @@ export default definePlugin<Plants>({
     return {
       exports: plants,
       operations: () => routes(plants),
-      derived: [quotaUsage('plants', (tx) => plants.count(tx))],
+      counts: { plants: (tx) => plants.count(tx) },
     };
   },
 });

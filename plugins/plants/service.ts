@@ -66,7 +66,7 @@ export class PlantService {
   /** Deletes a plant for good. @throws ApiError plant_not_found */
   async delete(tx: Transaction, id: string): Promise<void> {
     await this.#plants.delete(tx, id);
-    await tx.addUsage(QUOTA, -1);
+    tx.addUsage(QUOTA, -1);
     await tx.emit(plantDeleted, { plantId: id });
   }
 
@@ -136,7 +136,7 @@ export class PlantService {
   /** Inserts many plants at once; the caller checks the limits of the tier. */
   async insertBulk(tx: Transaction, documents: readonly PlantDocument[]): Promise<void> {
     await this.#records.insertBulk(tx, documents);
-    await tx.addUsage(QUOTA, documents.length);
+    tx.addUsage(QUOTA, documents.length);
   }
 
   async #presentOne(scope: AccountScope, document: PlantDocument): Promise<PlantView> {

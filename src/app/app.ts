@@ -6,16 +6,17 @@ import type { Logger } from 'pino';
 import { Admission } from '../calls/admission';
 import { AnswerCache } from '../calls/answer-cache';
 import { CallPipeline } from '../calls/pipeline';
+import { Quotas } from '../calls/quotas';
 import { RateLimiter } from '../calls/rate-limit';
 import { RedisConnection } from '../calls/redis-connection';
 import { hostErrors } from '../core/errors';
 import { hostSettings, pairedSettings } from '../core/host-settings';
-import type { Account, Identity } from '../core/identity';
+import type { Identity } from '../core/identity';
 import { Settings } from '../core/settings';
 import { HOUR_MS } from '../core/time';
 import { Availability } from '../data/availability';
 import { Database } from '../data/database';
-import type { DerivedData } from '../data/derived';
+import { type CountRecords, type DerivedData, quotaUsage } from '../data/derived';
 import { IdempotencyStore } from '../data/idempotency';
 import { UnitOfWork } from '../data/unit-of-work';
 import { koaApp } from '../http/koa-app';
@@ -26,7 +27,6 @@ import type { Operation } from '../plugins/operation';
 import {
   type Contribution,
   type Plugin,
-  type Quota,
   type SeedKind,
   settingsOf,
   type SetUpPlugin,
@@ -62,7 +62,8 @@ export class App {
   readonly scopes: ReadonlyMap<string, string>;
   readonly #options: AppOptions;
   readonly #contributions = new Map<PluginReference, Contribution>();
-  readonly #quotas: ReadonlyMap<string, Quota>;
+  readonly #quotas: Quotas;
+  readonly #counts: ReadonlyMap<string, CountRecords>;
   readonly #idempotency: IdempotencyStore;
   readonly #jobs: JobRunner;
   #redis: RedisConnection | undefined;
@@ -82,11 +83,17 @@ export class App {
       pairedSettings,
     );
     this.scopes = scopesOf(plugins);
-    this.#quotas = new Map(plugins.flatMap(({ quotas = {} }) => Object.entries(quotas)));
+    this.#quotas = new Quotas(
+      new Map(plugins.flatMap(({ quotas = {} }) => Object.entries(quotas))),
+      this.settings,
+    );
     this.unitOfWork = new UnitOfWork(
       this.database,
-      () => this.identity,
-      () => this.plugins.flatMap(({ contribution }) => contribution.listeners ?? []),
+      {
+        identity: () => this.identity,
+        listeners: () => this.plugins.flatMap(({ contribution }) => contribution.listeners ?? []),
+        counts: () => this.#counts,
+      },
       log,
     );
     this.plugins = setUpPlugins(plugins, (plugin) => {
@@ -101,12 +108,14 @@ export class App {
     this.identity = identity;
     this.operations = this.plugins.flatMap(({ operations }) => operations);
     this.transports = contributions.flatMap((each) => each.transports ?? []);
-    this.derived = contributions.flatMap((each) => each.derived ?? []);
+    this.#counts = new Map(contributions.flatMap((each) => Object.entries(each.counts ?? {})));
+    this.#idempotency = new IdempotencyStore(this.database, this.settings);
+    this.derived = [
+      ...[...this.#counts].map(([quota, count]) => quotaUsage(quota, count)),
+      ...contributions.flatMap((each) => each.derived ?? []),
+      this.#idempotency.usage,
+    ];
     this.seeds = contributions.flatMap((each) => each.seeds ?? []);
-    this.#idempotency = new IdempotencyStore(
-      this.database,
-      this.settings.of(hostSettings.idempotencyKeepHours),
-    );
     this.#jobs = new JobRunner(
       [
         {
@@ -146,7 +155,6 @@ export class App {
       idempotency: this.#idempotency,
       availability,
       quotas: this.#quotas,
-      settings,
       checkResponses,
     });
     const koa = koaApp({
@@ -225,19 +233,13 @@ export class App {
       },
       transact: (userId, work) => this.unitOfWork.run(userId, work),
       snapshot: <T>(read: (session: ClientSession) => Promise<T>) => this.database.snapshot(read),
-      quotaLeft: (account, quota) => this.#quotaLeft(account, quota),
+      quotaLeft: (account, quota) => Math.max(0, this.#quotas.left(account, quota)),
       rebuildDerived: async (tx) => {
         await rebuildAll(this.derived, tx);
       },
       readiness: () => this.#readiness(),
       metrics: () => this.metrics.text(),
     };
-  }
-
-  #quotaLeft({ tier, usage }: Pick<Account, 'tier' | 'usage'>, name: string): number {
-    const quota = this.#quotas.get(name);
-    if (!quota) throw new Error(`There is no quota ${name}.`);
-    return Math.max(0, this.settings.of(quota.limits[tier]) - (usage[name] ?? 0));
   }
 
   async #readiness() {

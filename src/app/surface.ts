@@ -1,4 +1,4 @@
-import { idempotencyKeyModel } from '../data/idempotency';
+import { idempotencyModels } from '../data/idempotency';
 import type { ModelDefinition } from '../data/models';
 import { type JsonSchema, jsonSchemaOf } from '../fields/json-schema';
 import type { Access, Feature, Operation } from '../plugins/operation';
@@ -57,7 +57,7 @@ export function surfaceOf(plugins: readonly SetUpPlugin[]): Surface {
       collections: namesOf([
         ...reachOf(each, plugins, operation.method !== 'GET').flatMap(modelsOf),
         ...('public' in operation.access ? [] : identity.flatMap(modelsOf)),
-        ...(operation.idempotent ? [idempotencyKeyModel] : []),
+        ...(operation.idempotent ? idempotencyModels : []),
       ]),
     })),
     ...(each.contribution.transports ?? []).flatMap(({ path, methods }) =>
@@ -77,7 +77,7 @@ export function surfaceOf(plugins: readonly SetUpPlugin[]): Surface {
         writes: reachOf(each, plugins, true).map(({ plugin }) => plugin.name),
       })),
     collections: [
-      describe('src', idempotencyKeyModel),
+      ...idempotencyModels.map((model) => describe('src', model)),
       ...plugins.flatMap((each) =>
         modelsOf(each).map((model) => describe(each.plugin.name, model)),
       ),

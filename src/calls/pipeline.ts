@@ -3,19 +3,18 @@ import type { Logger } from 'pino';
 import { Content, etagOf, namesEtag } from '../core/content';
 import { ApiError, preconditionFailed, validationError } from '../core/errors';
 import type { Account, Principal } from '../core/identity';
-import type { Settings } from '../core/settings';
 import { isAsyncIterable } from '../core/values';
 import type { Availability } from '../data/availability';
 import { fingerprintOf, type IdempotencyStore, type StoredResponse } from '../data/idempotency';
 import type { Transaction } from '../data/transaction';
 import type { UnitOfWork } from '../data/unit-of-work';
 import type { Operation } from '../plugins/operation';
-import type { Quota } from '../plugins/plugin';
 import type { CallInput, CallResult } from '../plugins/transport';
 import type { Admission } from './admission';
 import { type AnswerCache, type AnswerKey, answerKeyOf, revisionEtag } from './answer-cache';
 import { arrayText } from './array-text';
 import { authorize } from './authorize';
+import type { Quotas } from './quotas';
 import type { RateLimiter, ReplyHeaders } from './rate-limit';
 import { checkedResponse, type ValidInput, validateInput } from './validate';
 
@@ -43,8 +42,7 @@ interface Dependencies {
   unitOfWork: UnitOfWork;
   idempotency: IdempotencyStore;
   availability: Availability;
-  quotas: ReadonlyMap<string, Quota>;
-  settings: Settings;
+  quotas: Quotas;
   /** Whether answers are checked against their schemas, as in tests. */
   checkResponses: boolean;
 }
@@ -98,8 +96,10 @@ export class CallPipeline {
     if (operation.idempotent && call.idempotencyKey !== undefined) {
       return this.#runOnce(operation, account, call.idempotencyKey, input, call);
     }
-    const value = await this.#dependencies.unitOfWork.run(account.id, (tx) =>
-      this.#write(operation, tx, input, call),
+    const value = await this.#dependencies.unitOfWork.run(
+      account.id,
+      (tx) => this.#write(operation, tx, input, call),
+      operation.quota,
     );
     return { value };
   }
@@ -150,7 +150,7 @@ export class CallPipeline {
       const state = JSON.stringify(await operation.state(call as never));
       if (!namesEtag(ifMatch, etagOf(state))) throw preconditionFailed.error();
     }
-    if (operation.quota !== undefined) await this.#takeQuota(operation.quota, tx);
+    if (operation.quota !== undefined) this.#dependencies.quotas.check(tx, operation.quota);
     return this.#handle(operation, call);
   }
 
@@ -182,32 +182,22 @@ export class CallPipeline {
     const { idempotency, unitOfWork } = this.#dependencies;
     const work = async (): Promise<StoredResponse> => {
       try {
-        return await unitOfWork.run(account.id, async (tx) => {
+        const write = async (tx: Transaction): Promise<StoredResponse> => {
           const value = await this.#write(operation, tx, input, call);
           const response = { status: operation.response.status, body: JSON.stringify(value) };
-          await idempotency.store(request, response, tx);
+          await idempotency.store(tx, request, response);
           return response;
-        });
+        };
+        return await unitOfWork.run(account.id, write, operation.quota);
       } catch (error) {
         if (error instanceof ApiError && error.status === 404) {
-          await idempotency.store(request, { status: 404, body: JSON.stringify(error.body) });
+          const response = { status: 404, body: JSON.stringify(error.body) };
+          await unitOfWork.run(account.id, (tx) => idempotency.store(tx, request, response));
         }
         throw error;
       }
     };
     const { response, replayed } = await idempotency.runOnce(request, work);
     return { status: response.status, json: response.body, replayed };
-  }
-
-  async #takeQuota(name: string, tx: Transaction): Promise<void> {
-    const quota = this.#dependencies.quotas.get(name);
-    if (!quota) throw new Error(`There is no quota ${name}.`);
-    const limit = this.#dependencies.settings.of(quota.limits[tx.account.tier]);
-    if ((tx.account.usage[name] ?? 0) >= limit) {
-      throw quota.error.error(
-        `${quota.error.meaning} The ${tx.account.tier} tier allows ${limit}.`,
-      );
-    }
-    await tx.addUsage(name, 1);
   }
 }

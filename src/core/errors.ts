@@ -19,8 +19,8 @@ export class ErrorCode {
   ) {}
 
   /** The same code where it comes with another status, and there means something narrower. */
-  at(status: number, meaning: string): ErrorCode {
-    return new ErrorCode(this.code, status, meaning, this.remedy);
+  at(status: number, meaning: string, remedy = this.remedy): ErrorCode {
+    return new ErrorCode(this.code, status, meaning, remedy);
   }
 
   /** An error of this kind. */

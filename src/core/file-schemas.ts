@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -15,10 +16,20 @@ export const readableFile = pathSchema('cannot be read', (file) => {
   }
 });
 
-/** The path of a program that can be run. */
-export const runnableFile = pathSchema('is not a program that can be run', (file) => {
+/** How long a program may take to print its version. */
+const VERSION_MS = 15_000;
+
+/** The path of a mongod that runs here. */
+export const mongodFile = pathSchema('is not a mongod that can be run', (file) => {
   accessSync(file, constants.X_OK);
   if (!statSync(file).isFile()) throw new Error('it is not a file');
+  const { error, stdout, stderr } = spawnSync(path.resolve(file), ['--version'], {
+    encoding: 'utf8',
+    timeout: VERSION_MS,
+  });
+  if (error) throw error;
+  if (/^db version v\d/m.test(stdout)) return;
+  throw new Error(stderr.trim().split('\n')[0] || 'it does not print the version of one');
 });
 
 /** The path of a folder that can be written to, or made. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 
 import { originsSetting, type OtherOrigins, rateSetting, Setting, SettingsError } from './settings';
-import { readableFile, runnableFile, writableFolder } from './file-schemas';
+import { mongodFile, readableFile, writableFolder } from './file-schemas';
 import { reasonOf } from './values';
 
 /** `*`, and the origins of apps that are no pages of the web, such as capacitor://localhost. */
@@ -61,7 +61,7 @@ export const hostSettings = {
   mongodBinary: optional(
     'MONGOD_BINARY',
     'The mongod to start, instead of looking for one',
-    runnableFile,
+    mongodFile,
   ),
   logLevel: new Setting(
     'LOG_LEVEL',
@@ -88,6 +88,12 @@ export const hostSettings = {
   ),
   writesMax: rateSetting('RATE_LIMIT_WRITES_MAX', 300, 'Writes a minute per account'),
   readsMax: rateSetting('RATE_LIMIT_READS_MAX', 1200, 'Reads a minute per account'),
+  idempotencyMegabytes: new Setting(
+    'IDEMPOTENCY_MB_PER_DAY',
+    Joi.number().integer().min(1).required(),
+    64,
+    'Megabytes of responses to requests with an Idempotency-Key that an account may store a day',
+  ),
   authFailuresMax: rateSetting(
     'RATE_LIMIT_AUTH_FAILURES_MAX',
     60,

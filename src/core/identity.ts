@@ -13,9 +13,11 @@ export interface Account {
   createdAt: Date;
   /** Moves with every write to the account's data. */
   revision: number;
-  /** How many records count against each quota. */
-  usage: Readonly<Record<string, number>>;
+  usage: Usage;
 }
+
+/** How many records count against each quota, by its name; without those never counted. */
+export type Usage = Readonly<Record<string, number>>;
 
 /** Who calls, and with what rights. */
 export interface Principal {
@@ -36,13 +38,14 @@ export interface Authenticator {
 /** What the host asks of the one plugin that keeps accounts and tokens. */
 export interface Identity extends Authenticator {
   /**
-   * Opens a write: moves the account's revision in the transaction of `session` and answers the
-   * account as it is there. From then on no other transaction can write to the account's data.
+   * Opens a write: in the transaction of `session` moves the account's revision, adds to its usage, and
+   * answers the account as it was before. From then on no other transaction can write to the
+   * account's data.
    */
-  open(session: ClientSession, userId: string): Promise<Account>;
+  open(session: ClientSession, userId: string, added: Usage): Promise<Account>;
 
-  /** Adds `by` to what counts against a quota. */
-  addUsage(session: ClientSession, userId: string, quota: string, by: number): Promise<void>;
+  /** Adds to the account's usage. */
+  addUsage(session: ClientSession, userId: string, added: Usage): Promise<void>;
 
   /** The ids of all accounts, in a fixed order. */
   accountIds(): Promise<string[]>;

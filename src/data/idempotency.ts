@@ -1,13 +1,25 @@
 import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
 
-import { type Model, Schema } from 'mongoose';
+import { type Model, mongo, Schema } from 'mongoose';
 
 import { ApiError, idempotencyConflict, idempotencyMismatch } from '../core/errors';
-import { HOUR_MS } from '../core/time';
+import { hostSettings } from '../core/host-settings';
+import type { Settings } from '../core/settings';
+import { DAY_MS, HOUR_MS } from '../core/time';
 import { codeOf, isRecord, sortMembers } from '../core/values';
 import type { Database } from './database';
+import type { DerivedData } from './derived';
+import { dayOf, IdempotencyUsage, idempotencyUsageModel } from './idempotency-usage';
 import { accountModel } from './models';
 import type { Transaction } from './transaction';
+
+/** Shorter bodies are stored as they are: compressing them gains little. */
+const COMPRESSED_FROM = 1024;
+
+const compress = promisify(gzip);
+const inflate = promisify(gunzip);
 
 /** The response to the first request under a key, for its retries. */
 export interface StoredResponse {
@@ -15,11 +27,16 @@ export interface StoredResponse {
   body: string;
 }
 
-interface IdempotencyKeyDocument extends StoredResponse {
+interface IdempotencyKeyDocument {
   userId: string;
   key: string;
   /** SHA-256 of the request, so that another request under the same key is noticed. */
   request: string;
+  status: number;
+  /** The text of a short body; a longer one compressed by gzip. */
+  body: string | mongo.Binary;
+  /** The size of the rest of this document; earlier releases did not count. */
+  bytes?: number;
   createdAt: Date;
 }
 
@@ -31,7 +48,8 @@ export const idempotencyKeyModel = accountModel<IdempotencyKeyDocument>(
       key: { type: String, required: true },
       request: { type: String, required: true },
       status: { type: Number, required: true },
-      body: { type: String, required: true },
+      body: { type: Schema.Types.Mixed, required: true },
+      bytes: { type: Number },
       createdAt: { type: Date, required: true },
     },
     // The name that earlier versions gave it: their data opens in this one.
@@ -40,6 +58,9 @@ export const idempotencyKeyModel = accountModel<IdempotencyKeyDocument>(
     // Finds the response to a retried request, and lets only one be stored.
     .index({ userId: 1, key: 1 }, { unique: true }),
 );
+
+/** All that is stored for Idempotency-Keys. */
+export const idempotencyModels = [idempotencyKeyModel, idempotencyUsageModel] as const;
 
 /** Identifies a retried request: the same key, account and request. */
 export interface RequestIdentity {
@@ -64,18 +85,37 @@ export class IdempotencyStore {
   readonly #model: Model<IdempotencyKeyDocument>;
   readonly #running = new Set<string>();
   readonly #database: Database;
-  readonly #keepHours: number;
+  readonly #usage: IdempotencyUsage;
+  /** How long a response is stored. */
+  readonly #keepMs: number;
 
-  /** @param keepHours how long a response is stored */
-  constructor(database: Database, keepHours: number) {
+  constructor(database: Database, settings: Settings) {
     this.#database = database;
-    this.#keepHours = keepHours;
+    this.#keepMs = settings.of(hostSettings.idempotencyKeepHours) * HOUR_MS;
     this.#model = database.model(idempotencyKeyModel);
+    const maxBytes = settings.of(hostSettings.idempotencyMegabytes) * 1_000_000;
+    this.#usage = new IdempotencyUsage(database, maxBytes);
   }
 
   /** Has MongoDB delete what has expired, from now on. */
-  deleteExpired(): Promise<void> {
-    return this.#database.expire(idempotencyKeyModel, 'createdAt', this.#keepMs / 1000);
+  async deleteExpired(): Promise<void> {
+    await this.#database.expire(idempotencyKeyModel, 'createdAt', this.#keepMs / 1000);
+    await this.#usage.deleteExpired();
+  }
+
+  /** What an account has stored today, recomputed from what is stored. */
+  get usage(): DerivedData {
+    return {
+      name: 'stored responses of today',
+      rebuild: async (tx) => {
+        const day = dayOf(tx.now);
+        const counted = await this.#storedOn(tx, day);
+        const known = await this.#usage.read(tx, day);
+        if (known === counted) return [];
+        await this.#usage.set(tx, day, counted);
+        return [`${known} bytes should be ${counted}`];
+      },
+    };
   }
 
   /**
@@ -108,15 +148,37 @@ export class IdempotencyStore {
     }
   }
 
-  /** Stores a response: with its effect when `tx` is given. */
-  async store(request: RequestIdentity, response: StoredResponse, tx?: Transaction): Promise<void> {
+  /**
+   * Stores a response with its effect.
+   *
+   * @throws ApiError rate_limited where the account has stored as much today as it may
+   */
+  async store(tx: Transaction, request: RequestIdentity, response: StoredResponse): Promise<void> {
     const { userId, key, fingerprint } = request;
+    const document: IdempotencyKeyDocument = {
+      ...{ userId, key, request: fingerprint, status: response.status },
+      body: await compressed(response.body),
+      createdAt: tx.now,
+    };
+    const bytes = mongo.BSON.calculateObjectSize(document);
+    await this.#usage.add(tx, bytes);
     // Replaces one that has expired but is not yet deleted; one that has not makes it fail.
     await this.#model.replaceOne(
-      { userId, key, createdAt: { $lte: this.#oldest() } },
-      { userId, key, request: fingerprint, ...response, createdAt: new Date() },
-      { upsert: true, ...(tx ? { session: tx.session } : {}) },
+      { userId, key, createdAt: { $lte: this.#oldest(tx.now) } },
+      { ...document, bytes },
+      { upsert: true, session: tx.session },
     );
+  }
+
+  async #storedOn({ userId, session }: Transaction, day: Date): Promise<number> {
+    const next = new Date(day.getTime() + DAY_MS);
+    const [sum] = await this.#model
+      .aggregate<{ bytes: number }>([
+        { $match: { userId, createdAt: { $gte: day, $lt: next } } },
+        { $group: { _id: null, bytes: { $sum: '$bytes' } } },
+      ])
+      .session(session);
+    return sum?.bytes ?? 0;
   }
 
   async #find(
@@ -125,27 +187,31 @@ export class IdempotencyStore {
   ): Promise<StoredResponse | undefined> {
     const { userId, key } = request;
     const stored = await this.#model
-      .findOne({ userId, key, createdAt: { $gt: this.#oldest() } })
+      .findOne({ userId, key, createdAt: { $gt: this.#oldest(new Date()) } })
       .readConcern(readConcern)
       .maxTimeMS(5000)
       .lean();
     if (!stored) return undefined;
     if (stored.request !== request.fingerprint) throw idempotencyMismatch.error();
-    return { status: stored.status, body: stored.body };
+    return { status: stored.status, body: await inflated(stored.body) };
   }
 
-  #oldest(): Date {
-    return new Date(Date.now() - this.#keepMs);
-  }
-
-  get #keepMs(): number {
-    return this.#keepHours * HOUR_MS;
+  #oldest(now: Date): Date {
+    return new Date(now.getTime() - this.#keepMs);
   }
 }
 
-/** Whether a failure may be due to the first: its answer is there, or it took the last place. */
+async function compressed(body: string): Promise<string | mongo.Binary> {
+  return body.length < COMPRESSED_FROM ? body : new mongo.Binary(await compress(body));
+}
+
+async function inflated(body: string | mongo.Binary): Promise<string> {
+  return typeof body === 'string' ? body : (await inflate(body.value())).toString();
+}
+
+/** Whether a failure may be due to the first: its answer is there, or it took what was left. */
 function mayBeSecond(error: unknown): boolean {
-  return isDuplicateKey(error) || (error instanceof ApiError && error.status === 403);
+  return isDuplicateKey(error) || (error instanceof ApiError && [403, 429].includes(error.status));
 }
 
 function isDuplicateKey(error: unknown): boolean {

@@ -138,15 +138,17 @@ export class Records<T extends object, Scope extends SharedScope> {
     return upsertedCount === 1;
   }
 
-  /** Updates a record and answers it as it is then. */
+  /** Updates a record, or inserts it with `upsert`; answers it as it is then, or was before. */
   async findOneAndUpdate(
     scope: Scope,
     filter: Filter<T>,
     update: Update<T>,
+    options: { upsert?: boolean; returnDocument?: 'after' | 'before' } = {},
   ): Promise<T | undefined> {
     const found = await this.#collection.findOneAndUpdate(scoped(scope, filter), update, {
       ...sessionOf(scope),
       returnDocument: 'after',
+      ...options,
     });
     // As in `find`.
     return (found ?? undefined) as T | undefined;

@@ -12,6 +12,6 @@ export interface Transaction {
   readonly now: Date;
   /** Calls the listeners of all plugins, in the order in which plugins require each other. */
   emit<Payload>(event: DomainEvent<Payload>, payload: Payload): Promise<void>;
-  /** Adds to what counts against a quota; negative to free places. */
-  addUsage(quota: string, by: number): Promise<void>;
+  /** Adds to what counts against a quota; negative to free places. Written before the commit. */
+  addUsage(quota: string, by: number): void;
 }

@@ -1,19 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { ClientSession } from 'mongoose';
 import type { Logger } from 'pino';
 
-import { ApiError, serviceUnavailable } from '../core/errors';
-import type { Identity } from '../core/identity';
+import { callerError, commitUntil, isUnavailable, unavailable, Unconfirmed } from './commit';
 import type { Database } from './database';
-import { isConnectionError, isOutcomeUnknown, mayRetry } from './mongodb-errors';
-import type { DomainEvent } from './domain-event';
-import type { Listener } from './listener';
+import { isConnectionError, mayRetry } from './mongodb-errors';
+import { openTransaction, type TransactionDependencies } from './open-transaction';
 import { OrphanedTransactions } from './orphans';
 import type { Transaction } from './transaction';
 
 /** How long a write may be retried before its caller gets a 503. */
 const DEADLINE_MS = 10_000;
+/** How long a write may take before it is asked whether MongoDB is there at all. */
+const SUSPECT_MS = 3000;
 /** How often a write that keeps being retried looks for transactions that nobody will end. */
 const LOOK_EVERY_MS = 1000;
 /** How many waiting writes to one account share a transaction, so that none holds it for long. */
@@ -21,6 +20,8 @@ const MAX_BATCH = 64;
 
 interface Job {
   work: (tx: Transaction) => Promise<unknown>;
+  /** What it counts one more against. */
+  quota: string | undefined;
   /** Until when it may be retried, however long it waited for others. */
   deadline: number;
   resolve: (value: unknown) => void;
@@ -39,27 +40,25 @@ export class UnitOfWork {
   readonly #queues = new Map<string, Job[]>();
   readonly #orphans: OrphanedTransactions;
   readonly #database: Database;
-  readonly #identity: () => Identity;
-  readonly #listeners: () => readonly Listener[];
+  readonly #dependencies: TransactionDependencies;
 
-  constructor(
-    database: Database,
-    identity: () => Identity,
-    listeners: () => readonly Listener[],
-    log: Logger,
-  ) {
+  constructor(database: Database, dependencies: TransactionDependencies, log: Logger) {
     this.#database = database;
-    this.#identity = identity;
-    this.#listeners = listeners;
+    this.#dependencies = dependencies;
     this.#orphans = new OrphanedTransactions(database.connection, log);
   }
 
-  /** Runs `work` in a transaction of the account; `work` must have no effect outside of it. */
-  run<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` in a transaction of the account; `work` must have no effect outside of it.
+   *
+   * @param quota what it counts one more against; in `tx.account.usage` that is there already
+   */
+  run<T>(userId: string, work: (tx: Transaction) => Promise<T>, quota?: string): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // The job's own work makes the value that its own caller gets.
       const job: Job = {
         work,
+        quota,
         deadline: Date.now() + DEADLINE_MS,
         resolve: resolve as (value: unknown) => void,
         reject,
@@ -95,13 +94,16 @@ export class UnitOfWork {
     while (queue.length > 0) {
       const batch = queue.splice(0, MAX_BATCH);
       try {
-        const values = await this.#commit(userId, batch);
+        const values = await this.#commitWhileThere(userId, batch);
         batch.forEach((job, index) => {
           job.resolve(values[index]);
         });
       } catch (error) {
-        if (error instanceof Unconfirmed) for (const job of batch) job.reject(callerError(error));
-        else if (isUnavailable(error)) rejectOverdue([...batch, ...queue.splice(0)], queue, error);
+        if (error instanceof Unconfirmed) {
+          // What waits behind it has not begun, and would wait as long for the same.
+          for (const job of [...batch, ...queue.splice(0)]) job.reject(callerError(error));
+        } else if (isUnavailable(error))
+          rejectOverdue([...batch, ...queue.splice(0)], queue, error);
         else if (batch.length === 1) batch[0]?.reject(error);
         else for (const job of batch) await this.#alone(userId, job);
       }
@@ -113,22 +115,45 @@ export class UnitOfWork {
     try {
       // It was tried with its neighbours already.
       if (Date.now() >= job.deadline) throw unavailable(undefined);
-      const [value] = await this.#commit(userId, [job]);
+      const [value] = await this.#commitWhileThere(userId, [job]);
       job.resolve(value);
     } catch (error) {
       job.reject(callerError(error));
     }
   }
 
-  async #commit(userId: string, jobs: readonly Job[]): Promise<unknown[]> {
+  /**
+   * Commits as long as MongoDB answers: the driver takes 11 s to notice one that hangs. What is
+   * given up is not tried again, nor committed unless the commit was sent before.
+   *
+   * @throws Unconfirmed as soon as it is known that MongoDB does not answer
+   */
+  async #commitWhileThere(userId: string, jobs: readonly Job[]): Promise<unknown[]> {
+    const end = new AbortController();
+    try {
+      const committing = this.#commit(userId, jobs, end.signal);
+      return await Promise.race([committing, this.#failOnceAway(end.signal)]);
+    } finally {
+      end.abort();
+    }
+  }
+
+  async #failOnceAway(signal: AbortSignal): Promise<never> {
+    do await sleep(SUSPECT_MS, undefined, { signal });
+    while (await this.#database.ping());
+    throw new Unconfirmed();
+  }
+
+  async #commit(userId: string, jobs: readonly Job[], signal: AbortSignal): Promise<unknown[]> {
     const deadline = Math.min(...jobs.map((job) => job.deadline));
+    const isOver = (): boolean => signal.aborted || Date.now() >= deadline;
     let nextLook = Date.now() + LOOK_EVERY_MS;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#attempt(userId, jobs, deadline);
+        return await this.#attempt(userId, jobs, { signal, isOver });
       } catch (error) {
         if (!mayRetry(error)) throw error;
-        if (Date.now() >= deadline) throw unavailable(error);
+        if (isOver()) throw unavailable(error);
         if (Date.now() >= nextLook && !isConnectionError(error)) {
           // What keeps being in the way may be of a process that is no more.
           await this.#orphans.end();
@@ -139,7 +164,11 @@ export class UnitOfWork {
     }
   }
 
-  async #attempt(userId: string, jobs: readonly Job[], deadline: number): Promise<unknown[]> {
+  async #attempt(
+    userId: string,
+    jobs: readonly Job[],
+    { signal, isOver }: { signal: AbortSignal; isOver: () => boolean },
+  ): Promise<unknown[]> {
     const session = await this.#database.connection.startSession();
     try {
       session.startTransaction({
@@ -147,9 +176,15 @@ export class UnitOfWork {
         writeConcern: { w: 'majority', journal: true },
       });
       const values: unknown[] = [];
-      const tx = await this.#open(session, userId);
-      for (const job of jobs) values.push(await job.work(tx));
-      await commitUntil(session, deadline);
+      const quotas = jobs.flatMap(({ quota }) => quota ?? []);
+      const open = await openTransaction(this.#dependencies, session, userId, quotas);
+      for (const { quota, work } of jobs) {
+        if (quota !== undefined) open.take(quota);
+        values.push(await work(open.tx));
+      }
+      await open.writeUsage();
+      signal.throwIfAborted();
+      await commitUntil(session, isOver);
       return values;
     } catch (error) {
       if (session.inTransaction()) await session.abortTransaction().catch(() => undefined);
@@ -157,29 +192,6 @@ export class UnitOfWork {
     } finally {
       await session.endSession();
     }
-  }
-
-  async #open(session: ClientSession, userId: string): Promise<Transaction> {
-    const identity = this.#identity();
-    const account = await identity.open(session, userId);
-    const usage = { ...account.usage };
-    const tx: Transaction = {
-      userId,
-      session,
-      account: { ...account, usage },
-      now: new Date(),
-      emit: async <Payload>(event: DomainEvent<Payload>, payload: Payload) => {
-        for (const listener of this.#listeners()) {
-          // A listener of this very event takes its payload: `on` has compared the types.
-          if (listener.event === event) await listener.handle(tx, payload as never);
-        }
-      },
-      addUsage: async (quota, by) => {
-        await identity.addUsage(session, userId, quota, by);
-        usage[quota] = (usage[quota] ?? 0) + by;
-      },
-    };
-    return tx;
   }
 }
 
@@ -190,45 +202,4 @@ function rejectOverdue(jobs: readonly Job[], queue: Job[], reason: unknown): voi
     if (job.deadline <= now) job.reject(reason);
     else queue.push(job);
   }
-}
-
-/**
- * Commits, and while the answer is lost on the way asks again: the server knows the transaction by
- * its number and answers what became of it, also after it was killed and came back.
- */
-async function commitUntil(session: ClientSession, deadline: number): Promise<void> {
-  for (;;) {
-    try {
-      await session.commitTransaction();
-      return;
-    } catch (error) {
-      if (!isOutcomeUnknown(error)) throw error;
-      if (Date.now() >= deadline) throw new Unconfirmed(error);
-      await sleep(50);
-    }
-  }
-}
-
-/** It was not learned in time whether a commit was done: what is in it must not be run again. */
-class Unconfirmed extends Error {
-  constructor(cause: unknown) {
-    super('The outcome of a commit is not known.', { cause });
-  }
-}
-
-/** The error that a caller gets for a failure. */
-function callerError(error: unknown): unknown {
-  return error instanceof Unconfirmed ? unavailable(error.cause) : error;
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof ApiError && error.kind === serviceUnavailable;
-}
-
-function unavailable(cause: unknown): Error {
-  const error = serviceUnavailable.error(
-    'The database did not confirm the write in time; try again shortly.',
-  );
-  error.cause = cause;
-  return error;
 }

@@ -3,7 +3,7 @@ import type Joi from 'joi';
 import type { ErrorCode } from '../core/errors';
 import type { Identity, Tier } from '../core/identity';
 import type { Setting } from '../core/settings';
-import type { DerivedData } from '../data/derived';
+import type { CountRecords, DerivedData } from '../data/derived';
 import type { DomainEvent } from '../data/domain-event';
 import type { Listener } from '../data/listener';
 import type { ModelDefinition } from '../data/models';
@@ -52,6 +52,8 @@ export interface Contribution<Exports = unknown> {
   operations?: () => readonly Operation[];
   transports?: readonly Transport[];
   listeners?: readonly Listener[];
+  /** How the records are counted that count against each of the plugin's quotas. */
+  counts?: Readonly<Record<string, CountRecords>>;
   derived?: readonly DerivedData[];
   jobs?: readonly Job[];
   seeds?: readonly SeedKind[];

@@ -87,15 +87,22 @@ test('user list and show print accounts, and user set changes them', async () =>
   const made = record(await cli.json('token', 'create', '--user', 'dora', '--tier', 'free'));
   const dora = userOf(service.url, 'dora', String(made['token']));
   await dora.plant();
-  const changed = { user: 'dora', tier: 'pro', timezone: 'Europe/Paris', usage: { plants: 1 } };
+  const changed = {
+    user: 'dora',
+    tier: 'pro',
+    timezone: 'Europe/Paris',
+    usage: { plants: 1, photos: 0, events: 0 },
+  };
   const options = ['--tier', 'pro', '--timezone', 'Europe/Paris'];
   expect(await cli.json('user', 'set', 'dora', ...options)).toEqual(changed);
   expect(await cli.json('user', 'show', 'dora')).toEqual({ ...changed, tokens: 1 });
   expect(await cli.json('user', 'list')).toContainEqual(changed);
   expect(await cli.text('user', 'show', 'dora')).toBe(
-    'User      dora\nTier      pro\nTimezone  Europe/Paris\nUsage     1 plants\nTokens    1\n',
+    'User      dora\nTier      pro\nTimezone  Europe/Paris\nUsage     1 plants, 0 events, 0 photos\nTokens    1\n',
   );
-  expect(await cli.text('user', 'list')).toMatch(/^dora +pro +Europe\/Paris +1 plants$/m);
+  expect(await cli.text('user', 'list')).toMatch(
+    /^dora +pro +Europe\/Paris +1 plants, 0 events, 0 photos$/m,
+  );
   expect(await cli.text('user', 'set', 'dora', '--tier', 'free')).toMatch(/^Tier +free$/m);
 });
 

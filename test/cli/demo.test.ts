@@ -82,7 +82,10 @@ test('demo takes no more than the tier leaves, and writes nothing when it refuse
     'The free tier leaves gina room for 25 more plants, and 26 are wanted.\n',
   );
   expect((await cli.run('user', 'show', 'gina')).code).toBe(1);
-  const tight = new CommandLine(cli.mongodbUri, { TIER_FREE_PHOTOS: '2' });
+  const tight = new CommandLine(cli.mongodbUri, { TIER_FREE_PHOTOS: '2', TIER_FREE_EVENTS: '500' });
+  const tooMany = await tight.run(...demo('gina', 25, 501));
+  expect(tooMany.stderr).toContain('room for 500 more events');
+  expect((await cli.run('user', 'show', 'gina')).code).toBe(1);
   expect(await tight.json(...demo('gina', 25, 500))).toMatchObject({ plants: 25, photos: 2 });
   const full = await cli.run(...demo('gina', 1, 0));
   expect(full.code).toBe(1);

@@ -1,4 +1,5 @@
 import { acrossAccounts } from '../../src/data/guard';
+import { dayOf } from '../../src/data/idempotency-usage';
 import { freshDatabase, startService, type TestService } from '../support/service';
 import { CommandLine } from './run';
 
@@ -22,7 +23,12 @@ async function upset(userId: string): Promise<void> {
   await acrossAccounts('a test that does damage', async () => {
     await service.app.database.connection
       .collection<{ _id: string }>('accounts')
-      .updateOne({ _id: userId }, { $set: { 'usage.plants': 7, 'usage.photos': 7 } });
+      .updateOne(
+        { _id: userId },
+        { $set: { 'usage.plants': 7, 'usage.photos': 7, 'usage.events': 7 } },
+      );
+    const day = dayOf(new Date());
+    await collection('idempotencyUsage').insertOne({ userId, day, bytes: 7 });
     await collection('plants').updateMany({ userId }, { $set: { lastWatered: new Date(0) } });
     await collection('careMonths').deleteMany({ userId });
     await collection('growth').updateMany({ userId }, { $set: { total: '99' } });

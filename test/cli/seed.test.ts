@@ -115,12 +115,13 @@ test('an event that names a photo that the file has not is a fault', async () =>
 });
 
 test('a garden that the tier has no room for is not loaded, not even in part', async () => {
-  const tight = new CommandLine(cli.mongodbUri, { TIER_PRO_PLANTS: '1' });
+  const tight = new CommandLine(cli.mongodbUri, { TIER_PRO_PLANTS: '1', TIER_PRO_EVENTS: '2' });
   const { code, stdout, stderr } = await tight.run('seed');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(
-    /^garden\.json: plants: the pro tier has room for 1 more, and 8 are wanted\n$/,
-  );
+  expect(stderr.trim().split('\n')).toEqual([
+    'garden.json: plants: the pro tier has room for 1 more, and 8 are wanted',
+    expect.stringMatching(/^garden\.json: events: the pro tier has room for 2 more, and \d+ are/),
+  ]);
   expect(await cli.json('user', 'list')).toEqual([]);
 });
 

@@ -266,7 +266,7 @@ test('all wrong settings are reported at once, before anything is started', asyn
   };
   const files = {
     TLS_CERT_FILE: '/missing.pem',
-    MONGOD_BINARY: '/missing/mongod',
+    MONGOD_BINARY: process.execPath,
     DATA_DIR: '/dev/null',
   };
   const server = await failToStart({ ...wrong, ...files, TLS_KEY_FILE: __filename });

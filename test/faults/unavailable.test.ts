@@ -73,6 +73,64 @@ test('while MongoDB hangs the first reads wait 5 s at most, and the next not at 
   expect((await user.get(`/api/plants/${plant.id}`).expect(200)).body).toEqual(plant);
 });
 
+test('while MongoDB hangs a write under way waits 5 s at most, and its retry with the same key has one effect', async () => {
+  const plant = await user.plant();
+  const path = `/api/plants/${plant.id}/events`;
+  const send = (key: number) =>
+    user
+      .post(path)
+      .set('Idempotency-Key', String(key))
+      .then((answer) => answer);
+  const keys = Array.from({ length: 40 }, (_, key) => key);
+  const sends = keys.map(send);
+  // The first answer is there, so the writes behind it are under way.
+  await Promise.race(sends);
+  way.hang();
+  const start = performance.now();
+  const answers = await Promise.all(sends);
+  // And something for a slow machine.
+  expect(performance.now() - start).toBeLessThan(7000);
+  const lost = keys.filter((key) => answers[key]?.status !== 201);
+  expect(lost).not.toEqual([]);
+  for (const key of lost) if (answers[key]) expectUnavailable(answers[key]);
+  way.mend();
+  for (const key of lost) await eventually(async () => (await send(key)).status === 201);
+  const insights = await user.get('/api/insights').expect(200);
+  expect(insights.body).toMatchObject({ overview: { totalEvents: keys.length } });
+});
+
+test('a write that was given up before its commit is not done later', async () => {
+  const plants = service.app.database.connection.collection('plants');
+  const add = (name: string, before: () => void) =>
+    service.app.unitOfWork.run(user.id, async ({ session, userId }) => {
+      before();
+      await plants.insertOne({ userId, name }, { session });
+    });
+  const given = add('given up', () => {
+    way.hang();
+  });
+  // It waits behind the other and has not begun.
+  const waiting = add('waiting', () => undefined);
+  for (const write of [given, waiting]) await expect(write).rejects.toMatchObject({ status: 503 });
+  way.mend();
+  await eventually(() =>
+    add('later', () => undefined).then(
+      () => true,
+      () => false,
+    ),
+  );
+  const found = await plants.find({ userId: user.id }).toArray();
+  expect(new Set(found.map(({ name }) => String(name)))).toEqual(new Set(['later']));
+});
+
+test('a write that is slow is waited for as long as MongoDB answers others', async () => {
+  const accounts = service.app.database.connection.collection('accounts');
+  const slow = service.app.unitOfWork.run(user.id, ({ session }) =>
+    accounts.findOne({ $where: 'sleep(6000) || true' }, { session }),
+  );
+  await expect(slow).resolves.toMatchObject({ _id: user.id });
+});
+
 test('a read that is slow is waited for as long as MongoDB answers others', async () => {
   const { database } = service.app;
   const availability = new Availability(() => database.ping(), pino({ level: 'silent' }));

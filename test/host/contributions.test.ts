@@ -6,6 +6,7 @@ import supertest from 'supertest';
 
 import { App } from '../../src/app/app';
 import { ErrorCode } from '../../src/core/errors';
+import { countSetting } from '../../src/core/settings';
 import { createHttpServer } from '../../src/http/server';
 import type { Identity } from '../../src/core/identity';
 import { LoaderError } from '../../src/plugins/loader';
@@ -245,6 +246,15 @@ describe('what a plugin contributes', () => {
       requires: ['keeper'],
     });
     expect(appOf(keeper, friend).exportsOf(friend)).toBe('who is who');
+  });
+
+  test('a quota whose records nobody counts is refused', () => {
+    const limit = countSetting('TIER_HERBS', 5, 'Herbs that an account may have');
+    const quotas = { herbs: { limits: { free: limit, pro: limit }, error: herbNotFound } };
+    const lazy = plugin('lazy', () => ({ exports: undefined }), { quotas });
+    expect(refusal(keeper, lazy)).toBe(
+      'plugins/lazy: counts: must count for each of its quotas: herbs',
+    );
   });
 
   test.each([

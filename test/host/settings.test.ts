@@ -1,7 +1,10 @@
+import path from 'node:path';
+
 import { settingsOf } from '../../src/plugins/plugin';
 import { loadPlugins } from '../../src/plugins/loader';
 import { hostSettings, pairedSettings } from '../../src/core/host-settings';
 import { Settings, SettingsError } from '../../src/core/settings';
+import { aMongod, standIn, temporaryFolder } from '../servers/support';
 
 const all = [...Object.values(hostSettings), ...loadPlugins().flatMap(settingsOf)];
 
@@ -41,10 +44,13 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   RATE_LIMIT_READS_MAX: 1200,
   RATE_LIMIT_AUTH_FAILURES_MAX: 60,
   IDEMPOTENCY_KEEP_HOURS: 168,
+  IDEMPOTENCY_MB_PER_DAY: 64,
   TIER_FREE_PLANTS: 25,
   TIER_FREE_PHOTOS: 250,
+  TIER_FREE_EVENTS: 250_000,
   TIER_PRO_PLANTS: 1000,
   TIER_PRO_PHOTOS: 20_000,
+  TIER_PRO_EVENTS: 5_000_000,
 };
 
 test('the settings are those that operators rely on, and there are no others', () => {
@@ -82,7 +88,6 @@ test.each([
   ['REDIS_URL', 'redis://127.0.0.1:6379/0', 'redis://127.0.0.1:6379/0'],
   ['REDIS_URL', 'rediss://:secret@example.com:6380', 'rediss://:secret@example.com:6380'],
   ['REDIS_URL', '/run/redis/redis.sock', '/run/redis/redis.sock'],
-  ['MONGOD_BINARY', process.execPath, process.execPath],
   ['LOG_LEVEL', 'silent', 'silent'],
   ['TRUST_PROXY', 'true', 1],
   ['TRUST_PROXY', 'false', 0],
@@ -99,6 +104,7 @@ test.each([
   ['RATE_LIMIT_PLANTS_CREATE_MAX', '7', 7],
   ['IDEMPOTENCY_KEEP_HOURS', '24', 24],
   ['IDEMPOTENCY_KEEP_HOURS', '596523', 596_523],
+  ['IDEMPOTENCY_MB_PER_DAY', '1', 1],
   ['TIER_FREE_PLANTS', '0', 0],
   ['TIER_FREE_PHOTOS', '3', 3],
   ['TIER_PRO_PLANTS', '2000', 2000],
@@ -119,6 +125,7 @@ test.each<[string, string, string | RegExp]>([
   ['LOG_LEVEL', 'loud', /^LOG_LEVEL must be one of /],
   ['IDEMPOTENCY_KEEP_HOURS', '23', 'IDEMPOTENCY_KEEP_HOURS must be greater than or equal to 24'],
   ['IDEMPOTENCY_KEEP_HOURS', '596524', /^IDEMPOTENCY_KEEP_HOURS must be less than or equal to /],
+  ['IDEMPOTENCY_MB_PER_DAY', '0', 'IDEMPOTENCY_MB_PER_DAY must be greater than or equal to 1'],
   ['IDEMPOTENCY_KEEP_HOURS', '24.5', 'IDEMPOTENCY_KEEP_HOURS must be an integer'],
   ['TRUST_PROXY', 'yes', /^TRUST_PROXY must be one of /],
   ['TRUST_PROXY', '-1', /^TRUST_PROXY must be /],
@@ -131,12 +138,12 @@ test.each<[string, string, string | RegExp]>([
     [name, '0', `${name} must be greater than or equal to 1`],
     [name, 'many', `${name} must be a number`],
   ]),
-  ...['TIER_FREE_PLANTS', 'TIER_FREE_PHOTOS', 'TIER_PRO_PLANTS', 'TIER_PRO_PHOTOS'].flatMap(
-    (name): [string, string, string | RegExp][] => [
+  ...['FREE_PLANTS', 'FREE_PHOTOS', 'FREE_EVENTS', 'PRO_PLANTS', 'PRO_PHOTOS', 'PRO_EVENTS']
+    .map((each) => `TIER_${each}`)
+    .flatMap((name): [string, string, string | RegExp][] => [
       [name, '-1', `${name} must be greater than or equal to 0`],
       [name, '2.5', `${name} must be an integer`],
-    ],
-  ),
+    ]),
 ])('%s must not be %s', (name, text, message) => {
   const faults = faultsOf({ [name]: text });
   expect(faults).toEqual([
@@ -185,9 +192,27 @@ test('a certificate or key that cannot be read is named with the reason', () => 
   ]);
 });
 
-test('a MONGOD_BINARY that cannot be run is named with the reason', () => {
+test('a MONGOD_BINARY that is a mongod is taken as it is, by a relative path too', async () => {
+  const { mongodBinary } = hostSettings;
+  const mongod = (await aMongod()).path;
+  for (const file of [mongod, path.relative('.', mongod)]) {
+    expect(new Settings([mongodBinary], { MONGOD_BINARY: file }).of(mongodBinary)).toBe(file);
+  }
+});
+
+test('a MONGOD_BINARY that cannot be run, or is none, is named with the reason', async () => {
   const faultOf = (file: string) => faultsOf({ MONGOD_BINARY: file });
-  const start = 'MONGOD_BINARY is not a program that can be run: ';
+  const start = 'MONGOD_BINARY is not a mongod that can be run: ';
+  const broken = await standIn(
+    await temporaryFolder(),
+    'mongod',
+    'echo "no libcrypto" >&2; exit 127',
+  );
+  expect(faultOf(broken)).toEqual([`${start}no libcrypto`]);
+  // Each of these runs, and prints a version or nothing.
+  for (const other of [process.execPath, '/bin/true']) {
+    expect(faultOf(other)).toEqual([`${start}it does not print the version of one`]);
+  }
   expect(faultOf('/missing')).toEqual([expect.stringMatching(`^${start}ENOENT`)]);
   expect(faultOf(__filename)).toEqual([expect.stringMatching(`^${start}EACCES`)]);
   expect(faultOf(__dirname)).toEqual([`${start}it is not a file`]);

@@ -17,7 +17,7 @@ export async function logMany(
     const places = Array.from({ length: count }, (_, place) => place);
     while (places.length > 0) {
       const chunk = places.splice(0, CHUNK).map((place) => anEvent(userId, plantId, place));
-      await events.insertBulk(userId, chunk);
+      await app.unitOfWork.run(userId, (tx) => events.insertBulk(tx, chunk));
     }
   }
   await app.unitOfWork.run(userId, (tx) => rebuildAll(app.derived, tx));

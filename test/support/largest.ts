@@ -62,8 +62,8 @@ export async function storeLargest(
     occurredAt: new Date(LARGEST_SINCE + hour * 3_600_000),
     photos: photos.map(({ _id }) => ({ photoId: _id })),
   }));
-  await app.exportsOf(eventsPlugin).events.insertBulk(userId, events);
   await app.unitOfWork.run(userId, async (tx) => {
+    await app.exportsOf(eventsPlugin).events.insertBulk(tx, events);
     await app.exportsOf(photosPlugin).insertBulk(tx, photos);
     await app.exportsOf(plantsPlugin).insertBulk(tx, plants);
     await rebuildAll(app.derived, tx);

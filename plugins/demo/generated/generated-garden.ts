@@ -60,7 +60,7 @@ export class GeneratedGarden {
    * Events are written first and in bulk, out of reach as long as their plants do not exist. All
    * else is one transaction: after a crash at any moment, either all is there or nothing to be seen.
    *
-   * @throws CommandError when the tier has no room for the plants
+   * @throws CommandError when the tier has no room for the plants or the events
    */
   async write(options: DemoOptions, progress: ProgressBar): Promise<DemoResult> {
     const { user, tier, seed } = options;
@@ -71,7 +71,7 @@ export class GeneratedGarden {
       tier: tier ?? known?.tier ?? 'free',
       usage: known?.usage ?? {},
     };
-    requireQuota(this.#host, prospect, { plants: options.plants });
+    requireQuota(this.#host, prospect, { plants: options.plants, events: options.events });
     const account = await accounts.ensureAccount(user, tier);
     const photos = Math.min(
       options.plants + Math.round(options.events * PHOTOS_PER_EVENT),
@@ -104,9 +104,15 @@ export class GeneratedGarden {
       const full = batch;
       batch = [];
       await inserted;
-      inserted = this.#dependencies.events.insertBulk(user, full).then(() => {
-        progress.advance(full.length);
-      });
+      inserted = this.#host
+        .transact(user, async (tx) => {
+          // Others may have logged some meanwhile.
+          requireQuota(this.#host, tx.account, { events: full.length });
+          await this.#dependencies.events.insertBulk(tx, full);
+        })
+        .then(() => {
+          progress.advance(full.length);
+        });
       // Until it is waited for, nobody else would take its failure.
       inserted.catch(() => undefined);
       // Sent before the next batch is made up, which lets nothing else run.

@@ -30,16 +30,17 @@ export class SeededGarden {
     const plants = garden.plants.map(({ id }) => id.toLowerCase());
     const owners = await this.#dependencies.plants.owners(plants);
     // Of a plant that is there nothing is added.
-    const photos = garden.plants
-      .filter(({ id }) => !owners.has(id.toLowerCase()))
-      .flatMap((plant) => plant.photos.map(({ id }) => id.toLowerCase()));
-    const facts = { user, account };
+    const missing = garden.plants.filter(({ id }) => !owners.has(id.toLowerCase()));
+    const photos = missing.flatMap((plant) => plant.photos.map(({ id }) => id.toLowerCase()));
+    const photoOwners = await this.#dependencies.photos.owners(photos);
+    const newPhotos = photos.filter((id) => !photoOwners.has(id));
+    const events = missing.flatMap((plant) => plant.events);
     return [
-      ...this.#preflightOf('plants', plants, { ...facts, owners }),
-      ...this.#preflightOf('photos', photos, {
-        ...facts,
-        owners: await this.#dependencies.photos.owners(photos),
-      }),
+      ...othersOf('plants', owners, user),
+      ...this.#overQuota(account, 'plants', missing.length),
+      ...othersOf('photos', photoOwners, user),
+      ...this.#overQuota(account, 'photos', newPhotos.length),
+      ...this.#overQuota(account, 'events', events.length),
     ];
   }
 
@@ -61,32 +62,23 @@ export class SeededGarden {
     });
   }
 
-  #preflightOf(
-    kind: 'plants' | 'photos',
-    ids: readonly string[],
-    { user, account, owners }: Facts,
-  ): string[] {
-    const others = ids.filter((id) => ![undefined, user].includes(owners.get(id)));
-    const wanted = ids.filter((id) => !owners.has(id)).length;
-    const left = this.#host.quotaLeft(account, kind);
-    return [
-      ...others.map((id) => `${kind}: ${id} is the id of somebody else's`),
-      ...(wanted > left
-        ? [`${kind}: the ${account.tier} tier has room for ${left} more, and ${wanted} are wanted`]
-        : []),
-    ];
+  #overQuota(account: Pick<Account, 'tier' | 'usage'>, quota: string, wanted: number): string[] {
+    const left = this.#host.quotaLeft(account, quota);
+    return wanted > left
+      ? [`${quota}: the ${account.tier} tier has room for ${left} more, and ${wanted} are wanted`]
+      : [];
   }
 
   async #add(tx: Transaction, { id, photos, events, ...fields }: SeedPlant): Promise<void> {
     const { plants, photos: album } = this.#dependencies;
-    await this.#take(tx, 'plants');
+    this.#take(tx, 'plants');
     await plants.create(tx, fields, toStoredId(id));
     const ids = photos.map((photo) => photo.id);
     // Photos outlive their plant: those of one that was deleted are there already.
     const known = await album.byIds(tx, ids.map(toStoredId));
     for (const { id: photoId, ...photo } of photos) {
       if (known.has(photoId.toLowerCase())) continue;
-      await this.#take(tx, 'photos');
+      this.#take(tx, 'photos');
       await album.create(tx, photo, toStoredId(photoId));
     }
     await album.attach(tx, ids, id);
@@ -94,21 +86,21 @@ export class SeededGarden {
     if (primaryPhotoId !== undefined) await plants.update(tx, id, { primaryPhotoId });
     for (const { daysAgo, at, ...event } of events) {
       const occurredAt = momentOf({ daysAgo, at }, tx.now);
+      this.#take(tx, 'events');
       await this.#dependencies.events.create(tx, id, { ...event, occurredAt });
     }
   }
 
-  async #take(tx: Transaction, quota: string): Promise<void> {
+  #take(tx: Transaction, quota: string): void {
     requireQuota(this.#host, tx.account, { [quota]: 1 });
-    await tx.addUsage(quota, 1);
+    tx.addUsage(quota, 1);
   }
 }
 
-interface Facts {
-  user: string;
-  account: Pick<Account, 'tier' | 'usage'>;
-  /** Whose the records are that are there already, by their ids. */
-  owners: ReadonlyMap<string, string>;
+/** @param owners whose the records are that are there already, by their ids */
+function othersOf(kind: string, owners: ReadonlyMap<string, string>, user: string): string[] {
+  const others = [...owners].filter(([, owner]) => owner !== user);
+  return others.map(([id]) => `${kind}: ${id} is the id of somebody else's`);
 }
 
 function momentOf({ daysAgo, at }: Pick<SeedEvent, 'daysAgo' | 'at'>, now: Date): Date {

@@ -53,7 +53,7 @@ export function errorResult(
   args: Readonly<Record<string, unknown>>,
 ): CallToolResult {
   // A model sees no headers; how long to wait is in the next step.
-  const message = error.kind.code === rateLimited.code ? 'Too many requests.' : error.message;
+  const message = error.message === rateLimited.meaning ? 'Too many requests.' : error.message;
   const idFaults = tool.arguments.idFaults(args);
   if (error.details) {
     const others = error.details.slice(1).map((fault) => fault.message);
@@ -93,7 +93,7 @@ function nextStep(error: ApiError, { definition, operation }: CatalogTool): stri
     case insufficientScope.code:
       return 'No call with this token can do it; the person has to connect with another token.';
     case featureNotAvailable.code:
-      return operation.feature?.remedy;
+      return error.kind.remedy ?? operation.feature?.remedy;
     case serviceUnavailable.code:
     case internalError.code:
       return operation.method === 'POST'

@@ -39,6 +39,7 @@ const contributionSchema = Joi.object({
       handle: Joi.function().required(),
     }),
   ),
+  counts: Joi.object().pattern(/./, Joi.function()),
   derived: Joi.array().items(
     Joi.object({ name: sentence.required(), rebuild: Joi.function().required() }).unknown(),
   ),
@@ -141,6 +142,17 @@ export function contributionFaults(all: readonly SetUpPlugin[]): string[] {
     }
     for (const seed of contribution.seeds ?? []) {
       unique(`plugins/${plugin.name}`, 'seed', seed.name);
+    }
+    const quotas = Object.keys(plugin.quotas ?? {})
+      .sort()
+      .join(', ');
+    const counts = Object.keys(contribution.counts ?? {})
+      .sort()
+      .join(', ');
+    if (quotas !== counts) {
+      faults.push(
+        `plugins/${plugin.name}: counts: must count for each of its quotas: ${quotas || 'none'}`,
+      );
     }
     for (const { event } of contribution.listeners ?? []) {
       if (known.domainEvents.has(event)) continue;

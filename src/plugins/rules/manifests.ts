@@ -1,7 +1,7 @@
 import Joi from 'joi';
 
 import { DomainEvent } from '../../data/domain-event';
-import { idempotencyKeyModel } from '../../data/idempotency';
+import { idempotencyModels } from '../../data/idempotency';
 import { hostErrors } from '../../core/errors';
 import { AUTH_FAILURES, HOST_BUDGETS, hostSettings } from '../../core/host-settings';
 import { Setting } from '../../core/settings';
@@ -71,8 +71,10 @@ export function manifestFaults(plugins: readonly Plugin[]): string[] {
   for (const budget of [...Object.keys(HOST_BUDGETS), AUTH_FAILURES]) {
     unique('src', 'budget', budget);
   }
-  unique('src', 'model', idempotencyKeyModel.name);
-  unique('src', 'collection', String(idempotencyKeyModel.schema.get('collection')));
+  for (const model of idempotencyModels) {
+    unique('src', 'model', model.name);
+    unique('src', 'collection', String(model.schema.get('collection')));
+  }
   for (const plugin of plugins) {
     const place = `plugins/${plugin.name}`;
     unique(place, 'plugin', plugin.name);

@@ -1,0 +1,79 @@
+import { Schema } from 'mongoose';
+
+import { rateLimited } from '../core/errors';
+import { DAY_MS } from '../core/time';
+import type { Database } from './database';
+import { type AccountScope, accountModel } from './models';
+import type { Records } from './records';
+import type { Transaction } from './transaction';
+
+/** How many bytes of responses an account has stored on a day. */
+interface IdempotencyUsageDocument {
+  userId: string;
+  /** Its first moment in UTC. */
+  day: Date;
+  bytes: number;
+}
+
+export const idempotencyUsageModel = accountModel<IdempotencyUsageDocument>(
+  'IdempotencyUsage',
+  new Schema<IdempotencyUsageDocument>(
+    {
+      userId: { type: String, required: true },
+      day: { type: Date, required: true },
+      bytes: { type: Number, required: true },
+    },
+    { collection: 'idempotencyUsage', versionKey: false },
+  )
+    // What an account has stored on a day.
+    .index({ userId: 1, day: 1 }, { unique: true }),
+);
+
+/**
+ * What accounts store for Idempotency-Keys, bounded by day: responses expire by themselves, but not
+ * on the day on which they were stored.
+ */
+export class IdempotencyUsage {
+  readonly #database: Database;
+  readonly #usage: Records<IdempotencyUsageDocument, AccountScope>;
+  readonly #maxBytes: number;
+
+  /** @param maxBytes how much an account may store on a day */
+  constructor(database: Database, maxBytes: number) {
+    this.#database = database;
+    this.#usage = database.records(idempotencyUsageModel);
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Has MongoDB delete what is of former days, from now on. */
+  deleteExpired(): Promise<void> {
+    return this.#database.expire(idempotencyUsageModel, 'day', (2 * DAY_MS) / 1000);
+  }
+
+  /** @throws ApiError rate_limited where it is more than an account may store on a day */
+  async add(tx: Transaction, bytes: number): Promise<void> {
+    const day = dayOf(tx.now);
+    const update = { $inc: { bytes } };
+    const usage = await this.#usage.findOneAndUpdate(tx, { day }, update, { upsert: true });
+    if (!usage || usage.bytes <= this.#maxBytes) return;
+    const seconds = Math.ceil((day.getTime() + DAY_MS - tx.now.getTime()) / 1000);
+    throw rateLimited.error(
+      'The responses stored today for your requests with an Idempotency-Key take as much space as they may; try again tomorrow, or without the header.',
+      { headers: { 'Retry-After': String(seconds) } },
+    );
+  }
+
+  /** How many bytes an account has stored on a day. */
+  async read(tx: Transaction, day: Date): Promise<number> {
+    return (await this.#usage.findOne(tx, { day }))?.bytes ?? 0;
+  }
+
+  async set(tx: Transaction, day: Date, bytes: number): Promise<void> {
+    await this.#usage.upsert(tx, { day }, { $set: { bytes } });
+  }
+}
+
+/** The first moment of a moment's day, in UTC. */
+export function dayOf(moment: Date): Date {
+  return new Date(moment.getTime() - (moment.getTime() % DAY_MS));
+}

@@ -1,0 +1,76 @@
+import type { ClientSession } from 'mongoose';
+
+import type { Identity } from '../core/identity';
+import type { CountRecords } from './derived';
+import type { DomainEvent } from './domain-event';
+import type { Listener } from './listener';
+import type { Transaction } from './transaction';
+
+/** What transactions need of the program, which is not yet there when it is put together. */
+export interface TransactionDependencies {
+  identity: () => Identity;
+  listeners: () => readonly Listener[];
+  /** How to count what counts against each quota. */
+  counts: () => ReadonlyMap<string, CountRecords>;
+}
+
+interface OpenTransaction {
+  tx: Transaction;
+  /** Shows in `tx.account.usage` one more that is written already. */
+  take(quota: string): void;
+  /** Writes what `tx.addUsage` has added; to be called before the commit. */
+  writeUsage(): Promise<void>;
+}
+
+/**
+ * Opens a write to an account in the transaction of `session`.
+ *
+ * @param quotas what one more is counted against, once for each time that it is there; it is
+ *   written together with the account's revision, and so at no cost
+ */
+export async function openTransaction(
+  { identity, listeners, counts }: TransactionDependencies,
+  session: ClientSession,
+  userId: string,
+  quotas: readonly string[],
+): Promise<OpenTransaction> {
+  const taken: Record<string, number> = {};
+  for (const quota of quotas) add(taken, quota, 1);
+  const account = await identity().open(session, userId, taken);
+  const usage: Record<string, number> = { ...account.usage };
+  const unwritten: Record<string, number> = {};
+  const tx: Transaction = {
+    userId,
+    session,
+    account: { ...account, usage },
+    now: new Date(),
+    emit: async <Payload>(event: DomainEvent<Payload>, payload: Payload) => {
+      for (const listener of listeners()) {
+        // A listener of this very event takes its payload: `on` has compared the types.
+        if (listener.event === event) await listener.handle(tx, payload as never);
+      }
+    },
+    addUsage: (quota, by) => {
+      add(unwritten, quota, by);
+      add(usage, quota, by);
+    },
+  };
+  // An account may be older than a quota: what it has by then is counted at its next write.
+  for (const [quota, count] of counts()) {
+    if (usage[quota] === undefined) tx.addUsage(quota, await count(tx));
+  }
+  return {
+    tx,
+    take: (quota) => {
+      add(usage, quota, 1);
+    },
+    writeUsage: async () => {
+      if (Object.keys(unwritten).length === 0) return;
+      await identity().addUsage(session, userId, unwritten);
+    },
+  };
+}
+
+function add(usage: Record<string, number>, name: string, by: number): void {
+  usage[name] = (usage[name] ?? 0) + by;
+}

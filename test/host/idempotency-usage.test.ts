@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+
+import { DAY_MS } from '../../src/core/time';
+import { idempotencyKeyModel } from '../../src/data/idempotency';
+import { dayOf, idempotencyUsageModel } from '../../src/data/idempotency-usage';
+import { records } from '../support/client';
+import { differencesOf } from '../support/differences';
+import { startService, type TestService, type TestUser, userOf } from '../support/service';
+import { expectError } from '../support/shapes';
+
+let one: TestService;
+let two: TestService;
+
+/** What IDEMPOTENCY_MB_PER_DAY is here, in bytes. */
+const LIMIT = 1_000_000;
+
+beforeAll(async () => {
+  const env = { IDEMPOTENCY_MB_PER_DAY: '1' };
+  one = await startService({ env });
+  two = await startService({ env, mongodbUri: one.mongodbUri });
+});
+afterAll(async () => {
+  await two.close();
+  await one.close();
+});
+
+const FERN = { name: 'Fern' };
+
+function keyed(user: TestUser, key: string, body: object = FERN, path = '/api/plants') {
+  return user.post(path, body).set('Idempotency-Key', key);
+}
+
+async function countPlants(user: TestUser): Promise<number> {
+  return records((await user.get('/api/plants').expect(200)).body).length;
+}
+
+/** Leaves an account so many bytes of today. */
+function leave(user: TestUser, bytes: number): Promise<unknown> {
+  const today = { userId: user.id, day: dayOf(new Date()) };
+  const usage = one.app.database.model(idempotencyUsageModel);
+  return usage.updateOne(today, { $set: { bytes: LIMIT - bytes } }, { upsert: true });
+}
+
+/** The response that is stored under a key. */
+function stored(user: TestUser, key: string) {
+  return one.app.database.model(idempotencyKeyModel).findOne({ userId: user.id, key }).lean();
+}
+
+test('a long response is stored compressed and given again to the byte', async () => {
+  const user = await one.user();
+  const body = { name: 'Fern 🌿', notes: '\u0001'.repeat(1000), careNotes: '龟'.repeat(1000) };
+  const first = await keyed(user, 'k', body).expect(201);
+  const again = await keyed(user, 'k', body).expect(201).expect('Idempotent-Replayed', 'true');
+  expect(again.text).toBe(first.text);
+  expect((await stored(user, 'k'))?.bytes).toBeLessThan(first.text.length / 2);
+});
+
+test('a response that an earlier release stored is given again', async () => {
+  const user = await one.user();
+  const first = await keyed(user, 'k').expect(201);
+  await one.app.database
+    .model(idempotencyKeyModel)
+    .updateOne({ userId: user.id, key: 'k' }, { $set: { body: first.text }, $unset: { bytes: 1 } });
+  const again = await keyed(user, 'k').expect(201).expect('Idempotent-Replayed', 'true');
+  expect(again.text).toBe(first.text);
+});
+
+test('over the bound of a day requests with a key get 429 and have no effect', async () => {
+  const user = await one.user();
+  await keyed(user, 'size').expect(201);
+  const size = (await stored(user, 'size'))?.bytes ?? 0;
+  // Enough for two, and for less than a third.
+  await leave(user, 2.5 * size);
+  const elsewhere = userOf(two.url, user.id, user.token);
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      keyed(index % 2 === 0 ? user : elsewhere, `k${index}`),
+    ),
+  );
+  const refused = answers.filter(({ status }) => status !== 201);
+  expect(refused).toHaveLength(18);
+  for (const answer of refused) {
+    expectError(answer, 429, 'rate_limited', /Idempotency-Key/);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    expect(Number(answer.headers['retry-after'])).toBeLessThanOrEqual(DAY_MS / 1000);
+  }
+  expect(await countPlants(user)).toBe(3);
+});
+
+test('over the bound requests without a key, and retries of earlier ones, are answered', async () => {
+  const user = await one.user();
+  await keyed(user, 'k').expect(201);
+  await leave(user, 0);
+  await user.plant();
+  await keyed(user, 'k').expect(201).expect('Idempotent-Replayed', 'true');
+});
+
+test('sends to two processes under one key, for which there is no more space, all get the first response', async () => {
+  const user = await one.user();
+  await keyed(user, 'size').expect(201);
+  const size = (await stored(user, 'size'))?.bytes ?? 0;
+  await leave(user, 1.5 * size);
+  const elsewhere = userOf(two.url, user.id, user.token);
+  const answers = await Promise.all([keyed(user, 'k'), keyed(elsewhere, 'k')]);
+  expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+  expect(answers[0].text).toBe(answers[1].text);
+  expect(await countPlants(user)).toBe(2);
+});
+
+test('what is stored is counted to the byte, 404 included, and retries are not', async () => {
+  const user = await one.user();
+  for (const key of ['a', 'b', 'a']) await keyed(user, key).expect(201);
+  await keyed(user, 'c', {}, `/api/plants/${randomUUID()}/events`).expect(404);
+  expect(await differencesOf(one.app, user.id)).toEqual([]);
+});
+
+test('the bound begins anew with each day', async () => {
+  const user = await one.user();
+  await leave(user, 0);
+  await keyed(user, 'k').expect(429);
+  const yesterday = new Date(dayOf(new Date()).getTime() - DAY_MS);
+  await one.app.database
+    .model(idempotencyUsageModel)
+    .updateOne({ userId: user.id }, { $set: { day: yesterday } });
+  await keyed(user, 'k').expect(201);
+  expect(await differencesOf(one.app, user.id)).toEqual([]);
+});
