@@ -93,7 +93,7 @@ test('while MongoDB hangs a write under way waits 5 s at most, and its retry wit
   const lost = keys.filter((key) => answers[key]?.status !== 201);
   expect(lost).not.toEqual([]);
   for (const key of lost) if (answers[key]) expectUnavailable(answers[key]);
-  way.mend();
+  way.restore();
   for (const key of lost) await eventually(async () => (await send(key)).status === 201);
   const insights = await user.get('/api/insights').expect(200);
   expect(insights.body).toMatchObject({ overview: { totalEvents: keys.length } });
@@ -112,7 +112,7 @@ test('a write that was given up before its commit is not done later', async () =
   // It waits behind the other and has not begun.
   const waiting = add('waiting', () => undefined);
   for (const write of [given, waiting]) await expect(write).rejects.toMatchObject({ status: 503 });
-  way.mend();
+  way.restore();
   await eventually(() =>
     add('later', () => undefined).then(
       () => true,
