@@ -1,13 +1,20 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-
 import { isRecord } from '../core/values';
 import type { AnyModel } from './models';
 
-const permission = new AsyncLocalStorage<string>();
+/** Why the query that is being made may be across accounts; undefined where it may not. */
+let permission: string | undefined;
 
-/** Lets `work` query user data across accounts, for a reason that is given by name. */
+/**
+ * Lets `work` make queries of user data across accounts, for a reason that is given by name. Only
+ * those that it makes before it returns: storage that follows promises would slow all of them.
+ */
 export function acrossAccounts<T>(why: string, work: () => T): T {
-  return permission.run(why, work);
+  permission = why;
+  try {
+    return work();
+  } finally {
+    permission = undefined;
+  }
 }
 
 /** Thrown by a query on user data that does not say whose data. It is always a programming error. */
@@ -75,7 +82,7 @@ export function guardUserData(model: AnyModel): void {
     const original = methods[name];
     if (!original) return;
     methods[name] = function guarded(this: unknown, ...args: unknown[]) {
-      if (permission.getStore() === undefined && !allows(args)) {
+      if (permission === undefined && !allows(args)) {
         throw new UnscopedQueryError(
           `${model.modelName}.${name} must name the account: user data is only read and written by userId.`,
         );

@@ -1,4 +1,3 @@
-import { acrossAccounts } from '../../src/data/guard';
 import { dayOf } from '../../src/data/idempotency-usage';
 import { freshDatabase, startService, type TestService } from '../support/service';
 import { CommandLine } from './run';
@@ -20,19 +19,17 @@ afterAll(async () => {
 /** Brings every kind of derived data out of step, behind the service's back. */
 async function upset(userId: string): Promise<void> {
   const collection = (name: string) => service.app.database.connection.collection(name);
-  await acrossAccounts('a test that does damage', async () => {
-    await service.app.database.connection
-      .collection<{ _id: string }>('accounts')
-      .updateOne(
-        { _id: userId },
-        { $set: { 'usage.plants': 7, 'usage.photos': 7, 'usage.events': 7 } },
-      );
-    const day = dayOf(new Date());
-    await collection('idempotencyUsage').insertOne({ userId, day, bytes: 7 });
-    await collection('plants').updateMany({ userId }, { $set: { lastWatered: new Date(0) } });
-    await collection('careMonths').deleteMany({ userId });
-    await collection('growth').updateMany({ userId }, { $set: { total: '99' } });
-  });
+  await service.app.database.connection
+    .collection<{ _id: string }>('accounts')
+    .updateOne(
+      { _id: userId },
+      { $set: { 'usage.plants': 7, 'usage.photos': 7, 'usage.events': 7 } },
+    );
+  const day = dayOf(new Date());
+  await collection('idempotencyUsage').insertOne({ userId, day, bytes: 7 });
+  await collection('plants').updateMany({ userId }, { $set: { lastWatered: new Date(0) } });
+  await collection('careMonths').deleteMany({ userId });
+  await collection('growth').updateMany({ userId }, { $set: { total: '99' } });
 }
 
 test('reconcile --check finds what --repair puts right, account by account', async () => {

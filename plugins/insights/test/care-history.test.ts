@@ -1,5 +1,4 @@
 import accountsPlugin from '../../accounts';
-import { acrossAccounts } from '../../../src/data/guard';
 import { differencesOf } from '../../../test/support/differences';
 import { insightsOf, water } from '../../../test/support/insights';
 import { queriesOf } from '../../../test/support/profiler';
@@ -84,11 +83,9 @@ test('a read costs no more for days of other years', async () => {
 /** As it is after an update from a release that knew neither totals nor runs. */
 function forgetSummary(): Promise<unknown> {
   const { connection } = service.app.database;
-  return acrossAccounts('a test of older data', () =>
-    Promise.all(
-      ['careTotals', 'wateringRuns'].map((name) =>
-        connection.collection(name).deleteMany({ userId: user.id }),
-      ),
+  return Promise.all(
+    ['careTotals', 'wateringRuns'].map((name) =>
+      connection.collection(name).deleteMany({ userId: user.id }),
     ),
   );
 }
@@ -134,14 +131,12 @@ test('another time zone moves runs and weekdays with their days', async () => {
 test('reconcile finds totals and runs that are not what the events say', async () => {
   await water(user, plantId, DAYS.map(day));
   const { connection } = service.app.database;
-  await acrossAccounts('a test that does damage', async () => {
-    const { id: userId } = user;
-    await connection.collection('careTotals').updateOne({ userId }, { $set: { events: 7 } });
-    await connection.collection('wateringRuns').deleteOne({ userId, days: 2 });
-    await connection
-      .collection('wateringRuns')
-      .updateOne({ userId, days: 3 }, { $set: { last: 18_264, days: 2 } });
-  });
+  const { id: userId } = user;
+  await connection.collection('careTotals').updateOne({ userId }, { $set: { events: 7 } });
+  await connection.collection('wateringRuns').deleteOne({ userId, days: 2 });
+  await connection
+    .collection('wateringRuns')
+    .updateOne({ userId, days: 3 }, { $set: { last: 18_264, days: 2 } });
   const differences = await differencesOf(service.app, user.id);
   expect(differences.map(({ difference }) => difference)).toEqual([
     'events, and by weekday: 7 (1, 0, 0, 1, 1, 2, 1) should be 6 (1, 0, 0, 1, 1, 2, 1)',
