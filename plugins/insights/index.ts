@@ -1,4 +1,4 @@
-import { on } from '../../src/data/listener';
+import { on, onAll } from '../../src/data/listener';
 import { definePlugin } from '../../src/plugins/plugin';
 import { accountChanged } from '../accounts/domain-events';
 import eventsPlugin from '../events';
@@ -26,10 +26,13 @@ export default definePlugin({
     return {
       operations: () => routes(insights),
       listeners: [
-        on(careChanged, async (tx, change) => {
-          await careDays.apply(tx, change.changes);
-          await growth.apply(tx, change.plantId, change.changes);
-        }),
+        onAll(careChanged, (tx, all) =>
+          careDays.apply(
+            tx,
+            all.flatMap(({ changes }) => changes),
+          ),
+        ),
+        on(careChanged, (tx, { plantId, changes }) => growth.apply(tx, plantId, changes)),
         on(plantDeleted, (tx, { plantId }) => growth.deletePlant(tx, plantId)),
         on(accountChanged, async (tx, { before, after }) => {
           if (before.timezone !== after.timezone) await insights.rebuildDays(tx, after.timezone);

@@ -46,7 +46,10 @@ export class InsightService {
   ): Promise<InsightsView> {
     const view = await this.#readAtOneMoment(account, now, validUntil);
     if (view) return view;
-    await this.#host.transact(account.id, (tx) => this.#dependencies.careDays.summarize(tx));
+    await this.#host.transact(account.id, async (tx) => {
+      await tx.flush();
+      await this.#dependencies.careDays.summarize(tx);
+    });
     return this.read(account, now, validUntil);
   }
 

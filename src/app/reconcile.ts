@@ -33,6 +33,7 @@ export async function rebuildAll(
   derived: readonly DerivedData[],
   tx: Transaction,
 ): Promise<Difference[]> {
+  await tx.flush();
   const differences: Difference[] = [];
   for (const data of derived) {
     for (const difference of await data.rebuild(tx)) {

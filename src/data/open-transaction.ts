@@ -18,8 +18,8 @@ interface OpenTransaction {
   tx: Transaction;
   /** Shows in `tx.account.usage` one more that is written already. */
   take(quota: string): void;
-  /** Writes what `tx.addUsage` has added; to be called before the commit. */
-  writeUsage(): Promise<void>;
+  /** Writes what was collected; to be called before the commit. */
+  finish(): Promise<void>;
 }
 
 /**
@@ -39,17 +39,23 @@ export async function openTransaction(
   const account = await identity().open(session, userId, taken);
   const usage: Record<string, number> = { ...account.usage };
   const unwritten: Record<string, number> = {};
+  const collected = new CollectedEvents();
   const tx: Transaction = {
     userId,
     session,
     account: { ...account, usage },
     now: new Date(),
     emit: async <Payload>(event: DomainEvent<Payload>, payload: Payload) => {
+      // Listeners to other events may read what those before have led to.
+      if (!collected.areAll(event)) await collected.handle(tx);
       for (const listener of listeners()) {
+        if (listener.event !== event) continue;
+        if (listener.isCollected) collected.add(listener, payload);
         // A listener of this very event takes its payload: `on` has compared the types.
-        if (listener.event === event) await listener.handle(tx, payload as never);
+        else await listener.handle(tx, payload as never);
       }
     },
+    flush: () => collected.handle(tx),
     addUsage: (quota, by) => {
       add(unwritten, quota, by);
       add(usage, quota, by);
@@ -64,11 +70,37 @@ export async function openTransaction(
     take: (quota) => {
       add(usage, quota, 1);
     },
-    writeUsage: async () => {
+    finish: async () => {
+      await collected.handle(tx);
       if (Object.keys(unwritten).length === 0) return;
       await identity().addUsage(session, userId, unwritten);
     },
   };
+}
+
+/** Payloads of events, for the listeners that collect them. */
+class CollectedEvents {
+  readonly #payloads = new Map<Listener, unknown[]>();
+
+  /** Whether there are none of other events. */
+  areAll(event: DomainEvent<unknown>): boolean {
+    return [...this.#payloads.keys()].every((listener) => listener.event === event);
+  }
+
+  add(listener: Listener, payload: unknown): void {
+    const payloads = this.#payloads.get(listener) ?? [];
+    payloads.push(payload);
+    this.#payloads.set(listener, payloads);
+  }
+
+  async handle(tx: Transaction): Promise<void> {
+    const collected = [...this.#payloads];
+    this.#payloads.clear();
+    for (const [listener, payloads] of collected) {
+      // As of single payloads: `onAll` has compared the types.
+      await listener.handle(tx, payloads as never);
+    }
+  }
 }
 
 function add(usage: Record<string, number>, name: string, by: number): void {

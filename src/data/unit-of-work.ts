@@ -182,7 +182,7 @@ export class UnitOfWork {
         if (quota !== undefined) open.take(quota);
         values.push(await work(open.tx));
       }
-      await open.writeUsage();
+      await open.finish();
       signal.throwIfAborted();
       await commitUntil(session, isOver);
       return values;

@@ -157,6 +157,17 @@ test('finding the latest event and the latest watering reads one event each', as
   }
 });
 
+test('events logged at once are counted together', async () => {
+  const { id } = await user.plant();
+  const queries = await queriesOf(service, () =>
+    Promise.all(Array.from({ length: 20 }, () => user.event(id))),
+  );
+  expect(of('plants', queries)).toHaveLength(20);
+  // The first goes alone; meanwhile the others queue up.
+  expect(of('careTotals', queries).length).toBeLessThanOrEqual(10);
+  expect(of('careMonths', queries).length).toBeLessThanOrEqual(20);
+});
+
 test('deleting a plant reads and writes none of its events', async () => {
   const plant = await user.plant();
   await Promise.all(Array.from({ length: 20 }, () => user.event(plant.id)));

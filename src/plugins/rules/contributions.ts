@@ -37,6 +37,7 @@ const contributionSchema = Joi.object({
     Joi.object({
       event: Joi.object().instance(DomainEvent).required(),
       handle: Joi.function().required(),
+      isCollected: Joi.boolean(),
     }),
   ),
   counts: Joi.object().pattern(/./, Joi.function()),
