@@ -5,29 +5,27 @@ import pino from 'pino';
 import type { Response } from 'supertest';
 
 import { Availability } from '../../src/data/availability';
-import { type CuttableWay, cuttableWay } from '../support/cuttable';
+import { startProxiedService, type ProxiedService } from '../support/proxied-service';
 import { storeLargest } from '../support/largest';
 import { eventually } from '../support/own-redis';
 import { errorOf } from '../support/raw';
-import { freshDatabase, startService, type TestService, type TestUser } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
+import type { TcpProxy } from '../support/tcp-proxy';
 
-let way: CuttableWay;
+let proxied: ProxiedService;
+let proxy: TcpProxy;
 let service: TestService;
 let user: TestUser;
 
 beforeEach(async () => {
-  const uri = new URL(freshDatabase());
-  way = await cuttableWay(decodeURIComponent(uri.hostname));
-  uri.host = `127.0.0.1:${way.port}`;
-  service = await startService({ mongodbUri: uri.toString(), redisUrl: null });
+  proxied = await startProxiedService();
+  ({ service, proxy } = proxied);
   user = await service.user();
 });
 afterEach(async () => {
-  way.mend();
+  proxy.restore();
   await eventually(async () => (await service.anonymous.get('/readyz')).status === 200);
-  await service.app.database.connection.dropDatabase();
-  await service.close();
-  await way.close();
+  await proxied.close();
 });
 
 function expectUnavailable(answer: Response): void {
@@ -39,7 +37,7 @@ function expectUnavailable(answer: Response): void {
 
 test('while MongoDB is away requests are answered with 503, and afterwards as before', async () => {
   const plant = await user.plant();
-  way.cut();
+  proxy.fail('cut');
   const reads = ['/api/plants', `/api/plants/${plant.id}`, '/api/insights', '/api/announcements'];
   const answers = await Promise.all(reads.map((path) => user.get(path)));
   for (const answer of answers) expectUnavailable(answer);
@@ -48,7 +46,7 @@ test('while MongoDB is away requests are answered with 503, and afterwards as be
   expectUnavailable(ready);
   expect(ready.body).toMatchObject({ error: 'MongoDB cannot be reached.' });
 
-  way.mend();
+  proxy.restore();
   await eventually(async () => (await user.get('/api/plants')).status === 200);
   const after = await user.get('/api/plants').expect(200);
   expect(after.body).toMatchObject([{ id: plant.id }]);
@@ -61,14 +59,14 @@ test('while MongoDB hangs the first reads wait 5 s at most, and the next not at 
     expectUnavailable(await user.get(path));
     return performance.now() - start;
   };
-  way.hang();
+  proxy.fail('black hole');
   const first = await Promise.all(['/api/plants', '/api/insights'].map(timed));
   // And something for a slow machine.
   expect(Math.max(...first)).toBeLessThan(7000);
   expect(await timed('/api/plants')).toBeLessThan(1000);
   expect(await timed('/api/announcements')).toBeLessThan(1000);
   expectUnavailable(await service.anonymous.get('/readyz'));
-  way.mend();
+  proxy.restore();
   await eventually(async () => (await user.get('/api/plants')).status === 200);
   expect((await user.get(`/api/plants/${plant.id}`).expect(200)).body).toEqual(plant);
 });
@@ -83,9 +81,9 @@ test('a read that is slow is waited for as long as MongoDB answers others', asyn
 
 test('a 503 is not kept: the retry with the same key has the effect', async () => {
   const send = () => user.post('/api/plants', { name: 'Ivy' }).set('Idempotency-Key', 'k');
-  way.cut();
+  proxy.fail('cut');
   expectUnavailable(await send());
-  way.mend();
+  proxy.restore();
   let answer: Response | undefined;
   await eventually(async () => (answer = await send()).status !== 503);
   expect(answer?.status).toBe(201);
@@ -115,7 +113,7 @@ describe.each(['before', 'after'] as const)('a connection that breaks %s MongoDB
     const path = `/api/plants/${plant.id}/events`;
     const growth = { type: 'growth', growthAmount: 2, growthUnit: 'cm' };
     await user.post(path, growth).expect(201);
-    const hasBroken = way.breakAt(command, when, collection);
+    const hasBroken = proxy.breakAt(command, when, collection);
     const first = longRead();
     let answer: Response | undefined;
     await eventually(async () => {
@@ -137,7 +135,7 @@ test('a write that cannot be known to be stored is not stored again with its nei
   const plant = await user.plant();
   const log = (text: string) =>
     user.post(`/api/plants/${plant.id}/events`, { text }).then((answer) => answer);
-  way.loseAnswersTo('commitTransaction');
+  proxy.loseAnswersTo('commitTransaction');
   const first = log('first');
   await sleep(500);
   // These wait for the first and then share a transaction; the last of them may wait longest.
@@ -145,7 +143,7 @@ test('a write that cannot be known to be stored is not stored again with its nei
   await sleep(3000);
   const third = log('third');
   const answers = [await first, await second];
-  way.mend();
+  proxy.restore();
   answers.push(await third);
   const list = await user.get(`/api/plants/${plant.id}/events`).expect(200);
   const texts = (list.body as { items: { text: string }[] }).items.map(({ text }) => text);
@@ -156,7 +154,7 @@ test('a write that cannot be known to be stored is not stored again with its nei
 test('a connection that breaks while insights are read costs nobody the answer', async () => {
   const plant = await user.plant();
   await user.event(plant.id);
-  const hasBroken = way.breakAt('find', 'before', 'careMonths');
+  const hasBroken = proxy.breakAt('find', 'before', 'careMonths');
   const insights = await user.get('/api/insights').expect(200);
   expect(hasBroken()).toBe(true);
   expect(insights.body).toMatchObject({ overview: { totalEvents: 1 } });
@@ -169,7 +167,7 @@ test('a long answer whose rest cannot be read is cut off, not left open', async 
     get(`${service.url}/api/plants`, { headers, agent: false }, resolve).once('error', reject);
   });
   expect(answer.statusCode).toBe(200);
-  way.cut();
+  proxy.fail('cut');
   const reading = async (): Promise<void> => {
     for await (const chunk of answer) expect(chunk).toBeDefined();
   };
@@ -188,8 +186,8 @@ test('writes whose way to MongoDB is cut, and that are sent again, all have one 
   const sends = indexes.map(write);
   // The first answer is there, so the writes behind it are under way.
   await Promise.race(sends);
-  way.cut();
-  way.mend();
+  proxy.fail('cut');
+  proxy.restore();
   for (const [index, answer] of (await Promise.all(sends)).entries()) {
     let last = answer;
     if (last.status === 503) {
