@@ -40,6 +40,10 @@ class Link {
     }
   }
 
+  get fault(): NetworkFault | undefined {
+    return this.#fault;
+  }
+
   set fault(fault: NetworkFault | undefined) {
     this.#fault = fault;
     if (fault === 'cut') this.near.destroy();
@@ -56,7 +60,11 @@ class Link {
   }
 
   answer(chunk: Buffer): void {
-    this.#pass(this.far, this.near, this.#fault === 'garbage' ? garbageLike(chunk) : chunk);
+    this.#pass(
+      this.far,
+      this.near,
+      this.#fault === 'garbage' ? Buffer.alloc(chunk.length, 0xff) : chunk,
+    );
   }
 
   #pass(from: Socket, to: Socket, chunk: Buffer): void {
@@ -98,9 +106,11 @@ export class TcpProxy {
     for (const link of this.#links) link.fault = fault;
   }
 
-  /** Ends whatever was made to fail, but for connections that failed alone. */
+  /** Ends whatever was made to fail, but for connections that were lost alone. */
   restore(): void {
-    if (this.#fault) for (const link of this.#links) link.fault = undefined;
+    for (const link of this.#links) {
+      if (this.#fault || link.fault === 'delay') link.fault = undefined;
+    }
     this.#fault = undefined;
     this.#unanswered = undefined;
     this.#handler = undefined;
@@ -168,8 +178,4 @@ export class TcpProxy {
 
 function destroyLast(socket: Socket): void {
   setTimeout(() => socket.destroy(), LAST_MS);
-}
-
-function garbageLike(chunk: Buffer): Buffer {
-  return Buffer.alloc(chunk.length, '\xff\x00garbage', 'latin1');
 }
