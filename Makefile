@@ -5,7 +5,7 @@ SHELL := bash
 
 SOURCES := $(shell find src plugins -name '*.ts' ! -name '*.test.ts') tsconfig.json tsconfig.build.json
 
-.PHONY: help install build run cli seed test test-watch dev lint format typecheck bench-tools audit docs clean
+.PHONY: help install build run cli seed test test-network test-soak test-watch dev lint format typecheck bench-tools audit docs clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,12 @@ test: dist/.built ## format, lint, types, and every test on a real MongoDB and R
 	  npm test --silent; tests=$$?; \
 	  wait $$pid; faults=$$?; [ $$faults = 0 ] || cat "$$checks"; rm -f "$$checks"; \
 	  [ $$faults = 0 ] && [ $$tests = 0 ]
+
+test-network: dist/.built ## break the network at every command of every write
+	@NETWORK_FAULTS=every npm test --silent -- test/faults/network.test.ts
+
+test-soak: dist/.built ## ten minutes (SOAK_SECONDS) of load and faults: nothing grows, nothing is lost
+	@node --require ./test/servers/register.cjs test/soak/soak.ts
 
 test-watch: dist/.built ## run the tests of what was changed, again after each edit
 	@npm test --silent -- --watch

@@ -8,6 +8,8 @@ import { reasonOf } from '../core/values';
 
 /** No request waits longer than this for Redis. */
 const TIMEOUT_MS = 150;
+/** A connection on which an answer is this late is given up: the network may have forgotten it. */
+const SILENCE_MS = 2000;
 /** After a failure Redis is not asked for this long, so that a slow one costs one wait, not one a request. */
 const PAUSE_MS = 1000;
 
@@ -45,6 +47,7 @@ export class RedisConnection {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       connectTimeout: 1000,
+      socketTimeout: SILENCE_MS,
       retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
     });
     // Without a listener an error of the connection would end the process.

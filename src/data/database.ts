@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
-import mongoose, { type ClientSession, type Connection, type Model } from 'mongoose';
+import mongoose, { type ClientSession, type Connection, type Model, mongo } from 'mongoose';
 
 import { guardUserData } from './guard';
 import type { ModelDefinition, ScopeOf } from './models';
@@ -11,6 +11,11 @@ import { Records } from './records';
 
 /** How long MongoDB may take to say that it is there. */
 const PING_MS = 2000;
+/**
+ * How long a command may take. One that is lost on the way is then sent again on another connection
+ * while its caller still waits.
+ */
+const COMMAND_MS = 6000;
 /** How often a read at one moment is tried: once more is enough where MongoDB is there. */
 const SNAPSHOT_ATTEMPTS = 2;
 
@@ -56,14 +61,14 @@ export class Database {
       serverSelectionTimeoutMS: 3000,
       heartbeatFrequencyMS: 3000,
       connectTimeoutMS: 5000,
-      socketTimeoutMS: 60_000,
+      socketTimeoutMS: COMMAND_MS,
       writeConcern: { w: 'majority', journal: true },
       readConcern: { level: 'majority' },
     });
     // In a transaction no collection can be made, so all are made before the first.
     for (const model of Object.values(this.connection.models)) {
       await model.createCollection();
-      await model.createIndexes();
+      await createIndexes(model);
     }
   }
 
@@ -127,6 +132,19 @@ export class Database {
       return value;
     } finally {
       await session.endSession();
+    }
+  }
+}
+
+/** Makes the indexes of a model; one that takes longer than a command is waited for. */
+async function createIndexes(model: { createIndexes(): Promise<void> }): Promise<void> {
+  for (;;) {
+    try {
+      await model.createIndexes();
+      return;
+    } catch (error) {
+      // MongoDB goes on, and answers the next command when it is done.
+      if (!(error instanceof mongo.MongoNetworkTimeoutError)) throw error;
     }
   }
 }

@@ -14,7 +14,9 @@ export function isConnectionError(error: unknown): boolean {
     error instanceof mongo.MongoNetworkError ||
     error instanceof mongo.MongoServerSelectionError ||
     error instanceof mongo.MongoNotConnectedError ||
-    error instanceof mongo.MongoTopologyClosedError
+    error instanceof mongo.MongoTopologyClosedError ||
+    // What came is not MongoDB's protocol: the driver has closed the connection.
+    error instanceof mongo.MongoParseError
   ) {
     return true;
   }

@@ -1,6 +1,5 @@
 import { mongo } from 'mongoose';
 
-import accountsPlugin from '../../plugins/accounts';
 import { Client, record, records } from '../support/client';
 import { differencesOf } from '../support/differences';
 import { kill as killProcess, ownProcess, until } from '../support/processes';
@@ -11,8 +10,9 @@ import {
   RealServer,
   removeDataDirectory,
   runningServers,
+  tokensOf,
 } from '../support/real-server';
-import { type Scene, Writer } from './writers';
+import { eventsOf, type Scene, Writer } from './writers';
 
 const USERS = ['ann', 'bob', 'eve'];
 const KILLS = [
@@ -35,18 +35,6 @@ afterEach(async () => {
   await removeDataDirectory(dataDir);
 });
 
-function tokensOf(users: readonly string[]): Promise<string[]> {
-  return asOperator(dataDir, (app) =>
-    Promise.all(
-      users.map(async (userId) => {
-        const scopes = [...app.scopes.keys()];
-        const wanted = { userId, tier: 'pro' as const, scopes, name: 't', expiresInSeconds: 3600 };
-        return (await app.exportsOf(accountsPlugin).createToken(wanted)).token;
-      }),
-    ),
-  );
-}
-
 /** Kills mongod and waits until it is gone; who brings it back is the server's matter. */
 async function killMongod(): Promise<void> {
   const mongod = ownProcess(dataDir, 'mongod');
@@ -66,22 +54,8 @@ async function kill(victim: (typeof KILLS)[number], scene: Scene): Promise<void>
   scene.serverMayBeDown = false;
 }
 
-/** Every event of a plant: its text by its id. */
-async function eventsOf(client: Client, plantId: string): Promise<Map<string, string>> {
-  const path = `/api/plants/${plantId}/events?limit=100`;
-  const events = new Map<string, string>();
-  let next: string | null = path;
-  while (next !== null) {
-    const page = record((await client.send('GET', next)).body);
-    for (const { id, text } of records(page['items'])) events.set(String(id), String(text));
-    const cursor = page['nextCursor'] as string | null; // docs/specification.md, 2.10
-    next = cursor && `${path}&cursor=${cursor}`;
-  }
-  return events;
-}
-
 test('ten kills of the server and of MongoDB lose and double nothing that was acknowledged', async () => {
-  const tokens = await tokensOf(USERS);
+  const tokens = await tokensOf(dataDir, USERS);
   const scene: Scene = {
     ...{ url: server.url, serverMayBeDown: false, stopped: false, acknowledged: 0, faults: [] },
   };
@@ -124,7 +98,7 @@ test('ten kills of the server and of MongoDB lose and double nothing that was ac
 }, 180_000);
 
 test('after a restart, transactions of a killed program do not block writes', async () => {
-  const [token = ''] = await tokensOf(['ann']);
+  const [token = ''] = await tokensOf(dataDir, ['ann']);
   const killed = await new mongo.MongoClient(databaseOf(dataDir)).connect();
   try {
     const session = killed.startSession();

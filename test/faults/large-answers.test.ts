@@ -1,10 +1,15 @@
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import accountsPlugin from '../../plugins/accounts';
 import { Client } from '../support/client';
 import { LARGEST_SINCE, storeLargest } from '../support/largest';
-import { asOperator, dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
+import {
+  asOperator,
+  dataDirectory,
+  RealServer,
+  removeDataDirectory,
+  tokensOf,
+} from '../support/real-server';
 
 const PLANTS = 1000;
 const EVENTS = 3000;
@@ -22,15 +27,8 @@ beforeAll(async () => {
   dataDir = await dataDirectory();
   // What stays in memory shows once it cannot: a heap that one list of plants alone would fill.
   server = await RealServer.start(dataDir, { NODE_OPTIONS: '--max-old-space-size=160' });
+  tokens = await tokensOf(dataDir, ['ann', 'bob']);
   await asOperator(dataDir, async (app) => {
-    const accounts = app.exportsOf(accountsPlugin);
-    const made = ['ann', 'bob'].map((userId) =>
-      accounts.createToken({
-        ...{ userId, tier: 'pro', scopes: [...app.scopes.keys()], name: 'test' },
-        expiresInSeconds: 3600,
-      }),
-    );
-    tokens = (await Promise.all(made)).map(({ token }) => token);
     plantId = await storeLargest(app, 'ann', { plants: PLANTS, events: EVENTS });
   });
 });

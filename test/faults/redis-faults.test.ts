@@ -1,5 +1,6 @@
 import { eventually, OwnRedis } from '../support/own-redis';
 import { startService, type TestService, type TestUser } from '../support/service';
+import { NETWORK_FAULTS, TcpProxy } from '../support/tcp-proxy';
 
 const WARNING = 'Redis cannot be reached: rate limits go on in memory';
 const RECOVERY = 'Redis answers again: rate limits are shared';
@@ -17,9 +18,9 @@ afterEach(async () => {
   await redis.remove();
 });
 
-async function start(): Promise<TestService> {
+async function start(redisUrl = redis.url): Promise<TestService> {
   const env = { RATE_LIMIT_PLANTS_CREATE_MAX: '2' };
-  service = await startService({ env, redisUrl: redis.url });
+  service = await startService({ env, redisUrl });
   return service;
 }
 
@@ -205,4 +206,37 @@ test('a process that has much else to do does not take Redis for gone', async ()
   for (let sent = 0; sent < 3; sent += 1) await user.get('/api/plants').expect(200);
   clearInterval(busy);
   expect(running.logged.join()).not.toContain(WARNING);
+});
+
+describe('a network before Redis', () => {
+  let proxy: TcpProxy;
+  beforeEach(async () => {
+    proxy = await TcpProxy.start(redis.url);
+    await redis.start();
+  });
+  afterEach(async () => {
+    proxy.restore();
+    await service?.close();
+    service = undefined;
+    await proxy.close();
+  });
+
+  test.each(NETWORK_FAULTS)('with the fault "%s" costs nobody an answer', async (fault) => {
+    const running = await start(`redis://127.0.0.1:${proxy.port}`);
+    await untilCounted(running);
+    proxy.fail(fault);
+    await expectService(await running.user());
+    await expectLimits(running);
+    proxy.restore();
+    await untilCounted(running);
+    await untilShared(running);
+  });
+
+  test('that has forgotten a connection is passed on a new one', async () => {
+    const running = await start(`redis://127.0.0.1:${proxy.port}`);
+    await untilCounted(running);
+    proxy.fail('black hole', { onlyOpen: true });
+    await expectService(await running.user());
+    await untilCounted(running);
+  });
 });

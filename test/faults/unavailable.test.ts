@@ -5,29 +5,27 @@ import pino from 'pino';
 import type { Response } from 'supertest';
 
 import { Availability } from '../../src/data/availability';
-import { type CuttableWay, cuttableWay } from '../support/cuttable';
+import { startProxiedService, type ProxiedService } from '../support/proxied-service';
 import { storeLargest } from '../support/largest';
 import { eventually } from '../support/own-redis';
 import { errorOf } from '../support/raw';
-import { freshDatabase, startService, type TestService, type TestUser } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
+import type { TcpProxy } from '../support/tcp-proxy';
 
-let way: CuttableWay;
+let proxied: ProxiedService;
+let proxy: TcpProxy;
 let service: TestService;
 let user: TestUser;
 
 beforeEach(async () => {
-  const uri = new URL(freshDatabase());
-  way = await cuttableWay(decodeURIComponent(uri.hostname));
-  uri.host = `127.0.0.1:${way.port}`;
-  service = await startService({ mongodbUri: uri.toString(), redisUrl: null });
+  proxied = await startProxiedService();
+  ({ service, proxy } = proxied);
   user = await service.user();
 });
 afterEach(async () => {
-  way.restore();
+  proxy.restore();
   await eventually(async () => (await service.anonymous.get('/readyz')).status === 200);
-  await service.app.database.connection.dropDatabase();
-  await service.close();
-  await way.close();
+  await proxied.close();
 });
 
 function expectUnavailable(answer: Response): void {
@@ -39,7 +37,7 @@ function expectUnavailable(answer: Response): void {
 
 test('while MongoDB is away requests are answered with 503, and afterwards as before', async () => {
   const plant = await user.plant();
-  way.cut();
+  proxy.fail('cut');
   const reads = ['/api/plants', `/api/plants/${plant.id}`, '/api/insights', '/api/announcements'];
   const answers = await Promise.all(reads.map((path) => user.get(path)));
   for (const answer of answers) expectUnavailable(answer);
@@ -48,7 +46,7 @@ test('while MongoDB is away requests are answered with 503, and afterwards as be
   expectUnavailable(ready);
   expect(ready.body).toMatchObject({ error: 'MongoDB cannot be reached.' });
 
-  way.restore();
+  proxy.restore();
   await eventually(async () => (await user.get('/api/plants')).status === 200);
   const after = await user.get('/api/plants').expect(200);
   expect(after.body).toMatchObject([{ id: plant.id }]);
@@ -61,14 +59,14 @@ test('while MongoDB hangs the first reads wait 5 s at most, and the next not at 
     expectUnavailable(await user.get(path));
     return performance.now() - start;
   };
-  way.hang();
+  proxy.fail('black hole');
   const first = await Promise.all(['/api/plants', '/api/insights'].map(timed));
   // And something for a slow machine.
   expect(Math.max(...first)).toBeLessThan(7000);
   expect(await timed('/api/plants')).toBeLessThan(1000);
   expect(await timed('/api/announcements')).toBeLessThan(1000);
   expectUnavailable(await service.anonymous.get('/readyz'));
-  way.restore();
+  proxy.restore();
   await eventually(async () => (await user.get('/api/plants')).status === 200);
   expect((await user.get(`/api/plants/${plant.id}`).expect(200)).body).toEqual(plant);
 });
@@ -85,7 +83,7 @@ test('while MongoDB hangs a write under way waits 5 s at most, and its retry wit
   const sends = keys.map(send);
   // The first answer is there, so the writes behind it are under way.
   await Promise.race(sends);
-  way.hang();
+  proxy.fail('black hole');
   const start = performance.now();
   const answers = await Promise.all(sends);
   // And something for a slow machine.
@@ -93,7 +91,7 @@ test('while MongoDB hangs a write under way waits 5 s at most, and its retry wit
   const lost = keys.filter((key) => answers[key]?.status !== 201);
   expect(lost).not.toEqual([]);
   for (const key of lost) if (answers[key]) expectUnavailable(answers[key]);
-  way.restore();
+  proxy.restore();
   for (const key of lost) await eventually(async () => (await send(key)).status === 201);
   const insights = await user.get('/api/insights').expect(200);
   expect(insights.body).toMatchObject({ overview: { totalEvents: keys.length } });
@@ -107,12 +105,12 @@ test('a write that was given up before its commit is not done later', async () =
       await plants.insertOne({ userId, name }, { session });
     });
   const given = add('given up', () => {
-    way.hang();
+    proxy.fail('black hole');
   });
   // It waits behind the other and has not begun.
   const waiting = add('waiting', () => undefined);
   for (const write of [given, waiting]) await expect(write).rejects.toMatchObject({ status: 503 });
-  way.restore();
+  proxy.restore();
   await eventually(() =>
     add('later', () => undefined).then(
       () => true,
@@ -126,7 +124,7 @@ test('a write that was given up before its commit is not done later', async () =
 test('a write that is slow is waited for as long as MongoDB answers others', async () => {
   const accounts = service.app.database.connection.collection('accounts');
   const slow = service.app.unitOfWork.run(user.id, ({ session }) =>
-    accounts.findOne({ $where: 'sleep(6000) || true' }, { session }),
+    accounts.findOne({ $where: 'sleep(4500) || true' }, { session }),
   );
   await expect(slow).resolves.toMatchObject({ _id: user.id });
 });
@@ -141,9 +139,9 @@ test('a read that is slow is waited for as long as MongoDB answers others', asyn
 
 test('a 503 is not stored: the retry with the same key has the effect', async () => {
   const send = () => user.post('/api/plants', { name: 'Ivy' }).set('Idempotency-Key', 'k');
-  way.cut();
+  proxy.fail('cut');
   expectUnavailable(await send());
-  way.restore();
+  proxy.restore();
   let answer: Response | undefined;
   await eventually(async () => (answer = await send()).status !== 503);
   expect(answer?.status).toBe(201);
@@ -173,7 +171,7 @@ describe.each(['before', 'after'] as const)('a connection that breaks %s MongoDB
     const path = `/api/plants/${plant.id}/events`;
     const growth = { type: 'growth', growthAmount: 2, growthUnit: 'cm' };
     await user.post(path, growth).expect(201);
-    const hasBroken = way.breakAt(command, when, collection);
+    const hasBroken = proxy.breakAt(command, when, collection);
     const first = longRead();
     let answer: Response | undefined;
     await eventually(async () => {
@@ -195,7 +193,7 @@ test('a write that cannot be known to be stored is not stored again with its nei
   const plant = await user.plant();
   const log = (text: string) =>
     user.post(`/api/plants/${plant.id}/events`, { text }).then((answer) => answer);
-  way.loseAnswersTo('commitTransaction');
+  proxy.loseAnswersTo('commitTransaction');
   const first = log('first');
   await sleep(500);
   // These wait for the first and then share a transaction; the last of them may wait longest.
@@ -203,7 +201,7 @@ test('a write that cannot be known to be stored is not stored again with its nei
   await sleep(3000);
   const third = log('third');
   const answers = [await first, await second];
-  way.restore();
+  proxy.restore();
   answers.push(await third);
   const list = await user.get(`/api/plants/${plant.id}/events`).expect(200);
   const texts = (list.body as { items: { text: string }[] }).items.map(({ text }) => text);
@@ -214,7 +212,7 @@ test('a write that cannot be known to be stored is not stored again with its nei
 test('insights are answered although a connection breaks while they are read', async () => {
   const plant = await user.plant();
   await user.event(plant.id);
-  const hasBroken = way.breakAt('find', 'before', 'careMonths');
+  const hasBroken = proxy.breakAt('find', 'before', 'careMonths');
   const insights = await user.get('/api/insights').expect(200);
   expect(hasBroken()).toBe(true);
   expect(insights.body).toMatchObject({ overview: { totalEvents: 1 } });
@@ -227,7 +225,7 @@ test('a long answer whose rest cannot be read is cut off, not left open', async 
     get(`${service.url}/api/plants`, { headers, agent: false }, resolve).once('error', reject);
   });
   expect(answer.statusCode).toBe(200);
-  way.cut();
+  proxy.fail('cut');
   const reading = async (): Promise<void> => {
     for await (const chunk of answer) expect(chunk).toBeDefined();
   };
@@ -246,8 +244,8 @@ test('writes whose way to MongoDB is cut, and that are sent again, all have one 
   const sends = indexes.map(write);
   // The first answer is there, so the writes behind it are under way.
   await Promise.race(sends);
-  way.cut();
-  way.restore();
+  proxy.fail('cut');
+  proxy.restore();
   for (const [index, answer] of (await Promise.all(sends)).entries()) {
     let last = answer;
     if (last.status === 503) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Client, record, type Reply } from '../support/client';
+import { Client, record, records, type Reply } from '../support/client';
 
 /** Longer than any answer may take: the service gives a write ten seconds, and a little around it. */
 const HANGS_MS = 15_000;
@@ -124,4 +124,18 @@ export class Writer {
       return undefined;
     }
   }
+}
+
+/** Every event of a plant: its text by its id. */
+export async function eventsOf(client: Client, plantId: string): Promise<Map<string, string>> {
+  const path = `/api/plants/${plantId}/events?limit=100`;
+  const events = new Map<string, string>();
+  let next: string | null = path;
+  while (next !== null) {
+    const page = record((await client.send('GET', next)).body);
+    for (const { id, text } of records(page['items'])) events.set(String(id), String(text));
+    const cursor = page['nextCursor'] as string | null; // docs/specification.md, 2.10
+    next = cursor && `${path}&cursor=${cursor}`;
+  }
+  return events;
 }

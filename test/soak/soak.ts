@@ -1,126 +1,175 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import accountsPlugin from '../../plugins/accounts';
+import { mongo } from 'mongoose';
+
 import { reconcile } from '../../src/app/reconcile';
-import { type Scene, Writer } from '../faults/writers';
-import { Client, records } from '../support/client';
+import { acquireServers } from '../../src/servers';
+import { eventsOf, type Scene, Writer } from '../faults/writers';
+import { Client, record, records } from '../support/client';
 import { ownProcess } from '../support/processes';
-import { asOperator, dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
+import { type ProcessSample, quantile, sampleOf } from '../support/process-samples';
+import {
+  asOperator,
+  databaseOf,
+  dataDirectory,
+  RealServer,
+  removeDataDirectory,
+  tokensOf,
+} from '../support/real-server';
+import { atMost, type Finding, none, report } from '../support/report';
+import { TcpProxy } from '../support/tcp-proxy';
 
 /** How long the load goes on, and between which moments a fault is injected and a sample taken. */
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 600);
-const FAULT_EVERY_MS = Math.min(20_000, SECONDS * 250);
-const SAMPLE_EVERY_MS = Math.min(2_000, SECONDS * 50);
-/** What the last quarter of the run may have more than the second one. */
-const MAY_GROW = { megabytes: 40, descriptors: 20, handles: 20 };
+const FAULT_EVERY_MS = Math.min(20_000, SECONDS * 100);
+const SAMPLE_EVERY_MS = Math.min(2_000, SECONDS * 20);
 
 const USERS = ['ann', 'bob', 'eve'];
 const READS = ['/api/plants', '/api/insights', '/api/locations', '/api/announcements', '/readyz'];
 
-interface Sample {
-  megabytes: number;
-  descriptors: number;
+interface Sample extends ProcessSample {
   handles: number;
+  /** Connections to MongoDB, by its own account. */
+  connections: number;
 }
 
-/** What the server process holds at a moment, by the operating system's and its own account. */
-async function sampleOf(server: RealServer): Promise<Sample> {
-  const { pid } = server.process;
-  const status = readFileSync(`/proc/${String(pid)}/status`, 'utf8');
-  const metrics = await (await fetch(`${server.url}/metrics`)).text();
-  return {
-    megabytes: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024,
-    descriptors: readdirSync(`/proc/${String(pid)}/fd`).length,
-    handles: Number(/^nodejs_active_handles_total (\d+)/m.exec(metrics)?.[1]),
-  };
+/** What the last quarter of the run may have more than the second one. */
+const MAY_GROW: Sample = { megabytes: 40, descriptors: 20, handles: 20, connections: 20 };
+
+/** The program, with a network between it and its servers that can fail. */
+interface Scenery {
+  /** Of the servers. */
+  dataDir: string;
+  server: RealServer;
+  /** Before MongoDB, and before Redis. */
+  proxies: readonly [mongodb: TcpProxy, redis: TcpProxy];
+}
+
+async function sceneryOf(dataDir: string, redisUrl: string): Promise<Scenery> {
+  const mongodbUri = new URL(databaseOf(dataDir));
+  const mongodb = await TcpProxy.start(decodeURIComponent(mongodbUri.hostname));
+  const redis = await TcpProxy.start(redisUrl);
+  mongodbUri.host = `127.0.0.1:${mongodb.port}`;
+  const server = await RealServer.start(path.join(dataDir, 'server'), {
+    MONGODB_URI: mongodbUri.toString(),
+    REDIS_URL: `redis://127.0.0.1:${redis.port}`,
+  });
+  return { dataDir, server, proxies: [mongodb, redis] };
 }
 
 async function read(token: string, scene: Scene): Promise<void> {
   const client = new Client(scene.url, token);
   for (let count = 0; !scene.stopped; count += 1) {
-    const path = READS[count % READS.length] ?? '/';
+    const url = READS[count % READS.length] ?? '/';
     try {
-      const { status } = await client.send('GET', path);
-      if (status !== 200 && status !== 503) scene.faults.push(`GET ${path}: ${status}`);
+      const { status } = await client.send('GET', url);
+      if (status !== 200 && status !== 503) scene.faults.push(`GET ${url}: ${status}`);
       // Every tenth caller hangs up while it is answered.
-      if (count % 10 === 0) await client.send('GET', path, { within: 1 }).catch(() => undefined);
+      if (count % 10 === 0) await client.send('GET', url, { within: 1 }).catch(() => undefined);
     } catch (error) {
-      scene.faults.push(`GET ${path}: ${String(error)}`);
+      scene.faults.push(`GET ${url}: ${String(error)}`);
     }
     await sleep(20);
   }
   client.close();
 }
 
-/** Kills, pauses and resumes the own servers in turn. */
-async function injectFaults(dataDir: string, scene: Scene): Promise<void> {
-  const faults = ['mongod killed', 'redis killed', 'mongod paused'] as const;
+/** Stops a process, for a second. */
+async function pause(pid: number): Promise<void> {
+  process.kill(pid, 'SIGSTOP');
+  await sleep(1000);
+  process.kill(pid, 'SIGCONT');
+}
+
+/** Breaks the servers and the network before them in turn. */
+async function injectFaults({ dataDir, proxies }: Scenery, scene: Scene): Promise<void> {
+  const [mongodb, redis] = proxies;
+  const onServer = (name: 'mongod' | 'redis', fault: (pid: number) => unknown) => async () => {
+    const pid = ownProcess(dataDir, name);
+    if (pid !== undefined) await fault(pid);
+  };
+  const onNetwork = (proxy: TcpProxy, forMs: number) => async () => {
+    proxy.fail('cut');
+    await sleep(forMs);
+    proxy.restore();
+  };
+  const forget = (proxy: TcpProxy) => () => {
+    proxy.fail('black hole', { onlyOpen: true });
+  };
+  const faults: [name: string, inject: () => unknown][] = [
+    ['MongoDB cut off', onNetwork(mongodb, 1000)],
+    ['MongoDB paused', onServer('mongod', pause)],
+    ['Redis killed', onServer('redis', (pid) => process.kill(pid, 'SIGKILL'))],
+    ['connections to MongoDB lost unseen', forget(mongodb)],
+    ['Redis cut off', onNetwork(redis, 1000)],
+    ['MongoDB killed', onServer('mongod', (pid) => process.kill(pid, 'SIGKILL'))],
+    ['connections to Redis lost unseen', forget(redis)],
+  ];
   for (let count = 0; !scene.stopped; count += 1) {
     await sleep(FAULT_EVERY_MS);
-    const fault = faults[count % faults.length] ?? 'redis killed';
-    const pid = ownProcess(dataDir, fault === 'redis killed' ? 'redis' : 'mongod');
-    if (pid === undefined) continue;
-    if (fault === 'mongod paused') {
-      process.kill(pid, 'SIGSTOP');
-      await sleep(2000);
-      process.kill(pid, 'SIGCONT');
-    } else process.kill(pid, 'SIGKILL');
-    console.log(`fault: ${fault}; ${scene.acknowledged} writes acknowledged so far`);
+    const [name, inject] = faults[count % faults.length] ?? ['', () => undefined];
+    console.log(`${name}; ${scene.acknowledged} writes acknowledged so far`);
+    await inject();
   }
 }
 
-/** Every acknowledged event is there once, and nothing else is. */
+/** Samples until the time is over. */
+async function sampleLoad({ dataDir, server }: Scenery): Promise<Sample[]> {
+  const client = new mongo.MongoClient(databaseOf(dataDir));
+  const samples: Sample[] = [];
+  const end = Date.now() + SECONDS * 1000;
+  while (Date.now() < end) {
+    await sleep(SAMPLE_EVERY_MS);
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    // MongoDB may be away.
+    const status = await client
+      .db('admin')
+      .command({ serverStatus: 1 })
+      .catch(() => undefined);
+    samples.push({
+      ...sampleOf(server.process.pid),
+      handles: Number(/^nodejs_active_handles_total (\d+)/m.exec(metrics)?.[1]),
+      connections: Number(record(status?.['connections'] ?? {})['current'] ?? NaN),
+    });
+  }
+  await client.close();
+  return samples;
+}
+
+/** Every acknowledged write is there once, and nothing else is. */
 async function checkBooks(writer: Writer, token: string, url: string): Promise<string[]> {
   const client = new Client(url, token);
-  const { plantId, events } = writer.kept;
-  const stored = new Set<string>();
-  let cursor: unknown;
-  do {
-    const page = await client.send(
-      'GET',
-      `/api/plants/${plantId}/events?limit=100${typeof cursor === 'string' ? `&cursor=${cursor}` : ''}`,
-    );
-    const { items, nextCursor } = page.body as { items: unknown; nextCursor: unknown };
-    for (const { id } of records(items)) stored.add(String(id));
-    cursor = nextCursor;
-  } while (typeof cursor === 'string');
+  const { plantId, name, events } = writer.kept;
+  const stored = await eventsOf(client, plantId);
+  const plants = records((await client.send('GET', '/api/plants')).body);
   client.close();
   const lost = [...events.keys()].filter((id) => !stored.has(id));
-  const extra = [...stored].filter((id) => !events.has(id));
+  const extra = [...stored.keys()].filter((id) => !events.has(id));
+  const names = plants.map((plant) => String(plant['name'])).join();
   return [
-    ...lost.map((id) => `the acknowledged event ${id} is lost`),
-    ...extra.map((id) => `the event ${id} was never acknowledged`),
+    ...lost.map((id) => `The acknowledged event ${id} is lost.`),
+    ...extra.map((id) => `The event ${id} was never acknowledged.`),
+    ...(names === name ? [] : [`The plants are ${names} instead of ${name}.`]),
   ];
 }
 
-function middleOf(samples: readonly Sample[], key: keyof Sample): number {
-  const values = samples.map((sample) => sample[key]).sort((a, b) => a - b);
-  return values[Math.floor(values.length / 2)] ?? 0;
-}
-
-function growthOf(samples: readonly Sample[]): string[] {
+function growthOf(samples: readonly Sample[]): Finding[] {
   const quarter = Math.floor(samples.length / 4);
-  const early = samples.slice(quarter, 2 * quarter);
-  const late = samples.slice(-quarter);
-  return (Object.keys(MAY_GROW) as (keyof Sample)[]).flatMap((key) => {
-    const [before, after] = [middleOf(early, key), middleOf(late, key)];
-    console.log(`${key}: ${before.toFixed(0)} early, ${after.toFixed(0)} late`);
-    return after - before > MAY_GROW[key] ? [`${key} grew from ${before} to ${after}`] : [];
+  return (Object.keys(MAY_GROW) as (keyof Sample)[]).map((key) => {
+    const median = (part: readonly Sample[]) =>
+      quantile(part.map((sample) => sample[key]).filter(Number.isFinite), 0.5);
+    const [early, late] = [
+      median(samples.slice(quarter, 2 * quarter)),
+      median(samples.slice(-quarter)),
+    ];
+    return atMost(`growth of ${key} from ${early.toFixed(0)}`, late - early, MAY_GROW[key]);
   });
 }
 
-async function soak(dataDir: string): Promise<string[]> {
-  const server = await RealServer.start(dataDir);
-  const tokens = await asOperator(dataDir, (app) =>
-    Promise.all(
-      USERS.map(async (userId) => {
-        const scopes = [...app.scopes.keys()];
-        const wanted = { userId, tier: 'pro' as const, scopes, name: 't', expiresInSeconds: 7200 };
-        return (await app.exportsOf(accountsPlugin).createToken(wanted)).token;
-      }),
-    ),
-  );
+async function soak(scenery: Scenery): Promise<Finding[]> {
+  const { dataDir, server } = scenery;
+  const tokens = await tokensOf(dataDir, USERS);
   const scene: Scene = {
     ...{ url: server.url, serverMayBeDown: false, stopped: false },
     ...{ acknowledged: 0, faults: [] },
@@ -129,38 +178,40 @@ async function soak(dataDir: string): Promise<string[]> {
   const work = [
     ...writers.map((writer) => writer.run()),
     ...tokens.map((token) => read(token, scene)),
-    injectFaults(dataDir, scene),
+    injectFaults(scenery, scene),
   ];
-  const samples: Sample[] = [];
-  const end = Date.now() + SECONDS * 1000;
-  while (Date.now() < end) {
-    await sleep(SAMPLE_EVERY_MS);
-    samples.push(await sampleOf(server));
-  }
+  const samples = await sampleLoad(scenery);
   scene.stopped = true;
   await Promise.all(work);
   const books = await Promise.all(
     writers.map((writer, index) => checkBooks(writer, tokens[index] ?? '', server.url)),
   );
   const { differences } = await asOperator(dataDir, (app) => reconcile(app, { repair: false }));
+  const warnings = server.stderr.match(/^.*MaxListenersExceeded.*$/gm) ?? [];
   console.log(`${scene.acknowledged} writes acknowledged, ${samples.length} samples`);
-  await server.stop();
   return [
-    ...scene.faults,
-    ...books.flat(),
-    ...differences.map(({ user, difference }) => `${user}: ${difference}`),
+    none('wrong or missing answers', scene.faults),
+    none('acknowledged writes that are not there once', books.flat()),
+    none(
+      'derived data that differs',
+      differences.map(({ difference }) => difference),
+    ),
+    none('listeners that pile up', warnings),
     ...growthOf(samples),
   ];
 }
 
 async function main(): Promise<void> {
   const dataDir = await dataDirectory();
+  const servers = await acquireServers({ dataDir }, { role: 'server' });
+  if (servers.redisUrl === undefined) throw new Error(servers.notes.join(' '));
+  const scenery = await sceneryOf(dataDir, servers.redisUrl);
   try {
-    const faults = await soak(dataDir);
-    for (const fault of faults) console.error(fault);
-    console.log(faults.length === 0 ? 'No growth; the books balance.' : `${faults.length} faults.`);
-    process.exitCode = faults.length === 0 ? 0 : 1;
+    report(await soak(scenery));
   } finally {
+    await scenery.server.stop();
+    for (const proxy of scenery.proxies) await proxy.close();
+    await servers.release();
     await removeDataDirectory(dataDir);
   }
 }

@@ -7,7 +7,9 @@ import { Writable } from 'node:stream';
 
 import pino from 'pino';
 
+import accountsPlugin from '../../plugins/accounts';
 import { App } from '../../src/app/app';
+import type { Tier } from '../../src/core/identity';
 import { loadPlugins } from '../../src/plugins/loader';
 import { ownMongodbUri } from '../../src/servers/mongod';
 import { DATABASE } from '../../src/servers/mongodb-uri';
@@ -134,4 +136,21 @@ export async function asOperator<T>(dataDir: string, work: (app: App) => Promise
   } finally {
     await app.close();
   }
+}
+
+/** Makes accounts, each with a token of all scopes; answers the tokens. */
+export function tokensOf(
+  dataDir: string,
+  users: readonly string[],
+  tier: Tier = 'pro',
+): Promise<string[]> {
+  return asOperator(dataDir, (app) =>
+    Promise.all(
+      users.map(async (userId) => {
+        const scopes = [...app.scopes.keys()];
+        const wanted = { userId, tier, scopes, name: 'test', expiresInSeconds: 7200 };
+        return (await app.exportsOf(accountsPlugin).createToken(wanted)).token;
+      }),
+    ),
+  );
 }

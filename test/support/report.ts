@@ -1,0 +1,32 @@
+import { table } from '../../src/cli/table';
+
+/** A figure of a long test, and what it may be. */
+export interface Finding {
+  what: string;
+  found: string;
+  allowed: string;
+  isGood: boolean;
+}
+
+/** A figure that must not be above a limit. */
+export function atMost(what: string, found: number, allowed: number, unit = ''): Finding {
+  const written = (value: number) => `${Number(value.toFixed(1))} ${unit}`.trim();
+  const isGood = found <= allowed;
+  return { what, found: written(found), allowed: `at most ${written(allowed)}`, isGood };
+}
+
+/** Things that must not have happened, of which the first are printed. */
+export function none(what: string, faults: readonly string[]): Finding {
+  for (const fault of faults.slice(0, 20)) console.error(fault);
+  return atMost(what, faults.length, 0);
+}
+
+/** Prints all findings as one table; the process ends with 1 where one is not good. */
+export function report(findings: readonly Finding[]): void {
+  const rows = findings.map(({ what, found, allowed, isGood }) => [
+    ...[what, found, allowed],
+    isGood ? 'good' : 'FAILED',
+  ]);
+  console.log(table(['figure', 'found', 'allowed', ''], rows));
+  if (findings.some(({ isGood }) => !isGood)) process.exitCode = 1;
+}

@@ -1,0 +1,181 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+import { commandOf, type MongodbCommand } from './mongodb-commands';
+
+/** What can happen to a connection; all but a cut leave it open at both ends. */
+export const NETWORK_FAULTS = [
+  'delay',
+  'cut',
+  'black hole',
+  'requests lost',
+  'answers lost',
+  'garbage',
+] as const;
+
+export type NetworkFault = (typeof NETWORK_FAULTS)[number];
+
+/** How much later each byte arrives under `delay`. */
+const DELAY_MS = 100;
+/** How much later the connection breaks that is to break last. */
+const LAST_MS = 20;
+
+type CommandHandler = (command: MongodbCommand) => NetworkFault | undefined;
+
+/** One client's connection through the proxy. */
+class Link {
+  readonly near: Socket;
+  readonly far: Socket;
+  #fault: NetworkFault | undefined;
+
+  constructor(near: Socket, far: Socket) {
+    this.near = near;
+    this.far = far;
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      socket.on('error', () => socket.destroy());
+      socket.on('close', () => other.destroy());
+    }
+  }
+
+  get fault(): NetworkFault | undefined {
+    return this.#fault;
+  }
+
+  set fault(fault: NetworkFault | undefined) {
+    this.#fault = fault;
+    if (fault === 'cut') this.near.destroy();
+    // What is not read waits, as on a network that sends it again, and arrives once it is restored.
+    const isDead = fault === 'black hole';
+    if (isDead || fault === 'requests lost') this.near.pause();
+    else this.near.resume();
+    if (isDead || fault === 'answers lost') this.far.pause();
+    else this.far.resume();
+  }
+
+  send(chunk: Buffer): void {
+    this.#pass(this.near, this.far, chunk);
+  }
+
+  answer(chunk: Buffer): void {
+    this.#pass(
+      this.far,
+      this.near,
+      this.#fault === 'garbage' ? Buffer.alloc(chunk.length, 0xff) : chunk,
+    );
+  }
+
+  #pass(from: Socket, to: Socket, chunk: Buffer): void {
+    if (from.isPaused()) from.unshift(chunk);
+    else if (this.#fault === 'delay') setTimeout(() => to.write(chunk), DELAY_MS);
+    else to.write(chunk);
+  }
+}
+
+/** A proxy before MongoDB or Redis, by which tests make the network between fail. */
+export class TcpProxy {
+  readonly port: number;
+  readonly #server: Server;
+  readonly #links = new Set<Link>();
+  #fault: NetworkFault | undefined;
+  #breakPoint: { is: (command: MongodbCommand) => boolean; when: 'before' | 'after' } | undefined;
+  #unanswered: string | undefined;
+  #handler: CommandHandler | undefined;
+
+  private constructor(server: Server, to: string) {
+    this.#server = server;
+    this.port = (server.address() as AddressInfo).port; // It listens on TCP.
+    server.on('connection', (near: Socket) => {
+      if (this.#fault === 'cut') near.destroy();
+      else this.#open(near, connect(to));
+    });
+  }
+
+  /** @param to the path of the server's socket */
+  static async start(to: string): Promise<TcpProxy> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new TcpProxy(server, to);
+  }
+
+  /** Has all connections fail from now on, and those to come unless only these are to. */
+  fail(fault: NetworkFault, { onlyOpen = false }: { onlyOpen?: boolean } = {}): void {
+    if (!onlyOpen) this.#fault = fault;
+    for (const link of this.#links) link.fault = fault;
+  }
+
+  /** Ends whatever was made to fail, but for connections that were lost alone. */
+  restore(): void {
+    for (const link of this.#links) {
+      if (this.#fault || link.fault === 'delay') link.fault = undefined;
+    }
+    this.#fault = undefined;
+    this.#unanswered = undefined;
+    this.#handler = undefined;
+  }
+
+  /** Calls for each command to MongoDB; the command's connection has the fault answered, from it on. */
+  onCommand(handler: CommandHandler): void {
+    this.#handler = handler;
+  }
+
+  /**
+   * Breaks all connections, once: last of all the one on which a command (on a collection) is sent,
+   * before the server gets it or when the server's answer is on its way. By then the driver has
+   * noticed already, and labels the last failure as nothing that may be tried again.
+   *
+   * Answers whether it has come to that.
+   */
+  breakAt(name: string, when: 'before' | 'after', collection?: string): () => boolean {
+    const is = (command: MongodbCommand): boolean =>
+      command.name === name && (collection === undefined || command.collection === collection);
+    const mine = { is, when };
+    this.#breakPoint = mine;
+    return () => this.#breakPoint !== mine;
+  }
+
+  /** Breaks each connection on which a command was sent as soon as the server answers, until restored. */
+  loseAnswersTo(command: string): void {
+    this.#unanswered = command;
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    for (const { near } of this.#links) near.destroy();
+    await closed;
+  }
+
+  #open(near: Socket, far: Socket): void {
+    const link = new Link(near, far);
+    this.#links.add(link);
+    near.on('close', () => this.#links.delete(link));
+    let losesAnswer = false;
+    near.on('data', (chunk: Buffer) => {
+      const command = commandOf(chunk);
+      if (command && command.name === this.#unanswered) losesAnswer = true;
+      if (command && this.#breakPoint?.is(command)) {
+        losesAnswer = this.#breakPoint.when === 'after';
+        this.#breakPoint = undefined;
+        for (const other of this.#links) if (other !== link) other.near.destroy();
+        if (losesAnswer) link.send(chunk);
+        else destroyLast(near);
+        return;
+      }
+      const fault = command && this.#handler?.(command);
+      if (fault) link.fault = fault;
+      link.send(chunk);
+    });
+    far.on('data', (chunk: Buffer) => {
+      if (losesAnswer) destroyLast(near);
+      else link.answer(chunk);
+    });
+    if (this.#fault) link.fault = this.#fault;
+  }
+}
+
+function destroyLast(socket: Socket): void {
+  setTimeout(() => socket.destroy(), LAST_MS);
+}
