@@ -68,11 +68,11 @@ export class InsightService {
       if (!history) return undefined;
       const gardens = await plants.summaries(account.id, session);
       const totals = await growth.read(account.id, session);
-      validUntil(nextDay(now));
+      validUntil(endOfQuarterHour(now));
       const [first] = gardens;
       if (first) {
-        const days = daysSince(first.createdAt, now) + 1;
-        validUntil(new Date(first.createdAt.getTime() + days * DAY_MS));
+        const nextAge = daysSince(first.createdAt, now) + 1;
+        validUntil(new Date(first.createdAt.getTime() + nextAge * DAY_MS));
       }
       return {
         overview: overview(gardens, history.sums, account.usage['photos'] ?? 0, now),
@@ -131,8 +131,8 @@ export class InsightService {
   }
 }
 
-/** A moment that no calendar day begins before: in every time zone they begin at a quarter. */
-function nextDay(now: Date): Date {
+/** No calendar day begins before it: in every time zone days begin at a quarter of an hour. */
+function endOfQuarterHour(now: Date): Date {
   return new Date((Math.floor(now.getTime() / QUARTER_MS) + 1) * QUARTER_MS);
 }
 

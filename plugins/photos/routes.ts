@@ -34,7 +34,7 @@ export function routes(photos: PhotoService): Operation[] {
         description:
           'Read the metadata of one photo: its URL, its size in pixels and bytes, and its crop in pixels (null where it has none).',
       },
-      handler: ({ account, params }) => photos.get({ userId: account.id }, params.id),
+      handler: ({ scope, params }) => photos.get(scope, params.id),
     }),
     write({
       method: 'PATCH',
@@ -50,7 +50,6 @@ export function routes(photos: PhotoService): Operation[] {
         description:
           'Set the square crop of a photo, in pixels of the image. Width and height may differ by at most 2, and the crop must lie inside the image; get_photo has its size.',
       },
-      state: ({ tx, params }) => photos.get(tx, params.id),
       handler: ({ tx, params, body }) => photos.crop(tx, params.id, body),
     }),
   ];

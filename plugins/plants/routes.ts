@@ -51,7 +51,7 @@ export function routes(plants: PlantService): Operation[] {
         description:
           'Read one plant by its id, with its primary photo and when it was last watered and cared for.',
       },
-      handler: ({ account, params }) => plants.get({ userId: account.id }, params.id),
+      handler: ({ scope, params }) => plants.get(scope, params.id),
     }),
     write({
       method: 'PATCH',
@@ -67,7 +67,6 @@ export function routes(plants: PlantService): Operation[] {
         description:
           'Change the given fields of a plant and leave the others. null clears a field, except name, mossPoleNeeded and toxic. Not for care that was done: to say that a plant was watered use create_event.',
       },
-      state: ({ tx, params }) => plants.get(tx, params.id),
       handler: ({ tx, params, body }) => plants.update(tx, params.id, body),
     }),
     remove({
@@ -80,7 +79,6 @@ export function routes(plants: PlantService): Operation[] {
         description:
           'Remove a plant and all of its events for good; its photos stay. This cannot be undone: ask the person first.',
       },
-      state: ({ tx, params }) => plants.get(tx, params.id),
       handler: ({ tx, params }) => plants.delete(tx, params.id),
     }),
     read({

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 import { Content, etagOf } from '../core/content';
 import type { Account } from '../core/identity';
+import { IDENTITY } from '../core/project';
 import { type Operation, operationName } from '../plugins/operation';
 import type { ValidInput } from './validate';
 
@@ -18,7 +19,7 @@ interface CachedAnswer {
   validUntil: number;
 }
 
-/** The compressed forms of a body, and what stands around it, take about half of it again. */
+/** Neither compressed form is longer than the body; both together rarely take half of it. */
 const BYTES_PER_BODY_BYTE = 1.5;
 const BYTES_PER_ANSWER = 1000;
 
@@ -59,7 +60,7 @@ export function answerKeyOf(operation: Operation, account: Account, input: Valid
   return { name: JSON.stringify(name), revision };
 }
 
-/** An entity tag known before the answer is made: of what it is made from. */
+/** An entity tag known before the answer is made: of what it is made from, and by which release. */
 export function revisionEtag({ name, revision }: AnswerKey): string {
-  return etagOf(`${revision} ${name}`);
+  return etagOf(`${IDENTITY.version} ${revision} ${name}`);
 }

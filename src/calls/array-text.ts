@@ -25,15 +25,18 @@ export async function arrayText(
   return rest(begun, pieces, log);
 }
 
-async function* rest(
-  begun: string,
-  pieces: AsyncIterable<string>,
-  log: Logger,
-): AsyncGenerator<string> {
-  try {
-    yield begun;
-    yield* pieces;
-  } catch (error) {
-    throw asApiError(error, log);
-  }
+/** An iterable, not a generator: one that nobody begins to read must end what is behind it too. */
+function rest(begun: string, pieces: AsyncGenerator<string>, log: Logger): AsyncIterable<string> {
+  let first: string | undefined = begun;
+  const next = async (): Promise<IteratorResult<string>> => {
+    const value = first;
+    first = undefined;
+    if (value !== undefined) return { value, done: false };
+    try {
+      return await pieces.next();
+    } catch (error) {
+      throw asApiError(error, log);
+    }
+  };
+  return { [Symbol.asyncIterator]: () => ({ next, return: () => pieces.return(undefined) }) };
 }

@@ -48,8 +48,8 @@ interface Dependencies {
 }
 
 /**
- * The steps that every call passes, in this order: rate limit, scope, tier, validation, cache,
- * admission, idempotency, If-Match, quota, handler, response. Transports authenticate, read and
+ * The steps that every call passes, in this order: rate limit, scope, tier, validation,
+ * admission, cache, idempotency, If-Match, quota, handler, response. Transports authenticate, read and
  * write; none of them can skip a step.
  */
 export class CallPipeline {
@@ -75,11 +75,11 @@ export class CallPipeline {
       return { value: await this.#handle(operation, { ...input, log: call.log, now: new Date() }) };
     }
     const key = operation.cacheable ? answerKeyOf(operation, account, input) : undefined;
-    const content = key && this.#dependencies.answers.get(key, new Date());
-    if (content) return { content };
     const kind = operation.method === 'GET' ? 'read' : 'write';
     const leave = await this.#dependencies.admission.enter(kind, account.id, call.sent);
     try {
+      const content = key && this.#dependencies.answers.get(key, new Date());
+      if (content) return { content };
       if (operation.method === 'GET') return await this.#read(operation, account, input, call, key);
       return await this.#runFor(account, operation, input, call);
     } finally {
@@ -117,6 +117,7 @@ export class CallPipeline {
       ...input,
       log,
       account,
+      scope: { userId: account.id },
       now: new Date(),
       validUntil: (moment: Date) => {
         validUntil = Math.min(validUntil, moment.getTime());
@@ -125,8 +126,11 @@ export class CallPipeline {
     const value = await availability.read(() => this.#handle(operation, call));
     let text: string;
     if (isAsyncIterable(value)) {
-      const etag = revisionEtag(key ?? answerKeyOf(operation, account, input));
-      if (namesEtag(ifNoneMatch, etag)) return { unchanged: etag };
+      const etag = key && validUntil === Infinity ? revisionEtag(key) : undefined;
+      // Whatever answer there is, `*` means it, and its own tag is known only once it is made.
+      if (etag !== undefined && ifNoneMatch.trim() !== '*' && namesEtag(ifNoneMatch, etag)) {
+        return { unchanged: etag };
+      }
       const made = await arrayText(availability.readEach(value), log);
       if (typeof made !== 'string') return { pieces: made, etag };
       text = made;
@@ -146,8 +150,9 @@ export class CallPipeline {
   ): Promise<unknown> {
     const call = { ...input, log, tx, now: tx.now };
     if (operation.state && ifMatch !== undefined) {
-      // As in `#handle`.
-      const state = JSON.stringify(await operation.state(call as never));
+      const read = { ...call, account: tx.account, scope: tx, validUntil: () => undefined };
+      // As in `#handle`: it is the handler of this operation's own plugin.
+      const state = JSON.stringify(await operation.state(read as never));
       if (!namesEtag(ifMatch, etagOf(state))) throw preconditionFailed.error();
     }
     if (operation.quota !== undefined) this.#dependencies.quotas.check(tx, operation.quota);

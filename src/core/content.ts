@@ -14,8 +14,20 @@ export const BROTLI_OPTIONS = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } 
 
 const COMPRESS = {
   br: (body: Buffer) => promisify(brotliCompress)(body, BROTLI_OPTIONS),
-  gzip: (body: Buffer) => promisify(gzip)(body),
+  gzip: promisify<Buffer, Buffer>(gzip),
 };
+
+/** A body as short as it gets. */
+export async function compress(body: Buffer, coding: Coding): Promise<Buffer> {
+  return inOwnMemory(await COMPRESS[coding](body));
+}
+
+/** Short buffers, and those of zlib, are slices that keep many kilobytes from being freed. */
+function inOwnMemory(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}
 
 /** The body of an answer that may be sent many times: hashed once, and compressed once. */
 export class Content {
@@ -25,14 +37,19 @@ export class Content {
   readonly #compressed = new Map<Coding, Promise<Buffer>>();
 
   constructor(content: Buffer | string) {
-    this.body = Buffer.from(content);
+    this.body = inOwnMemory(Buffer.from(content));
     this.etag = etagOf(this.body);
   }
 
-  compressed(coding: Coding): Promise<Buffer> {
-    const compressed = this.#compressed.get(coding) ?? COMPRESS[coding](this.body);
+  async compressed(coding: Coding): Promise<Buffer> {
+    const compressed = this.#compressed.get(coding) ?? compress(this.body, coding);
     this.#compressed.set(coding, compressed);
-    return compressed;
+    try {
+      return await compressed;
+    } catch (error) {
+      this.#compressed.delete(coding);
+      throw error;
+    }
   }
 }
 

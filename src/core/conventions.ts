@@ -20,7 +20,7 @@ export const CONVENTIONS: readonly { topic: string; rule: string }[] = [
   },
   {
     topic: 'Faults',
-    rule: `A 400 \`validation_error\` names every fault of the body and the query at once: \`error\` the first one and how many more there are, \`details\` the first ${MAX_DETAILS} as \`[{ field, message }]\`. Messages are for people and may change; codes do not.`,
+    rule: `A 400 \`validation_error\` names every fault of the body and the query at once: \`error\` the first one and how many more there are, \`details\` the first ${MAX_DETAILS} as \`[{ field, message }]\`, left out where no field is at fault. Messages are for people and may change; codes do not.`,
   },
   {
     topic: 'Conditions',

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -6,15 +7,27 @@ import Joi from 'joi';
 
 import { codeOf, reasonOf } from './values';
 
-/** The path of a file that can be read. */
-export const readableFile = pathSchema('cannot be read', (file) => {
-  try {
-    readFileSync(file);
-  } catch (error) {
-    // Commands may be for people who may not see a key; a server that may not says so itself.
-    if (codeOf(error) !== 'EACCES') throw error;
-  }
+/** The path of a file with a certificate chain as PEM. */
+export const certificateFile = pathSchema('is no certificate', (file) => {
+  const content = readable(file);
+  if (content) new X509Certificate(content);
 });
+
+/** The path of a file with a private key as PEM. */
+export const privateKeyFile = pathSchema('is no private key', (file) => {
+  const content = readable(file);
+  if (content) createPrivateKey(content);
+});
+
+/** Commands may be for people who may not see a key; a server that may not says so itself. */
+function readable(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    if (codeOf(error) !== 'EACCES') throw error;
+    return undefined;
+  }
+}
 
 /** How long a program may take to print its version. */
 const VERSION_MS = 15_000;

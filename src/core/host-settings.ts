@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 
 import { originsSetting, type OtherOrigins, rateSetting, Setting, SettingsError } from './settings';
-import { mongodFile, readableFile, writableFolder } from './file-schemas';
+import { mongodFile, certificateFile, privateKeyFile, writableFolder } from './file-schemas';
 import { reasonOf } from './values';
 
 /** `*`, and the origins of apps that are no pages of the web, such as capacitor://localhost. */
@@ -78,9 +78,9 @@ export const hostSettings = {
   tlsCertFile: optional(
     'TLS_CERT_FILE',
     'PEM certificate chain; with TLS_KEY_FILE: serve HTTPS',
-    readableFile,
+    certificateFile,
   ),
-  tlsKeyFile: optional('TLS_KEY_FILE', 'PEM private key of TLS_CERT_FILE', readableFile),
+  tlsKeyFile: optional('TLS_KEY_FILE', 'PEM private key of TLS_CERT_FILE', privateKeyFile),
   corsOrigins: originsSetting(
     'CORS_ORIGINS',
     'Origins of web pages that may call, by comma; * is all',

@@ -33,17 +33,13 @@ export class Unconfirmed extends Error {
 
 /** The error that a caller gets for a failure. */
 export function callerError(error: unknown): unknown {
-  return error instanceof Unconfirmed ? unavailable(error.cause) : error;
+  return error instanceof Unconfirmed ? new WriteTimeout(error.cause) : error;
 }
 
-export function isUnavailable(error: unknown): boolean {
-  return error instanceof ApiError && error.kind === serviceUnavailable;
-}
-
-export function unavailable(cause: unknown): Error {
-  const error = serviceUnavailable.error(
-    'The database did not confirm the write in time; try again shortly.',
-  );
-  error.cause = cause;
-  return error;
+/** A write was not done in time; a 503 of a handler's own is none of these. */
+export class WriteTimeout extends ApiError {
+  constructor(cause: unknown) {
+    super(serviceUnavailable, 'The database did not confirm the write in time; try again shortly.');
+    this.cause = cause;
+  }
 }

@@ -64,6 +64,8 @@ export class Database {
       socketTimeoutMS: COMMAND_MS,
       writeConcern: { w: 'majority', journal: true },
       readConcern: { level: 'majority' },
+      // What others may be behind with, answers must not be.
+      readPreference: 'primary',
     });
     // In a transaction no collection can be made, so all are made before the first.
     for (const model of Object.values(this.connection.models)) {

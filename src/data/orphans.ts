@@ -40,9 +40,10 @@ export class OrphanedTransactions {
    * again and again. Who calls meanwhile waits for the same.
    */
   async end(): Promise<void> {
-    this.#looking ??= this.#end();
+    this.#looking ??= this.#end().finally(() => {
+      this.#looking = undefined;
+    });
     await this.#looking;
-    this.#looking = undefined;
   }
 
   async #end(): Promise<void> {

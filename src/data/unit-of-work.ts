@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Logger } from 'pino';
 
-import { callerError, commitUntil, isUnavailable, unavailable, Unconfirmed } from './commit';
+import { callerError, commitUntil, Unconfirmed, WriteTimeout } from './commit';
 import type { Database } from './database';
 import { isConnectionError, mayRetry } from './mongodb-errors';
 import { openTransaction, type TransactionDependencies } from './open-transaction';
@@ -102,7 +102,7 @@ export class UnitOfWork {
         if (error instanceof Unconfirmed) {
           // What waits behind it has not begun, and would wait as long for the same.
           for (const job of [...batch, ...queue.splice(0)]) job.reject(callerError(error));
-        } else if (isUnavailable(error))
+        } else if (error instanceof WriteTimeout)
           rejectOverdue([...batch, ...queue.splice(0)], queue, error);
         else if (batch.length === 1) batch[0]?.reject(error);
         else for (const job of batch) await this.#alone(userId, job);
@@ -114,7 +114,7 @@ export class UnitOfWork {
   async #alone(userId: string, job: Job): Promise<void> {
     try {
       // It was tried with its neighbours already.
-      if (Date.now() >= job.deadline) throw unavailable(undefined);
+      if (Date.now() >= job.deadline) throw new WriteTimeout(undefined);
       const [value] = await this.#commitWhileThere(userId, [job]);
       job.resolve(value);
     } catch (error) {
@@ -153,7 +153,7 @@ export class UnitOfWork {
         return await this.#attempt(userId, jobs, { signal, isOver });
       } catch (error) {
         if (!mayRetry(error)) throw error;
-        if (isOver()) throw unavailable(error);
+        if (isOver()) throw new WriteTimeout(error);
         if (Date.now() >= nextLook && !isConnectionError(error)) {
           // What keeps being in the way may be of a process that is no more.
           await this.#orphans.end();

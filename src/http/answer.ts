@@ -5,7 +5,7 @@ import type { Context } from 'koa';
 import { etagOf } from '../core/content';
 import { success } from '../fields/joi';
 import type { Operation } from '../plugins/operation';
-import { sendContent } from '../plugins/send-content';
+import { codingFor, sendContent } from '../plugins/send-content';
 import type { CallResult } from '../plugins/transport';
 
 /** Writes what an operation answered into the response (docs/decisions.md, "Conditional requests"). */
@@ -34,11 +34,12 @@ export async function answer(
   if ('content' in outcome) {
     await sendContent(ctx, outcome.content, type);
   } else if ('unchanged' in outcome) {
-    ctx.set('ETag', outcome.unchanged);
+    const isCompressed = codingFor(ctx, Infinity) !== undefined;
+    ctx.set('ETag', isCompressed ? `W/${outcome.unchanged}` : outcome.unchanged);
     ctx.vary('Accept-Encoding');
     ctx.status = 304;
   } else {
-    ctx.set('ETag', outcome.etag);
+    if (outcome.etag !== undefined) ctx.set('ETag', outcome.etag);
     ctx.type = type;
     ctx.body = Readable.from(outcome.pieces, { objectMode: false });
   }

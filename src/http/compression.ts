@@ -3,7 +3,7 @@ import { createBrotliCompress, createGzip } from 'node:zlib';
 
 import type { Middleware } from 'koa';
 
-import { BROTLI_OPTIONS, Content } from '../core/content';
+import { BROTLI_OPTIONS, type Coding, compress } from '../core/content';
 import { codingFor } from '../plugins/send-content';
 
 /** Compresses what is long enough for clients that take it, and is not compressed already. */
@@ -18,10 +18,10 @@ export const compression: Middleware = async (ctx, next) => {
   if (coding === undefined) return;
   if (ctx.res.hasHeader('ETag')) ctx.set('ETag', `W/${ctx.response.get('ETag')}`);
   ctx.set('Content-Encoding', coding);
-  ctx.body = isWhole ? await new Content(body).compressed(coding) : compressedStream(body, coding);
+  ctx.body = isWhole ? await compress(Buffer.from(body), coding) : compressedStream(body, coding);
 };
 
-function compressedStream(body: Readable, coding: 'br' | 'gzip'): Readable {
+function compressedStream(body: Readable, coding: Coding): Readable {
   const compressor = coding === 'br' ? createBrotliCompress(BROTLI_OPTIONS) : createGzip();
   // What fails in it is seen by whoever reads the end of it.
   return pipeline(body, compressor, () => undefined);

@@ -29,12 +29,12 @@ export function koaApp({ settings, log, metrics, routes, isClosing }: Dependenci
   app.proxy = proxies > 0;
   app.maxIpsCount = proxies;
   app.use(requestLogging(log, metrics, isClosing));
+  app.use(sliceLargeBodies);
+  app.use(compression);
   app.use(errorShape);
   app.use(requireHost);
   app.use(securityHeaders(settings));
   app.use(corsFor(settings.of(hostSettings.corsOrigins)));
-  app.use(sliceLargeBodies);
-  app.use(compression);
   for (const middleware of routes) app.use(middleware);
   // Errors after the answer began, such as a client that went away, end here.
   app.on('error', (error: Error) => {

@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import type { Server } from 'node:net';
@@ -6,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { methodNotAllowed, validationError } from '../core/errors';
 import { hostSettings, readSettingsFile } from '../core/host-settings';
-import type { Settings } from '../core/settings';
+import { type Settings, SettingsError } from '../core/settings';
 import { Connections } from './connections';
 import { parserError, sendError, writeError } from './error-responses';
 import { defaultLimits, type HttpLimits } from './limits';
@@ -81,9 +82,14 @@ function tlsOptions(settings: Settings) {
   const certFile = settings.of(hostSettings.tlsCertFile);
   const keyFile = settings.of(hostSettings.tlsKeyFile);
   if (certFile === undefined || keyFile === undefined) return undefined;
+  const cert = readSettingsFile(hostSettings.tlsCertFile, certFile);
+  const key = readSettingsFile(hostSettings.tlsKeyFile, keyFile);
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
+    throw new SettingsError('TLS_KEY_FILE is not the private key of TLS_CERT_FILE.');
+  }
   return {
-    cert: readSettingsFile(hostSettings.tlsCertFile, certFile),
-    key: readSettingsFile(hostSettings.tlsKeyFile, keyFile),
+    cert,
+    key,
     minVersion: 'TLSv1.2' as const,
     // All of TLS 1.3; of 1.2 only what encrypts with authentication and keeps no past secret open.
     ciphers: [

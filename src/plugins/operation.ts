@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 
 import type { ErrorCode } from '../core/errors';
 import type { Account, Tier } from '../core/identity';
+import type { AccountScope } from '../data/models';
 import type { Transaction } from '../data/transaction';
 import { success } from '../fields/joi';
 
@@ -62,6 +63,8 @@ interface CallBase {
 /** What the handler of a read gets. */
 export interface ReadCall<Query, Names extends string> extends CallBase {
   account: Account;
+  /** Whose records to read: the account's; for If-Match within a write, as its transaction sees them. */
+  scope: AccountScope;
   /** Text forms of UUIDs, checked and in lower case. */
   params: Readonly<Record<Names, string>>;
   query: Query;
@@ -93,7 +96,7 @@ export interface Operation extends OperationBase<string> {
   idempotent: boolean;
   /** Whether an answer is as good as a new one as long as nothing is written to the account. */
   cacheable: boolean;
-  /** What an If-Match is compared with: the record as answers show it. */
+  /** What an If-Match is compared with: the record as answers show it (see `withStates`). */
   state?: Handler;
   handler: Handler;
 }
@@ -137,7 +140,7 @@ interface WriteOperation<Body, Names extends string> extends OperationBase<Names
   quota?: string;
   /** Why a POST takes no Idempotency-Key; every other POST takes one. */
   notIdempotent?: string;
-  /** Reads the record as answers show it, where the operation takes If-Match. */
+  /** Reads the record as answers show it, for If-Match; the GET at the same path unless given. */
   state?: (call: WriteCall<Body, Names>) => Promise<unknown>;
   handler: (call: WriteCall<Body, Names>) => Promise<unknown>;
 }
@@ -203,6 +206,15 @@ export function remove<Names extends string = never>({
       await handler(call);
       return { success: true };
     },
+  });
+}
+
+/** The operations of a plugin, of which those that change or delete what another reads know how. */
+export function withStates(operations: readonly Operation[]): Operation[] {
+  return operations.map((operation) => {
+    if (operation.state || !['PATCH', 'DELETE'].includes(operation.method)) return operation;
+    const read = operations.find(({ method, path }) => method === 'GET' && path === operation.path);
+    return read ? { ...operation, state: read.handler } : operation;
   });
 }
 

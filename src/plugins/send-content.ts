@@ -18,9 +18,20 @@ export async function sendContent(ctx: Context, content: Content, type: string):
   ctx.body = body;
 }
 
-/** How a body of this length is compressed for the client, if at all. */
+/** How a body of this length is compressed for the client, if at all (RFC 9110, 12.5.3). */
 export function codingFor(ctx: Context, length: number): Coding | undefined {
   if (length < MIN_COMPRESSED) return undefined;
-  const accepted = ctx.acceptsEncodings();
-  return CODINGS.find((each) => accepted.includes(each));
+  const header = ctx.get('Accept-Encoding').toLowerCase();
+  const qualities = new Map(header.split(',').map(qualityOf));
+  const of = (coding: string): number => qualities.get(coding) ?? qualities.get('*') ?? 0;
+  const [best, next] = CODINGS;
+  const coding = of(next) > of(best) ? next : best;
+  return of(coding) > 0 && of(coding) >= (qualities.get('identity') ?? 0) ? coding : undefined;
+}
+
+/** One member of Accept-Encoding, with how much it is wanted: 0 is not at all, 1 most. */
+function qualityOf(member: string): [coding: string, quality: number] {
+  const [coding = '', ...parameters] = member.split(';').map((part) => part.trim());
+  const quality = parameters.find((each) => each.startsWith('q='));
+  return [coding, quality === undefined ? 1 : Number(quality.slice(2)) || 0];
 }

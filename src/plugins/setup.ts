@@ -1,4 +1,5 @@
 import { LoaderError } from './loader';
+import { withStates } from './operation';
 import type { Contribution, Plugin, SetUpPlugin } from './plugin';
 import type { PluginReference } from './reference';
 import { contributionFault, contributionFaults, operationFault } from './rules/contributions';
@@ -19,7 +20,7 @@ export function setUpPlugins(
     return { plugin, contribution };
   });
   const all = contributions.map(({ plugin, contribution }) => {
-    const operations = contribution.operations?.() ?? [];
+    const operations = withStates(contribution.operations?.() ?? []);
     refuse(operations.map((operation) => operationFault(plugin, operation)));
     return { plugin, contribution, operations };
   });

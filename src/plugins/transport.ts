@@ -50,7 +50,7 @@ export interface CallInput {
  */
 export type CallResult =
   | { content: Content }
-  | { pieces: AsyncIterable<string>; etag: string }
+  | { pieces: AsyncIterable<string>; etag: string | undefined }
   | { unchanged: string }
   | { value: unknown }
   | { status: number; json: string; replayed: boolean };

@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { settingsOf } from '../../src/plugins/plugin';
@@ -5,6 +7,17 @@ import { loadPlugins } from '../../src/plugins/loader';
 import { hostSettings, pairedSettings } from '../../src/core/host-settings';
 import { Settings, SettingsError } from '../../src/core/settings';
 import { aMongod, standIn, temporaryFolder } from '../servers/support';
+import { makeCertificate } from '../support/certificate';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'settings-test-'));
+const certFile = path.join(folder, 'cert.pem');
+const keyFile = path.join(folder, 'key.pem');
+const { cert, key } = makeCertificate();
+writeFileSync(certFile, cert);
+writeFileSync(keyFile, key);
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
 
 const all = [...Object.values(hostSettings), ...loadPlugins().flatMap(settingsOf)];
 
@@ -163,7 +176,7 @@ test('all faults are named at once, a line each', () => {
     HOST: 'a b',
     LOG_LEVEL: 'loud',
     TIER_FREE_PLANTS: '-1',
-    TLS_KEY_FILE: __filename,
+    TLS_KEY_FILE: keyFile,
   };
   const faults = faultsOf(env);
   expect(faults).toHaveLength(5);
@@ -173,22 +186,29 @@ test('all faults are named at once, a line each', () => {
 });
 
 test.each([
-  ['a certificate without a key', { TLS_CERT_FILE: __filename }],
-  ['a key without a certificate', { TLS_KEY_FILE: __filename }],
-  ['a certificate with an empty key', { TLS_CERT_FILE: __filename, TLS_KEY_FILE: '' }],
+  ['a certificate without a key', { TLS_CERT_FILE: certFile }],
+  ['a key without a certificate', { TLS_KEY_FILE: keyFile }],
+  ['a certificate with an empty key', { TLS_CERT_FILE: certFile, TLS_KEY_FILE: '' }],
 ])('%s is refused', (_, env) => {
   expect(faultsOf(env)).toEqual(['TLS_CERT_FILE and TLS_KEY_FILE must be set together']);
 });
 
 test('a certificate with its key is taken', () => {
-  expect(faultsOf({ TLS_CERT_FILE: __filename, TLS_KEY_FILE: __filename })).toEqual([]);
+  expect(faultsOf({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile })).toEqual([]);
+});
+
+test('files that hold no certificate or no key are named with the reason', () => {
+  expect(faultsOf({ TLS_CERT_FILE: keyFile, TLS_KEY_FILE: certFile })).toEqual([
+    expect.stringMatching(/^TLS_CERT_FILE is no certificate: \S/),
+    expect.stringMatching(/^TLS_KEY_FILE is no private key: \S/),
+  ]);
 });
 
 test('a certificate or key that cannot be read is named with the reason', () => {
   const faults = faultsOf({ TLS_CERT_FILE: '/missing/{a}.pem', TLS_KEY_FILE: __dirname });
   expect(faults).toEqual([
-    expect.stringMatching(/^TLS_CERT_FILE cannot be read: .*ENOENT/),
-    expect.stringMatching(/^TLS_KEY_FILE cannot be read: .*EISDIR/),
+    expect.stringMatching(/^TLS_CERT_FILE is no certificate: .*ENOENT/),
+    expect.stringMatching(/^TLS_KEY_FILE is no private key: .*EISDIR/),
   ]);
 });
 
