@@ -5,7 +5,7 @@ SHELL := bash
 
 SOURCES := $(shell find src plugins -name '*.ts' ! -name '*.test.ts') tsconfig.json tsconfig.build.json
 
-.PHONY: help install build run cli seed test test-network test-soak test-watch dev lint format typecheck bench-tools audit docs clean
+.PHONY: help install build run cli seed test test-network test-soak test-hostile test-watch dev lint format typecheck bench-tools audit docs clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ test-network: dist/.built ## break the network at every command of every write
 
 test-soak: dist/.built ## ten minutes (SOAK_SECONDS) of load and faults: nothing grows, nothing is lost
 	@node --require ./test/servers/register.cjs test/soak/soak.ts
+
+test-hostile: dist/.built ## a minute (HOSTILE_SECONDS) of attacks by one account, then 10,500 clients at once
+	@node --require ./test/servers/register.cjs test/hostile/hostile.ts
 
 test-watch: dist/.built ## run the tests of what was changed, again after each edit
 	@npm test --silent -- --watch

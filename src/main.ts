@@ -13,6 +13,8 @@ import type { Settings } from './core/settings';
 const GRACE_MS = 14_500;
 /** When it is killed that has not even ended by then. */
 const KILL_MS = 14_800;
+/** How many connections may wait to be accepted: beyond it they are neither served nor refused. */
+const BACKLOG = 4096;
 /** How much of that requests in progress may take to end. */
 const DRAIN_MS = 4000;
 
@@ -87,7 +89,7 @@ async function listen(server: Server, settings: Settings): Promise<void> {
       reject(new ServersError(reason));
     };
     server.once('error', refuse);
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: BACKLOG }, () => {
       server.off('error', refuse);
       resolve();
     });

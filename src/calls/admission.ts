@@ -6,7 +6,7 @@ type CallKind = 'read' | 'write';
  * How many calls of an account are worked on at once. Reads build answers in memory, each by
  * itself; writes mostly wait for a transaction that they then share (see UnitOfWork).
  */
-const MAX_PER_ACCOUNT: Readonly<Record<CallKind, number>> = { read: 8, write: 200 };
+const MAX_PER_ACCOUNT: Readonly<Record<CallKind, number>> = { read: 4, write: 200 };
 /** How many calls of all accounts are worked on at once. */
 const MAX_CALLS: Readonly<Record<CallKind, number>> = { read: 200, write: 1000 };
 /** How many calls of an account, of either kind, and of all accounts may wait for their turn. */

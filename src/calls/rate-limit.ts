@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Redis } from 'ioredis';
 import type { Context, Middleware } from 'koa';
 import rateLimit from 'koa-ratelimit';
@@ -9,6 +11,9 @@ import type { Setting, Settings } from '../core/settings';
 import type { RedisConnection } from './redis-connection';
 
 const WINDOW_SECONDS = 60;
+
+/** How long a refusal waits, so that who calls on regardless does not do so at full speed. */
+const REFUSAL_MS = 200;
 
 /** Where headers of an answer go; Koa's context is one. */
 export interface ReplyHeaders {
@@ -76,7 +81,9 @@ export class RateLimiter {
       'RateLimit-Policy': `"${name}";q=${budget.max};w=${WINDOW_SECONDS}`,
       RateLimit: `"${name}";r=${remaining};t=${seconds}`,
     });
-    if (!passed) throw rateLimited.error(undefined, { headers: { 'Retry-After': seconds } });
+    if (passed) return;
+    await sleep(REFUSAL_MS);
+    throw rateLimited.error(undefined, { headers: { 'Retry-After': seconds } });
   }
 
   /** Whether this process has seen that nothing is left of a budget; spending it then fails. */

@@ -16,7 +16,7 @@ const EVENTS = 3000;
 /** What the answers of this test would fill many times over if they were held whole. */
 const MAX_GROWTH_MB = 200;
 /** How many reads of an account are worked on at once; others would wait for these. */
-const MAX_READS = 8;
+const MAX_READS = 4;
 
 let dataDir: string;
 let server: RealServer;

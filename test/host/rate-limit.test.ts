@@ -98,6 +98,14 @@ test('new plants, other writes and reads have budgets of their own', async () =>
   expectLimited(await user.get('/api/insights'), 'reads', 8);
 });
 
+test('who calls on over the budget does not do so at full speed', async () => {
+  const user = await one.user();
+  for (let left = 8; left > 0; left -= 1) await user.get('/api/plants').expect(200);
+  const started = performance.now();
+  for (let call = 0; call < 3; call += 1) expectLimited(await user.get('/api/plants'), 'reads', 8);
+  expect(performance.now() - started).toBeGreaterThan(3 * 190);
+});
+
 test('refusals have the headers of the budget too', async () => {
   const user = await one.user();
   const reader = await one.user({ id: user.id, scopes: ['plants:read'] });

@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { idText, newId } from '../../src/core/ids';
+import { DAY_MS } from '../../src/core/time';
+import { logMany } from '../support/bulk';
+import { storeLargest } from '../support/largest';
+import { quantile, sampleOf, type ProcessSample } from '../support/process-samples';
+import {
+  asOperator,
+  dataDirectory,
+  RealServer,
+  removeDataDirectory,
+  tokensOf,
+} from '../support/real-server';
+import { atMost, type Finding, report } from '../support/report';
+import { tlsSettings } from '../support/tls';
+import type { Target } from './attacks';
+import { meetCrowd } from './crowd';
+import { type Reader, readerOf } from './reader';
+
+/** How long the attacks go on: half of it over HTTP, half over HTTPS. */
+const SECONDS = Number(process.env['HOSTILE_SECONDS'] ?? 60);
+const CALM_MS = 10_000;
+/** How much longer another account may wait than when it is calm. */
+const MAX_RATIO = 3;
+const MAX_MEGABYTES = 400;
+/** The same while ten thousand requests are held at once. */
+const MAX_CROWD_MEGABYTES = 600;
+/** How many more descriptors are open in the last half of an attack than in the first. */
+const MAX_MORE_DESCRIPTORS = 16;
+
+/** Budgets as they are by default, which other tests lift. */
+const DEFAULTS = {
+  RATE_LIMIT_PLANTS_CREATE_MAX: undefined,
+  RATE_LIMIT_WRITES_MAX: undefined,
+  RATE_LIMIT_READS_MAX: undefined,
+};
+
+function attack(target: Target): ChildProcess {
+  const register = path.join(__dirname, '../servers/register.cjs');
+  const file = path.join(__dirname, 'attacker.ts');
+  return spawn(process.execPath, ['--require', register, file], {
+    stdio: 'inherit',
+    env: { ...process.env, TARGET: JSON.stringify(target) },
+  });
+}
+
+/** Fills the attacker's account with the largest records, and events on thousands of days. */
+function fill(dataDir: string): Promise<string> {
+  return asOperator(dataDir, async (app) => {
+    await logMany(app, 'mallory', { [idText(newId())]: 5000 }, DAY_MS);
+    return storeLargest(app, 'mallory', { plants: 25, events: 2000 });
+  });
+}
+
+async function sampleWhile(server: RealServer, ms: number): Promise<ProcessSample[]> {
+  const samples: ProcessSample[] = [];
+  const end = Date.now() + ms;
+  while (Date.now() < end) {
+    await sleep(500);
+    samples.push(sampleOf(server.process.pid));
+  }
+  return samples;
+}
+
+async function withstand(server: RealServer, dataDir: string, ca?: string): Promise<Finding[]> {
+  const [token = ''] = await tokensOf(dataDir, ['mallory'], 'free');
+  const readers = await tokensOf(dataDir, ['ann', 'bob', 'eve'], 'free');
+  const plantId = await fill(dataDir);
+  const url = server.url.replace('127.0.0.1', 'localhost');
+  const reader: Reader = await readerOf(url, readers, ca);
+  await reader.times(2000);
+  const calm = await reader.times(CALM_MS);
+  const attacker = attack({ url, ca, token, plantId });
+  const [times, samples] = await Promise.all([
+    reader.times(SECONDS * 500),
+    sampleWhile(server, SECONDS * 500),
+  ]);
+  attacker.kill('SIGKILL');
+  await once(attacker, 'exit');
+  reader.close();
+  const [before, during] = [quantile(calm, 0.99), quantile(times, 0.99)];
+  const medians = [calm, times].map((all) => quantile(all, 0.5).toFixed(1));
+  const how = ca === undefined ? 'HTTP' : 'HTTPS';
+  console.log(`${how}: medians of another account ${medians.join(' and ')} ms, calm and attacked`);
+  const largest = (part: readonly ProcessSample[], key: keyof ProcessSample) =>
+    Math.max(...part.map((each) => each[key]));
+  const half = samples.length / 2;
+  const descriptors = [samples.slice(0, half), samples.slice(half)].map((part) =>
+    largest(part, 'descriptors'),
+  );
+  const [first = 0, last = 0] = descriptors;
+  const allowed = before * MAX_RATIO;
+  return [
+    atMost(`${how}: p99 of another account, calm ${before.toFixed(1)} ms`, during, allowed, 'ms'),
+    atMost(`${how}: memory`, largest(samples, 'megabytes'), MAX_MEGABYTES, 'MB'),
+    atMost(`${how}: growth of descriptors from ${first}`, last - first, MAX_MORE_DESCRIPTORS),
+  ];
+}
+
+async function crowd(server: RealServer, dataDir: string): Promise<Finding[]> {
+  const users = Array.from({ length: 50 }, (_, index) => `user ${index}`);
+  const findings = await meetCrowd(server, await tokensOf(dataDir, users));
+  const { megabytes } = sampleOf(server.process.pid);
+  return [...findings, atMost('crowd: memory', megabytes, MAX_CROWD_MEGABYTES, 'MB')];
+}
+
+async function run(
+  env: NodeJS.ProcessEnv,
+  test: (server: RealServer, dataDir: string) => Promise<Finding[]>,
+): Promise<Finding[]> {
+  const dataDir = await dataDirectory();
+  const server = await RealServer.start(dataDir, { ...DEFAULTS, ...env });
+  try {
+    return await test(server, dataDir);
+  } finally {
+    await server.stop();
+    await removeDataDirectory(dataDir);
+  }
+}
+
+async function main(): Promise<void> {
+  const tls = tlsSettings();
+  report([
+    ...(await run({}, withstand)),
+    ...(await run(tls.env, (server, dataDir) => withstand(server, dataDir, tls.ca))),
+    ...(await run({}, crowd)),
+  ]);
+  tls.remove();
+}
+
+void main();
