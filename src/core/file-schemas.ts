@@ -10,14 +10,23 @@ import { codeOf, reasonOf } from './values';
 /** The path of a file with a certificate chain as PEM. */
 export const certificateFile = pathSchema('is no certificate', (file) => {
   const content = readable(file);
-  if (content) new X509Certificate(content);
+  if (content) parse(() => new X509Certificate(content));
 });
 
 /** The path of a file with a private key as PEM. */
 export const privateKeyFile = pathSchema('is no private key', (file) => {
   const content = readable(file);
-  if (content) createPrivateKey(content);
+  if (content) parse(() => createPrivateKey(content));
 });
+
+/** What OpenSSL says of a text that it cannot read means nothing to people. */
+function parse(read: () => unknown): void {
+  try {
+    read();
+  } catch {
+    throw new Error('the file holds none in PEM form that can be read without a password');
+  }
+}
 
 /** Commands may be for people who may not see a key; a server that may not says so itself. */
 function readable(file: string): Buffer | undefined {

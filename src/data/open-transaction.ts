@@ -39,14 +39,14 @@ export async function openTransaction(
   const account = await identity().open(session, userId, taken);
   const usage: Record<string, number> = { ...account.usage };
   const unwritten: Record<string, number> = {};
-  const collected = new CollectedEvents();
+  const collected = new CollectedPayloads();
   const tx: Transaction = {
     userId,
     session,
     account: { ...account, usage },
     now: new Date(),
     emit: async <Payload>(event: DomainEvent<Payload>, payload: Payload) => {
-      // Listeners to other events may read what those before have led to.
+      // A listener to another domain event may read what those before have led to.
       if (!collected.areAll(event)) await collected.handle(tx);
       for (const listener of listeners()) {
         if (listener.event !== event) continue;
@@ -78,11 +78,11 @@ export async function openTransaction(
   };
 }
 
-/** Payloads of events, for the listeners that collect them. */
-class CollectedEvents {
+/** What was emitted, for the listeners that collect it. */
+class CollectedPayloads {
   readonly #payloads = new Map<Listener, unknown[]>();
 
-  /** Whether there are none of other events. */
+  /** Whether there is nothing of another domain event. */
   areAll(event: DomainEvent<unknown>): boolean {
     return [...this.#payloads.keys()].every((listener) => listener.event === event);
   }

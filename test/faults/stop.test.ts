@@ -266,10 +266,11 @@ test('all wrong settings are reported at once, before anything is started', asyn
   };
   const files = {
     TLS_CERT_FILE: '/missing.pem',
+    TLS_KEY_FILE: __filename,
     MONGOD_BINARY: process.execPath,
     DATA_DIR: '/dev/null',
   };
-  const server = await failToStart({ ...wrong, ...files, TLS_KEY_FILE: __filename });
+  const server = await failToStart({ ...wrong, ...files });
   expect(server.process.exitCode).toBe(2);
   expect(server.stdout).toBe('');
   const lines = server.stderr.trim().split('\n');
