@@ -17,9 +17,8 @@ import {
   validationError,
 } from '../../src/core/errors';
 import { hostSettings } from '../../src/core/host-settings';
-import { success } from '../../src/fields/joi';
 import { type Json, type JsonObject, jsonSchemaOf } from '../../src/fields/json-schema';
-import type { Operation } from '../../src/plugins/operation';
+import { hasEtag, isConditional, type Operation } from '../../src/plugins/operation';
 import type { ApiDescription, Transport, TransportMethod } from '../../src/plugins/transport';
 import { IDENTITY } from '../../src/core/project';
 import { CONVENTIONS } from '../../src/core/conventions';
@@ -132,17 +131,6 @@ const ETAG = {
   description: 'Names what the answer says, for If-None-Match and If-Match',
   schema: { type: 'string' },
 };
-
-function isConditional({ access, method }: Operation): boolean {
-  return method === 'GET' && !('public' in access);
-}
-
-function hasEtag(operation: Operation): boolean {
-  return (
-    isConditional(operation) ||
-    (operation.method !== 'GET' && operation.response.schema !== success)
-  );
-}
 
 /** The headers of requests that say how an operation is to be done. */
 function headersOf(operation: Operation): (keyof typeof HEADERS)[] {

@@ -103,7 +103,7 @@ export const hostSettings = {
     'ANSWER_CACHE_MB',
     Joi.number().integer().min(0).max(4096).required(),
     32,
-    'Megabytes of memory for answers to reads, kept until their account is written to; 0 for none',
+    'Megabytes of memory for answers to reads, cached until their account is written to; 0 for none',
   ),
   idempotencyKeepHours: new Setting(
     'IDEMPOTENCY_KEEP_HOURS',

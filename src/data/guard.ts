@@ -1,19 +1,19 @@
 import { isRecord } from '../core/values';
 import type { AnyModel } from './models';
 
-/** Why the query that is being made may be across accounts; undefined where it may not. */
-let permission: string | undefined;
+/** Whether the query that is being made may be across accounts. */
+let isPermitted = false;
 
 /**
  * Lets `work` make queries of user data across accounts, for a reason that is given by name. Only
  * those that it makes before it returns: storage that follows promises would slow all of them.
  */
-export function acrossAccounts<T>(why: string, work: () => T): T {
-  permission = why;
+export function acrossAccounts<T>(_why: string, work: () => T): T {
+  isPermitted = true;
   try {
     return work();
   } finally {
-    permission = undefined;
+    isPermitted = false;
   }
 }
 
@@ -82,7 +82,7 @@ export function guardUserData(model: AnyModel): void {
     const original = methods[name];
     if (!original) return;
     methods[name] = function guarded(this: unknown, ...args: unknown[]) {
-      if (permission === undefined && !allows(args)) {
+      if (!isPermitted && !allows(args)) {
         throw new UnscopedQueryError(
           `${model.modelName}.${name} must name the account: user data is only read and written by userId.`,
         );

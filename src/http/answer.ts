@@ -3,8 +3,7 @@ import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 
 import { etagOf } from '../core/content';
-import { success } from '../fields/joi';
-import type { Operation } from '../plugins/operation';
+import { hasEtag, type Operation } from '../plugins/operation';
 import { codingFor, sendContent } from '../plugins/send-content';
 import type { CallResult } from '../plugins/transport';
 
@@ -14,7 +13,7 @@ export async function answer(
   operation: Operation,
   outcome: CallResult,
 ): Promise<void> {
-  const { status, type = 'application/json', schema } = operation.response;
+  const { status, type = 'application/json' } = operation.response;
   if ('value' in outcome || 'json' in outcome) {
     ctx.status = 'status' in outcome ? outcome.status : status;
     ctx.type = type;
@@ -24,8 +23,7 @@ export async function answer(
     } else {
       ctx.body = operation.response.type ? outcome.value : JSON.stringify(outcome.value);
     }
-    const isRecord = operation.method !== 'GET' && ctx.status < 300 && schema !== success;
-    if (isRecord) ctx.set('ETag', etagOf(String(ctx.body)));
+    if (hasEtag(operation) && ctx.status < 300) ctx.set('ETag', etagOf(String(ctx.body)));
     return;
   }
   ctx.set('Cache-Control', 'private, no-cache');

@@ -218,6 +218,17 @@ export function withStates(operations: readonly Operation[]): Operation[] {
   });
 }
 
+/** Whether answers of an operation depend on who asks, and can be asked for on a condition. */
+export function isConditional({ access, method }: Operation): boolean {
+  return method === 'GET' && !('public' in access);
+}
+
+/** Whether good answers of an operation carry an ETag: all but those that show nothing. */
+export function hasEtag(operation: Operation): boolean {
+  const { method, response } = operation;
+  return method === 'GET' ? isConditional(operation) : response.schema !== success;
+}
+
 /** `GET /api/records`: how messages and logs name an operation. */
 export function operationName(operation: { method: string; path: string }): string {
   return `${operation.method} ${operation.path}`;

@@ -15,7 +15,7 @@ const sessions: ClientHttp2Session[] = [];
 
 beforeAll(async () => {
   tls = tlsSettings();
-  // Answers that are kept wait for nobody.
+  // Cached answers are there at once.
   service = await startService({ env: { ANSWER_CACHE_MB: '0' } });
   server = createHttpServer(service.app.requestListener(), tls.settings);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
