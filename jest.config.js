@@ -20,7 +20,7 @@ module.exports = {
   reporters: ['default', '<rootDir>/test/support/jest/closing-line.js'],
   // Generous: a machine that is busy with other things must not make a right answer look wrong.
   testTimeout: 120_000,
-  // On two processors: about three wait for processes while the others compute.
-  maxWorkers: 5,
+  // On two processors: about four wait for processes while the others compute.
+  maxWorkers: 6,
   testSequencer: '<rootDir>/test/support/jest/sequencer.js',
 };
