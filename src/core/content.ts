@@ -6,7 +6,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 export const CODINGS = ['br', 'gzip'] as const;
 export type Coding = (typeof CODINGS)[number];
 
-/** What is shorter is sent as it is: compressing it saves no packet. In bytes. */
+/** What is shorter is sent and stored as it is: compressing it gains little. In bytes. */
 export const MIN_COMPRESSED = 1024;
 
 /** Beyond this brotli takes several times as long for a tenth less. */
@@ -24,6 +24,7 @@ export async function compress(body: Buffer, coding: Coding): Promise<Buffer> {
 
 /** Short buffers, and those of zlib, are slices that keep many kilobytes from being freed. */
 function inOwnMemory(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength === bytes.length) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);
   return copy;

@@ -2,7 +2,7 @@
 const INVISIBLE = /(?! )[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** The first character of a text that cannot be seen, as `U+202E`; a space between others can. */
-export function invisibleCharacter(text: string): string | undefined {
+function invisibleCharacter(text: string): string | undefined {
   const [first] = text.match(INVISIBLE) ?? [];
   return first === undefined ? undefined : codePointOf(first);
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
+import { gunzip } from 'node:zlib';
 
 import { type Model, mongo, Schema } from 'mongoose';
 
+import { compress, MIN_COMPRESSED } from '../core/content';
 import { ApiError, idempotencyConflict, idempotencyMismatch } from '../core/errors';
 import { hostSettings } from '../core/host-settings';
 import type { Settings } from '../core/settings';
@@ -15,10 +16,6 @@ import { dayOf, IdempotencyUsage, idempotencyUsageModel } from './idempotency-us
 import { accountModel } from './models';
 import type { Transaction } from './transaction';
 
-/** Shorter bodies are stored as they are: compressing them gains little. */
-const COMPRESSED_FROM = 1024;
-
-const compress = promisify(gzip);
 const inflate = promisify(gunzip);
 
 /** The response to the first request under a key, for its retries. */
@@ -156,7 +153,10 @@ export class IdempotencyStore {
   async store(tx: Transaction, request: RequestIdentity, response: StoredResponse): Promise<void> {
     const { userId, key, fingerprint } = request;
     const document: IdempotencyKeyDocument = {
-      ...{ userId, key, request: fingerprint, status: response.status },
+      userId,
+      key,
+      request: fingerprint,
+      status: response.status,
       body: await compressed(response.body),
       createdAt: tx.now,
     };
@@ -202,7 +202,9 @@ export class IdempotencyStore {
 }
 
 async function compressed(body: string): Promise<string | mongo.Binary> {
-  return body.length < COMPRESSED_FROM ? body : new mongo.Binary(await compress(body));
+  return body.length < MIN_COMPRESSED
+    ? body
+    : new mongo.Binary(await compress(Buffer.from(body), 'gzip'));
 }
 
 async function inflated(body: string | mongo.Binary): Promise<string> {

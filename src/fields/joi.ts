@@ -133,7 +133,7 @@ const RFC3339 =
  * The instant of an RFC 3339 date-time with an offset, to the millisecond; undefined for anything
  * else, dates that no calendar has and instants outside the years 0 to 9999 included.
  */
-export function parseTimestamp(value: string): Date | undefined {
+function parseTimestamp(value: string): Date | undefined {
   const match = RFC3339.exec(value.toUpperCase());
   if (!match) return undefined;
   const [, year, month, day, hours, minutes, seconds, fraction = '', zone = 'Z'] = match;

@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 
 import { etagOf } from '../core/content';
 import { hasEtag, type Operation } from '../plugins/operation';
-import { codingFor, sendContent } from '../plugins/send-content';
+import { codingFor, sendContent, setEtag } from '../plugins/send-content';
 import type { CallResult } from '../plugins/transport';
 
 /** Writes what an operation answered into the response (docs/decisions.md, "Conditional requests"). */
@@ -32,9 +32,7 @@ export async function answer(
   if ('content' in outcome) {
     await sendContent(ctx, outcome.content, type);
   } else if ('unchanged' in outcome) {
-    const isCompressed = codingFor(ctx, Infinity) !== undefined;
-    ctx.set('ETag', isCompressed ? `W/${outcome.unchanged}` : outcome.unchanged);
-    ctx.vary('Accept-Encoding');
+    setEtag(ctx, outcome.unchanged, codingFor(ctx, Infinity));
     ctx.status = 304;
   } else {
     if (outcome.etag !== undefined) ctx.set('ETag', outcome.etag);

@@ -8,7 +8,7 @@ import type { RateLimiter } from '../calls/rate-limit';
 import { AUTH_FAILURES } from '../core/host-settings';
 
 /** The token of an `Authorization: Bearer` header; the scheme's case does not matter. */
-export function bearerToken(ctx: Context): string | undefined {
+function bearerToken(ctx: Context): string | undefined {
   return /^bearer +(\S+)$/i.exec(ctx.get('Authorization').trim())?.[1];
 }
 

@@ -4,7 +4,7 @@ import { createBrotliCompress, createGzip } from 'node:zlib';
 import type { Middleware } from 'koa';
 
 import { BROTLI_OPTIONS, type Coding, compress } from '../core/content';
-import { codingFor } from '../plugins/send-content';
+import { codingFor, setEtag } from '../plugins/send-content';
 
 /** Compresses what is long enough for clients that take it, and is not compressed already. */
 export const compression: Middleware = async (ctx, next) => {
@@ -16,7 +16,7 @@ export const compression: Middleware = async (ctx, next) => {
   ctx.vary('Accept-Encoding');
   const coding = codingFor(ctx, isWhole ? ctx.length : Infinity);
   if (coding === undefined) return;
-  if (ctx.res.hasHeader('ETag')) ctx.set('ETag', `W/${ctx.response.get('ETag')}`);
+  if (ctx.res.hasHeader('ETag')) setEtag(ctx, ctx.response.get('ETag'), coding);
   ctx.set('Content-Encoding', coding);
   ctx.body = isWhole ? await compress(Buffer.from(body), coding) : compressedStream(body, coding);
 };

@@ -5,8 +5,7 @@ import { CODINGS, type Coding, type Content, MIN_COMPRESSED, namesEtag } from '.
 /** Answers with content, compressed where the client takes that, or with 304 where it has it. */
 export async function sendContent(ctx: Context, content: Content, type: string): Promise<void> {
   const coding = codingFor(ctx, content.body.length);
-  ctx.set('ETag', coding === undefined ? content.etag : `W/${content.etag}`);
-  ctx.vary('Accept-Encoding');
+  setEtag(ctx, content.etag, coding);
   // Koa's own comparison never finds anything known to a client that also sends `no-cache`.
   if (namesEtag(ctx.get('If-None-Match'), content.etag)) {
     ctx.status = 304;
@@ -16,6 +15,12 @@ export async function sendContent(ctx: Context, content: Content, type: string):
   ctx.type = type;
   if (coding !== undefined) ctx.set('Content-Encoding', coding);
   ctx.body = body;
+}
+
+/** Names what an answer says; of the forms in which it may be sent, those compressed get a weak tag. */
+export function setEtag(ctx: Context, etag: string, coding: Coding | undefined): void {
+  ctx.set('ETag', coding === undefined ? etag : `W/${etag}`);
+  ctx.vary('Accept-Encoding');
 }
 
 /** How a body of this length is compressed for the client, if at all (RFC 9110, 12.5.3). */

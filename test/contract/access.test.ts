@@ -4,7 +4,7 @@ import accountsPlugin from '../../plugins/accounts';
 import { makeToken } from '../../plugins/accounts/token';
 import type { Operation } from '../../src/plugins/operation';
 import { gardenOf } from '../support/garden';
-import { type Ids, operationRows, validRequest } from '../support/operations';
+import { CLIENT_METHODS, type Ids, operationRows, validRequest } from '../support/operations';
 import { startService, type TestService } from '../support/service';
 import { bodyOf, expectError } from '../support/shapes';
 
@@ -27,7 +27,7 @@ async function tokenWith(scopes: readonly string[], expiresInSeconds = 3600) {
 /** Calls an operation with everything right, but for the header Authorization. */
 async function call(operation: Operation, authorization?: string): Promise<Response> {
   const request = validRequest(operation, await livingGarden());
-  const test = supertest(service.url)[METHODS[request.method]](request.path);
+  const test = supertest(service.url)[CLIENT_METHODS[request.method]](request.path);
   if (authorization !== undefined) test.set('Authorization', authorization);
   const response = await (request.body ? test.send(request.body) : test);
   if (request.method === 'DELETE' && response.status === 200) garden = undefined;
@@ -39,8 +39,6 @@ async function livingGarden(): Promise<Ids> {
   garden ??= await gardenOf(await service.user({ id: USER }));
   return garden;
 }
-
-const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
 
 const rows = operationRows();
 const closed = rows.filter(([, { access }]) => !('public' in access));
@@ -134,6 +132,8 @@ test.each(closed)('%s takes no token from the query string', async (_name, opera
   const { token } = await tokenWith([...service.app.scopes.keys()]);
   const { method, path, body } = validRequest(operation, await livingGarden());
   const separator = path.includes('?') ? '&' : '?';
-  const test = supertest(service.url)[METHODS[method]](`${path}${separator}access_token=${token}`);
+  const test = supertest(service.url)[CLIENT_METHODS[method]](
+    `${path}${separator}access_token=${token}`,
+  );
   expectRefused(await (body ? test.send(body) : test), ['unauthorized']);
 });

@@ -9,7 +9,7 @@ import { operationName } from '../../src/plugins/operation';
 import { callTool } from '../mcp/support';
 import { resetClock, setClock } from '../support/clock';
 import { gardenOf } from '../support/garden';
-import { type Ids, operationRows, validRequest } from '../support/operations';
+import { CLIENT_METHODS, type Ids, operationRows, validRequest } from '../support/operations';
 import { eventually } from '../support/processes';
 import { queriesOf } from '../support/profiler';
 import { startService, type TestService, type TestUser, userOf } from '../support/service';
@@ -63,14 +63,12 @@ async function expectFresh(moment: string): Promise<void> {
   }
 }
 
-const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
-
 test('whatever is written through one process, no process answers as it was before', async () => {
   await expectFresh('at first');
   for (const [index, [name, operation]] of writes.entries()) {
     const { method, path, body } = validRequest(operation, ids);
     const writer = userOf(index % 2 === 0 ? twin.url : service.url, user.id, user.token);
-    await writer[METHODS[method]](path, body).expect(operation.response.status);
+    await writer[CLIENT_METHODS[method]](path, body).expect(operation.response.status);
     await expectFresh(`after ${name}`);
     if (method === 'DELETE') ids = await gardenOf(user);
   }

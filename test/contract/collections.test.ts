@@ -4,10 +4,8 @@ import supertest from 'supertest';
 import { surfaceOf } from '../../src/app/surface';
 import { operationName } from '../../src/plugins/operation';
 import { gardenOf } from '../support/garden';
-import { operationRows, validRequest } from '../support/operations';
+import { CLIENT_METHODS, operationRows, validRequest } from '../support/operations';
 import { freshDatabase, startService, type TestService } from '../support/service';
-
-const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
 
 let service: TestService;
 const touched = new Set<string>();
@@ -35,7 +33,7 @@ test.each(operationRows())(
     const { path, body } = validRequest(operation, await gardenOf(user));
     touched.clear();
     const agent = supertest(service.url);
-    const call = agent[METHODS[operation.method]](path)
+    const call = agent[CLIENT_METHODS[operation.method]](path)
       .set('Authorization', `Bearer ${user.token}`)
       .set('Idempotency-Key', 'audit');
     const response = await call.send(body);

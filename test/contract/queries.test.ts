@@ -1,5 +1,5 @@
 import { gardenOf } from '../support/garden';
-import { type Ids, operationRows, validRequest } from '../support/operations';
+import { CLIENT_METHODS, type Ids, operationRows, validRequest } from '../support/operations';
 import { eventPage } from '../support/paging';
 import { type ProfiledQuery, queriesOf } from '../support/profiler';
 import { startService, type TestService, type TestUser } from '../support/service';
@@ -35,8 +35,6 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
-
 /** Queries that grow with what is stored rather than with what is asked. */
 function bad(queries: readonly ProfiledQuery[]): ProfiledQuery[] {
   return queries.filter(({ plan, sortsInMemory }) => plan.includes('COLLSCAN') || sortsInMemory);
@@ -51,7 +49,7 @@ const rows = operationRows().filter(([, { access }]) => !('public' in access));
 test.each(rows)('%s neither scans a collection nor sorts in memory', async (_name, operation) => {
   const { method, path, body } = validRequest(operation, await gardenOf(user));
   const queries = await queriesOf(service, async () => {
-    const test = user[METHODS[method]](path, body);
+    const test = user[CLIENT_METHODS[method]](path, body);
     await test.expect(operation.response.status);
   });
   expect(of('accounts', queries)).not.toEqual([]);

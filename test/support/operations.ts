@@ -19,6 +19,14 @@ export function operationRows(): [name: string, operation: Operation][] {
   return app.operations.map((operation) => [operationName(operation), operation]);
 }
 
+/** What clients call the methods of operations. */
+export const CLIENT_METHODS = {
+  GET: 'get',
+  POST: 'post',
+  PATCH: 'patch',
+  DELETE: 'delete',
+} as const;
+
 /** A field of a request, as its schema describes it. */
 export interface Field {
   name: string;
