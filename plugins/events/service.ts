@@ -4,7 +4,7 @@ import { asUuid, idText, newId, type StoredId, toStoredId } from '../../src/core
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Photos } from '../photos';
-import { plantNotFound, type Plants } from '../plants';
+import type { Plants } from '../plants';
 import { careEntries } from './derived/care-entries';
 import { careChanged } from './domain-events';
 import { eventNotFound } from './errors';
@@ -38,11 +38,12 @@ export class EventService {
   /** @throws ApiError plant_not_found, photo_not_found */
   async create(tx: Transaction, plantId: string, body: CreateEvent): Promise<EventView> {
     const { occurredAt = tx.now } = body;
-    const isThere = await this.#plants.recordCare(tx, plantId, {
+    await this.#plants.recordCare(tx, plantId, {
       lastEvent: occurredAt,
       ...(body.type === 'watered' ? { lastWatered: occurredAt } : {}),
     });
-    if (!isThere) throw plantNotFound.error();
+    // A plant that is not there is said before a photo that is not.
+    if (body.photoIds?.length) await this.#plants.exists(tx, plantId);
     const photos = await this.#photos.requireOwn(tx, body.photoIds ?? [], 'photoIds');
     const document: EventDocument = {
       ...event.toDocument(

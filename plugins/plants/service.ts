@@ -109,10 +109,11 @@ export class PlantService {
   /**
    * Records the moments of an event: only a later one than those known moves anything.
    *
-   * @returns whether there is such a plant
+   * @throws ApiError plant_not_found where there is none; at the latest at the end of `tx`
    */
-  recordCare(tx: Transaction, id: string, care: Partial<LastCare>): Promise<boolean> {
-    return this.#records.updateOne(tx, { _id: toStoredId(id) }, { $max: care });
+  async recordCare(tx: Transaction, id: string, care: Partial<LastCare>): Promise<void> {
+    const plant = { _id: toStoredId(id) };
+    await this.#records.updateExisting(tx, plant, { $max: care }, () => plantNotFound.error());
   }
 
   /** Sets when a plant was last cared for, whatever was known before. */

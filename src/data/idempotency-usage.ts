@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 
-import { rateLimited } from '../core/errors';
+import { type ApiError, rateLimited } from '../core/errors';
 import { DAY_MS } from '../core/time';
 import type { Database } from './database';
 import { type AccountScope, accountModel } from './models';
@@ -37,6 +37,8 @@ export class IdempotencyUsage {
   readonly #database: Database;
   readonly #usage: Records<IdempotencyUsageDocument, AccountScope>;
   readonly #maxBytes: number;
+  /** What an account has stored by now, as a transaction sees it. */
+  readonly #stored = new WeakMap<Transaction, number>();
 
   /** @param maxBytes how much an account may store on a day */
   constructor(database: Database, maxBytes: number) {
@@ -53,14 +55,21 @@ export class IdempotencyUsage {
   /** @throws ApiError rate_limited where it is more than an account may store on a day */
   async add(tx: Transaction, bytes: number): Promise<void> {
     const day = dayOf(tx.now);
+    const stored = await this.#added(tx, day, bytes);
+    if (stored > this.#maxBytes) throw tooMuch(day, tx.now);
+    this.#stored.set(tx, stored);
+  }
+
+  /** The first of a transaction learns what is stored, and the others are sent together. */
+  async #added(tx: Transaction, day: Date, bytes: number): Promise<number> {
     const update = { $inc: { bytes } };
-    const usage = await this.#usage.findOneAndUpdate(tx, { day }, update, { upsert: true });
-    if (!usage || usage.bytes <= this.#maxBytes) return;
-    const seconds = Math.ceil((day.getTime() + DAY_MS - tx.now.getTime()) / 1000);
-    throw rateLimited.error(
-      'The responses stored today for your requests with an Idempotency-Key take as much space as they may; try again tomorrow, or without the header.',
-      { headers: { 'Retry-After': String(seconds) } },
-    );
+    const known = this.#stored.get(tx);
+    if (known === undefined) {
+      const usage = await this.#usage.findOneAndUpdate(tx, { day }, update, { upsert: true });
+      return usage?.bytes ?? bytes;
+    }
+    await this.#usage.upsertMany(tx, [{ filter: { day }, update }]);
+    return known + bytes;
   }
 
   /** How many bytes an account has stored on a day. */
@@ -71,6 +80,14 @@ export class IdempotencyUsage {
   async set(tx: Transaction, day: Date, bytes: number): Promise<void> {
     await this.#usage.upsert(tx, { day }, { $set: { bytes } });
   }
+}
+
+function tooMuch(day: Date, now: Date): ApiError {
+  const seconds = Math.ceil((day.getTime() + DAY_MS - now.getTime()) / 1000);
+  return rateLimited.error(
+    'The responses stored today for your requests with an Idempotency-Key take as much space as they may; try again tomorrow, or without the header.',
+    { headers: { 'Retry-After': String(seconds) } },
+  );
 }
 
 /** The first moment of a moment's day, in UTC. */

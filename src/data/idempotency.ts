@@ -13,7 +13,8 @@ import { codeOf, isRecord, sortMembers } from '../core/values';
 import type { Database } from './database';
 import type { DerivedData } from './derived';
 import { dayOf, IdempotencyUsage, idempotencyUsageModel } from './idempotency-usage';
-import { accountModel } from './models';
+import { type AccountScope, accountModel } from './models';
+import type { Records } from './records';
 import type { Transaction } from './transaction';
 
 const inflate = promisify(gunzip);
@@ -80,6 +81,7 @@ export function fingerprintOf(method: string, path: string, body: unknown): stri
  */
 export class IdempotencyStore {
   readonly #model: Model<IdempotencyKeyDocument>;
+  readonly #records: Records<IdempotencyKeyDocument, AccountScope>;
   readonly #running = new Set<string>();
   readonly #database: Database;
   readonly #usage: IdempotencyUsage;
@@ -90,6 +92,7 @@ export class IdempotencyStore {
     this.#database = database;
     this.#keepMs = settings.of(hostSettings.idempotencyKeepHours) * HOUR_MS;
     this.#model = database.model(idempotencyKeyModel);
+    this.#records = database.records(idempotencyKeyModel);
     const maxBytes = settings.of(hostSettings.idempotencyMegabytes) * 1_000_000;
     this.#usage = new IdempotencyUsage(database, maxBytes);
   }
@@ -152,22 +155,18 @@ export class IdempotencyStore {
    */
   async store(tx: Transaction, request: RequestIdentity, response: StoredResponse): Promise<void> {
     const { userId, key, fingerprint } = request;
-    const document: IdempotencyKeyDocument = {
-      userId,
-      key,
+    const document = {
       request: fingerprint,
       status: response.status,
       body: await compressed(response.body),
       createdAt: tx.now,
     };
-    const bytes = mongo.BSON.calculateObjectSize(document);
+    const bytes = mongo.BSON.calculateObjectSize({ userId, key, ...document });
+    const stored = { ...document, bytes };
     await this.#usage.add(tx, bytes);
     // Replaces one that has expired but is not yet deleted; one that has not makes it fail.
-    await this.#model.replaceOne(
-      { userId, key, createdAt: { $lte: this.#oldest(tx.now) } },
-      { ...document, bytes },
-      { upsert: true, session: tx.session },
-    );
+    const expired = { key, createdAt: { $lte: this.#oldest(tx.now) } };
+    await this.#records.upsertMany(tx, [{ filter: expired, update: { $set: stored } }]);
   }
 
   async #storedOn({ userId, session }: Transaction, day: Date): Promise<number> {

@@ -4,6 +4,7 @@ import type { Identity } from '../core/identity';
 import type { CountRecords } from './derived';
 import type { DomainEvent } from './domain-event';
 import type { Listener } from './listener';
+import { PendingWrites } from './pending-writes';
 import type { Transaction } from './transaction';
 
 /** What transactions need of the program, which is not yet there when it is put together. */
@@ -40,6 +41,7 @@ export async function openTransaction(
   const usage: Record<string, number> = { ...account.usage };
   const unwritten: Record<string, number> = {};
   const collected = new CollectedPayloads();
+  const pending = new PendingWrites(session);
   const tx: Transaction = {
     userId,
     session,
@@ -55,7 +57,10 @@ export async function openTransaction(
         else await listener.handle(tx, payload as never);
       }
     },
-    flush: () => collected.handle(tx),
+    flush: async () => {
+      await collected.handle(tx);
+      await pending.flushAll();
+    },
     addUsage: (quota, by) => {
       add(unwritten, quota, by);
       add(usage, quota, by);
@@ -71,7 +76,7 @@ export async function openTransaction(
       add(usage, quota, 1);
     },
     finish: async () => {
-      await collected.handle(tx);
+      await tx.flush();
       if (Object.keys(unwritten).length === 0) return;
       await identity().addUsage(session, userId, unwritten);
     },

@@ -2,6 +2,7 @@ import type { ClientSession, Model, mongo } from 'mongoose';
 
 import { acrossAccounts } from './guard';
 import type { SharedScope } from './models';
+import { type PendingWrite, PendingWrites, sendWrites } from './pending-writes';
 
 type Filter<T> = mongo.Filter<T>;
 type Update<T> = mongo.UpdateFilter<T>;
@@ -19,15 +20,21 @@ const BATCH = 50;
  * The records of a model, within a scope: on user data the account's id becomes part of every
  * filter. Reads go through the driver, which costs half of what hydrated documents do; inserts of
  * single records are validated by the Mongoose model.
+ *
+ * In a transaction, writes that answer nothing wait for others to be sent with (see
+ * {@link PendingWrites}).
  */
 export class Records<T extends object, Scope extends SharedScope> {
   readonly #collection: mongo.Collection<T>;
+  /** The same, for writes that wait with those of other models. */
+  readonly #untyped: mongo.Collection;
   readonly #model: Model<T>;
 
   constructor(model: Model<T>) {
     this.#model = model;
     // Mongoose's collection passes each method on to the driver's; its type is merely looser.
     this.#collection = model.collection as unknown as mongo.Collection<T>;
+    this.#untyped = model.collection as unknown as mongo.Collection;
   }
 
   /** All that match; ids come as bare Buffers ({@link StoredId}), which saves a third of the CPU. */
@@ -36,6 +43,7 @@ export class Records<T extends object, Scope extends SharedScope> {
     filter: Filter<T> = {},
     { sort = {}, limit = 0, projection }: FindOptions = {},
   ): Promise<T[]> {
+    await this.#flush(scope);
     const found = await this.#collection
       .find(scoped(scope, filter), {
         ...sessionOf(scope),
@@ -55,6 +63,7 @@ export class Records<T extends object, Scope extends SharedScope> {
     filter: Filter<T>,
     { sort = {} }: Pick<FindOptions, 'sort'> = {},
   ): AsyncGenerator<T[]> {
+    await this.#flush(scope);
     const found = this.#collection
       .find(scoped(scope, filter), { ...sessionOf(scope), promoteBuffers: true })
       .sort({ ...sort })
@@ -72,6 +81,7 @@ export class Records<T extends object, Scope extends SharedScope> {
     filter: Filter<T>,
     { sort, projection }: Omit<FindOptions, 'limit'> = {},
   ): Promise<T | undefined> {
+    await this.#flush(scope);
     const found = await this.#collection.findOne(scoped(scope, filter), {
       ...sessionOf(scope),
       ...(sort ? { sort: { ...sort } } : {}),
@@ -85,22 +95,25 @@ export class Records<T extends object, Scope extends SharedScope> {
     return (await this.findOne(scope, filter, { projection: { _id: 1 } })) !== undefined;
   }
 
-  count(scope: Scope, filter: Filter<T> = {}): Promise<number> {
+  async count(scope: Scope, filter: Filter<T> = {}): Promise<number> {
+    await this.#flush(scope);
     return this.#collection.countDocuments(scoped(scope, filter), sessionOf(scope));
   }
 
   /** The distinct values of a field. */
-  distinct(scope: Scope, field: string): Promise<unknown[]> {
+  async distinct(scope: Scope, field: string): Promise<unknown[]> {
+    await this.#flush(scope);
     return this.#collection.distinct(field, scoped(scope, {}), sessionOf(scope));
   }
 
   /** What an aggregation over the matching records answers; ids come as bare Buffers. */
-  aggregate<Result extends object>(
+  async *aggregate<Result extends object>(
     scope: Scope,
     filter: Filter<T>,
     stages: readonly object[],
-  ): AsyncIterable<Result> {
-    return this.#collection.aggregate<Result>([{ $match: scoped(scope, filter) }, ...stages], {
+  ): AsyncGenerator<Result> {
+    await this.#flush(scope);
+    yield* this.#collection.aggregate<Result>([{ $match: scoped(scope, filter) }, ...stages], {
       ...sessionOf(scope),
       promoteBuffers: true,
       allowDiskUse: true,
@@ -109,18 +122,38 @@ export class Records<T extends object, Scope extends SharedScope> {
   }
 
   async insert(scope: Scope, record: T): Promise<void> {
-    await new this.#model(record).save(sessionOf(scope));
+    const document = new this.#model(record);
+    await document.validate();
+    await this.#send(scope, [{ write: { insertOne: { document: document.toBSON() } } }]);
   }
 
   /** Inserts many records, in any order, without the model's validation. */
   async insertBulk(scope: Scope, records: readonly T[]): Promise<void> {
+    await this.#flush(scope);
     // The driver would make an `_id` for a record without one; all have theirs.
     const documents = records as mongo.OptionalUnlessRequiredId<T>[];
     await this.#collection.insertMany(documents, { ...sessionOf(scope), ordered: false });
   }
 
+  /**
+   * Updates a record that has to be there; in a transaction that is known only at its end.
+   *
+   * @param missing the error where it is not there
+   */
+  async updateExisting(
+    scope: Scope,
+    filter: Filter<T>,
+    update: Update<T>,
+    missing: () => Error,
+  ): Promise<void> {
+    await this.#send(scope, [
+      { write: { updateOne: { filter: scoped(scope, filter), update } }, missing },
+    ]);
+  }
+
   /** Answers whether a record matched. */
   async updateOne(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<boolean> {
+    await this.#flush(scope);
     const { matchedCount } = await this.#collection.updateOne(
       scoped(scope, filter),
       update,
@@ -131,6 +164,7 @@ export class Records<T extends object, Scope extends SharedScope> {
 
   /** Updates a record, or inserts it when none matches; answers whether it is new. */
   async upsert(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<boolean> {
+    await this.#flush(scope);
     const { upsertedCount } = await this.#collection.updateOne(scoped(scope, filter), update, {
       ...sessionOf(scope),
       upsert: true,
@@ -145,6 +179,7 @@ export class Records<T extends object, Scope extends SharedScope> {
     update: Update<T>,
     options: { upsert?: boolean; returnDocument?: 'after' | 'before' } = {},
   ): Promise<T | undefined> {
+    await this.#flush(scope);
     const found = await this.#collection.findOneAndUpdate(scoped(scope, filter), update, {
       ...sessionOf(scope),
       returnDocument: 'after',
@@ -155,11 +190,13 @@ export class Records<T extends object, Scope extends SharedScope> {
   }
 
   async updateMany(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<void> {
+    await this.#flush(scope);
     await this.#collection.updateMany(scoped(scope, filter), update, sessionOf(scope));
   }
 
   /** Answers whether a record matched. */
   async deleteOne(scope: Scope, filter: Filter<T>): Promise<boolean> {
+    await this.#flush(scope);
     const { deletedCount } = await this.#collection.deleteOne(
       scoped(scope, filter),
       sessionOf(scope),
@@ -168,6 +205,7 @@ export class Records<T extends object, Scope extends SharedScope> {
   }
 
   async deleteMany(scope: Scope, filter: Filter<T>): Promise<void> {
+    await this.#flush(scope);
     await this.#collection.deleteMany(scoped(scope, filter), sessionOf(scope));
   }
 
@@ -176,12 +214,11 @@ export class Records<T extends object, Scope extends SharedScope> {
     scope: Scope,
     upserts: readonly { filter: Filter<T>; update: Update<T> }[],
   ): Promise<void> {
-    if (upserts.length === 0) return;
-    await this.#collection.bulkWrite(
+    await this.#send(
+      scope,
       upserts.map(({ filter, update }) => ({
-        updateOne: { filter: scoped(scope, filter), update, upsert: true },
+        write: { updateOne: { filter: scoped(scope, filter), update, upsert: true } },
       })),
-      sessionOf(scope),
     );
   }
 
@@ -189,6 +226,17 @@ export class Records<T extends object, Scope extends SharedScope> {
   async findAcrossAccounts(why: string, filter: Filter<T> = {}): Promise<T[]> {
     // As in `find`.
     return acrossAccounts(why, () => this.#collection.find(filter).toArray()) as Promise<T[]>;
+  }
+
+  /** Sends what was to be sent before. */
+  async #flush({ session }: SharedScope): Promise<void> {
+    await PendingWrites.of(session)?.flush(this.#untyped);
+  }
+
+  async #send({ session }: SharedScope, writes: readonly PendingWrite[]): Promise<void> {
+    const pending = PendingWrites.of(session);
+    if (pending) pending.add(this.#untyped, writes);
+    else await sendWrites(this.#untyped, writes, session);
   }
 }
 

@@ -12,7 +12,10 @@ export interface Transaction {
   readonly now: Date;
   /** Calls the listeners of all plugins, in the order in which plugins require each other. */
   emit<Payload>(event: DomainEvent<Payload>, payload: Payload): Promise<void>;
-  /** Lets the listeners that collect handle what was emitted, before what they keep is read. */
+  /**
+   * Lets the listeners that collect handle what was emitted, before what they keep is read, and
+   * sends the writes that wait for others.
+   */
   flush(): Promise<void>;
   /** Adds to what counts against a quota; negative to free places. Written before the commit. */
   addUsage(quota: string, by: number): void;

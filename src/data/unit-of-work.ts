@@ -80,6 +80,7 @@ export class UnitOfWork {
     try {
       await this.run(userId, async (tx) => {
         outcome = { value: await work(tx) };
+        await tx.flush();
         throw undo;
       });
     } catch (error) {

@@ -1,0 +1,87 @@
+import type { ClientSession, mongo } from 'mongoose';
+
+/** A write that is sent later, with others. */
+export interface PendingWrite {
+  write:
+    | { insertOne: { document: object } }
+    | { updateOne: { filter: object; update: object; upsert?: boolean } };
+  /** The error where an update matches no document. */
+  missing?: () => Error;
+}
+
+const bySession = new WeakMap<ClientSession, PendingWrites>();
+
+/**
+ * The writes of a transaction whose outcome nobody waits for: those to a collection are sent in one
+ * command, in their order, before that collection is next read or written, or at the end. By
+ * session, so that no query of the transaction can pass them by.
+ */
+export class PendingWrites {
+  readonly #byCollection = new Map<mongo.Collection, PendingWrite[]>();
+  readonly #session: ClientSession;
+
+  constructor(session: ClientSession) {
+    this.#session = session;
+    bySession.set(session, this);
+  }
+
+  /** Those of a transaction in progress; undefined for other sessions. */
+  static of(session: ClientSession | undefined): PendingWrites | undefined {
+    return session && bySession.get(session);
+  }
+
+  add(collection: mongo.Collection, writes: readonly PendingWrite[]): void {
+    const pending = this.#byCollection.get(collection);
+    if (pending) pending.push(...writes);
+    else if (writes.length > 0) this.#byCollection.set(collection, [...writes]);
+  }
+
+  has(collection: mongo.Collection): boolean {
+    return this.#byCollection.has(collection);
+  }
+
+  /** Sends those to a collection. @throws as {@link sendWrites} does */
+  async flush(collection: mongo.Collection): Promise<void> {
+    const pending = this.#byCollection.get(collection);
+    if (!pending) return;
+    this.#byCollection.delete(collection);
+    await sendWrites(collection, pending, this.#session);
+  }
+
+  async flushAll(): Promise<void> {
+    for (const collection of [...this.#byCollection.keys()]) await this.flush(collection);
+  }
+}
+
+/**
+ * Sends writes to a collection, in their order.
+ *
+ * @throws what `missing` answers for one that matched nothing: MongoDB counts the matches of a
+ *   command and not of each of its writes, so it may be that of another
+ */
+export async function sendWrites(
+  collection: mongo.Collection,
+  writes: readonly PendingWrite[],
+  session: ClientSession | undefined,
+): Promise<void> {
+  for (const group of groupsOf(writes)) {
+    const { matchedCount } = await collection.bulkWrite(
+      // What sends them has checked them against the type of its documents.
+      group.map(({ write }) => write as mongo.AnyBulkWriteOperation),
+      session ? { session } : {},
+    );
+    const missing = group[0]?.missing;
+    if (missing && matchedCount < group.length) throw missing();
+  }
+}
+
+/** Splits writes, in their order, where those that have to match begin or end. */
+function groupsOf(writes: readonly PendingWrite[]): PendingWrite[][] {
+  const groups: PendingWrite[][] = [];
+  for (const write of writes) {
+    const group = groups.at(-1);
+    if (group && !group[0]?.missing === !write.missing) group.push(write);
+    else groups.push([write]);
+  }
+  return groups;
+}
