@@ -34,7 +34,7 @@ export class Records<T extends object, Scope extends SharedScope> {
     this.#model = model;
     // Mongoose's collection passes each method on to the driver's; its type is merely looser.
     this.#collection = model.collection as unknown as mongo.Collection<T>;
-    this.#untyped = model.collection as unknown as mongo.Collection;
+    this.#untyped = model.collection;
   }
 
   /** All that match; ids come as bare Buffers ({@link StoredId}), which saves a third of the CPU. */
