@@ -7,6 +7,7 @@ export interface MongodbCommand {
   collection: string | undefined;
   /** The session that it belongs to, in hexadecimal. */
   session: string | undefined;
+  inTransaction: boolean;
   bytes: Buffer;
 }
 
@@ -23,10 +24,12 @@ export function commandOf(bytes: Buffer): MongodbCommand | undefined {
   const document = mongo.BSON.deserialize(bytes.subarray(DOCUMENT_AT, DOCUMENT_AT + length));
   const [name = ''] = Object.keys(document);
   const collection: unknown = document[name];
-  const { lsid } = document as { lsid?: { id: mongo.UUID } }; // As the protocol has it.
+  // As the protocol has them.
+  const { lsid, autocommit } = document as { lsid?: { id: mongo.UUID }; autocommit?: boolean };
   return {
     name,
     collection: typeof collection === 'string' ? collection : undefined,
+    inTransaction: autocommit === false,
     session: lsid && Buffer.from(lsid.id.buffer).toString('hex'),
     bytes,
   };

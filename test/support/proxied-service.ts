@@ -1,5 +1,5 @@
 import { eventually } from './processes';
-import { freshDatabase, startService, type TestService } from './service';
+import { freshDatabase, type ServiceOptions, startService, type TestService } from './service';
 import { TcpProxy } from './tcp-proxy';
 
 /** A service with a proxy between it and MongoDB. */
@@ -11,11 +11,17 @@ export interface ProxiedService {
 }
 
 /** Starts one without Redis. */
-export async function startProxiedService(): Promise<ProxiedService> {
+export async function startProxiedService(
+  options: Pick<ServiceOptions, 'jobs'> = {},
+): Promise<ProxiedService> {
   const uri = new URL(freshDatabase());
   const proxy = await TcpProxy.start(decodeURIComponent(uri.hostname));
   uri.host = `127.0.0.1:${proxy.port}`;
-  const service = await startService({ mongodbUri: uri.toString(), redisUrl: null });
+  const service = await startService({
+    ...options,
+    mongodbUri: uri.toString(),
+    redisUrl: null,
+  });
   return {
     service,
     proxy,
