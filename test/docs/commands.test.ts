@@ -61,7 +61,10 @@ test('docs/commands.md is what each operation asks of MongoDB, hot and cold', as
     const cold = await commandsOf(call);
     const hot = method === 'GET' ? (await commandsOf(call)).join(', ') : '-';
     lines.push(`| ${operationName(operation)} | ${hot} | ${cold.join(', ')} |`);
-    if (method === 'DELETE') ids = await gardenOf(user);
+    if (method !== 'DELETE') continue;
+    // What is deleted leaves work behind that reads would meet.
+    user = await proxied.service.user();
+    ids = await gardenOf(user);
   }
   const table = ['| operation | hot | cold |', '| --- | --- | --- |', ...lines];
   const current = `${INTRODUCTION}${table.join('\n')}\n`;
