@@ -5,7 +5,7 @@ SHELL := bash
 
 SOURCES := $(shell find src plugins -name '*.ts' ! -name '*.test.ts') tsconfig.json tsconfig.build.json
 
-.PHONY: help install build run cli seed test test-network test-soak test-hostile test-watch dev lint format typecheck bench-tools audit docs clean
+.PHONY: help install build run cli seed test test-network test-soak test-hostile test-watch dev lint format typecheck bench bench-tools audit docs clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ format: node_modules/.installed ## bring all files into shape
 
 typecheck: node_modules/.installed ## check types
 	@npm run --silent typecheck
+
+bench: dist/.built ## compare with the same on Fastify, on Express and on no framework; renews docs/performance.md
+	@node --require ./test/servers/register.cjs test/bench/bench.ts
 
 bench-tools: node_modules/.installed ## compare what a tool call costs with REST
 	@node --require ./test/servers/register.cjs test/bench/tools.ts

@@ -1,0 +1,26 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+import type { Report } from './report';
+
+const ROOT = path.resolve(__dirname, '../..');
+
+test('make bench finds the same answers everywhere, and writes what it measured', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'plant-care-bench-docs-'));
+  const short = { BENCH_ACCOUNTS: '1', BENCH_SECONDS: '0.05', BENCH_ROUNDS: '1' };
+  const env = { ...process.env, ...short, BENCH_DOCS: folder };
+  await promisify(execFile)('make', ['bench'], { cwd: ROOT, env });
+  const report = JSON.parse(
+    await readFile(path.join(folder, 'performance.json'), 'utf8'),
+  ) as Report;
+  for (const { perSecond, ratio, cpuMicroseconds } of report.rows) {
+    expect([perSecond, ratio, cpuMicroseconds].every((figure) => figure >= 0)).toBe(true);
+  }
+  const document = await readFile(path.join(folder, 'performance.md'), 'utf8');
+  expect(document).toContain('| list of 50 plants | this server, hot |');
+  expect(await readFile(path.join(folder, 'performance.svg'), 'utf8')).toContain('</svg>');
+  await rm(folder, { recursive: true });
+});

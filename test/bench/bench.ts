@@ -1,0 +1,178 @@
+/**
+ * Compares this server as it ships with programs that do the same on a framework or on none: on
+ * the same data, once their answers were compared, and in turns, since no machine stays the same
+ * for long. Writes docs/performance.md, .json and .svg; elsewhere with BENCH_DOCS.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+
+import accountsPlugin from '../../plugins/accounts';
+import demoPlugin from '../../plugins/demo';
+import { type Program, startProgram } from '../../src/app/program';
+import { type Load, median, percentile, type Sample, type Target } from './load';
+import { ServingProgram } from './programs';
+import { type Figures, type Row, writeReport } from './report';
+import { type Gardener, type Subject, subjectsOf } from './subjects';
+
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 2);
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 7);
+const DOCS = process.env['BENCH_DOCS'] ?? path.resolve(__dirname, '../../docs');
+const PEERS = ['bare', 'fastify', 'express'];
+const ACCOUNTS = Number(process.env['BENCH_ACCOUNTS'] ?? 16);
+const GARDEN = { tier: 'pro', plants: 50, events: 1500, seed: 7 } as const;
+
+/** Limits that are counted as ever, and never met. */
+const LIMITS = {
+  RATE_LIMIT_PLANTS_CREATE_MAX: '100000000',
+  RATE_LIMIT_WRITES_MAX: '100000000',
+  RATE_LIMIT_READS_MAX: '100000000',
+  TIER_PRO_PLANTS: '100000000',
+};
+
+/** One contender of a comparison, and what it is asked. */
+interface Contender {
+  name: string;
+  target: Target;
+  samples: readonly Sample[];
+}
+
+/** Accounts with a garden each, written as operators write demo data. */
+async function gardeners({ app }: Program, server: Target): Promise<Gardener[]> {
+  const silent = { advance: () => undefined, stop: () => undefined };
+  const all: Gardener[] = [];
+  for (let index = 0; index < ACCOUNTS; index += 1) {
+    const userId = `gardener-${index}`;
+    await app.exportsOf(demoPlugin).write({ ...GARDEN, user: userId }, silent);
+    const { token } = await app.exportsOf(accountsPlugin).createToken({
+      userId,
+      scopes: [...app.scopes.keys()],
+      name: 'bench',
+      expiresInSeconds: 24 * 3600,
+    });
+    const { text } = await server.send(listOf(token));
+    const [plant] = JSON.parse(text) as { id: string }[]; // The list of plants.
+    all.push({ token, plantId: plant?.id ?? '' });
+  }
+  return all;
+}
+
+function listOf(token: string): Sample {
+  const headers = { authorization: `Bearer ${token}` };
+  return { method: 'GET', path: '/api/plants', headers };
+}
+
+/** @throws Error where contenders do not answer the same, but for the cursor, which is opaque */
+async function compareAnswers(subject: Subject, targets: readonly Target[]): Promise<void> {
+  const [sample] = subject.samples;
+  if (!subject.isComparable || !sample) return;
+  const [ours, ...others] = await Promise.all(
+    targets.map(async (target) => {
+      const { text } = await target.send(sample);
+      return JSON.parse(text.replace(/"nextCursor":"[^"]*"/, '"nextCursor":null')) as unknown;
+    }),
+  );
+  others.forEach((other, index) => {
+    if (isDeepStrictEqual(ours, other)) return;
+    throw new Error(`${targets[index + 1]?.name ?? ''} answers otherwise: ${subject.name}.`);
+  });
+}
+
+/** Loads all contenders in turns; the first round only warms them up. */
+async function inTurns(contenders: readonly Contender[]): Promise<Load[][]> {
+  const loads: Load[][] = contenders.map(() => []);
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    for (let turn = 0; turn < contenders.length; turn += 1) {
+      const index = (round + turn) % contenders.length;
+      const contender = contenders[index];
+      const load = await contender?.target.load(contender.samples, SECONDS);
+      if (round > 0 && load) loads[index]?.push(load);
+    }
+  }
+  return loads;
+}
+
+function figuresOf(loads: readonly Load[], base: readonly Load[]): Figures {
+  const ratios = loads.map(({ rate }, round) => rate / (base[round]?.rate ?? NaN));
+  const times = loads.flatMap((load) => load.times).sort((a, b) => a - b);
+  return {
+    ratio: median(ratios),
+    lowest: Math.min(...ratios),
+    highest: Math.max(...ratios),
+    perSecond: median(loads.map(({ rate }) => rate)),
+    cpuMicroseconds: median(loads.map(({ cpu }) => cpu)),
+    p50: percentile(times, 0.5),
+    p99: percentile(times, 0.99),
+  };
+}
+
+async function measure(
+  subject: Subject,
+  servers: { hot: Target; cold: Target },
+  peers: readonly Target[],
+): Promise<Row[]> {
+  await compareAnswers(subject, [servers.hot, servers.cold, ...peers]);
+  const contenders: Contender[] = [
+    ...peers.map((target) => ({ name: target.name, target, samples: subject.samples })),
+    ...subject.ways.map(({ name, samples, isCold }) => {
+      return { name, target: isCold ? servers.cold : servers.hot, samples };
+    }),
+  ];
+  const loads = await inTurns(contenders);
+  const [bare = []] = loads;
+  return contenders.map(({ name }, index) => ({
+    subject: subject.name,
+    contender: name,
+    isPeer: index < peers.length,
+    ...figuresOf(loads[index] ?? [], bare),
+  }));
+}
+
+async function main(): Promise<void> {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'plant-care-bench-'));
+  const env = { DATA_DIR: dataDir, ...LIMITS };
+  const started: ServingProgram[] = [];
+  const start = async (starting: Promise<ServingProgram>): Promise<Target> => {
+    const program = await starting;
+    started.push(program);
+    return program.target;
+  };
+  try {
+    const hot = await start(ServingProgram.server('this server', env));
+    const program = await startProgram({ role: 'tool', env: { ...process.env, ...env } });
+    const { mongodbUri, redisUrl = '' } = program.servers;
+    const given = { MONGODB_URI: mongodbUri, REDIS_URL: redisUrl };
+    const cold = await start(
+      ServingProgram.server('this server, cold', { ...LIMITS, ...given, ANSWER_CACHE_MB: '0' }),
+    );
+    const peers: Target[] = [];
+    for (const peer of PEERS) peers.push(await start(ServingProgram.peer(peer, mongodbUri)));
+    const users = await gardeners(program, hot);
+    await program.stop();
+    const { etag } = await hot.send(listOf(users[0]?.token ?? ''));
+    const rows: Row[] = [];
+    for (const subject of subjectsOf(users, etag)) {
+      process.stdout.write(`${subject.name}\n`);
+      const measured = await measure(subject, { hot, cold }, peers);
+      rows.push(...measured);
+      for (const { contender, ratio, lowest, highest } of measured) {
+        const spread = `${lowest.toFixed(2)} to ${highest.toFixed(2)}`;
+        process.stdout.write(`  ${contender.padEnd(28)} ${ratio.toFixed(2)} (${spread})\n`);
+      }
+    }
+    const memory = [...peers, hot].map(({ name, memory: megabytes }) => ({ name, megabytes }));
+    writeReport(DOCS, { seconds: SECONDS, rounds: ROUNDS, rows, memory });
+  } finally {
+    for (const program of started.reverse()) await program.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+main().then(
+  () => process.exit(),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? '') : String(error)}\n`);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+
+import { Pool } from 'undici';
+
+/** A request that is sent again and again. */
+export interface Sample {
+  method: 'GET' | 'POST';
+  path: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: object;
+}
+
+/** What some seconds of load showed. */
+export interface Load {
+  /** Requests answered in a second. */
+  rate: number;
+  /** Times until the whole answer was there, in ms, ascending. */
+  times: number[];
+  /** Processor time of the server for a request, in µs. */
+  cpu: number;
+}
+
+const CONNECTIONS = 16;
+const MS_PER_TICK = 10;
+
+/** A server under load, and the process that it is. */
+export class Target {
+  readonly name: string;
+  readonly #pool: Pool;
+  readonly #pid: number;
+
+  constructor(name: string, url: string, pid: number) {
+    this.name = name;
+    this.#pid = pid;
+    this.#pool = new Pool(url, { connections: CONNECTIONS, pipelining: 1 });
+  }
+
+  /** @throws Error where the answer is neither a success nor a 304 */
+  async send({ method, path, headers = {}, body }: Sample): Promise<Answer> {
+    const answer = await this.#pool.request({
+      method,
+      path,
+      headers: body ? { ...headers, 'content-type': 'application/json' } : headers,
+      body: body ? JSON.stringify(body) : null,
+    });
+    const text = await answer.body.text();
+    const { statusCode: status, headers: answered } = answer;
+    if (status >= 300 && status !== 304) {
+      throw new Error(`${this.name} answers ${method} ${path} with ${status}: ${text}`);
+    }
+    return { status, text, etag: String(answered['etag'] ?? '') };
+  }
+
+  /** Sends samples in turns over all connections for some seconds. */
+  async load(samples: readonly Sample[], seconds: number): Promise<Load> {
+    const started = performance.now();
+    const end = started + seconds * 1000;
+    const cpuBefore = cpuOf(this.#pid);
+    const times: number[] = [];
+    const connection = async (first: number): Promise<void> => {
+      for (let turn = first; performance.now() < end; turn += CONNECTIONS) {
+        const sample = samples[turn % samples.length];
+        if (!sample) throw new Error('There is nothing to send.');
+        const sent = performance.now();
+        await this.send(sample);
+        times.push(performance.now() - sent);
+      }
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, (_, index) => connection(index)));
+    const took = performance.now() - started;
+    const cpu = ((cpuOf(this.#pid) - cpuBefore) * 1000) / times.length;
+    return { rate: (times.length / took) * 1000, times: times.sort((a, b) => a - b), cpu };
+  }
+
+  /** Resident memory of the process in MB. */
+  get memory(): number {
+    const status = readFileSync(`/proc/${this.#pid}/status`, 'utf8');
+    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close();
+  }
+}
+
+export interface Answer {
+  status: number;
+  text: string;
+  etag: string;
+}
+
+/** Processor time of a process in ms. */
+function cpuOf(pid: number): number {
+  // After the name, which may hold spaces: user and system time are the 12th and 13th.
+  const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(/\) (?=[^)]*$)/);
+  const parts = fields.split(' ');
+  return (Number(parts[11]) + Number(parts[12])) * MS_PER_TICK;
+}
+
+/** The value below which a part of ascending values lies. */
+export function percentile(values: readonly number[], part: number): number {
+  return values[Math.min(values.length - 1, Math.floor(values.length * part))] ?? NaN;
+}
+
+/** The middle of values in any order. */
+export function median(values: readonly number[]): number {
+  return percentile(
+    values.toSorted((a, b) => a - b),
+    0.5,
+  );
+}
