@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { operationName } from '../../src/plugins/operation';
+import { type Operation, operationName } from '../../src/plugins/operation';
 import { gardenOf } from '../support/garden';
+import { filtersOf, type MongodbCommand } from '../support/mongodb-commands';
 import { CLIENT_METHODS, fullRequest, operationRows } from '../support/operations';
 import { type ProxiedService, startProxiedService } from '../support/proxied-service';
-import type { TestUser } from '../support/service';
 
 const FILE = path.resolve(__dirname, '../../docs/commands.md');
 
@@ -21,50 +21,77 @@ adds a look-up before the transaction, and to it what the account has stored tod
 
 `;
 
+/** What a sharded cluster keeps collections by (docs/scaling.md), where it is not `userId`. */
+const SHARD_KEYS = new Map([
+  ['accounts', '_id'],
+  ['tokens', 'hash'],
+]);
+
+/** A few records that belong to nobody stay on one shard. */
+const UNSHARDED = 'announcements';
+
 let proxied: ProxiedService;
-let user: TestUser;
 
 beforeAll(async () => {
   proxied = await startProxiedService({ jobs: false });
-  user = await proxied.service.user();
 });
 afterAll(() => proxied.close());
 
 /** The commands that are sent while `work` runs. */
-async function commandsOf(work: () => Promise<unknown>): Promise<string[]> {
-  const sent: { text: string; inTransaction: boolean }[] = [];
-  proxied.proxy.onCommand(({ name, collection, inTransaction }) => {
-    if (name !== 'hello' && name !== 'endSessions' && collection !== FIXTURE) {
-      const text = collection === undefined ? name : `${collection}.${name}`;
-      sent.push({ text, inTransaction });
-    }
+async function sentDuring(work: () => Promise<unknown>): Promise<MongodbCommand[]> {
+  const sent: MongodbCommand[] = [];
+  proxied.proxy.onCommand((command) => {
+    const { name, collection } = command;
+    if (name !== 'hello' && name !== 'endSessions' && collection !== FIXTURE) sent.push(command);
     return undefined;
   });
   await work();
   proxied.proxy.restore();
-  return sent.map(({ text, inTransaction }, index) => {
-    const opens = inTransaction && sent[index - 1]?.inTransaction !== true;
-    const closes = inTransaction && sent[index + 1]?.inTransaction !== true;
+  return sent;
+}
+
+function textsOf(commands: readonly MongodbCommand[]): string[] {
+  return commands.map(({ name, collection, inTransaction }, index) => {
+    const text = collection === undefined ? name : `${collection}.${name}`;
+    const opens = inTransaction && commands[index - 1]?.inTransaction !== true;
+    const closes = inTransaction && commands[index + 1]?.inTransaction !== true;
     return `${opens ? '[' : ''}${text}${closes ? ']' : ''}`;
   });
 }
 
-test('docs/commands.md is what each operation asks of MongoDB, hot and cold', async () => {
+/** Calls each operation that needs a token with every field; reads a second time, when it is hot. */
+async function* calls(): AsyncGenerator<{
+  operation: Operation;
+  cold: MongodbCommand[];
+  hot: MongodbCommand[];
+}> {
+  let user = await proxied.service.user();
   let ids = await gardenOf(user);
-  const lines = [];
   for (const [, operation] of operationRows()) {
     if ('public' in operation.access || operation.path.startsWith(`/api/${FIXTURE}`)) continue;
     const { method, path: target, body } = fullRequest(operation, ids);
     const call = () => user[CLIENT_METHODS[method]](target, body).expect(operation.response.status);
     // Moves the revision, and so makes all that was answered old.
     await user.photo();
-    const cold = await commandsOf(call);
-    const hot = method === 'GET' ? (await commandsOf(call)).join(', ') : '-';
-    lines.push(`| ${operationName(operation)} | ${hot} | ${cold.join(', ')} |`);
+    const cold = await sentDuring(call);
+    const hot = method === 'GET' ? await sentDuring(call) : [];
+    yield { operation, cold, hot };
     if (method !== 'DELETE') continue;
     // What is deleted leaves work behind that reads would meet.
     user = await proxied.service.user();
     ids = await gardenOf(user);
+  }
+}
+
+test('docs/commands.md is what each operation asks of MongoDB, hot and cold', async () => {
+  const lines = [];
+  for await (const { operation, cold, hot } of calls()) {
+    const cells = [
+      operationName(operation),
+      textsOf(hot).join(', ') || '-',
+      textsOf(cold).join(', '),
+    ];
+    lines.push(`| ${cells.join(' | ')} |`);
   }
   const table = ['| operation | hot | cold |', '| --- | --- | --- |', ...lines];
   const current = `${INTRODUCTION}${table.join('\n')}\n`;
@@ -72,13 +99,29 @@ test('docs/commands.md is what each operation asks of MongoDB, hot and cold', as
   expect(readFileSync(FILE, 'utf8')).toBe(current);
 });
 
+test('whatever an operation asks for, one account says on which shard it is', async () => {
+  const elsewhere: string[] = [];
+  for await (const { operation, cold } of calls()) {
+    for (const command of cold) {
+      const { name, collection } = command;
+      if (collection === undefined || collection === UNSHARDED) continue;
+      const key = SHARD_KEYS.get(collection) ?? 'userId';
+      const isOnOneShard = filtersOf(command).every((filter) => typeof filter[key] === 'string');
+      if (!isOnOneShard) elsewhere.push(`${operationName(operation)}: ${collection}.${name}`);
+    }
+  }
+  expect(elsewhere).toEqual([]);
+});
+
 test('events that are logged at once share their commands', async () => {
+  const user = await proxied.service.user();
   const plant = await user.plant();
+  await user.event(plant.id);
   const log = (count: number) =>
-    commandsOf(() => Promise.all(Array.from({ length: count }, () => user.event(plant.id))));
+    sentDuring(() => Promise.all(Array.from({ length: count }, () => user.event(plant.id))));
+  const inTransactions = (commands: readonly MongodbCommand[]) =>
+    commands.filter(({ inTransaction }) => inTransaction).length;
   // The first goes ahead alone; all that come meanwhile travel together.
-  const inTransactions = (commands: readonly string[]) =>
-    commands.filter((command) => !command.includes('accounts.find')).length;
   const one = inTransactions(await log(1));
   expect(inTransactions(await log(40))).toBeLessThan(6 * one);
 });

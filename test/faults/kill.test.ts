@@ -1,6 +1,6 @@
 import { mongo } from 'mongoose';
 
-import { Client, record, records } from '../support/client';
+import { Client } from '../support/client';
 import { differencesOf } from '../support/differences';
 import { kill as killProcess, ownProcess, until } from '../support/processes';
 import {
@@ -12,7 +12,7 @@ import {
   runningServers,
   tokensOf,
 } from '../support/real-server';
-import { eventsOf, type Scene, Writer } from './writers';
+import { expectExactly, type Scene, Writer } from './writers';
 
 const USERS = ['ann', 'bob', 'eve'];
 const KILLS = [
@@ -78,17 +78,7 @@ test('ten kills of the server and of MongoDB lose and double nothing that was ac
   expect(scene.faults).toEqual([]);
 
   for (const [user, token] of tokens.entries()) {
-    const client = new Client(scene.url, token);
-    const plants = records((await client.send('GET', '/api/plants')).body);
-    const kept = (writers[user] ?? []).map((writer) => writer.kept);
-    const names = (list: { name?: unknown }[]) => list.map(({ name }) => name).sort();
-    expect(names(plants)).toEqual(names(kept));
-    for (const { plantId, events } of kept) {
-      expect(await eventsOf(client, plantId)).toEqual(events);
-    }
-    const totalEvents = kept.reduce((sum, { events }) => sum + events.size, 0);
-    const insights = record((await client.send('GET', '/api/insights')).body);
-    expect(insights['overview']).toMatchObject({ totalPlants: plants.length, totalEvents });
+    await expectExactly(new Client(scene.url, token), writers[user] ?? []);
   }
   await asOperator(dataDir, async (app) => {
     for (const user of USERS) expect(await differencesOf(app, user)).toEqual([]);

@@ -126,6 +126,20 @@ export class Writer {
   }
 }
 
+/** Expects that an account has what was acknowledged to its writers, and nothing else. */
+export async function expectExactly(client: Client, writers: readonly Writer[]): Promise<void> {
+  const plants = records((await client.send('GET', '/api/plants')).body);
+  const kept = writers.map((writer) => writer.kept);
+  const names = (list: readonly { name?: unknown }[]) => list.map(({ name }) => name).sort();
+  expect(names(plants)).toEqual(names(kept));
+  for (const { plantId, events } of kept) {
+    expect(await eventsOf(client, plantId)).toEqual(events);
+  }
+  const totalEvents = kept.reduce((sum, { events }) => sum + events.size, 0);
+  const insights = record((await client.send('GET', '/api/insights')).body);
+  expect(insights['overview']).toMatchObject({ totalPlants: plants.length, totalEvents });
+}
+
 /** Every event of a plant: its text by its id. */
 export async function eventsOf(client: Client, plantId: string): Promise<Map<string, string>> {
   const path = `/api/plants/${plantId}/events?limit=100`;

@@ -1,5 +1,7 @@
 import { mongo } from 'mongoose';
 
+import { isRecord } from '../../src/core/values';
+
 /** A command as it is sent to MongoDB. */
 export interface MongodbCommand {
   name: string;
@@ -33,4 +35,42 @@ export function commandOf(bytes: Buffer): MongodbCommand | undefined {
     session: lsid && Buffer.from(lsid.id.buffer).toString('hex'),
     bytes,
   };
+}
+
+// Sections after the first: a kind, a length, a name, and documents up to that length.
+const SEQUENCE = 1;
+
+/** What a command on a collection looks for or inserts: a filter or document for each. */
+export function filtersOf({ name, bytes }: MongodbCommand): Record<string, unknown>[] {
+  const body = documentAt(bytes, DOCUMENT_AT);
+  const all = [...listOf(body['updates']), ...listOf(body['deletes']), ...sequenceOf(bytes)];
+  if (name === 'insert') return [...listOf(body['documents']), ...all];
+  if (all.length > 0) return all.map(({ q }) => asRecord(q));
+  const [first] = listOf(body['pipeline']);
+  return [asRecord(body['filter'] ?? body['query'] ?? first?.['$match'])];
+}
+
+function sequenceOf(bytes: Buffer): Record<string, unknown>[] {
+  const start = DOCUMENT_AT + bytes.readInt32LE(DOCUMENT_AT);
+  if (bytes[start] !== SEQUENCE) return [];
+  const end = start + 1 + bytes.readInt32LE(start + 1);
+  const documents = [];
+  let at = bytes.indexOf(0, start + 5) + 1;
+  while (at < end) {
+    documents.push(documentAt(bytes, at));
+    at += bytes.readInt32LE(at);
+  }
+  return documents;
+}
+
+function documentAt(bytes: Buffer, at: number): Record<string, unknown> {
+  return mongo.BSON.deserialize(bytes.subarray(at, at + bytes.readInt32LE(at)));
+}
+
+function listOf(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.map(asRecord) : [];
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {};
 }

@@ -123,7 +123,15 @@ export function databaseOf(dataDir: string): string {
 }
 
 /** Works on the database of a running server from outside of it, as the CLI does. */
-export async function asOperator<T>(dataDir: string, work: (app: App) => Promise<T>): Promise<T> {
+export function asOperator<T>(dataDir: string, work: (app: App) => Promise<T>): Promise<T> {
+  return asOperatorOf(databaseOf(dataDir), work);
+}
+
+/** The same on any database. */
+export async function asOperatorOf<T>(
+  mongodbUri: string,
+  work: (app: App) => Promise<T>,
+): Promise<T> {
   const silent = new Writable({
     write: (_chunk, _encoding, done) => {
       done();
@@ -131,7 +139,7 @@ export async function asOperator<T>(dataDir: string, work: (app: App) => Promise
   });
   const app = new App({ plugins: loadPlugins(), env: {}, log: pino(silent) });
   try {
-    await app.connect({ mongodbUri: databaseOf(dataDir) });
+    await app.connect({ mongodbUri });
     return await work(app);
   } finally {
     await app.close();
@@ -144,13 +152,20 @@ export function tokensOf(
   users: readonly string[],
   tier: Tier = 'pro',
 ): Promise<string[]> {
-  return asOperator(dataDir, (app) =>
-    Promise.all(
-      users.map(async (userId) => {
-        const scopes = [...app.scopes.keys()];
-        const wanted = { userId, tier, scopes, name: 'test', expiresInSeconds: 7200 };
-        return (await app.exportsOf(accountsPlugin).createToken(wanted)).token;
-      }),
-    ),
+  return asOperator(dataDir, (app) => makeTokens(app, users, tier));
+}
+
+/** The same through a program that is connected already. */
+export function makeTokens(
+  app: App,
+  users: readonly string[],
+  tier: Tier = 'pro',
+): Promise<string[]> {
+  return Promise.all(
+    users.map(async (userId) => {
+      const scopes = [...app.scopes.keys()];
+      const wanted = { userId, tier, scopes, name: 'test', expiresInSeconds: 7200 };
+      return (await app.exportsOf(accountsPlugin).createToken(wanted)).token;
+    }),
   );
 }
