@@ -36,9 +36,8 @@ export function loadPlugins(
     try {
       const manifest = manifestOf(each);
       const fault = manifestSchemaFault(name, manifest);
-      if (fault === undefined)
-        plugins.push(manifest as Plugin); // Its shape was just checked.
-      else faults.push(fault);
+      if (fault !== undefined) faults.push(fault);
+      else plugins.push(manifest as Plugin); // Its shape was just checked.
     } catch (error) {
       faults.push(`plugins/${name}: ${whyNotLoaded(error)}`);
     }

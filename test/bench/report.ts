@@ -31,7 +31,7 @@ export interface Report {
   memory: readonly { name: string; megabytes: number }[];
 }
 
-/** Writes performance.md, performance.json and performance.svg to a folder. */
+/** Writes what was found to a folder, as text, as data and as a picture. */
 export function writeReport(folder: string, report: Report): void {
   mkdirSync(folder, { recursive: true });
   const write = (ending: string, text: string): void => {

@@ -53,7 +53,7 @@ const DRIVER_CALLS: Readonly<Record<string, (filter: Filter) => unknown>> = {
   aggregate: (filter) => driver.aggregate([{ $match: filter }]),
   bulkWrite: (filter) => driver.bulkWrite([{ updateOne: { filter, update: set } }]),
   // Deprecated, and there all the same.
-  // eslint-disable-next-line @typescript-eslint/no-deprecated
+  // oxlint-disable-next-line typescript/no-deprecated
   count: (filter) => driver.count(filter),
   countDocuments: (filter) => driver.countDocuments(filter),
   deleteMany: (filter) => driver.deleteMany({ ...filter, size: -1 }),
