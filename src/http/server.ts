@@ -6,8 +6,8 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { methodNotAllowed, validationError } from '../core/errors';
-import { hostSettings, readSettingsFile } from '../core/host-settings';
-import { type Settings, SettingsError } from '../core/settings';
+import { hostSettings, NO_PAIR } from '../core/host-settings';
+import { readSettingsFile, type Settings, SettingsError } from '../core/settings';
 import { Connections } from './connections';
 import { parserError, sendError, writeError } from './error-responses';
 import { defaultLimits, type HttpLimits } from './limits';
@@ -82,10 +82,10 @@ function tlsOptions(settings: Settings) {
   const certFile = settings.of(hostSettings.tlsCertFile);
   const keyFile = settings.of(hostSettings.tlsKeyFile);
   if (certFile === undefined || keyFile === undefined) return undefined;
-  const cert = readSettingsFile(hostSettings.tlsCertFile, certFile);
-  const key = readSettingsFile(hostSettings.tlsKeyFile, keyFile);
+  const cert = readSettingsFile(hostSettings.tlsCertFile.name, certFile);
+  const key = readSettingsFile(hostSettings.tlsKeyFile.name, keyFile);
   if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
-    throw new SettingsError('TLS_KEY_FILE is not the private key of TLS_CERT_FILE.');
+    throw new SettingsError([NO_PAIR]);
   }
   return {
     cert,
