@@ -24,12 +24,7 @@ import { Metrics } from '../http/metrics';
 import { routes } from '../http/routes';
 import type { Host } from '../plugins/host';
 import type { Operation } from '../plugins/operation';
-import {
-  type Contribution,
-  type Plugin,
-  type SeedKind,
-  type SetUpPlugin,
-} from '../plugins/plugin';
+import { type Contribution, type Plugin, type SeedKind, type SetUpPlugin } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/reference';
 import { requirePlugin, setUpPlugins } from '../plugins/setup';
 import type { ApiDescription, Transport } from '../plugins/transport';

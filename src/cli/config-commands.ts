@@ -70,5 +70,6 @@ Examples:
 }
 
 function textOf(value: ShownSetting['value']): string {
-  return value === null ? '' : [value].flat().join(',');
+  if (Array.isArray(value)) return value.join(',');
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

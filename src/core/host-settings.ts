@@ -164,12 +164,9 @@ export const hostRules: readonly SettingsRule[] = [
     const cert = settings.of(tlsCertFile);
     const key = settings.of(tlsKeyFile);
     const isWrong = cert !== undefined && key !== undefined && !isPair(cert, key);
-    return isWrong ? NO_PAIR : undefined;
+    return isWrong ? `${tlsKeyFile.name} is not the private key of ${tlsCertFile.name}` : undefined;
   },
 ];
-
-/** What is said of a certificate and a key that do not belong together. */
-export const NO_PAIR = `${hostSettings.tlsKeyFile.name} is not the private key of ${hostSettings.tlsCertFile.name}`;
 
 /** Budgets of the host itself; plugins add their own. All are calls a minute. */
 export const HOST_BUDGETS: Readonly<Record<string, Setting<number>>> = {
