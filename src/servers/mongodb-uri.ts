@@ -59,6 +59,7 @@ async function checkMongodb(given: string): Promise<string> {
     const hello = await Promise.race([answer, late]);
     if (hello === undefined) throw new Error('timed out');
     if (hello['setName'] !== undefined || hello['msg'] === 'isdbgrid') return uri;
+    if (hello['isreplicaset'] === true) throw new Error('its replica set is not initiated yet');
   } catch (error) {
     throw whyNot(error, given);
   } finally {
