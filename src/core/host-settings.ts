@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { mongo } from 'mongoose';
 
 import {
   originsSetting,
@@ -14,7 +15,8 @@ import {
   privateKeyFile,
   writableFolder,
 } from './file-schemas';
-import { maskUri } from './redact';
+import { maskUri, redact } from './redact';
+import { reasonOf } from './values';
 
 /** `*`, and the origins of apps that are no pages of the web, such as capacitor://localhost. */
 const anyOrigin: OtherOrigins = {
@@ -30,6 +32,20 @@ function optional(
 ): Setting<string | undefined> {
   return new Setting<string | undefined>(name, schema, undefined, description, mask);
 }
+
+/** Not a URI by the RFC: it may list several hosts. Which options there are the driver knows. */
+const mongodbUri = Joi.string()
+  .pattern(/^mongodb(\+srv)?:\/\/[^\s/]+/)
+  .messages({ 'string.pattern.base': '{{#label}} must be a mongodb:// or mongodb+srv:// URI' })
+  .custom((uri: string, helpers) => {
+    try {
+      new mongo.MongoClient(uri);
+      return uri;
+    } catch (error) {
+      const reason = redact(reasonOf(error), uri);
+      return helpers.message({ custom: '{{#label}} cannot be used: {{#reason}}' }, { reason });
+    }
+  });
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
@@ -61,10 +77,7 @@ export const hostSettings = {
   mongodbUri: optional(
     'MONGODB_URI',
     'A replica set or sharded cluster to use instead of an own mongod',
-    // Not a URI by the RFC: it may list several hosts.
-    Joi.string()
-      .pattern(/^mongodb(\+srv)?:\/\/[^\s/]+/)
-      .messages({ 'string.pattern.base': '{{#label}} must be a mongodb:// or mongodb+srv:// URI' }),
+    mongodbUri,
     maskUri,
   ),
   redisUrl: optional(

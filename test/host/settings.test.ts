@@ -140,6 +140,12 @@ test.each<[string, string, string | RegExp]>([
   ['HOST', 'not a host', 'HOST must be a valid hostname'],
   ['MONGODB_URI', 'http://example.com', 'MONGODB_URI must be a mongodb:// or mongodb+srv:// URI'],
   ['MONGODB_URI', 'localhost:27017', 'MONGODB_URI must be a mongodb:// or mongodb+srv:// URI'],
+  [
+    'MONGODB_URI',
+    'mongodb://db/?retries=1',
+    'MONGODB_URI cannot be used: option retries is not supported',
+  ],
+  ['MONGODB_URI', 'mongodb://db:0x/', /^MONGODB_URI cannot be used: /],
   ['REDIS_URL', 'localhost:6379', /^REDIS_URL must be a valid uri/],
   ['LOG_LEVEL', 'loud', /^LOG_LEVEL must be one of /],
   ['IDEMPOTENCY_KEEP_HOURS', '23', 'IDEMPOTENCY_KEEP_HOURS must be greater than or equal to 24'],
@@ -177,6 +183,16 @@ test('what is said of an address does not repeat it, for it may hold a password'
   const faults = faultsOf({ MONGODB_URI: 'http://u:hunter2@h', REDIS_URL: 'http://u:hunter2@h' });
   expect(faults).toHaveLength(2);
   expect(faults.join()).not.toContain('hunter2');
+  for (const uri of [
+    'u:hunter2@h/?retries=1',
+    'u:hunter2/3@h/x',
+    'u:%hunter2@h',
+    'u:hunter2@h:x',
+  ]) {
+    const [fault] = faultsOf({ MONGODB_URI: `mongodb://${uri}` });
+    expect(fault).toMatch(/^MONGODB_URI cannot be used: /);
+    expect(fault).not.toContain('hunter2');
+  }
 });
 
 test('all faults are named at once, a line each', () => {

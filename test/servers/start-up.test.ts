@@ -70,7 +70,7 @@ test('an index that is there with other options is said in one sentence', async 
     await client.db().dropDatabase();
     await client.close();
   });
-  await client.db().collection('tokens').createIndex({ hash: 1 });
+  await client.db().collection('tokens').createIndex({ hash: 1 }, {}, {});
   expect(await refusalOf({ MONGODB_URI: uri, REDIS_URL })).toEqual({
     code: 1,
     said: expect.stringMatching(
