@@ -1,103 +1,36 @@
-import closeWithGrace from 'close-with-grace';
-import type { AddressInfo, Server } from 'node:net';
+import { createRequire } from 'node:module';
 
-import { exitOf } from './cli/exit';
-import { closeHttpServer, createHttpServer } from './http/server';
-import { killAfter, prepareExit } from './app/exit';
-import { type Program, startProgram } from './app/program';
-import { ServersError } from './servers';
-import { hostSettings } from './core/host-settings';
-import type { Settings } from './core/settings';
+import { IDENTITY } from './core/project';
+import type { serve } from './serve';
 
-/** How long the program may take to stop, whatever hangs. */
-const GRACE_MS = 14_500;
-/** When it is killed that has not even ended by then. */
-const KILL_MS = 14_800;
-/** How many connections may wait to be accepted: beyond it they are neither served nor refused. */
-const BACKLOG = 4096;
-/** How much of that requests in progress may take to end. */
-const DRAIN_MS = 4000;
+const HELP = `Usage: node dist/src/main.js [options]
 
-async function serve(): Promise<void> {
-  // A reader that is gone ends nothing but the output.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  let report = (line: string): void => {
-    process.stderr.write(`${line}\n`);
-  };
-  const starting = startProgram({
-    role: 'server',
-    env: process.env,
-    progress: (line) => {
-      report(line);
-    },
-  });
-  let server: Server | undefined;
-  // From the start: a program that is stopped while it fetches MongoDB leaves nothing behind either.
-  const closing = closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ err }) => {
-    killAfter(KILL_MS);
-    const program = await starting;
-    if (err) program.log.fatal({ err }, 'The program stops because of an error');
-    program.app.beginClosing();
-    if (server) await closeHttpServer(server, DRAIN_MS);
-    await program.stop();
-    await prepareExit();
-  });
-  try {
-    const program = await starting;
-    // From now on there is a log, and what its servers do belongs there.
-    report = (line) => {
-      program.log.warn(line);
-    };
-    server = createHttpServer(program.app.requestListener(), program.app.settings);
-    await listen(server, program.app.settings);
-    server.on('error', (error) => {
-      program.log.error({ err: error }, 'A connection could not be accepted');
-    });
-    await announce(program, server);
-  } catch (error) {
-    closing.uninstall();
-    await starting.then(
-      (program) => program.stop(),
-      () => undefined,
+Serves the plant care API until SIGTERM or SIGINT; SIGHUP reads the TLS certificate anew. Settings
+are environment variables: npm run --silent cli -- config show
+
+Options:
+  --welcome   the first time, load a demo garden and say what to try
+  --version   print the version
+  --help      print this
+`;
+
+const OPTIONS = ['--welcome', '--version', '--help'];
+
+/** Does what is asked for; the program itself is loaded only to be served. */
+async function main(args: readonly string[]): Promise<void> {
+  const unknown = args.find((arg) => !OPTIONS.includes(arg));
+  if (unknown !== undefined) {
+    process.stderr.write(
+      `There is no option ${unknown}; add --help to see those that there are.\n`,
     );
-    throw error;
+    process.exitCode = 2;
+  } else if (args.includes('--help')) process.stdout.write(HELP);
+  else if (args.includes('--version')) process.stdout.write(`${IDENTITY.version}\n`);
+  else {
+    // Its own sibling, in the sources as in the build.
+    const server = createRequire(__filename)('./serve') as { serve: typeof serve };
+    await server.serve({ welcome: args.includes('--welcome') });
   }
 }
 
-/** Says that the service is ready, where, and to a new user what to try first. */
-async function announce({ app, servers, log }: Program, server: Server): Promise<void> {
-  app.metrics.collectProcessFigures();
-  app.startJobs();
-  const { address, port } = server.address() as AddressInfo; // It listens on TCP.
-  const scheme = app.settings.of(hostSettings.tlsCertFile) === undefined ? 'http' : 'https';
-  const url = `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
-  log.info({ url, notes: servers.notes }, 'The service is ready');
-  process.stdout.write(`Plant care API ready at ${url}\n`);
-  if (!process.argv.includes('--welcome')) return;
-  for (const line of await app.welcome(url)) process.stdout.write(`${line}\n`);
-}
-
-async function listen(server: Server, settings: Settings): Promise<void> {
-  const port = settings.of(hostSettings.port);
-  const host = settings.of(hostSettings.host);
-  await new Promise<void>((resolve, reject) => {
-    const refuse = (error: NodeJS.ErrnoException): void => {
-      const reason =
-        error.code === 'EADDRINUSE'
-          ? `Port ${port} on ${host} is in use; set PORT to another one.`
-          : `Cannot listen on ${host} port ${port}: ${error.message}`;
-      reject(new ServersError(reason));
-    };
-    server.once('error', refuse);
-    server.listen({ port, host, backlog: BACKLOG }, () => {
-      server.off('error', refuse);
-      resolve();
-    });
-  });
-}
-
-serve().catch((error: unknown) => {
-  const { exitCode, message } = exitOf(error);
-  if (message !== undefined) process.stderr.write(`${message}\n`);
-  process.exitCode = exitCode;
-});
+void main(process.argv.slice(2));

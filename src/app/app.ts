@@ -10,9 +10,9 @@ import { Quotas } from '../calls/quotas';
 import { RateLimiter } from '../calls/rate-limit';
 import { RedisConnection } from '../calls/redis-connection';
 import { hostErrors } from '../core/errors';
-import { hostSettings, pairedSettings } from '../core/host-settings';
+import { hostSettings } from '../core/host-settings';
 import type { Identity } from '../core/identity';
-import { Settings } from '../core/settings';
+import type { Settings } from '../core/settings';
 import { HOUR_MS } from '../core/time';
 import { Availability } from '../data/availability';
 import { Database } from '../data/database';
@@ -24,19 +24,14 @@ import { Metrics } from '../http/metrics';
 import { routes } from '../http/routes';
 import type { Host } from '../plugins/host';
 import type { Operation } from '../plugins/operation';
-import {
-  type Contribution,
-  type Plugin,
-  type SeedKind,
-  settingsOf,
-  type SetUpPlugin,
-} from '../plugins/plugin';
+import { type Contribution, type Plugin, type SeedKind, type SetUpPlugin } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/reference';
 import { requirePlugin, setUpPlugins } from '../plugins/setup';
 import type { ApiDescription, Transport } from '../plugins/transport';
 import { JobRunner } from './jobs';
 import { rebuildAll } from './reconcile';
 import { loadSeeds, SEEDS_FOLDER } from './seeds';
+import { readSettings } from './settings';
 
 interface AppOptions {
   plugins: readonly Plugin[];
@@ -77,11 +72,7 @@ export class App {
   constructor(options: AppOptions) {
     const { plugins, env, log } = options;
     this.#options = options;
-    this.settings = new Settings(
-      [...Object.values(hostSettings), ...plugins.flatMap(settingsOf)],
-      env,
-      pairedSettings,
-    );
+    this.settings = readSettings(plugins, env);
     this.scopes = scopesOf(plugins);
     this.#quotas = new Quotas(
       new Map(plugins.flatMap(({ quotas = {} }) => Object.entries(quotas))),

@@ -7,9 +7,15 @@ const THREAD_WORK = /^(FSReq|GetAddrInfo|GetNameInfo)/;
 const PATIENCE_MS = 500;
 const CHECK_MS = 10;
 
-/** Kills the process after `ms`, whatever its main thread waits for by then. */
-export function killAfter(ms: number): void {
-  const script = `setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${ms})`;
+/** How long before the end of its time a process exits by itself, and is killed where that hangs. */
+const EXIT_MS = 500;
+const KILL_MS = 200;
+
+/** Ends the process, with an exit code of failure, within `ms`, whatever it waits for by then. */
+export function exitWithin(ms: number): void {
+  setTimeout(() => process.exit(1), ms - EXIT_MS).unref();
+  // The main thread may hang.
+  const script = `setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${ms - KILL_MS})`;
   new Worker(script, { eval: true }).unref();
 }
 

@@ -27,6 +27,8 @@ interface ProgramOptions {
   env: NodeJS.ProcessEnv;
   plugins?: readonly Plugin[];
   progress?: Progress;
+  /** Aborted when what was started is not wanted any more. */
+  stopping?: AbortSignal;
 }
 
 /**
@@ -35,7 +37,7 @@ interface ProgramOptions {
  * @throws SettingsError, LoaderError or ServersError, whose messages are for the operator
  */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
-  const { role, env, plugins = loadPlugins(), progress } = options;
+  const { role, env, plugins = loadPlugins(), progress, stopping } = options;
   const { log, dropped } = openLog(env);
   const app = new App({ plugins, env, log });
   app.metrics.count(
@@ -51,7 +53,16 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
       redisUrl: settings.of(hostSettings.redisUrl),
       mongodBinary: settings.of(hostSettings.mongodBinary),
     },
-    { role, ...(progress ? { progress } : {}) },
+    {
+      role,
+      ...(progress ? { progress } : {}),
+      // A command is for somebody who can call it again.
+      waitMs: role === 'server' ? settings.of(hostSettings.startupTimeoutSeconds) * 1000 : 0,
+      onWait: (line) => {
+        log.warn(line);
+      },
+      ...(stopping ? { stopping } : {}),
+    },
   );
   const stop = async (): Promise<void> => {
     try {

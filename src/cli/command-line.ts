@@ -6,7 +6,9 @@ import type { CommandLine, CommandResult, ProgressBar, RunningApp } from '../plu
 import type { Plugin } from '../plugins/plugin';
 import { openLog } from '../app/log';
 import { type Program, startProgram } from '../app/program';
+import { readSettings } from '../app/settings';
 import { hostSettings } from '../core/host-settings';
+import type { Settings } from '../core/settings';
 import { EXIT } from './exit';
 
 /** Work of a command that the host itself adds, and that reaches what plugins need not. */
@@ -19,7 +21,9 @@ export class CommandRunner implements CommandLine {
   readonly scopes: ReadonlyMap<string, string>;
   /** How the command ended, once it has. */
   exitCode: number = EXIT.done;
+  /** The server's settings would have it log more than people want to read beside a result. */
   readonly #env: NodeJS.ProcessEnv;
+  readonly #givenEnv: NodeJS.ProcessEnv;
   readonly #plugins: readonly Plugin[];
 
   constructor(
@@ -29,6 +33,7 @@ export class CommandRunner implements CommandLine {
   ) {
     this.#plugins = plugins;
     this.scopes = scopesOf(plugins);
+    this.#givenEnv = env;
     this.#env = { ...env, LOG_LEVEL: env[hostSettings.logLevel.name] || 'warn' };
   }
 
@@ -60,7 +65,7 @@ export class CommandRunner implements CommandLine {
         },
       });
       // The result is printed even if the servers then do not stop as they should.
-      this.#print(await work(program, runningApp(program)));
+      this.print(await work(program, runningApp(program)));
     } catch (error) {
       // An error that comes of the servers being stopped is of no interest.
       await untilExit(interruption.signal);
@@ -74,14 +79,27 @@ export class CommandRunner implements CommandLine {
 
   /** Does work that needs the plugins set up, and no server. */
   runOffline(work: (app: App) => CommandResult): void {
-    this.#print(
+    this.print(
       work(new App({ plugins: this.#plugins, env: this.#env, log: openLog(this.#env).log })),
     );
   }
 
-  #print({ result, text, exitCode = EXIT.done }: CommandResult): void {
-    const isJson = this.program.opts<{ json?: boolean }>().json === true;
-    process.stdout.write(`${isJson ? JSON.stringify(result) : text}\n`);
+  /**
+   * The settings that a server would have here.
+   *
+   * @throws SettingsError
+   */
+  serverSettings(): Settings {
+    return readSettings(this.#plugins, this.#givenEnv);
+  }
+
+  /** Whether the result is wanted as JSON. */
+  get isJson(): boolean {
+    return this.program.opts<{ json?: boolean }>().json === true;
+  }
+
+  print({ result, text, exitCode = EXIT.done }: CommandResult): void {
+    process.stdout.write(`${this.isJson ? JSON.stringify(result) : text}\n`);
     this.exitCode = exitCode;
   }
 }

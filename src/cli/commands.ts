@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 
+import { IDENTITY } from '../core/project';
 import { loadPlugins } from '../plugins/loader';
 import { CommandRunner } from './command-line';
 import { hostCommands } from './host-commands';
@@ -29,6 +30,7 @@ function rootCommand(): Command {
 
 Commands work on the data of DATA_DIR (or MONGODB_URI), whether the server runs or not, and read the same environment variables as the server does.`,
       )
+      .version(IDENTITY.version, '--version', 'print the version of the program')
       .option('--json', 'print the result as one line of JSON, the last of standard output')
       // Commands inherit what is set before they are added.
       .configureHelp({ showGlobalOptions: true })

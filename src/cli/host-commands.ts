@@ -6,6 +6,7 @@ import { reconcile, type Reconciliation } from '../app/reconcile';
 import { loadSeeds, SEEDS_FOLDER } from '../app/seeds';
 import { auditCommands } from './audit-commands';
 import type { CommandRunner } from './command-line';
+import { configCommands } from './config-commands';
 import { EXIT } from './exit';
 import { counted, table } from './table';
 
@@ -14,6 +15,7 @@ export function hostCommands(commandLine: CommandRunner): void {
   seedCommand(commandLine);
   reconcileCommand(commandLine);
   auditCommands(commandLine);
+  configCommands(commandLine);
 }
 
 function seedCommand(commandLine: CommandRunner): void {

@@ -19,6 +19,14 @@ export const privateKeyFile = pathSchema('is no private key', (file) => {
   if (content) parse(() => createPrivateKey(content));
 });
 
+/** Whether two files are a certificate and its key; true where they may not be read. */
+export function isPair(certFile: string, keyFile: string): boolean {
+  const cert = readable(certFile);
+  const key = readable(keyFile);
+  if (!cert || !key) return true;
+  return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+}
+
 /** What OpenSSL says of a text that it cannot read means nothing to people. */
 function parse(read: () => unknown): void {
   try {

@@ -1,9 +1,21 @@
-import { readFileSync } from 'node:fs';
-
 import Joi from 'joi';
+import { mongo } from 'mongoose';
 
-import { originsSetting, type OtherOrigins, rateSetting, Setting, SettingsError } from './settings';
-import { mongodFile, certificateFile, privateKeyFile, writableFolder } from './file-schemas';
+import {
+  originsSetting,
+  type OtherOrigins,
+  rateSetting,
+  Setting,
+  type SettingsRule,
+} from './settings';
+import {
+  mongodFile,
+  certificateFile,
+  isPair,
+  privateKeyFile,
+  writableFolder,
+} from './file-schemas';
+import { maskUri, redact } from './redact';
 import { reasonOf } from './values';
 
 /** `*`, and the origins of apps that are no pages of the web, such as capacitor://localhost. */
@@ -15,10 +27,25 @@ const anyOrigin: OtherOrigins = {
 function optional(
   name: string,
   description: string,
-  schema: Joi.StringSchema = Joi.string(),
+  schema: Joi.StringSchema,
+  mask?: (value: string) => string,
 ): Setting<string | undefined> {
-  return new Setting<string | undefined>(name, schema, undefined, description);
+  return new Setting<string | undefined>(name, schema, undefined, description, mask);
 }
+
+/** Not a URI by the RFC: it may list several hosts. Which options there are the driver knows. */
+const mongodbUri = Joi.string()
+  .pattern(/^mongodb(\+srv)?:\/\/[^\s/]+/)
+  .messages({ 'string.pattern.base': '{{#label}} must be a mongodb:// or mongodb+srv:// URI' })
+  .custom((uri: string, helpers) => {
+    try {
+      new mongo.MongoClient(uri);
+      return uri;
+    } catch (error) {
+      const reason = redact(reasonOf(error), uri);
+      return helpers.message({ custom: '{{#label}} cannot be used: {{#reason}}' }, { reason });
+    }
+  });
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
@@ -30,6 +57,12 @@ const proxies = Joi.alternatives(
 
 /** The longest time after which MongoDB can delete documents, 2^31 - 1 seconds, in hours. */
 const LONGEST_EXPIRY = 596_523;
+
+/** A day: far from what anybody waits, and what timers hold. */
+const MAX_SECONDS = 86_400;
+
+/** How long a write may be retried before its caller gets a 503. */
+export const WRITE_DEADLINE_SECONDS = 10;
 
 /** The settings of the host itself; plugins add their own. */
 export const hostSettings = {
@@ -44,10 +77,8 @@ export const hostSettings = {
   mongodbUri: optional(
     'MONGODB_URI',
     'A replica set or sharded cluster to use instead of an own mongod',
-    // Not a URI by the RFC: it may list several hosts.
-    Joi.string()
-      .pattern(/^mongodb(\+srv)?:\/\/[^\s/]+/)
-      .messages({ 'string.pattern.base': '{{#label}} must be a mongodb:// or mongodb+srv:// URI' }),
+    mongodbUri,
+    maskUri,
   ),
   redisUrl: optional(
     'REDIS_URL',
@@ -57,6 +88,7 @@ export const hostSettings = {
       is: Joi.string().pattern(/^\//),
       otherwise: Joi.string().uri({ scheme: ['redis', 'rediss'] }),
     }),
+    maskUri,
   ),
   mongodBinary: optional(
     'MONGOD_BINARY',
@@ -111,10 +143,43 @@ export const hostSettings = {
     168,
     'Hours for which the response to a request with an Idempotency-Key is stored for its retries',
   ),
+  startupTimeoutSeconds: new Setting(
+    'STARTUP_TIMEOUT_SECONDS',
+    Joi.number().integer().min(0).max(MAX_SECONDS).required(),
+    60,
+    'Seconds for which a server that starts waits for the MongoDB of MONGODB_URI',
+  ),
+  shutdownDelaySeconds: new Setting(
+    'SHUTDOWN_DELAY_SECONDS',
+    Joi.number().integer().min(0).max(MAX_SECONDS).required(),
+    0,
+    'Seconds for which a server that is stopped still takes requests, while /readyz is 503; 5 behind a balancer',
+  ),
+  shutdownTimeoutSeconds: new Setting(
+    'SHUTDOWN_TIMEOUT_SECONDS',
+    Joi.number().integer().min(WRITE_DEADLINE_SECONDS).max(MAX_SECONDS).required(),
+    15,
+    'Seconds after that delay within which the server ends, whatever hangs; no less than a write may take',
+  ),
 };
 
-/** Settings of which one is of no use without the other. */
-export const pairedSettings = [[hostSettings.tlsCertFile, hostSettings.tlsKeyFile]] as const;
+/** What must be right between settings of the host. */
+export const hostRules: readonly SettingsRule[] = [
+  (settings) => {
+    const { tlsCertFile, tlsKeyFile } = hostSettings;
+    const given = [tlsCertFile, tlsKeyFile].filter((setting) => settings.isGiven(setting));
+    return given.length === 1
+      ? `${tlsCertFile.name} and ${tlsKeyFile.name} must be set together`
+      : undefined;
+  },
+  (settings) => {
+    const { tlsCertFile, tlsKeyFile } = hostSettings;
+    const cert = settings.of(tlsCertFile);
+    const key = settings.of(tlsKeyFile);
+    const isWrong = cert !== undefined && key !== undefined && !isPair(cert, key);
+    return isWrong ? `${tlsKeyFile.name} is not the private key of ${tlsCertFile.name}` : undefined;
+  },
+];
 
 /** Budgets of the host itself; plugins add their own. All are calls a minute. */
 export const HOST_BUDGETS: Readonly<Record<string, Setting<number>>> = {
@@ -124,12 +189,3 @@ export const HOST_BUDGETS: Readonly<Record<string, Setting<number>>> = {
 
 /** The budget of failed authentications, per client address. */
 export const AUTH_FAILURES = 'auth-failures';
-
-/** @throws SettingsError where the file that a setting names cannot be read */
-export function readSettingsFile(setting: Setting<string | undefined>, file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    throw new SettingsError(`${setting.name} cannot be read: ${reasonOf(error)}`);
-  }
-}

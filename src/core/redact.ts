@@ -9,3 +9,15 @@ export function redact(text: string, uri: string): string {
     .filter((secret) => secret !== '')
     .reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
 }
+
+/** Parts of a query that hold secrets, such as those of MongoDB's driver. */
+const SECRET_PARAMETER = /([?&][^=&]*(?:password|token|secret|properties)[^=&]*=)[^&]*/gi;
+
+/** A URI without its password. What stands alone before the host may be one as well as a user. */
+export function maskUri(uri: string): string {
+  return uri
+    .replace(/:\/\/(?:([^@:]*):)?.*@/, (_, user: string | undefined) =>
+      user === undefined ? '://***@' : `://${user}:***@`,
+    )
+    .replace(SECRET_PARAMETER, '$1***');
+}

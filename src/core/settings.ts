@@ -1,4 +1,9 @@
+import { readFileSync } from 'node:fs';
+
 import Joi from 'joi';
+
+import { intendedName } from './similar-names';
+import { reasonOf } from './values';
 
 /** A value that an operator sets by an environment variable. */
 export class Setting<T> {
@@ -7,13 +12,21 @@ export class Setting<T> {
    * @param schema what it may be; the value arrives as a string and is converted by it
    * @param fallback the value where the variable is unset or empty
    * @param description what it does, in one line, for the table in the README
+   * @param mask for a value that may hold a secret: the value as it may be shown. It may then also
+   *   be the content of the file that the variable `NAME_FILE` names.
    */
   constructor(
     readonly name: string,
     readonly schema: Joi.Schema<T>,
     readonly fallback: T,
     readonly description: string,
+    readonly mask?: (value: string) => string,
   ) {}
+
+  /** The variable that names a file with the value; undefined where the value is no secret. */
+  get fileVariable(): string | undefined {
+    return this.mask && `${this.name}_FILE`;
+  }
 }
 
 /** A setting that is a number of records. */
@@ -62,49 +75,129 @@ export function originOf(text: string): string | undefined {
 }
 
 /** Says what is wrong with the environment: all of it, a line each. */
-export class SettingsError extends Error {}
+export class SettingsError extends Error {
+  constructor(readonly faults: readonly string[]) {
+    super(faults.join('\n'));
+  }
+}
+
+/** Where the value of a setting comes from. */
+export type Source = 'default' | 'environment' | 'file';
+
+/** A setting as it may be shown: secrets are masked, and a value that is unset is null. */
+export interface ShownSetting {
+  name: string;
+  value: unknown;
+  source: Source;
+}
+
+/** What is wrong with settings that are right each by itself; undefined where nothing is. */
+export type SettingsRule = (settings: Settings) => string | undefined;
+
+interface Entry {
+  value: unknown;
+  source: Source;
+  shown: unknown;
+}
 
 /** The values of all settings, read once at start. */
 export class Settings {
-  readonly #values = new Map<string, unknown>();
+  readonly #entries = new Map<string, Entry>();
 
   /**
    * Reads and checks the environment.
    *
-   * @param paired settings of which one is of no use without the other
    * @throws SettingsError naming every variable that is wrong, and why
    */
   constructor(
     settings: readonly Setting<unknown>[],
     env: NodeJS.ProcessEnv,
-    paired: readonly (readonly [Setting<unknown>, Setting<unknown>])[] = [],
+    rules: readonly SettingsRule[] = [],
   ) {
-    const faults: string[] = [];
+    const faults = unknownNames(settings, env);
     for (const setting of settings) {
-      const given = env[setting.name];
-      if (given === undefined || given === '') {
-        this.#values.set(setting.name, setting.fallback);
-        continue;
-      }
-      const checked = setting.schema
-        .label(setting.name)
-        .validate(given, { errors: { wrap: { label: false } } });
-      if (checked.error) faults.push(checked.error.message);
-      else this.#values.set(setting.name, checked.value);
-    }
-    for (const [one, other] of paired) {
-      if (Boolean(env[one.name]) !== Boolean(env[other.name])) {
-        faults.push(`${one.name} and ${other.name} must be set together`);
+      try {
+        this.#entries.set(setting.name, entryOf(setting, env));
+      } catch (error) {
+        if (!(error instanceof SettingsError)) throw error;
+        faults.push(...error.faults);
+        // For the rules, which then find no further fault in it.
+        this.#entries.set(setting.name, { ...defaultOf(setting), source: 'environment' });
       }
     }
-    if (faults.length > 0) throw new SettingsError(faults.join('\n'));
+    faults.push(...rules.flatMap((rule) => rule(this) ?? []));
+    if (faults.length > 0) throw new SettingsError(faults);
   }
 
   of<T>(setting: Setting<T>): T {
-    if (!this.#values.has(setting.name)) {
-      throw new Error(`The setting ${setting.name} is not listed in any manifest.`);
-    }
     // The constructor stored what the setting's own schema gave.
-    return this.#values.get(setting.name) as T;
+    return this.#entryOf(setting).value as T;
+  }
+
+  /** Whether the operator has set it. */
+  isGiven(setting: Setting<unknown>): boolean {
+    return this.#entryOf(setting).source !== 'default';
+  }
+
+  /** All settings as they may be shown, in the order in which they are declared. */
+  shown(): ShownSetting[] {
+    return [...this.#entries].map(([name, { shown, source }]) => ({
+      name,
+      value: shown ?? null,
+      source,
+    }));
+  }
+
+  #entryOf({ name }: Setting<unknown>): Entry {
+    const entry = this.#entries.get(name);
+    if (!entry) throw new Error(`The setting ${name} is not listed in any manifest.`);
+    return entry;
+  }
+}
+
+/** A line for each variable that is nearly a setting: nobody would notice that it does nothing. */
+function unknownNames(settings: readonly Setting<unknown>[], env: NodeJS.ProcessEnv): string[] {
+  const known = settings.flatMap(({ name, fileVariable }) => [name, fileVariable ?? []].flat());
+  return Object.entries(env).flatMap(([name, value]) => {
+    const intended = value && intendedName(name, known);
+    return intended ? `${name} is not known; did you mean ${intended}?` : [];
+  });
+}
+
+/** @throws SettingsError where what is given is wrong */
+function entryOf(setting: Setting<unknown>, env: NodeJS.ProcessEnv): Entry {
+  const { name, schema, mask, fileVariable } = setting;
+  const file = fileVariable && env[fileVariable];
+  const given = env[name] || undefined;
+  if (given && file) throw new SettingsError([`${name} and ${fileVariable} must not both be set`]);
+  const text = file ? contentOf(fileVariable, file) : given;
+  if (text === undefined) return defaultOf(setting);
+  const checked = schema
+    .label(file ? fileVariable : name)
+    .validate(text, { errors: { wrap: { label: false } } });
+  if (checked.error) throw new SettingsError([checked.error.message]);
+  const value: unknown = checked.value;
+  return { value, source: file ? 'file' : 'environment', shown: mask ? mask(text) : value };
+}
+
+function defaultOf({ fallback }: Setting<unknown>): Entry {
+  return { value: fallback, source: 'default', shown: fallback };
+}
+
+/** The content of a file without the line break with which editors end it. */
+function contentOf(variable: string, file: string): string {
+  const content = readSettingsFile(variable, file)
+    .toString('utf8')
+    .replace(/\r?\n$/, '');
+  if (content === '') throw new SettingsError([`${variable} names a file that is empty`]);
+  return content;
+}
+
+/** @throws SettingsError where the file that a variable names cannot be read */
+export function readSettingsFile(variable: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new SettingsError([`${variable} cannot be read: ${reasonOf(error)}`]);
   }
 }

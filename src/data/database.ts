@@ -5,7 +5,7 @@ import mongoose, { type ClientSession, type Connection, type Model, mongo } from
 
 import { guardUserData } from './guard';
 import type { ModelDefinition, ScopeOf } from './models';
-import { mayRetry } from './mongodb-errors';
+import { mayRetry, preparationError } from './mongodb-errors';
 import { APP_NAME } from './orphans';
 import { Records } from './records';
 
@@ -52,7 +52,11 @@ export class Database {
     return new Records(this.model(definition));
   }
 
-  /** Connects and makes sure that collections and indexes are there. */
+  /**
+   * Connects and makes sure that collections and indexes are there.
+   *
+   * @throws PreparationError where they are not and cannot be made
+   */
   async connect(uri: string): Promise<void> {
     await this.connection.openUri(uri, {
       appName: APP_NAME,
@@ -69,8 +73,13 @@ export class Database {
     });
     // In a transaction no collection can be made, so all are made before the first.
     for (const model of Object.values(this.connection.models)) {
-      await model.createCollection();
-      await createIndexes(model);
+      try {
+        await model.createCollection();
+        await createIndexes(model);
+      } catch (error) {
+        const { name } = model.collection;
+        throw preparationError(error, { database: this.connection.name, collection: name });
+      }
     }
   }
 

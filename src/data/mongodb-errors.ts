@@ -1,5 +1,7 @@
 import { mongo } from 'mongoose';
 
+import { reasonOf } from '../core/values';
+
 const SOCKET_ERRORS = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT']);
 
 /** What a server answers that is stopping, has just started or is no longer the primary. */
@@ -40,6 +42,30 @@ export function isOutcomeUnknown(error: unknown): boolean {
   if (!(error instanceof mongo.MongoError)) return true;
   if (hasLabel(error, 'UnknownTransactionCommitResult')) return true;
   return !hasLabel(error, 'TransientTransactionError') && isConnectionError(error);
+}
+
+/** Says in a sentence why the database cannot be prepared. */
+export class PreparationError extends Error {}
+
+const UNAUTHORIZED = 13;
+const INDEX_CONFLICTS = new Set<unknown>([85, 86]);
+
+/** The sentence for what keeps a collection from being prepared; any other error as it is. */
+export function preparationError(
+  error: unknown,
+  place: { database: string; collection: string },
+): unknown {
+  if (!(error instanceof mongo.MongoServerError)) return error;
+  const { database, collection } = place;
+  if (error.code === UNAUTHORIZED) {
+    return new PreparationError(
+      `The MongoDB of MONGODB_URI does not let its user work: give the user the role readWrite on the database ${database}.`,
+    );
+  }
+  if (!INDEX_CONFLICTS.has(error.code)) return error;
+  return new PreparationError(
+    `The collection ${collection} has an index with other options than this version needs (${reasonOf(error)}): drop it, and it is made anew.`,
+  );
 }
 
 function hasLabel(error: unknown, label: string): boolean {

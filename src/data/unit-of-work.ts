@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Logger } from 'pino';
 
+import { WRITE_DEADLINE_SECONDS } from '../core/host-settings';
 import { callerError, commitUntil, Unconfirmed, WriteTimeout } from './commit';
 import type { Database } from './database';
 import { isConnectionError, mayRetry } from './mongodb-errors';
@@ -9,8 +10,7 @@ import { openTransaction, type TransactionDependencies } from './open-transactio
 import { OrphanedTransactions } from './orphans';
 import type { Transaction } from './transaction';
 
-/** How long a write may be retried before its caller gets a 503. */
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = WRITE_DEADLINE_SECONDS * 1000;
 /** How long a write may take before it is asked whether MongoDB is there at all. */
 const SUSPECT_MS = 3000;
 /** How often a write that keeps being retried looks for transactions that nobody will end. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Http2ServerRequest, type ServerHttp2Session } from 'node:http2';
+import { constants, Http2ServerRequest, type ServerHttp2Session } from 'node:http2';
 import type { Server, Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 
 import { serviceUnavailable } from '../core/errors';
 import { requestTimeout, sendError, writeError } from './error-responses';
@@ -25,8 +26,15 @@ interface Connection {
   readonly pipelined: Exchange[];
   /** Whether its client sent too many ahead: what else it sends is not read. */
   isRefused: boolean;
+  /** Whether a request has come on it. */
+  hasServed: boolean;
+  /** Whether its client was asked to send no more requests on it. */
+  isDraining: boolean;
   idleSince: number;
 }
+
+/** With it a GOAWAY takes nothing back: requests that cross it are answered too (RFC 9113, 6.8). */
+const MAX_STREAM_ID = 2 ** 31 - 1;
 
 /**
  * The open connections of a server, and how long each may go on.
@@ -36,12 +44,15 @@ interface Connection {
 export class Connections {
   readonly #open = new Map<string, Connection>();
   readonly #limits: HttpLimits;
+  #isDraining = false;
+  #accepted = 0;
 
   constructor(server: Server, isTls: boolean, limits: HttpLimits) {
     this.#limits = limits;
     // A few more than are served, so that those above the limit can be answered.
     server.maxConnections = limits.maxConnections + Math.ceil(limits.maxConnections / 100);
     server.on('connection', (socket: Socket) => {
+      this.#accepted += 1;
       if (this.#open.size < limits.maxConnections) this.#add(socket);
       else if (isTls) socket.destroy();
       else writeError(socket, serviceUnavailable.error(), limits.lingerTimeout);
@@ -65,6 +76,8 @@ export class Connections {
     const now = performance.now();
     const exchange = { request, response, answer, since: now, progressAt: now, unsent: 0 };
     connection.exchanges.add(exchange);
+    connection.hasServed = true;
+    if (this.#isDraining) drain(connection);
     response.once('close', () => {
       this.#end(connection, exchange);
     });
@@ -76,9 +89,31 @@ export class Connections {
     else if (pipelined.push(exchange) >= this.#limits.maxRequestsPerConnection) refuse(connection);
   }
 
-  /** Sends GOAWAY to clients of HTTP/2; what they asked for is still answered. */
-  closeSessions(): void {
-    for (const { session } of this.#open.values()) session?.close();
+  /**
+   * Asks clients of HTTP/2 to send further requests on another connection; those that come all the
+   * same are answered. One that has just connected is asked with its first request.
+   */
+  drain(): void {
+    this.#isDraining = true;
+    for (const connection of this.#open.values()) if (connection.hasServed) drain(connection);
+  }
+
+  /** Waits until every connection that was made is accepted: those that are not would be reset. */
+  async acceptWaiting(): Promise<void> {
+    let before: number;
+    do {
+      before = this.#accepted;
+      // One is accepted in each turn of the event loop.
+      await setImmediate();
+    } while (this.#accepted > before);
+  }
+
+  /** Closes connections without a request in progress; of HTTP/2 also the others, once they are done. */
+  closeIdle(): void {
+    for (const { exchanges, session, socket } of this.#open.values()) {
+      if (session) session.close();
+      else if (exchanges.size === 0) socket.destroy();
+    }
   }
 
   #add(socket: Socket): void {
@@ -89,6 +124,8 @@ export class Connections {
       exchanges: new Set(),
       pipelined: [],
       isRefused: false,
+      hasServed: false,
+      isDraining: false,
       idleSince: performance.now(),
     };
     this.#open.set(endpoints, connection);
@@ -145,6 +182,13 @@ export class Connections {
     if (response.headersSent) request.stream.close();
     else sendError(request, response, requestTimeout());
   }
+}
+
+function drain(connection: Connection): void {
+  const { session } = connection;
+  if (connection.isDraining || !session || session.closed) return;
+  connection.isDraining = true;
+  session.goaway(constants.NGHTTP2_NO_ERROR, MAX_STREAM_ID);
 }
 
 /** Lets what is being answered be finished, then says that this was too much. */

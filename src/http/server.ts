@@ -1,19 +1,21 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createSecureServer } from 'node:http2';
-import type { Server } from 'node:net';
+import { Server as TcpServer, type Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { methodNotAllowed, validationError } from '../core/errors';
-import { hostSettings, readSettingsFile } from '../core/host-settings';
-import { type Settings, SettingsError } from '../core/settings';
+import type { Settings } from '../core/settings';
 import { Connections } from './connections';
 import { parserError, sendError, writeError } from './error-responses';
 import { defaultLimits, type HttpLimits } from './limits';
 import { METHODS } from './methods';
+import { tlsOptions } from './tls';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+/** How long an open connection may take to send a last request once the server closes. */
+const LAST_REQUEST_MS = 1000;
 
 const connectionsOf = new WeakMap<Server, Connections>();
 
@@ -71,33 +73,29 @@ export function createHttpServer(
   return server;
 }
 
-/** Takes no more requests, and waits for those in progress, but not longer than `patienceMs`. */
-export async function closeHttpServer(server: Server, patienceMs: number): Promise<void> {
-  const closed = new Promise((resolve) => server.close(resolve));
-  connectionsOf.get(server)?.closeSessions();
-  await Promise.race([closed, sleep(patienceMs, undefined, { ref: false })]);
+/** Takes all requests as before, but asks clients of HTTP/2 to send no more on their connections. */
+export function drainConnections(server: Server): void {
+  connectionsOf.get(server)?.drain();
 }
 
-function tlsOptions(settings: Settings) {
-  const certFile = settings.of(hostSettings.tlsCertFile);
-  const keyFile = settings.of(hostSettings.tlsKeyFile);
-  if (certFile === undefined || keyFile === undefined) return undefined;
-  const cert = readSettingsFile(hostSettings.tlsCertFile, certFile);
-  const key = readSettingsFile(hostSettings.tlsKeyFile, keyFile);
-  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
-    throw new SettingsError('TLS_KEY_FILE is not the private key of TLS_CERT_FILE.');
-  }
-  return {
-    cert,
-    key,
-    minVersion: 'TLSv1.2' as const,
-    // All of TLS 1.3; of 1.2 only what encrypts with authentication and keeps no past secret open.
-    ciphers: [
-      'TLS_AES_256_GCM_SHA384',
-      'TLS_CHACHA20_POLY1305_SHA256',
-      'TLS_AES_128_GCM_SHA256',
-      'ECDHE+AESGCM',
-      'ECDHE+CHACHA20',
-    ].join(':'),
-  };
+/**
+ * Takes no more connections and soon no more requests, and waits for those in progress, but not
+ * longer than `patienceMs`.
+ */
+export async function closeHttpServer(server: Server, patienceMs: number): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  const connections = connectionsOf.get(server);
+  connections?.drain();
+  await within(LAST_REQUEST_MS, connections?.acceptWaiting());
+  const closed = new Promise((resolve) => server.once('close', resolve));
+  // Not by its own method yet, which ends connections on which a request may be under way to us.
+  TcpServer.prototype.close.call(server);
+  await within(LAST_REQUEST_MS, closed);
+  server.close();
+  connections?.closeIdle();
+  await within(deadline - performance.now(), closed);
+}
+
+async function within(ms: number, work: Promise<unknown> | undefined): Promise<void> {
+  await Promise.race([work, sleep(ms, undefined, { ref: false })]);
 }

@@ -1,7 +1,7 @@
 import { DataDirectory } from './data-directory';
 import { explain } from './errors';
 import { mongod, ownMongodbUri } from './mongod';
-import { checkMongodbUri, DATABASE } from './mongodb-uri';
+import { DATABASE, findMongodb, type Waiting } from './mongodb-uri';
 import { OwnServer } from './own-server';
 import { OwnServers, type Role } from './own-servers';
 import type { Progress } from './lease';
@@ -29,6 +29,11 @@ export interface Servers {
   release: () => Promise<void>;
 }
 
+interface ServersOptions extends Waiting {
+  role: Role;
+  progress?: Progress;
+}
+
 /**
  * Has a MongoDB and a Redis serve: those given, those that run already, or new ones.
  *
@@ -36,11 +41,11 @@ export interface Servers {
  */
 export async function acquireServers(
   config: ServersConfig,
-  { role, progress = () => undefined }: { role: Role; progress?: Progress },
+  { role, progress = () => undefined, ...waiting }: ServersOptions,
 ): Promise<Servers> {
   const notes: string[] = [];
   const { redisUrl } = config;
-  const mongodbUri = config.mongodbUri && (await checkMongodbUri(config.mongodbUri));
+  const mongodbUri = config.mongodbUri && (await findMongodb(config.mongodbUri, waiting));
   if (mongodbUri !== undefined) notes.push('MongoDB is the one of MONGODB_URI.');
   if (redisUrl !== undefined) {
     // One that is away now may come back: limits do without it meanwhile.

@@ -1,42 +1,86 @@
 import { mongo } from 'mongoose';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { redact } from '../core/redact';
-import { reasonOf } from '../core/values';
+import { codeOf, reasonOf } from '../core/values';
 import { ServersError } from './errors';
 
 /** The name of the database where a URI names none. */
 export const DATABASE = 'plantcare';
 
 const LIMIT_MS = 4_000;
+const RETRY_MS = 1_000;
+
+const AUTHENTICATION_FAILED = 18;
+
+/** How long to wait for a MongoDB that cannot be reached yet. */
+export interface Waiting {
+  waitMs?: number;
+  /** Receives a sentence once it has to be waited for. */
+  onWait?: (line: string) => void;
+  /** Ends the wait. */
+  stopping?: AbortSignal;
+}
+
+/** Says that a MongoDB does not answer, which may change. */
+class UnreachableError extends ServersError {}
 
 /**
- * Checks that a MongoDB is there that can serve, and returns its URI with the name of a database.
+ * Finds the MongoDB of a URI, and returns the URI with the name of a database.
  *
- * @throws ServersError, without the credentials
+ * @throws ServersError where there is none that can serve, without the credentials
  */
-export async function checkMongodbUri(given: string): Promise<string> {
+export async function findMongodb(given: string, waiting: Waiting = {}): Promise<string> {
+  const { waitMs = 0, onWait, stopping } = waiting;
+  const deadline = performance.now() + waitMs;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await checkMongodb(given);
+    } catch (error) {
+      const isLate = performance.now() + RETRY_MS > deadline || stopping?.aborted === true;
+      if (!(error instanceof UnreachableError) || isLate) throw error;
+      if (attempt === 1) onWait?.(`${error.message} It is waited for up to ${waitMs / 1000} s.`);
+      await sleep(RETRY_MS, undefined, { signal: stopping }).catch(() => undefined);
+    }
+  }
+}
+
+async function checkMongodb(given: string): Promise<string> {
   const uri = withDatabase(given);
-  let what = 'MONGODB_URI cannot be used';
   let client: mongo.MongoClient | undefined;
   try {
     client = new mongo.MongoClient(uri, { serverSelectionTimeoutMS: LIMIT_MS });
-    what = 'The MongoDB of MONGODB_URI cannot be reached';
+  } catch (error) {
+    throw new ServersError(`MONGODB_URI cannot be used: ${redact(reasonOf(error), given)}.`);
+  }
+  try {
     const answer = client.db('admin').command({ hello: 1 });
     // Looking up names may hang for longer than any limit of the driver's.
     const late = sleep(LIMIT_MS + 500, undefined, { ref: false });
     const hello = await Promise.race([answer, late]);
     if (hello === undefined) throw new Error('timed out');
     if (hello['setName'] !== undefined || hello['msg'] === 'isdbgrid') return uri;
+    if (hello['isreplicaset'] === true) throw new Error('its replica set is not initiated yet');
   } catch (error) {
-    // The driver's words for a host that is silent are about its own inner workings.
-    const isSilent = /<monitor>|timed out/.test(reasonOf(error));
-    const why = isSilent ? `there was no answer within ${LIMIT_MS / 1000} s` : reasonOf(error);
-    throw new ServersError(`${what}: ${redact(why, given)}.`);
+    throw whyNot(error, given);
   } finally {
-    void client?.close(true).catch(() => undefined);
+    void client.close(true).catch(() => undefined);
   }
   throw new ServersError(
     'MONGODB_URI leads to a single MongoDB server, but transactions need a replica set (of one node at least) or a sharded cluster: start it with --replSet and run rs.initiate().',
+  );
+}
+
+function whyNot(error: unknown, given: string): ServersError {
+  if (codeOf(error) === AUTHENTICATION_FAILED) {
+    return new ServersError(
+      'The MongoDB of MONGODB_URI refuses the login: check the user, the password and, where users are kept in another database than admin, authSource.',
+    );
+  }
+  // The driver's words for a host that is silent are about its own inner workings.
+  const isSilent = /<monitor>|timed out/.test(reasonOf(error));
+  const why = isSilent ? `there was no answer within ${LIMIT_MS / 1000} s` : reasonOf(error);
+  return new UnreachableError(
+    `The MongoDB of MONGODB_URI cannot be reached: ${redact(why, given)}.`,
   );
 }
 

@@ -14,7 +14,7 @@ test('without a command the help is shown, as an error', async () => {
 test('help lists commands, exit codes and examples', async () => {
   const { code, stdout, stderr } = await runAlone('--help');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  for (const command of ['token', 'user', 'seed', 'reconcile', 'demo', 'audit']) {
+  for (const command of ['token', 'user', 'seed', 'reconcile', 'demo', 'audit', 'config']) {
     expect(stdout).toMatch(new RegExp(`^  ${command}\\b.* {2}\\S`, 'm'));
   }
   expect(stdout).toMatch(/Exit codes:\n {2}0 .*\n {2}1 .*\n {2}2 /);
@@ -32,6 +32,8 @@ test.each([
   'reconcile',
   'demo',
   'audit routes',
+  'config check',
+  'config show',
 ])('help of %s shows an example and --json', async (command) => {
   const { code, stdout, stderr } = await runAlone(...command.split(' '), '--help');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

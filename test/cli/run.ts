@@ -21,10 +21,15 @@ export interface Running {
 let build: string | undefined;
 
 /** Starts the built command line with nothing of this environment but what is given. */
-export function start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
+export function start(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  nodeOptions: readonly string[] = [],
+): Running {
   const { PATH, HOME, XDG_CACHE_HOME, MONGOD_BINARY } = process.env;
   build ??= builtProgram();
-  const child = spawn(process.execPath, [path.join(build, 'src/cli/main.js'), ...args], {
+  const main = path.join(build, 'src/cli/main.js');
+  const child = spawn(process.execPath, [...nodeOptions, main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH, HOME, XDG_CACHE_HOME, MONGOD_BINARY, ...env },
   });

@@ -24,7 +24,7 @@ async function endOf(script: string): Promise<unknown[]> {
 }
 
 test('a process with nothing left to do ends with its own code', async () => {
-  const script = 'exit.killAfter(60_000); exit.prepareExit().then(() => process.exit(3));';
+  const script = 'exit.exitWithin(60_000); exit.prepareExit().then(() => process.exit(3));';
   expect(await endOf(script)).toEqual([3, null]);
 });
 
@@ -38,6 +38,6 @@ test('a file that never opens does not keep a process from ending', async () => 
 
 test('a main thread that waits for ever does not keep a process from ending', async () => {
   const wait = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);';
-  const end = await endOf(`exit.killAfter(200); setTimeout(() => { ${wait} }, 100);`);
+  const end = await endOf(`exit.exitWithin(1000); setTimeout(() => { ${wait} }, 100);`);
   expect(end).toEqual([null, 'SIGKILL']);
 });

@@ -21,7 +21,13 @@ const app = new App({ plugins, env: {}, log: pino({ level: 'silent' }) });
 /** The tables of the README that follow from the code, by the first cell of their heads. */
 const tables: Record<string, string[][]> = {
   variable: [...Object.values(hostSettings), ...plugins.flatMap(settingsOf)].map(
-    ({ name, fallback, description }) => [code(name), code(fallback), description],
+    ({ name, fallback, description, fileVariable }) => [
+      code(name),
+      code(fallback),
+      fileVariable === undefined
+        ? description
+        : `${description}; or in a file that \`${fileVariable}\` names`,
+    ],
   ),
   code: app.description.errors.map((error) => [
     code(error.code),

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { settingsOf } from '../../src/plugins/plugin';
 import { loadPlugins } from '../../src/plugins/loader';
-import { hostSettings, pairedSettings } from '../../src/core/host-settings';
+import { hostRules, hostSettings } from '../../src/core/host-settings';
 import { Settings, SettingsError } from '../../src/core/settings';
 import { aMongod, standIn, temporaryFolder } from '../servers/support';
 import { makeCertificate } from '../support/certificate';
@@ -24,13 +24,13 @@ const all = [...Object.values(hostSettings), ...loadPlugins().flatMap(settingsOf
 function valueOf(name: string, env: NodeJS.ProcessEnv): unknown {
   const setting = all.find((each) => each.name === name);
   if (!setting) throw new Error(`There is no setting ${name}.`);
-  return new Settings(all, env, pairedSettings).of(setting);
+  return new Settings(all, env, hostRules).of(setting);
 }
 
 /** The lines in which an environment is refused; none when it is not. */
 function faultsOf(env: NodeJS.ProcessEnv): string[] {
   try {
-    new Settings(all, env, pairedSettings);
+    new Settings(all, env, hostRules);
     return [];
   } catch (error) {
     if (error instanceof SettingsError) return error.message.split('\n');
@@ -58,6 +58,9 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   RATE_LIMIT_AUTH_FAILURES_MAX: 60,
   IDEMPOTENCY_KEEP_HOURS: 168,
   IDEMPOTENCY_MB_PER_DAY: 64,
+  STARTUP_TIMEOUT_SECONDS: 60,
+  SHUTDOWN_DELAY_SECONDS: 0,
+  SHUTDOWN_TIMEOUT_SECONDS: 15,
   TIER_FREE_PLANTS: 25,
   TIER_FREE_PHOTOS: 250,
   TIER_FREE_EVENTS: 250_000,
@@ -80,7 +83,7 @@ test('without an environment every setting has the default that operators rely o
 
 test('an empty variable is an unset one', () => {
   const env = Object.fromEntries(all.map(({ name }) => [name, '']));
-  const settings = new Settings(all, env, pairedSettings);
+  const settings = new Settings(all, env, hostRules);
   for (const setting of all) expect(settings.of(setting)).toEqual(setting.fallback);
 });
 
@@ -118,6 +121,9 @@ test.each([
   ['IDEMPOTENCY_KEEP_HOURS', '24', 24],
   ['IDEMPOTENCY_KEEP_HOURS', '596523', 596_523],
   ['IDEMPOTENCY_MB_PER_DAY', '1', 1],
+  ['STARTUP_TIMEOUT_SECONDS', '0', 0],
+  ['SHUTDOWN_DELAY_SECONDS', '5', 5],
+  ['SHUTDOWN_TIMEOUT_SECONDS', '10', 10],
   ['TIER_FREE_PLANTS', '0', 0],
   ['TIER_FREE_PHOTOS', '3', 3],
   ['TIER_PRO_PLANTS', '2000', 2000],
@@ -134,12 +140,21 @@ test.each<[string, string, string | RegExp]>([
   ['HOST', 'not a host', 'HOST must be a valid hostname'],
   ['MONGODB_URI', 'http://example.com', 'MONGODB_URI must be a mongodb:// or mongodb+srv:// URI'],
   ['MONGODB_URI', 'localhost:27017', 'MONGODB_URI must be a mongodb:// or mongodb+srv:// URI'],
+  [
+    'MONGODB_URI',
+    'mongodb://db/?retries=1',
+    'MONGODB_URI cannot be used: option retries is not supported',
+  ],
+  ['MONGODB_URI', 'mongodb://db:0x/', /^MONGODB_URI cannot be used: /],
   ['REDIS_URL', 'localhost:6379', /^REDIS_URL must be a valid uri/],
   ['LOG_LEVEL', 'loud', /^LOG_LEVEL must be one of /],
   ['IDEMPOTENCY_KEEP_HOURS', '23', 'IDEMPOTENCY_KEEP_HOURS must be greater than or equal to 24'],
   ['IDEMPOTENCY_KEEP_HOURS', '596524', /^IDEMPOTENCY_KEEP_HOURS must be less than or equal to /],
   ['IDEMPOTENCY_MB_PER_DAY', '0', 'IDEMPOTENCY_MB_PER_DAY must be greater than or equal to 1'],
   ['IDEMPOTENCY_KEEP_HOURS', '24.5', 'IDEMPOTENCY_KEEP_HOURS must be an integer'],
+  ['STARTUP_TIMEOUT_SECONDS', '1.5', 'STARTUP_TIMEOUT_SECONDS must be an integer'],
+  ['SHUTDOWN_DELAY_SECONDS', '-1', /^SHUTDOWN_DELAY_SECONDS must be greater /],
+  ['SHUTDOWN_TIMEOUT_SECONDS', '9', 'SHUTDOWN_TIMEOUT_SECONDS must be greater than or equal to 10'],
   ['TRUST_PROXY', 'yes', /^TRUST_PROXY must be one of /],
   ['TRUST_PROXY', '-1', /^TRUST_PROXY must be /],
   ...[
@@ -168,6 +183,16 @@ test('what is said of an address does not repeat it, for it may hold a password'
   const faults = faultsOf({ MONGODB_URI: 'http://u:hunter2@h', REDIS_URL: 'http://u:hunter2@h' });
   expect(faults).toHaveLength(2);
   expect(faults.join()).not.toContain('hunter2');
+  for (const uri of [
+    'u:hunter2@h/?retries=1',
+    'u:hunter2/3@h/x',
+    'u:%hunter2@h',
+    'u:hunter2@h:x',
+  ]) {
+    const [fault] = faultsOf({ MONGODB_URI: `mongodb://${uri}` });
+    expect(fault).toMatch(/^MONGODB_URI cannot be used: /);
+    expect(fault).not.toContain('hunter2');
+  }
 });
 
 test('all faults are named at once, a line each', () => {
@@ -195,6 +220,14 @@ test.each([
 
 test('a certificate with its key is taken', () => {
   expect(faultsOf({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile })).toEqual([]);
+});
+
+test('a certificate with the key of another is refused', () => {
+  const other = path.join(folder, 'other.pem');
+  writeFileSync(other, makeCertificate().key);
+  expect(faultsOf({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: other })).toEqual([
+    'TLS_KEY_FILE is not the private key of TLS_CERT_FILE',
+  ]);
 });
 
 test('files that hold no certificate or no key are named with the reason', () => {

@@ -47,11 +47,17 @@ export class RealServer {
   }
 
   /** Starts it without waiting for anything; with so many descriptors, where they are limited. */
-  static spawn(dataDir: string, env: NodeJS.ProcessEnv = {}, descriptors?: number): RealServer {
+  static spawn(
+    dataDir: string,
+    env: NodeJS.ProcessEnv = {},
+    descriptors?: number,
+    options: readonly string[] = [],
+  ): RealServer {
     const { PATH, HOME, XDG_CACHE_HOME, MONGOD_BINARY } = process.env;
     const limit = descriptors === undefined ? '' : `ulimit -n ${descriptors};`;
     const main = path.join(builtProgram(), 'src/main.js');
-    const child = spawn('bash', ['-c', `${limit} exec "$0" "$1"`, process.execPath, main], {
+    const program = [process.execPath, main, ...options];
+    const child = spawn('bash', ['-c', `${limit} exec "$0" "$@"`, ...program], {
       // A group of its own, as a program has that is started in a terminal.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,43 @@
+import type { Server } from 'node:net';
+
+import { hostSettings } from '../core/host-settings';
+import type { Settings } from '../core/settings';
+import { ServersError } from '../servers';
+
+/** How many connections may wait to be accepted: beyond it they are neither served nor refused. */
+const BACKLOG = 4096;
+
+/**
+ * Has a server listen where the settings say.
+ *
+ * @throws ServersError that says in a sentence why it cannot
+ */
+export async function listen(server: Server, settings: Settings): Promise<void> {
+  const port = settings.of(hostSettings.port);
+  const host = settings.of(hostSettings.host);
+  await new Promise<void>((resolve, reject) => {
+    const refuse = (error: NodeJS.ErrnoException): void => {
+      reject(new ServersError(reasonFor(error, host, port)));
+    };
+    server.once('error', refuse);
+    server.listen({ port, host, backlog: BACKLOG }, () => {
+      server.off('error', refuse);
+      resolve();
+    });
+  });
+}
+
+function reasonFor(error: NodeJS.ErrnoException, host: string, port: number): string {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `Port ${port} on ${host} is in use; set PORT to another one.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `HOST ${host} is no address of this machine; set HOST to one of its addresses, or to 0.0.0.0 for all.`;
+    case 'EACCES':
+      return `Port ${port} takes rights that this user does not have; set PORT to 1024 or more.`;
+    default:
+      return `Cannot listen on ${host} port ${port}: ${error.message}`;
+  }
+}

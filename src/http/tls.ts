@@ -1,0 +1,51 @@
+import type { Server } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
+
+import { hostRules, hostSettings } from '../core/host-settings';
+import { readSettingsFile, Settings } from '../core/settings';
+
+/** All of TLS 1.3; of 1.2 only what encrypts with authentication and keeps no past secret open. */
+const CIPHERS = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  'ECDHE+AESGCM',
+  'ECDHE+CHACHA20',
+].join(':');
+
+/**
+ * What TLS needs; undefined where no certificate is set.
+ *
+ * @throws SettingsError where the certificate or its key cannot be read
+ */
+export function tlsOptions(settings: Settings) {
+  const { tlsCertFile, tlsKeyFile } = hostSettings;
+  const certFile = settings.of(tlsCertFile);
+  const keyFile = settings.of(tlsKeyFile);
+  if (certFile === undefined || keyFile === undefined) return undefined;
+  return {
+    cert: readSettingsFile(tlsCertFile.name, certFile),
+    key: readSettingsFile(tlsKeyFile.name, keyFile),
+    minVersion: 'TLSv1.2' as const,
+    ciphers: CIPHERS,
+  };
+}
+
+/**
+ * Has new connections get the certificate that is in the files now; false where none is set.
+ *
+ * @throws SettingsError where it is not one with its key; the server then keeps the one it has
+ */
+export function reloadCertificate(server: Server, settings: Settings): boolean {
+  const files = [hostSettings.tlsCertFile, hostSettings.tlsKeyFile];
+  // Checked as at the start: the files may hold anything by now.
+  new Settings(
+    files,
+    Object.fromEntries(files.map((each) => [each.name, settings.of(each)])),
+    hostRules,
+  );
+  const options = tlsOptions(settings);
+  if (!options || !(server instanceof TlsServer)) return false;
+  server.setSecureContext(options);
+  return true;
+}

@@ -1,0 +1,152 @@
+import closeWithGrace from 'close-with-grace';
+import type { AddressInfo, Server } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { exitWithin, prepareExit } from './app/exit';
+import { listen } from './app/listen';
+import { type Program, startProgram } from './app/program';
+import { onSignals } from './app/signals';
+import { EXIT, exitOf } from './cli/exit';
+import { hostSettings, WRITE_DEADLINE_SECONDS } from './core/host-settings';
+import { reasonOf } from './core/values';
+import { closeHttpServer, createHttpServer, drainConnections } from './http/server';
+import { reloadCertificate } from './http/tls';
+
+/** How much of the time to stop is for what comes after the requests in progress. */
+const CLOSING_MS = 5000;
+
+/** Serves until it is stopped; what keeps it from that is said in words, and in the exit code. */
+export async function serve(options: { welcome: boolean }): Promise<void> {
+  // A reader that is gone ends nothing but the output.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  try {
+    await new ServerProcess(options).run();
+  } catch (error) {
+    const { exitCode, message } = exitOf(error);
+    if (message !== undefined) process.stderr.write(`${message}\n`);
+    process.exitCode = exitCode;
+  }
+}
+
+/** The server's life from its start to its end. */
+class ServerProcess {
+  readonly #options: { welcome: boolean };
+  /** Aborted when it is to stop. */
+  readonly #stopping = new AbortController();
+  /** Aborted when it is to stop without taking any more requests. */
+  readonly #hurry = new AbortController();
+  #program: Program | undefined;
+  #server: Server | undefined;
+
+  constructor(options: { welcome: boolean }) {
+    this.#options = options;
+  }
+
+  async run(): Promise<void> {
+    const starting = startProgram({
+      role: 'server',
+      env: process.env,
+      stopping: this.#stopping.signal,
+      progress: (line) => {
+        // Once there is a log, what its servers do belongs there.
+        if (this.#program) this.#program.log.warn(line);
+        else process.stderr.write(`${line}\n`);
+      },
+    });
+    // From the start: a program that is stopped while it fetches MongoDB leaves nothing behind either.
+    const closing = closeWithGrace(
+      // How long it may take is a setting, and signals have meanings of their own.
+      { delay: false, logger: false, skip: ['SIGTERM', 'SIGINT', 'SIGHUP'] },
+      ({ err }) => this.#stop(starting, err),
+    );
+    const ignoreSignals = onSignals({
+      stop: () => {
+        closing.close();
+      },
+      hurry: () => {
+        this.#hurry.abort();
+      },
+      end: () => process.exit(EXIT.failed),
+      reload: () => {
+        this.#reload();
+      },
+    });
+    try {
+      this.#program = await starting;
+      if (!this.#stopping.signal.aborted) await this.#open(this.#program);
+    } catch (error) {
+      // What a stop has broken off is no failure.
+      if (this.#stopping.signal.aborted) return;
+      closing.uninstall();
+      ignoreSignals();
+      await this.#program?.stop();
+      throw error;
+    }
+  }
+
+  async #open(program: Program): Promise<void> {
+    const { app, log } = program;
+    this.#server = createHttpServer(app.requestListener(), app.settings);
+    await listen(this.#server, app.settings);
+    this.#server.on('error', (error) => {
+      log.error({ err: error }, 'A connection could not be accepted');
+    });
+    await this.#announce(program, this.#server);
+  }
+
+  /** Says that the service is ready, where, and to a new user what to try first. */
+  async #announce({ app, servers, log }: Program, server: Server): Promise<void> {
+    app.metrics.collectProcessFigures();
+    app.startJobs();
+    const { address, port } = server.address() as AddressInfo; // It listens on TCP.
+    const scheme = app.settings.of(hostSettings.tlsCertFile) === undefined ? 'http' : 'https';
+    const url = `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
+    log.info({ url, notes: servers.notes }, 'The service is ready');
+    process.stdout.write(`Plant care API ready at ${url}\n`);
+    if (!this.#options.welcome) return;
+    for (const line of await app.welcome(url)) process.stdout.write(`${line}\n`);
+  }
+
+  /** Ends all of it, whatever hangs; a server that serves takes requests for a while yet. */
+  async #stop(starting: Promise<Program>, error: Error | undefined): Promise<void> {
+    this.#stopping.abort();
+    const settings = this.#program?.app.settings;
+    const timeout = settings?.of(hostSettings.shutdownTimeoutSeconds);
+    const timeoutMs = (timeout ?? hostSettings.shutdownTimeoutSeconds.fallback) * 1000;
+    if (error) this.#program?.log.fatal({ err: error }, 'The program stops because of an error');
+    else await this.#drain(timeoutMs);
+    exitWithin(timeoutMs);
+    const program = await starting.catch(() => undefined);
+    program?.app.beginClosing();
+    const patience = Math.max(timeoutMs - CLOSING_MS, WRITE_DEADLINE_SECONDS * 1000);
+    if (this.#server?.listening) await closeHttpServer(this.#server, patience);
+    await program?.stop();
+    await prepareExit();
+  }
+
+  /** Has balancers see that they are to send requests elsewhere, and takes those that come still. */
+  async #drain(timeoutMs: number): Promise<void> {
+    if (!this.#program || !this.#server?.listening) return;
+    const { app } = this.#program;
+    const delayMs = app.settings.of(hostSettings.shutdownDelaySeconds) * 1000;
+    if (delayMs === 0) return;
+    exitWithin(delayMs + timeoutMs);
+    app.beginClosing();
+    drainConnections(this.#server);
+    await sleep(delayMs, undefined, { signal: this.#hurry.signal }).catch(() => undefined);
+  }
+
+  #reload(): void {
+    if (!this.#program || !this.#server) return;
+    const { app, log } = this.#program;
+    try {
+      if (reloadCertificate(this.#server, app.settings)) log.info('The certificate was reloaded');
+      else log.info('There is no certificate to be reloaded');
+    } catch (error) {
+      log.error(
+        { reason: reasonOf(error) },
+        'The certificate is not reloaded: that before is kept',
+      );
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { connect as connectTls } from 'node:tls';
+
+import { IDENTITY } from '../../src/core/project';
+import { makeCertificate } from '../support/certificate';
+import { until } from '../support/processes';
+import { dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
+import { freshDatabase } from '../support/service';
+import { tlsSettings } from '../support/tls';
+
+const started: RealServer[] = [];
+let dataDir: string;
+
+beforeEach(async () => {
+  dataDir = await dataDirectory();
+});
+afterEach(async () => {
+  for (const server of started.splice(0)) await server.kill();
+  await removeDataDirectory(dataDir);
+});
+
+/** A server on the tests' own MongoDB and Redis. */
+async function startServer(env: NodeJS.ProcessEnv = {}): Promise<RealServer> {
+  const given = { MONGODB_URI: freshDatabase(), REDIS_URL: process.env['TEST_REDIS_URL'] };
+  const server = await RealServer.start(dataDir, { ...given, LOG_LEVEL: 'info', ...env });
+  started.push(server);
+  return server;
+}
+
+async function statusOf(server: RealServer, path: string): Promise<[number, string | null]> {
+  const answer = await fetch(`${server.url}${path}`);
+  await answer.text();
+  return [answer.status, answer.headers.get('connection')];
+}
+
+test('during SHUTDOWN_DELAY_SECONDS /readyz is 503, and all else is answered as before', async () => {
+  const server = await startServer({ SHUTDOWN_DELAY_SECONDS: '3' });
+  expect(await statusOf(server, '/readyz')).toEqual([200, 'keep-alive']);
+  const stopping = performance.now();
+  server.process.kill('SIGTERM');
+  const isDraining = async () => (await statusOf(server, '/readyz'))[0] === 503;
+  expect(await until(isDraining, { within: 2500 })).toBe(true);
+  expect(await statusOf(server, '/healthz')).toEqual([200, 'close']);
+  expect(await statusOf(server, '/api/plants')).toEqual([401, 'close']);
+  expect(await server.ended).toEqual({ code: 0, signal: null });
+  expect(performance.now() - stopping).toBeGreaterThan(3000);
+});
+
+test('a second signal ends the delay, and the server stops in order', async () => {
+  const server = await startServer({ SHUTDOWN_DELAY_SECONDS: '600' });
+  server.process.kill('SIGINT');
+  const isDraining = async () => (await statusOf(server, '/readyz'))[0] === 503;
+  expect(await until(isDraining, { within: 10_000 })).toBe(true);
+  server.process.kill('SIGINT');
+  expect(await server.ended).toEqual({ code: 0, signal: null });
+});
+
+test('SIGHUP does not stop a server without TLS', async () => {
+  const server = await startServer();
+  server.process.kill('SIGHUP');
+  const said = () => server.stderr.includes('There is no certificate to be reloaded');
+  expect(await until(said, { within: 10_000 })).toBe(true);
+  expect(await statusOf(server, '/readyz')).toEqual([200, 'keep-alive']);
+});
+
+test('SIGHUP has new connections get the new certificate; a pair that does not match is not taken', async () => {
+  const tls = tlsSettings();
+  const { TLS_CERT_FILE: certFile = '', TLS_KEY_FILE: keyFile = '' } = tls.env;
+  const server = await startServer(tls.env);
+  const linesWith = (text: string) =>
+    server.stderr.split('\n').filter((line) => line.includes(text));
+  const servedCertificate = async (): Promise<string> => {
+    const socket = connectTls({
+      port: Number(new URL(server.url).port),
+      rejectUnauthorized: false,
+    });
+    await once(socket, 'secureConnect');
+    const { raw } = socket.getPeerCertificate();
+    socket.destroy();
+    return raw.toString('base64');
+  };
+  const reload = async (cert: string, key: string, says: string): Promise<void> => {
+    await writeFile(certFile, cert);
+    await writeFile(keyFile, key);
+    const before = linesWith(says).length;
+    server.process.kill('SIGHUP');
+    expect(await until(() => linesWith(says).length > before, { within: 10_000 })).toBe(true);
+  };
+  const first = await servedCertificate();
+  const next = makeCertificate();
+  await reload(next.cert, next.key, 'The certificate was reloaded');
+  const second = await servedCertificate();
+  expect(second).not.toBe(first);
+  expect(next.cert.replace(/\n/g, '')).toContain(second);
+
+  const notReloaded = 'The certificate is not reloaded';
+  await reload(makeCertificate().cert, next.key, notReloaded);
+  await reload('no certificate', next.key, notReloaded);
+  expect(
+    linesWith(notReloaded).map((line) => (JSON.parse(line) as { reason: string }).reason),
+  ).toEqual([
+    'TLS_KEY_FILE is not the private key of TLS_CERT_FILE',
+    expect.stringMatching(/^TLS_CERT_FILE is no certificate: /),
+  ]);
+  expect(await servedCertificate()).toBe(second);
+  tls.remove();
+  server.process.kill('SIGHUP');
+  expect(await until(() => linesWith(notReloaded).length === 3, { within: 10_000 })).toBe(true);
+  expect(await servedCertificate()).toBe(second);
+});
+
+test.each([
+  ['--version', 0, new RegExp(`^${IDENTITY.version}\n$`), /^$/],
+  ['--help', 0, /^Usage: node dist\/src\/main\.js \[options\]\n[^]*--version/, /^$/],
+  ['--serve', 2, /^$/, /^There is no option --serve; [^\n]*\n$/],
+])('the server with %s ends with %i, and starts nothing', async (option, code, stdout, stderr) => {
+  const server = RealServer.spawn(dataDir, { PORT: 'wrong' }, undefined, [option]);
+  expect(await server.ended).toEqual({ code, signal: null });
+  expect(server.stdout).toMatch(stdout);
+  expect(server.stderr).toMatch(stderr);
+});

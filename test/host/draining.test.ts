@@ -1,0 +1,184 @@
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
+import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2';
+import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+
+import pino from 'pino';
+
+import { App } from '../../src/app/app';
+import { closeHttpServer, createHttpServer, drainConnections } from '../../src/http/server';
+import { loadPlugins } from '../../src/plugins/loader';
+import { freshDatabase } from '../support/service';
+import { type TlsSettings, tlsSettings } from '../support/tls';
+
+let tls: TlsSettings;
+let app: App;
+let server: Server;
+const closing: (() => void)[] = [];
+
+beforeAll(() => {
+  tls = tlsSettings();
+});
+beforeEach(async () => {
+  app = new App({ plugins: loadPlugins(), env: tls.env, log: pino({ level: 'silent' }) });
+  await app.connect({ mongodbUri: freshDatabase() });
+});
+afterEach(async () => {
+  for (const close of closing.splice(0)) close();
+  await closeHttpServer(server, 10_000);
+  await app.database.connection.dropDatabase();
+  await app.close();
+});
+afterAll(() => {
+  tls.remove();
+});
+
+/** Serves, and answers the port. */
+async function serve(isTls: boolean): Promise<number> {
+  const { settings } = isTls ? app : new App({ plugins: loadPlugins(), env: {}, log: pino() });
+  server = createHttpServer(app.requestListener(), settings);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port; // It listens on TCP.
+}
+
+/** An open connection, and all that comes on it. */
+class RawConnection {
+  received = '';
+  /** The error that has ended it. */
+  fault: string | undefined;
+  readonly closed: Promise<unknown>;
+  readonly #socket: Socket;
+
+  constructor(port: number) {
+    const socket = connect(port, '127.0.0.1');
+    this.#socket = socket;
+    socket.on('data', (chunk: Buffer) => (this.received += chunk.toString()));
+    socket.on('error', (error: NodeJS.ErrnoException) => (this.fault = error.code));
+    this.closed = new Promise((resolve) => socket.once('close', resolve));
+    closing.push(() => socket.destroy());
+  }
+
+  static async open(port: number): Promise<RawConnection> {
+    const connection = new RawConnection(port);
+    await once(connection.#socket, 'connect');
+    return connection;
+  }
+
+  ask(): void {
+    this.#socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  }
+}
+
+async function refusesConnections(port: number): Promise<boolean> {
+  const connection = new RawConnection(port);
+  await connection.closed;
+  return connection.fault === 'ECONNREFUSED';
+}
+
+test('a connection on which nothing was asked yet is still answered by a server that closes', async () => {
+  const port = await serve(false);
+  const connection = await RawConnection.open(port);
+  app.beginClosing();
+  const closed = closeHttpServer(server, 60_000);
+  await sleep(200);
+  expect(await refusesConnections(port)).toBe(true);
+  connection.ask();
+  await connection.closed;
+  expect(connection.received).toMatch(/^HTTP\/1\.1 200 [^]*^Connection: close\r$/im);
+  await closed;
+});
+
+test('many connections that are opened while a server closes are answered or refused, not reset', async () => {
+  const port = await serve(false);
+  const ask = async (): Promise<string> => {
+    const connection = new RawConnection(port);
+    connection.ask();
+    await connection.closed;
+    return connection.fault ?? connection.received.slice(0, 12);
+  };
+  const asked = Array.from({ length: 200 }, ask);
+  await sleep(5);
+  app.beginClosing();
+  await closeHttpServer(server, 60_000);
+  const outcomes = new Set(await Promise.all(asked));
+  outcomes.delete('ECONNREFUSED');
+  expect([...outcomes]).toEqual(['HTTP/1.1 200']);
+});
+
+test('a connection that is kept alive is answered once more, then closed', async () => {
+  const port = await serve(false);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  closing.push(() => {
+    agent.destroy();
+  });
+  const ask = async () => {
+    const response = await new Promise<IncomingMessage>((resolve) => {
+      get({ port, agent, path: '/healthz' }, resolve);
+    });
+    const { statusCode, headers, socket } = response;
+    const from = socket.localPort;
+    response.resume();
+    await once(response, 'end');
+    return { statusCode, connection: headers.connection, from };
+  };
+  const first = await ask();
+  expect(first.connection).toBe('keep-alive');
+  app.beginClosing();
+  const closed = closeHttpServer(server, 60_000);
+  await sleep(100);
+  expect(await ask()).toEqual({ statusCode: 200, connection: 'close', from: first.from });
+  await closed;
+});
+
+test('a connection on which nothing is asked does not keep a server from closing', async () => {
+  const port = await serve(false);
+  const connection = await RawConnection.open(port);
+  await closeHttpServer(server, 60_000);
+  await connection.closed;
+  expect(connection.received).toBe('');
+});
+
+describe('over HTTP/2', () => {
+  async function dial(port: number): Promise<ClientHttp2Session> {
+    const session = connectHttp2(`https://localhost:${port}`, { ca: tls.ca });
+    closing.push(() => {
+      session.destroy();
+    });
+    await once(session, 'connect');
+    return session;
+  }
+
+  async function ask(session: ClientHttp2Session): Promise<unknown> {
+    const stream = session.request({ ':path': '/healthz' });
+    stream.resume();
+    const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
+    return headers[':status'];
+  }
+
+  test('clients of a server that is draining are asked to connect anew, and are answered', async () => {
+    const port = await serve(true);
+    const session = await dial(port);
+    expect(await ask(session)).toBe(200);
+    const goaway = once(session, 'goaway');
+    // On its way when the server begins to drain.
+    const crossing = ask(session);
+    await setImmediate();
+    drainConnections(server);
+    expect(await crossing).toBe(200);
+    expect((await goaway)[0]).toBe(constants.NGHTTP2_NO_ERROR);
+    const next = await dial(port);
+    const asked = once(next, 'goaway');
+    expect(await ask(next)).toBe(200);
+    await asked;
+  });
+
+  test('a client that has just connected is answered by a server that closes', async () => {
+    const port = await serve(true);
+    const session = await dial(port);
+    const closed = closeHttpServer(server, 60_000);
+    await sleep(200);
+    expect(await ask(session)).toBe(200);
+    await closed;
+  });
+});

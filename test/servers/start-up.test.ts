@@ -1,0 +1,130 @@
+import { mongo } from 'mongoose';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import { freePort } from '../support/processes';
+import { RealServer } from '../support/real-server';
+import { freshDatabase } from '../support/service';
+import { aMongod, afterwards, aProcess, temporaryFolder } from './support';
+
+const { TEST_REDIS_URL: REDIS_URL } = process.env;
+
+/** A replica set of one that asks for logins, and how to be its root. */
+async function guardedMongod(): Promise<{ host: string; root: mongo.MongoClient }> {
+  const port = await freePort();
+  const folder = await temporaryFolder();
+  const keyFile = path.join(folder, 'key');
+  await writeFile(keyFile, 'c2VjcmV0c2VjcmV0', { mode: 0o400 });
+  aProcess((await aMongod()).path, [
+    ...['--dbpath', folder, '--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket'],
+    ...['--replSet', 'rs', '--keyFile', keyFile, '--wiredTigerCacheSizeGB', '0.25'],
+  ]);
+  const host = `127.0.0.1:${port}`;
+  const local = new mongo.MongoClient(`mongodb://${host}/?directConnection=true`);
+  const admin = local.db('admin');
+  await admin.command({ replSetInitiate: { _id: 'rs', members: [{ _id: 0, host }] } });
+  while ((await admin.command({ hello: 1 }))['isWritablePrimary'] !== true) await sleep(50);
+  await admin.command({ createUser: 'root', pwd: 'pw', roles: ['root'] });
+  await local.close();
+  const root = new mongo.MongoClient(`mongodb://root:pw@${host}/`);
+  afterwards(() => root.close());
+  return { host, root };
+}
+
+/** How a server ends that must not start, and the one sentence that it says. */
+async function refusalOf(env: NodeJS.ProcessEnv): Promise<{ code: number | null; said: string }> {
+  const server = RealServer.spawn('/nonexistent', { DATA_DIR: await temporaryFolder(), ...env });
+  const { code } = await server.ended;
+  expect(server.stdout).toBe('');
+  expect(server.stderr).toMatch(/^[A-Z].*\.\n$/);
+  return { code, said: server.stderr.trim() };
+}
+
+test('a login that MongoDB refuses, and a user without rights, are each said in one sentence', async () => {
+  const { host, root } = await guardedMongod();
+  await root.db('admin').command({
+    createUser: 'reader',
+    pwd: 'hunter2',
+    roles: [{ role: 'read', db: 'plants' }],
+  });
+  const startAs = (login: string) =>
+    refusalOf({ MONGODB_URI: `mongodb://${login}${host}/plants?authSource=admin`, REDIS_URL });
+  expect(await startAs('reader:wrong@')).toEqual({
+    code: 1,
+    said: expect.stringMatching(/^The MongoDB of MONGODB_URI refuses the login: check /) as string,
+  });
+  const noRights =
+    'The MongoDB of MONGODB_URI does not let its user work: give the user the role readWrite on the database plants.';
+  expect(await startAs('reader:hunter2@')).toEqual({ code: 1, said: noRights });
+  expect(await startAs('')).toEqual({
+    code: 1,
+    said: expect.stringMatching(/^The MongoDB of MONGODB_URI /) as string,
+  });
+});
+
+test('an index that is there with other options is said in one sentence', async () => {
+  const uri = freshDatabase();
+  const client = new mongo.MongoClient(uri);
+  afterwards(async () => {
+    await client.db().dropDatabase();
+    await client.close();
+  });
+  await client.db().collection('tokens').createIndex({ hash: 1 }, {}, {});
+  expect(await refusalOf({ MONGODB_URI: uri, REDIS_URL })).toEqual({
+    code: 1,
+    said: expect.stringMatching(
+      /^The collection tokens has an index with other options than this version needs \(.*hash_1.*\): drop it, and it is made anew\.$/,
+    ) as string,
+  });
+});
+
+test('a MongoDB that does not answer is waited for, then given up in one sentence', async () => {
+  const uri = `mongodb://ada:hunter2@127.0.0.1:${await freePort()}/plants`;
+  const server = RealServer.spawn(await temporaryFolder(), {
+    ...{ MONGODB_URI: uri, REDIS_URL, STARTUP_TIMEOUT_SECONDS: '6' },
+  });
+  expect(await server.ended).toEqual({ code: 1, signal: null });
+  const [waiting = '', sentence, ...others] = server.stderr.trim().split('\n');
+  expect(JSON.parse(waiting)).toMatchObject({
+    msg: expect.stringMatching(/cannot be reached: .* It is waited for up to 6 s\.$/) as string,
+  });
+  expect(sentence).toMatch(/^The MongoDB of MONGODB_URI cannot be reached: .*\.$/);
+  expect(others).toEqual([]);
+  expect(server.stderr).not.toContain('hunter2');
+});
+
+test('a MongoDB that comes while it is waited for is used, and the wait can be stopped', async () => {
+  const port = await freePort();
+  const uri = `mongodb://127.0.0.1:${port}/plants?directConnection=true`;
+  const env = { MONGODB_URI: uri, REDIS_URL };
+  const waits = (server: RealServer) => async () => {
+    while (!server.stderr.includes('It is waited for')) await sleep(50);
+  };
+  const stopped = RealServer.spawn(await temporaryFolder(), env);
+  await waits(stopped)();
+  stopped.process.kill('SIGTERM');
+  expect(await stopped.ended).toEqual({ code: 0, signal: null });
+
+  const server = RealServer.spawn(await temporaryFolder(), env);
+  await waits(server)();
+  aProcess((await aMongod()).path, [
+    ...['--dbpath', await temporaryFolder(), '--port', String(port), '--bind_ip', '127.0.0.1'],
+    ...['--nounixsocket', '--replSet', 'rs', '--wiredTigerCacheSizeGB', '0.25'],
+  ]);
+  const client = new mongo.MongoClient(uri);
+  const members = [{ _id: 0, host: `127.0.0.1:${port}` }];
+  await client.db('admin').command({ replSetInitiate: { _id: 'rs', members } });
+  await client.close();
+  while (server.url === '' && server.process.exitCode === null) await sleep(100);
+  expect(server.url).toMatch(/^http:/);
+  expect(await server.stop()).toBe(0);
+});
+
+test('a HOST that is none of this machine is said in one sentence', async () => {
+  const env = { MONGODB_URI: freshDatabase(), REDIS_URL, HOST: '203.0.113.9' };
+  expect(await refusalOf(env)).toEqual({
+    code: 1,
+    said: 'HOST 203.0.113.9 is no address of this machine; set HOST to one of its addresses, or to 0.0.0.0 for all.',
+  });
+});
