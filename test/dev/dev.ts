@@ -1,10 +1,14 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { acquireServers } from '../../src/servers';
 
 const ROOT = path.resolve(__dirname, '../..');
 const REGISTER = path.join(ROOT, 'test/servers/register.cjs');
+const POLL_MS = 300;
 
 /** Serves the sources as they are, anew after each edit; MongoDB and Redis stay up meanwhile. */
 async function develop(): Promise<void> {
@@ -18,18 +22,51 @@ async function develop(): Promise<void> {
       },
     },
   );
-  const server = spawn(
-    process.execPath,
-    ['--watch', '--watch-preserve-output', '--require', REGISTER, 'src/main.ts', '--welcome'],
-    { cwd: ROOT, stdio: 'inherit' },
-  );
-  // Ctrl-C reaches the server by itself; the servers are stopped once it has ended.
+  const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => server.kill(signal));
+    process.on(signal, () => {
+      stopping.abort();
+    });
   }
-  server.once('exit', (code) => {
-    void servers.release().then(() => process.exit(code ?? 0));
-  });
+  while (!stopping.signal.aborted) {
+    const before = stateOfSources();
+    const server = serve();
+    await edited(before, stopping.signal);
+    await end(server);
+  }
+  await servers.release();
+}
+
+function serve(): ChildProcess {
+  const args = ['--require', REGISTER, 'src/main.ts', '--welcome'];
+  // A group of its own, so that Ctrl-C reaches it once only: a second signal would cut its end short.
+  return spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit', detached: true });
+}
+
+async function end(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const ended = once(server, 'exit');
+  server.kill('SIGTERM');
+  await ended;
+}
+
+/** Waits until the sources are not as they were, or for the signal. */
+async function edited(before: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && stateOfSources() === before) {
+    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Read anew each time: watchers lose sight of files that an editor replaces when it saves them. */
+function stateOfSources(): string {
+  return ['src', 'plugins']
+    .flatMap((folder) =>
+      readdirSync(path.join(ROOT, folder), { recursive: true, withFileTypes: true }),
+    )
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .map((file) => `${file} ${statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? ''}`)
+    .join('\n');
 }
 
 void develop();
