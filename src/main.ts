@@ -7,6 +7,7 @@ import { killAfter, prepareExit } from './app/exit';
 import { type Program, startProgram } from './app/program';
 import { ServersError } from './servers';
 import { hostSettings } from './core/host-settings';
+import { IDENTITY } from './core/project';
 import type { Settings } from './core/settings';
 
 /** How long the program may take to stop, whatever hangs. */
@@ -71,6 +72,11 @@ async function announce({ app, servers, log }: Program, server: Server): Promise
   const { address, port } = server.address() as AddressInfo; // It listens on TCP.
   const scheme = app.settings.of(hostSettings.tlsCertFile) === undefined ? 'http' : 'https';
   const url = `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
+  await app.audit.record({
+    action: 'server.started',
+    target: { type: 'server', id: url },
+    changes: { version: IDENTITY.version, settings: app.settings.redacted() },
+  });
   log.info({ url, notes: servers.notes }, 'The service is ready');
   process.stdout.write(`Plant care API ready at ${url}\n`);
   if (!process.argv.includes('--welcome')) return;

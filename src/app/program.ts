@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
 import { App } from './app';
+import type { Acting } from '../data/audit/entry';
 import { openLog } from './log';
 import { loadPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
@@ -27,6 +28,8 @@ interface ProgramOptions {
   env: NodeJS.ProcessEnv;
   plugins?: readonly Plugin[];
   progress?: Progress;
+  /** Who acts; the server by itself where left out. */
+  acting?: Acting;
 }
 
 /**
@@ -35,9 +38,9 @@ interface ProgramOptions {
  * @throws SettingsError, LoaderError or ServersError, whose messages are for the operator
  */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
-  const { role, env, plugins = loadPlugins(), progress } = options;
+  const { role, env, plugins = loadPlugins(), progress, acting } = options;
   const { log, dropped } = openLog(env);
-  const app = new App({ plugins, env, log });
+  const app = new App({ plugins, env, log, acting });
   app.metrics.count(
     'log_lines_dropped_total',
     'Lines of the log that nobody read in time',

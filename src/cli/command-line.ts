@@ -1,8 +1,19 @@
+import { once } from 'node:events';
+import { hostname, userInfo } from 'node:os';
+
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 
 import { App, scopesOf } from '../app/app';
-import type { CommandLine, CommandResult, ProgressBar, RunningApp } from '../plugins/command';
+import { codeOf } from '../core/values';
+import type { Acting } from '../data/audit/entry';
+import type {
+  CommandLine,
+  CommandResult,
+  ProgressBar,
+  RunningApp,
+  StreamedResult,
+} from '../plugins/command';
 import type { Plugin } from '../plugins/plugin';
 import { openLog } from '../app/log';
 import { type Program, startProgram } from '../app/program';
@@ -10,7 +21,7 @@ import { hostSettings } from '../core/host-settings';
 import { EXIT } from './exit';
 
 /** Work of a command that the host itself adds, and that reaches what plugins need not. */
-type HostWork = (program: Program, app: RunningApp) => Promise<CommandResult>;
+type HostWork = (program: Program, app: RunningApp) => Promise<CommandResult | StreamedResult>;
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -32,7 +43,7 @@ export class CommandRunner implements CommandLine {
     this.#env = { ...env, LOG_LEVEL: env[hostSettings.logLevel.name] || 'warn' };
   }
 
-  run(work: (app: RunningApp) => Promise<CommandResult>): Promise<void> {
+  run(work: (app: RunningApp) => Promise<CommandResult | StreamedResult>): Promise<void> {
     return this.runHost((_program, app) => work(app));
   }
 
@@ -55,12 +66,15 @@ export class CommandRunner implements CommandLine {
         role: 'tool',
         plugins: this.#plugins,
         env: this.#env,
+        acting: this.#acting,
         progress: (line) => {
           process.stderr.write(`${line}\n`);
         },
       });
       // The result is printed even if the servers then do not stop as they should.
-      this.#print(await work(program, runningApp(program)));
+      const result = await work(program, runningApp(program));
+      if ('pieces' in result) await this.#printEach(result);
+      else this.#print(result);
     } catch (error) {
       // An error that comes of the servers being stopped is of no interest.
       await untilExit(interruption.signal);
@@ -80,9 +94,40 @@ export class CommandRunner implements CommandLine {
   }
 
   #print({ result, text, exitCode = EXIT.done }: CommandResult): void {
-    const isJson = this.program.opts<{ json?: boolean }>().json === true;
-    process.stdout.write(`${isJson ? JSON.stringify(result) : text}\n`);
+    process.stdout.write(`${this.#options.json === true ? JSON.stringify(result) : text}\n`);
     this.exitCode = exitCode;
+  }
+
+  async #printEach({ pieces }: StreamedResult): Promise<void> {
+    try {
+      for await (const piece of pieces(this.#options.json === true)) {
+        if (process.stdout.destroyed) return;
+        if (!process.stdout.write(piece)) await once(process.stdout, 'drain');
+      }
+      process.stdout.write('\n');
+    } catch (error) {
+      // A reader that has seen enough, such as head, ends nothing but the output.
+      if (codeOf(error) !== 'EPIPE') throw error;
+    }
+  }
+
+  /** Who the audit log says did it. */
+  get #acting(): Acting {
+    const { as: name = systemUser() } = this.#options;
+    return { actor: { type: 'operator', name, host: hostname() } };
+  }
+
+  get #options(): { json?: boolean; as?: string } {
+    return this.program.opts();
+  }
+}
+
+/** The user of the operating system; by number where it has no name. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }
 

@@ -111,6 +111,12 @@ export const hostSettings = {
     168,
     'Hours for which the response to a request with an Idempotency-Key is stored for its retries',
   ),
+  auditKeepDays: new Setting(
+    'AUDIT_KEEP_DAYS',
+    Joi.number().integer().min(1).max(36_500).required(),
+    400,
+    'Days for which entries of the audit log are kept',
+  ),
 };
 
 /** Settings of which one is of no use without the other. */

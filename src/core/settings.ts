@@ -1,5 +1,7 @@
 import Joi from 'joi';
 
+import { redact } from './redact';
+
 /** A value that an operator sets by an environment variable. */
 export class Setting<T> {
   /**
@@ -106,5 +108,15 @@ export class Settings {
     }
     // The constructor stored what the setting's own schema gave.
     return this.#values.get(setting.name) as T;
+  }
+
+  /** All values by name, without the credentials of addresses. */
+  redacted(): Record<string, unknown> {
+    const shown = [...this.#values].map(([name, value]) => [
+      name,
+      typeof value === 'string' ? redact(value, value) : value,
+    ]);
+    // Of type unknown only because a pair is an array.
+    return Object.fromEntries(shown) as Record<string, unknown>;
   }
 }
