@@ -8,6 +8,7 @@ import { type Program, startProgram } from './app/program';
 import { onSignals } from './app/signals';
 import { EXIT, exitOf } from './cli/exit';
 import { hostSettings, WRITE_DEADLINE_SECONDS } from './core/host-settings';
+import { IDENTITY } from './core/project';
 import { reasonOf } from './core/values';
 import { closeHttpServer, createHttpServer, drainConnections } from './http/server';
 import { reloadCertificate } from './http/tls';
@@ -101,6 +102,14 @@ class ServerProcess {
     const { address, port } = server.address() as AddressInfo; // It listens on TCP.
     const scheme = app.settings.of(hostSettings.tlsCertFile) === undefined ? 'http' : 'https';
     const url = `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
+    await app.audit.record({
+      action: 'server.started',
+      target: { type: 'server', id: url },
+      changes: {
+        version: IDENTITY.version,
+        settings: Object.fromEntries(app.settings.shown().map(({ name, value }) => [name, value])),
+      },
+    });
     log.info({ url, notes: servers.notes }, 'The service is ready');
     process.stdout.write(`Plant care API ready at ${url}\n`);
     if (!this.#options.welcome) return;

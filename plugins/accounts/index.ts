@@ -1,10 +1,13 @@
 import { definePlugin } from '../../src/plugins/plugin';
 import { accountChanged } from './domain-events';
 import { commands } from './commands';
+import { type Accounts, exportsOf } from './exports';
 import { accountModel, tokenModel } from './model';
-import { type Accounts, AccountService } from './service';
+import { PersonalData } from './personal-data';
+import { AccountService } from './service';
+import { TokenService } from './tokens';
 
-export type { Accounts } from './service';
+export type { Accounts } from './exports';
 
 /** Accounts and their tokens: who a caller is. */
 const accounts = definePlugin<Accounts>({
@@ -17,7 +20,8 @@ const accounts = definePlugin<Accounts>({
   },
   setup: (host) => {
     const service = new AccountService(host);
-    return { exports: service, identity: service };
+    const tokens = new TokenService(host, service);
+    return { identity: service, exports: exportsOf(service, tokens, new PersonalData(host)) };
   },
 });
 

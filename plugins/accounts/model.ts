@@ -2,7 +2,7 @@ import { Schema } from 'mongoose';
 
 import { sharedModel } from '../../src/data/models';
 import { TIERS, type Tier } from '../../src/core/identity';
-import type { StoredId } from '../../src/core/ids';
+import { newId, type StoredId } from '../../src/core/ids';
 
 export interface AccountDocument {
   /** What operators call the user, and responses `userId`. */
@@ -11,8 +11,13 @@ export interface AccountDocument {
   timezone: string;
   revision: number;
   usage: Record<string, number>;
-  /** Ids of those of its tokens that were revoked: who calls is read here with every request. */
-  revokedTokens: string[];
+  /**
+   * Another whenever what is stored of one of its tokens changes: who calls is read here with every
+   * request. Missing in accounts of earlier versions until then.
+   */
+  tokensVersion?: string;
+  /** Since when it is being deleted: nobody gets in, and nothing is written any more. */
+  deletingSince?: Date;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -27,13 +32,19 @@ export const accountModel = sharedModel<AccountDocument>(
       timezone: { type: String, required: true },
       revision: { type: Number, required: true },
       usage: { type: Schema.Types.Mixed, required: true },
-      revokedTokens: { type: [String], required: true },
+      tokensVersion: { type: String },
+      deletingSince: { type: Date },
       createdAt: { type: Date, required: true },
       updatedAt: { type: Date, required: true },
     },
     { collection: 'accounts', versionKey: false, minimize: false },
   ),
 );
+
+/** A version of an account's tokens that there never was. */
+export function newTokensVersion(): string {
+  return newId().toHexString();
+}
 
 export interface TokenDocument {
   _id: StoredId;
@@ -46,6 +57,8 @@ export interface TokenDocument {
   expiresAt: Date;
   revokedAt: Date | null;
   lastUsedAt: Date | null;
+  /** Id of the token that it was rotated to. */
+  replacedBy?: string;
 }
 
 export const tokenModel = sharedModel<TokenDocument>(
@@ -62,6 +75,7 @@ export const tokenModel = sharedModel<TokenDocument>(
       expiresAt: { type: Date, required: true },
       revokedAt: { type: Date, default: null },
       lastUsedAt: { type: Date, default: null },
+      replacedBy: { type: String },
     },
     { collection: 'tokens', versionKey: false },
   )

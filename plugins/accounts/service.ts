@@ -1,42 +1,44 @@
 import type { ClientSession } from 'mongoose';
 
 import { BoundedMap } from '../../src/core/bounded-map';
-import type { Account, Identity, Principal, Tier, Usage } from '../../src/core/identity';
-import { asUuid, idText, newId, toStoredId } from '../../src/core/ids';
+import { invalidToken } from '../../src/core/errors';
+import type {
+  Account,
+  CallSource,
+  Identity,
+  Principal,
+  Tier,
+  Usage,
+} from '../../src/core/identity';
+import { asUuid, idText, type StoredId } from '../../src/core/ids';
 import { HOUR_MS } from '../../src/core/time';
+import type { Act, Acting } from '../../src/data/audit/entry';
 import type { Host } from '../../src/plugins/host';
 import { accountChanged } from './domain-events';
-import { accountModel, type AccountDocument, tokenModel, type TokenDocument } from './model';
-import { hashOf, isWellFormedToken, makeToken } from './token';
-
-/** A token as operators see it; the token itself only when it is made. */
-export interface TokenView {
-  id: string;
-  user: string;
-  name: string;
-  scopes: string[];
-  createdAt: Date;
-  expiresAt: Date;
-  revokedAt: Date | null;
-  lastUsedAt: Date | null;
-}
-
-export interface NewToken {
-  userId: string;
-  tier?: Tier | undefined;
-  scopes: string[];
-  name: string;
-  expiresInSeconds: number;
-}
+import {
+  accountModel,
+  type AccountDocument,
+  newTokensVersion,
+  tokenModel,
+  type TokenDocument,
+} from './model';
+import { hashOf, isWellFormedToken } from './token';
 
 /** Good tokens of which a process keeps in mind what they are. */
 const MAX_KNOWN = 10_000;
 
-/** Accounts and tokens: made by operators, asked for by every request. */
+/** What a process knows of a good token. */
+interface KnownToken {
+  token: TokenDocument;
+  /** The version of the account's tokens as of which it is this. */
+  version: string | undefined;
+}
+
+/** Accounts, and who holds a token: asked for by every request. */
 export class AccountService implements Identity {
   readonly #accounts;
   readonly #tokens;
-  readonly #known = new BoundedMap<string, TokenDocument>(MAX_KNOWN);
+  readonly #known = new BoundedMap<string, KnownToken>(MAX_KNOWN);
   readonly #host: Host;
 
   constructor(host: Host) {
@@ -47,34 +49,38 @@ export class AccountService implements Identity {
 
   async authenticate(
     token: string,
-    { lookUp }: { lookUp: boolean },
+    { lookUp, source }: { lookUp: boolean; source: CallSource },
   ): Promise<Principal | undefined> {
     if (!isWellFormedToken(token)) return undefined;
     const hash = hashOf(token);
-    const known =
-      this.#known.get(hash) ?? (lookUp ? await this.#tokens.findOne({}, { hash }) : null);
     const now = new Date();
-    if (!known || known.revokedAt !== null || known.expiresAt <= now) return undefined;
-    // What a token is never changes but for its revocation, which its account records: so one that
-    // is known costs a read of the account alone.
-    const account = await this.#accounts.findOne({}, { _id: known.userId });
-    if (!account || account.revokedTokens.includes(idText(known._id))) {
+    const known = this.#known.get(hash);
+    const found = known?.token ?? (lookUp ? await this.#goodToken({ hash }, now) : undefined);
+    if (!found || found.expiresAt <= now) return undefined;
+    // A token that is known costs a read of the account alone.
+    const account = await this.#accounts.findOne({}, { _id: found.userId });
+    const version = account?.tokensVersion;
+    const isCurrent = known !== undefined && known.version === version;
+    // Read after the account: whatever changes a token changes the version with it.
+    const current = isCurrent ? found : await this.#goodToken({ _id: asUuid(found._id) }, now);
+    if (!account || account.deletingSince || !current) {
       this.#known.delete(hash);
       return undefined;
     }
-    this.#known.set(hash, known);
-    this.#recordUse(known, now);
-    return { account: asAccount(account), scopes: new Set(known.scopes) };
+    if (!isCurrent) this.#known.set(hash, { token: current, version });
+    this.#recordUse(current, now, source);
+    const { _id, scopes } = current;
+    return { account: asAccount(account), scopes: new Set(scopes), tokenId: idText(_id) };
   }
 
   async open(session: ClientSession, userId: string, added: Usage): Promise<Account> {
     const account = await this.#accounts.findOneAndUpdate(
       { session },
-      { _id: userId },
+      { _id: userId, deletingSince: { $exists: false } },
       { $inc: { revision: 1, ...incrementsOf(added) } },
       { returnDocument: 'before' },
     );
-    if (!account) throw new Error('There is no such account.');
+    if (!account) throw invalidToken.error('There is no such account, or it is being deleted.');
     return asAccount(account);
   }
 
@@ -85,52 +91,16 @@ export class AccountService implements Identity {
   async accountIds(): Promise<string[]> {
     const accounts = await this.#accounts.find(
       {},
-      {},
+      { deletingSince: { $exists: false } },
       { projection: { _id: 1 }, sort: { _id: 1 } },
     );
     return accounts.map((account) => account._id);
   }
 
-  /** Makes a token, and its account when there is none; answers the token this once. */
-  async createToken(wanted: NewToken): Promise<{ token: string; view: TokenView; tier: Tier }> {
-    const account = await this.ensureAccount(wanted.userId, wanted.tier);
-    const token = makeToken();
-    const now = new Date();
-    const document: TokenDocument = {
-      _id: newId(),
-      userId: wanted.userId,
-      hash: hashOf(token),
-      name: wanted.name,
-      scopes: wanted.scopes,
-      createdAt: now,
-      expiresAt: new Date(now.getTime() + wanted.expiresInSeconds * 1000),
-      revokedAt: null,
-      lastUsedAt: null,
-    };
-    await this.#tokens.insert({}, document);
-    return { token, view: asView(document), tier: account.tier };
-  }
-
   /** The account of a user: made when missing, its tier set when one is given. */
   async ensureAccount(userId: string, tier?: Tier, timezone = 'UTC'): Promise<Account> {
-    const now = new Date();
-    await this.#accounts.upsert(
-      {},
-      { _id: userId },
-      {
-        $setOnInsert: {
-          tier: tier ?? 'free',
-          timezone,
-          revision: 0,
-          usage: {},
-          revokedTokens: [],
-          createdAt: now,
-          updatedAt: now,
-        },
-      },
-    );
-    const account = await this.account(userId);
-    if (!account) throw new Error(`The account ${userId} was removed while it was made.`);
+    const account =
+      (await this.account(userId)) ?? (await this.#create(userId, tier ?? 'free', timezone));
     if (tier === undefined || account.tier === tier) return account;
     return this.changeAccount(userId, { tier });
   }
@@ -154,6 +124,10 @@ export class AccountService implements Identity {
       );
       // Writes that share this transaction come after the change.
       Object.assign(tx.account, { tier: after.tier, timezone: after.timezone });
+      const changed = changesBetween(before, after);
+      if (Object.keys(changed).length > 0) {
+        tx.audit({ action: 'account.changed', target: targetOf(userId), changes: changed });
+      }
       await tx.emit(accountChanged, { before, after });
       return after;
     });
@@ -169,66 +143,69 @@ export class AccountService implements Identity {
     return accounts.map(asAccount);
   }
 
-  async tokens(userId?: string): Promise<TokenView[]> {
-    const tokens = await this.#tokens.find({}, userId === undefined ? {} : { userId }, {
-      sort: { userId: 1, createdAt: 1 },
+  #create(userId: string, tier: Tier, timezone: string): Promise<Account> {
+    return this.#host.transactShared(async (tx) => {
+      const { session, now } = tx;
+      const created = { tier, timezone, revision: 0, usage: {}, createdAt: now, updatedAt: now };
+      const isNew = await this.#accounts.upsert(
+        { session },
+        { _id: userId },
+        // Not that of an account of this name that was deleted: a process may know its tokens.
+        { $setOnInsert: { ...created, tokensVersion: newTokensVersion() } },
+      );
+      if (isNew) {
+        const act = { action: 'account.created', target: targetOf(userId) };
+        tx.audit({ ...act, changes: { tier, timezone } }, userId);
+      }
+      const account = await this.#accounts.findOne({ session }, { _id: userId });
+      if (!account) throw new Error(`The account ${userId} was removed while it was made.`);
+      return asAccount(account);
     });
-    return tokens.map(asView);
   }
 
-  /** Revokes a token from the next request on; undefined when there is none of this id. */
-  async revokeToken(id: string): Promise<TokenView | undefined> {
-    const _id = toStoredId(id);
-    const token = await this.#tokens.findOne({}, { _id });
-    if (!token) return undefined;
-    return this.#host.transact(token.userId, async ({ now, session }) => {
-      const unrevoked = { _id, revokedAt: null };
-      await this.#tokens.updateOne({ session }, unrevoked, { $set: { revokedAt: now } });
-      // One that has expired needs no revocation any more, or the list would only grow.
-      const refused = await this.#tokens.find(
-        { session },
-        { userId: token.userId, revokedAt: { $ne: null }, expiresAt: { $gt: now } },
-      );
-      await this.#accounts.updateOne(
-        { session },
-        { _id: token.userId },
-        { $set: { revokedTokens: refused.map((each) => idText(each._id)) } },
-      );
-      const revoked = await this.#tokens.findOne({ session }, { _id });
-      return revoked ? asView(revoked) : undefined;
-    });
+  async #goodToken(
+    filter: { hash: string } | { _id: StoredId },
+    now: Date,
+  ): Promise<TokenDocument | undefined> {
+    const token = await this.#tokens.findOne({}, filter);
+    return token?.revokedAt === null && token.expiresAt > now ? token : undefined;
   }
 
   /**
    * To the hour at best, so that reading does not become writing (docs/decisions.md, "Accounts,
    * tiers, tokens").
    */
-  #recordUse(token: TokenDocument, now: Date): void {
+  #recordUse(token: TokenDocument, now: Date, source: CallSource): void {
     const begun = new Date(now.getTime() - (now.getTime() % HOUR_MS));
     const hour = begun < token.createdAt ? token.createdAt : begun;
     if (token.lastUsedAt !== null && token.lastUsedAt >= hour) return;
     const before = token.lastUsedAt;
     token.lastUsedAt = hour;
-    this.#tokens
-      .updateOne({}, { _id: asUuid(token._id) }, { $set: { lastUsedAt: hour } })
-      .catch((error: unknown) => {
-        token.lastUsedAt = before;
-        this.#host.log.debug({ err: error }, 'The last use of a token was not recorded');
+    const recorded =
+      before === null
+        ? this.#recordFirstUse(token, hour, source)
+        : this.#tokens.updateOne({}, { _id: asUuid(token._id) }, { $set: { lastUsedAt: hour } });
+    recorded.catch((error: unknown) => {
+      token.lastUsedAt = before;
+      this.#host.log.debug({ err: error }, 'The last use of a token was not recorded');
+    });
+  }
+
+  /** Not as a write to the account, which would make its cached answers worthless. */
+  async #recordFirstUse(token: TokenDocument, hour: Date, source: CallSource): Promise<void> {
+    const { _id, userId } = token;
+    const id = idText(_id);
+    const acting: Acting = { actor: { type: 'token', account: userId, token: id }, source };
+    await this.#host.transactShared(async (tx) => {
+      const unused = { _id: asUuid(_id), lastUsedAt: null };
+      const isFirst = await this.#tokens.updateOne({ session: tx.session }, unused, {
+        $set: { lastUsedAt: hour },
       });
+      const act = { action: 'token.first_used', target: { type: 'token', id } };
+      if (isFirst) tx.audit(act, userId, acting);
+    });
   }
 }
-
-/** What other plugins and commands may do with accounts and tokens. */
-export type Accounts = Pick<
-  AccountService,
-  | 'account'
-  | 'accounts'
-  | 'changeAccount'
-  | 'createToken'
-  | 'ensureAccount'
-  | 'revokeToken'
-  | 'tokens'
->;
 
 function incrementsOf(usage: Usage): Record<string, number> {
   return Object.fromEntries(Object.entries(usage).map(([name, by]) => [`usage.${name}`, by]));
@@ -239,16 +216,14 @@ function asAccount(document: AccountDocument): Account {
   return { id, tier, timezone, createdAt, revision, usage };
 }
 
-function asView(document: TokenDocument): TokenView {
-  const { _id, userId, name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt } = document;
-  return {
-    id: idText(_id),
-    user: userId,
-    name,
-    scopes,
-    createdAt,
-    expiresAt,
-    revokedAt,
-    lastUsedAt,
-  };
+function targetOf(userId: string): Act['target'] {
+  return { type: 'account', id: userId };
+}
+
+function changesBetween(before: Account, after: Account): Record<string, unknown> {
+  const fields = ['tier', 'timezone'] as const;
+  const changed = fields.filter((field) => before[field] !== after[field]);
+  return Object.fromEntries(
+    changed.map((field) => [field, { from: before[field], to: after[field] }]),
+  );
 }

@@ -1,27 +1,31 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
 import { table } from '../../src/cli/table';
-import { tierOption, userName, uuid, wholeNumber } from '../../src/cli/values';
+import { duration, tierOption, userName, uuid } from '../../src/cli/values';
 import { CommandError } from '../../src/cli/errors';
 import type { Tier } from '../../src/core/identity';
 import type { CommandLine } from '../../src/plugins/command';
 import type { PluginReference } from '../../src/plugins/reference';
-import type { Accounts, TokenView } from './service';
+import type { Accounts } from './exports';
+import { rotateToken, pruneTokens } from './token-upkeep-commands';
+import type { TokenView } from './tokens';
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
 /** A longer life is a slip of the hand. */
 const MAX_SECONDS = 100 * YEAR_SECONDS;
 const MAX_NAME_LENGTH = 100;
 
-/** Adds `token create`, `token list` and `token revoke`. */
+/** Adds the commands of `token`. */
 export function tokenCommands(commandLine: CommandLine, plugin: PluginReference<Accounts>): void {
   const parent = commandLine.program
     .command('token')
-    .summary('make, list and revoke tokens')
-    .description('Makes, lists and revokes tokens.');
+    .summary('make, list, rotate, revoke and prune tokens')
+    .description('Makes, lists, rotates, revokes and prunes tokens.');
   createToken(parent, commandLine, plugin);
   listTokens(parent, commandLine, plugin);
+  rotateToken(parent, commandLine, plugin);
   revokeToken(parent, commandLine, plugin);
+  pruneTokens(parent, commandLine, plugin);
 }
 
 function createToken(
@@ -41,9 +45,9 @@ function createToken(
     .option('--scopes <scopes>', 'what it permits, by comma; all when left out', scopeList(known))
     .option('--name <name>', 'a name to recognize it by', tokenName, 'token')
     .option(
-      '--expires-in <seconds>',
-      'how long it is good for',
-      wholeNumber(1, MAX_SECONDS),
+      '--expires-in <duration>',
+      'how long it is good for: seconds, or 15m, 24h, 90d',
+      duration(1, MAX_SECONDS),
       YEAR_SECONDS,
     )
     .addHelpText(
@@ -54,7 +58,7 @@ ${[...commandLine.scopes].map(([scope, meaning]) => `  ${scope.padEnd(16)}${mean
 
 Examples:
   $ npm run --silent cli -- token create --user ada --tier pro
-  $ npm run --silent cli -- token create --user ada --scopes plants:read --expires-in 3600 --json
+  $ npm run --silent cli -- token create --user ada --scopes plants:read --expires-in 90d --json
   {"id":"…","token":"tnd_mcp_…","user":"ada","tier":"pro","scopes":["plants:read"],
    "expiresAt":"2026-03-01T10:30:00.000Z"}     printed as one line`,
     )
@@ -100,11 +104,23 @@ function listTokens(
       'Lists tokens, the revoked and expired included. The tokens themselves are not kept.',
     )
     .option('--user <user>', 'only those of this user', userName)
-    .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- token list --user ada --json')
-    .action(({ user }: { user?: string }) =>
+    .option(
+      '--expiring <duration>',
+      'only good ones that expire within so long: seconds, or 15m, 24h, 30d',
+      duration(1, MAX_SECONDS),
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ npm run --silent cli -- token list --user ada --json
+  $ npm run --silent cli -- token list --expiring 30d`,
+    )
+    .action(({ user, expiring }: { user?: string; expiring?: number }) =>
       commandLine.run(async (app) => {
-        const tokens = await app.exportsOf(plugin).tokens(user);
         const now = new Date();
+        const all = await app.exportsOf(plugin).tokens(user);
+        const tokens = expiring === undefined ? all : all.filter(expiresWithin(expiring, now));
         const rows = tokens.map((token) => [
           token.id,
           token.user,
@@ -117,6 +133,13 @@ function listTokens(
         return { result: tokens, text: rows.length > 0 ? table(headings, rows) : 'No tokens.' };
       }),
     );
+}
+
+function expiresWithin(seconds: number, now: Date) {
+  return ({ revokedAt, expiresAt }: TokenView): boolean => {
+    const left = expiresAt.getTime() - now.getTime();
+    return revokedAt === null && left > 0 && left <= seconds * 1000;
+  };
 }
 
 function revokeToken(

@@ -6,17 +6,20 @@ import { CommandError, UsageError } from '../../src/cli/errors';
 import type { Account, Tier } from '../../src/core/identity';
 import type { CommandLine } from '../../src/plugins/command';
 import type { PluginReference } from '../../src/plugins/reference';
-import type { Accounts } from './service';
+import type { Accounts } from './exports';
+import { deleteUser, exportUser } from './user-data-commands';
 
-/** Adds `user list`, `user show` and `user set`. */
+/** Adds the commands of `user`. */
 export function userCommands(commandLine: CommandLine, plugin: PluginReference<Accounts>): void {
   const parent = commandLine.program
     .command('user')
-    .summary('list, show and change accounts')
-    .description('Lists, shows and changes accounts.');
+    .summary('list, show, change, export and delete accounts')
+    .description('Lists, shows, changes, exports and deletes accounts.');
   listUsers(parent, commandLine, plugin);
   showUser(parent, commandLine, plugin);
   setUser(parent, commandLine, plugin);
+  exportUser(parent, commandLine, plugin);
+  deleteUser(parent, commandLine, plugin);
 }
 
 function listUsers(

@@ -74,6 +74,7 @@ export function routes(plants: PlantService): Operation[] {
       summary: 'Remove a plant and its events; its photos stay, with plantId null',
       access: { scope: 'plants:write' },
       params: { id: plantNotFound },
+      audit: 'plant.deleted',
       tool: {
         name: 'delete_plant',
         description:

@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { hostname } from 'node:os';
+import path from 'node:path';
 
 import type { ClientSession } from 'mongoose';
 import type { Logger } from 'pino';
@@ -14,9 +16,13 @@ import { hostSettings } from '../core/host-settings';
 import type { Identity } from '../core/identity';
 import type { Settings } from '../core/settings';
 import { HOUR_MS } from '../core/time';
+import { AccountData } from '../data/account-data';
+import { AuditLog } from '../data/audit/audit-log';
+import type { Acting } from '../data/audit/entry';
 import { Availability } from '../data/availability';
 import { Database } from '../data/database';
 import { type CountRecords, type DerivedData, quotaUsage } from '../data/derived';
+import { hostModels } from '../data/host-models';
 import { IdempotencyStore } from '../data/idempotency';
 import { UnitOfWork } from '../data/unit-of-work';
 import { koaApp } from '../http/koa-app';
@@ -37,6 +43,8 @@ interface AppOptions {
   plugins: readonly Plugin[];
   env: NodeJS.ProcessEnv;
   log: Logger;
+  /** Who does what no token does; the server by itself where left out. */
+  acting?: Acting | undefined;
   /** Whether answers are checked against their schemas, as in tests. */
   checkResponses?: boolean;
 }
@@ -45,6 +53,7 @@ interface AppOptions {
 export class App {
   readonly settings: Settings;
   readonly database = new Database();
+  readonly audit: AuditLog;
   readonly unitOfWork: UnitOfWork;
   readonly metrics = new Metrics();
   /** In the order in which plugins require each other. */
@@ -56,6 +65,7 @@ export class App {
   readonly seeds: readonly SeedKind[];
   readonly scopes: ReadonlyMap<string, string>;
   readonly #options: AppOptions;
+  readonly #accountData: AccountData;
   readonly #contributions = new Map<PluginReference, Contribution>();
   readonly #quotas: Quotas;
   readonly #counts: ReadonlyMap<string, CountRecords>;
@@ -71,6 +81,7 @@ export class App {
    */
   constructor(options: AppOptions) {
     const { plugins, env, log } = options;
+    const { acting = { actor: { type: 'server', host: hostname() } } } = options;
     this.#options = options;
     this.settings = readSettings(plugins, env);
     this.scopes = scopesOf(plugins);
@@ -78,9 +89,16 @@ export class App {
       new Map(plugins.flatMap(({ quotas = {} }) => Object.entries(quotas))),
       this.settings,
     );
+    this.audit = new AuditLog(this.database, acting);
+    this.#accountData = new AccountData(
+      this.database,
+      [...hostModels, ...plugins.flatMap(({ models = [] }) => models)],
+      this.audit,
+    );
     this.unitOfWork = new UnitOfWork(
       this.database,
       {
+        audit: this.audit,
         identity: () => this.identity,
         listeners: () => this.plugins.flatMap(({ contribution }) => contribution.listeners ?? []),
         counts: () => this.#counts,
@@ -114,6 +132,12 @@ export class App {
           name: 'expiry of stored responses',
           everySeconds: HOUR_MS / 1000,
           run: () => this.#idempotency.deleteExpired(),
+        },
+        {
+          name: 'deletion of old entries of the audit log',
+          everySeconds: HOUR_MS / 1000,
+          run: (stopping) =>
+            this.audit.prune(this.settings.of(hostSettings.auditKeepDays), stopping),
         },
         ...contributions.flatMap((each) => each.jobs ?? []),
       ],
@@ -194,11 +218,23 @@ export class App {
     await this.database.close();
   }
 
+  /**
+   * Loads the seeds of a folder; answers how many records are new, by the name of the file.
+   *
+   * @throws SeedError naming every fault
+   */
+  async loadSeeds(folder: string): Promise<Record<string, number>> {
+    const added = await loadSeeds(this.seeds, folder);
+    const target = { type: 'folder', id: path.resolve(folder) };
+    await this.audit.record({ action: 'seeds.loaded', target, changes: added });
+    return added;
+  }
+
   /** Prepares a new user's first start; answers what each plugin has to print. */
   async welcome(url: string): Promise<string[]> {
     const lines: string[] = [];
-    const { scopes, seeds } = this;
-    const start = { url, scopes, loadSeeds: () => loadSeeds(seeds, SEEDS_FOLDER) };
+    const { scopes } = this;
+    const start = { url, scopes, loadSeeds: () => this.loadSeeds(SEEDS_FOLDER) };
     for (const { contribution } of this.plugins) {
       lines.push(...((await contribution.welcome?.(start)) ?? []));
     }
@@ -223,6 +259,8 @@ export class App {
         return this.exportsOf(other);
       },
       transact: (userId, work) => this.unitOfWork.run(userId, work),
+      transactShared: (work) => this.audit.transact(work),
+      accountData: this.#accountData,
       snapshot: <T>(read: (session: ClientSession) => Promise<T>) => this.database.snapshot(read),
       quotaLeft: (account, quota) => Math.max(0, this.#quotas.left(account, quota)),
       rebuildDerived: async (tx) => {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
 import { App } from './app';
+import type { Acting } from '../data/audit/entry';
 import { openLog } from './log';
 import { loadPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
@@ -29,6 +30,8 @@ interface ProgramOptions {
   progress?: Progress;
   /** Aborted when what was started is not wanted any more. */
   stopping?: AbortSignal;
+  /** Who acts; the server by itself where left out. */
+  acting?: Acting;
 }
 
 /**
@@ -37,9 +40,9 @@ interface ProgramOptions {
  * @throws SettingsError, LoaderError or ServersError, whose messages are for the operator
  */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
-  const { role, env, plugins = loadPlugins(), progress, stopping } = options;
+  const { role, env, plugins = loadPlugins(), progress, stopping, acting } = options;
   const { log, dropped } = openLog(env);
-  const app = new App({ plugins, env, log });
+  const app = new App({ plugins, env, log, acting });
   app.metrics.count(
     'log_lines_dropped_total',
     'Lines of the log that nobody read in time',

@@ -1,4 +1,5 @@
 import type { Identity } from '../core/identity';
+import type { Act } from '../data/audit/entry';
 import type { DerivedData } from '../data/derived';
 import type { Transaction } from '../data/transaction';
 import type { UnitOfWork } from '../data/unit-of-work';
@@ -56,7 +57,11 @@ export async function reconcile(
   const userIds = await identity.accountIds();
   const differences: Difference[] = [];
   for (const userId of userIds) {
-    const rebuild = (tx: Transaction) => rebuildAll(derived, tx);
+    const rebuild = async (tx: Transaction) => {
+      const differing = await rebuildAll(derived, tx);
+      if (repair && differing.length > 0) tx.audit(repairOf(userId, differing));
+      return differing;
+    };
     const found = repair
       ? await unitOfWork.run(userId, rebuild)
       : await unitOfWork.dryRun(userId, rebuild);
@@ -64,4 +69,11 @@ export async function reconcile(
     onAccount?.(userIds.length);
   }
   return { checked: userIds.length, differences, repaired: repair };
+}
+
+/** How many differences there were of each derived data; they themselves show what people did. */
+function repairOf(userId: string, differences: readonly Difference[]): Act {
+  const changes: Record<string, number> = {};
+  for (const { derived } of differences) changes[derived] = (changes[derived] ?? 0) + 1;
+  return { action: 'account.reconciled', target: { type: 'account', id: userId }, changes };
 }

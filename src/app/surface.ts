@@ -1,3 +1,5 @@
+import { auditModels } from '../data/audit/model';
+import { hostModels } from '../data/host-models';
 import { idempotencyModels } from '../data/idempotency';
 import type { ModelDefinition } from '../data/models';
 import { type JsonSchema, jsonSchemaOf } from '../fields/json-schema';
@@ -58,6 +60,7 @@ export function surfaceOf(plugins: readonly SetUpPlugin[]): Surface {
         ...reachOf(each, plugins, operation.method !== 'GET').flatMap(modelsOf),
         ...('public' in operation.access ? [] : identity.flatMap(modelsOf)),
         ...(operation.idempotent ? idempotencyModels : []),
+        ...(operation.audit === undefined ? [] : auditModels),
       ]),
     })),
     ...(each.contribution.transports ?? []).flatMap(({ path, methods }) =>
@@ -77,7 +80,7 @@ export function surfaceOf(plugins: readonly SetUpPlugin[]): Surface {
         writes: reachOf(each, plugins, true).map(({ plugin }) => plugin.name),
       })),
     collections: [
-      ...idempotencyModels.map((model) => describe('src', model)),
+      ...hostModels.map((model) => describe('src', model)),
       ...plugins.flatMap((each) =>
         modelsOf(each).map((model) => describe(each.plugin.name, model)),
       ),

@@ -2,8 +2,9 @@ import type { Logger } from 'pino';
 
 import { Content, etagOf, namesEtag } from '../core/content';
 import { ApiError, preconditionFailed, validationError } from '../core/errors';
-import type { Account, Principal } from '../core/identity';
+import type { Account, CallSource, Principal } from '../core/identity';
 import { isAsyncIterable } from '../core/values';
+import type { Act, Acting } from '../data/audit/entry';
 import type { Availability } from '../data/availability';
 import { fingerprintOf, type IdempotencyStore, type StoredResponse } from '../data/idempotency';
 import type { Transaction } from '../data/transaction';
@@ -24,6 +25,7 @@ export interface Call {
   principal: Principal | undefined;
   /** Where headers of the answer go. */
   reply: ReplyHeaders;
+  source: CallSource;
   log: Logger;
   /** Reads the input; called only once the caller may make the call. */
   input: () => Promise<CallInput>;
@@ -81,26 +83,27 @@ export class CallPipeline {
       const content = key && this.#dependencies.answers.get(key, new Date());
       if (content) return { content };
       if (operation.method === 'GET') return await this.#read(operation, account, input, call, key);
-      return await this.#runFor(account, operation, input, call);
+      return await this.#runFor(principal, operation, input, call);
     } finally {
       void call.sent.then(leave);
     }
   }
 
   async #runFor(
-    account: Account,
+    { account, tokenId }: Principal,
     operation: Operation,
     input: ValidInput,
     call: Call,
   ): Promise<CallResult> {
+    const acting: Acting = {
+      actor: { type: 'token', account: account.id, token: tokenId },
+      source: call.source,
+    };
+    const write = (tx: Transaction) => this.#write(operation, tx.as(acting), input, call);
     if (operation.idempotent && call.idempotencyKey !== undefined) {
-      return this.#runOnce(operation, account, call.idempotencyKey, input, call);
+      return this.#runOnce(operation, account, call.idempotencyKey, input, write);
     }
-    const value = await this.#dependencies.unitOfWork.run(
-      account.id,
-      (tx) => this.#write(operation, tx, input, call),
-      operation.quota,
-    );
+    const value = await this.#dependencies.unitOfWork.run(account.id, write, operation.quota);
     return { value };
   }
 
@@ -156,7 +159,9 @@ export class CallPipeline {
       if (!namesEtag(ifMatch, etagOf(state))) throw preconditionFailed.error();
     }
     if (operation.quota !== undefined) this.#dependencies.quotas.check(tx, operation.quota);
-    return this.#handle(operation, call);
+    const value = await this.#handle(operation, call);
+    if (operation.audit !== undefined) tx.audit(actOf(operation.audit, input));
+    return value;
   }
 
   async #handle(operation: Operation, call: object): Promise<unknown> {
@@ -170,7 +175,7 @@ export class CallPipeline {
     account: Account,
     key: string,
     input: ValidInput,
-    call: Call,
+    write: (tx: Transaction) => Promise<unknown>,
   ): Promise<CallResult> {
     if (key.length === 0 || key.length > 255) {
       throw validationError.error('The header Idempotency-Key must have 1 to 255 characters.');
@@ -187,13 +192,13 @@ export class CallPipeline {
     const { idempotency, unitOfWork } = this.#dependencies;
     const work = async (): Promise<StoredResponse> => {
       try {
-        const write = async (tx: Transaction): Promise<StoredResponse> => {
-          const value = await this.#write(operation, tx, input, call);
+        const writeAndStore = async (tx: Transaction): Promise<StoredResponse> => {
+          const value = await write(tx);
           const response = { status: operation.response.status, body: JSON.stringify(value) };
           await idempotency.store(tx, request, response);
           return response;
         };
-        return await unitOfWork.run(account.id, write, operation.quota);
+        return await unitOfWork.run(account.id, writeAndStore, operation.quota);
       } catch (error) {
         if (error instanceof ApiError && error.status === 404) {
           const response = { status: 404, body: JSON.stringify(error.body) };
@@ -205,4 +210,10 @@ export class CallPipeline {
     const { response, replayed } = await idempotency.runOnce(request, work);
     return { status: response.status, json: response.body, replayed };
   }
+}
+
+/** The act of an operation on the record that its path names. */
+function actOf(action: string, { params }: ValidInput): Act {
+  const [type = ''] = action.split('.');
+  return { action, target: { type, id: params['id'] ?? '' } };
 }

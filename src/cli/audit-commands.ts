@@ -1,14 +1,22 @@
+import type { Command } from 'commander';
+
 import { surfaceOf } from '../app/surface';
+import { auditLogCommands } from './audit-log-commands';
 import type { CommandRunner } from './command-line';
 import { surfaceTables } from './surface-tables';
 import { table } from './table';
 
-/** Adds `audit routes`. */
+/** Adds the commands of `audit`. */
 export function auditCommands(commandLine: CommandRunner): void {
   const parent = commandLine.program
     .command('audit')
     .summary('show what an auditor asks for')
     .description('Shows what an auditor asks for.');
+  auditLogCommands(parent, commandLine);
+  listRoutes(parent, commandLine);
+}
+
+function listRoutes(parent: Command, commandLine: CommandRunner): void {
   parent
     .command('routes')
     .summary('list every operation with who may call it, and the data behind it')

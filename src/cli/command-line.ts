@@ -1,8 +1,19 @@
+import { once } from 'node:events';
+import { hostname, userInfo } from 'node:os';
+
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 
 import { App, scopesOf } from '../app/app';
-import type { CommandLine, CommandResult, ProgressBar, RunningApp } from '../plugins/command';
+import { codeOf } from '../core/values';
+import type { Acting } from '../data/audit/entry';
+import type {
+  CommandLine,
+  CommandResult,
+  ProgressBar,
+  RunningApp,
+  StreamedResult,
+} from '../plugins/command';
 import type { Plugin } from '../plugins/plugin';
 import { openLog } from '../app/log';
 import { type Program, startProgram } from '../app/program';
@@ -12,7 +23,7 @@ import type { Settings } from '../core/settings';
 import { EXIT } from './exit';
 
 /** Work of a command that the host itself adds, and that reaches what plugins need not. */
-type HostWork = (program: Program, app: RunningApp) => Promise<CommandResult>;
+type HostWork = (program: Program, app: RunningApp) => Promise<CommandResult | StreamedResult>;
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -37,7 +48,7 @@ export class CommandRunner implements CommandLine {
     this.#env = { ...env, LOG_LEVEL: env[hostSettings.logLevel.name] || 'warn' };
   }
 
-  run(work: (app: RunningApp) => Promise<CommandResult>): Promise<void> {
+  run(work: (app: RunningApp) => Promise<CommandResult | StreamedResult>): Promise<void> {
     return this.runHost((_program, app) => work(app));
   }
 
@@ -60,12 +71,15 @@ export class CommandRunner implements CommandLine {
         role: 'tool',
         plugins: this.#plugins,
         env: this.#env,
+        acting: this.#acting,
         progress: (line) => {
           process.stderr.write(`${line}\n`);
         },
       });
       // The result is printed even if the servers then do not stop as they should.
-      this.print(await work(program, runningApp(program)));
+      const result = await work(program, runningApp(program));
+      if ('pieces' in result) await this.#printEach(result);
+      else this.print(result);
     } catch (error) {
       // An error that comes of the servers being stopped is of no interest.
       await untilExit(interruption.signal);
@@ -95,12 +109,44 @@ export class CommandRunner implements CommandLine {
 
   /** Whether the result is wanted as JSON. */
   get isJson(): boolean {
-    return this.program.opts<{ json?: boolean }>().json === true;
+    return this.#options.json === true;
   }
 
   print({ result, text, exitCode = EXIT.done }: CommandResult): void {
     process.stdout.write(`${this.isJson ? JSON.stringify(result) : text}\n`);
     this.exitCode = exitCode;
+  }
+
+  async #printEach({ pieces }: StreamedResult): Promise<void> {
+    try {
+      for await (const piece of pieces(this.isJson)) {
+        if (process.stdout.destroyed) return;
+        if (!process.stdout.write(piece)) await once(process.stdout, 'drain');
+      }
+      process.stdout.write('\n');
+    } catch (error) {
+      // A reader that has seen enough, such as head, ends nothing but the output.
+      if (codeOf(error) !== 'EPIPE') throw error;
+    }
+  }
+
+  /** Who the audit log says did it. */
+  get #acting(): Acting {
+    const { as: name = systemUser() } = this.#options;
+    return { actor: { type: 'operator', name, host: hostname() } };
+  }
+
+  get #options(): { json?: boolean; as?: string } {
+    return this.program.opts();
+  }
+}
+
+/** The user of the operating system; by number where it has no name. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }
 

@@ -2,14 +2,24 @@ import { Command } from 'commander';
 
 import { IDENTITY } from '../core/project';
 import { loadPlugins } from '../plugins/loader';
+import type { Plugin } from '../plugins/plugin';
 import { CommandRunner } from './command-line';
 import { hostCommands } from './host-commands';
 import { exitOf } from './exit';
+import { userName } from './values';
 
-/** Does what `args` say and answers the exit code. Nothing is started before a command asks for it. */
-export async function runCommand(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+/**
+ * Does what `args` say and answers the exit code. Nothing is started before a command asks for it.
+ *
+ * @param given the plugins; those of the program where left out
+ */
+export async function runCommand(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  given?: readonly Plugin[],
+): Promise<number> {
   try {
-    const plugins = loadPlugins();
+    const plugins = given ?? loadPlugins();
     const commandLine = new CommandRunner(rootCommand(), plugins, env);
     for (const plugin of plugins) plugin.commands?.(commandLine);
     hostCommands(commandLine);
@@ -32,6 +42,7 @@ Commands work on the data of DATA_DIR (or MONGODB_URI), whether the server runs 
       )
       .version(IDENTITY.version, '--version', 'print the version of the program')
       .option('--json', 'print the result as one line of JSON, the last of standard output')
+      .option('--as <name>', 'who the audit log says did it, instead of your user name', userName)
       // Commands inherit what is set before they are added.
       .configureHelp({ showGlobalOptions: true })
       .exitOverride()

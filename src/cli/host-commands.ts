@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import { UsageError } from './errors';
 import type { CommandResult, ProgressBar } from '../plugins/command';
 import { reconcile, type Reconciliation } from '../app/reconcile';
-import { loadSeeds, SEEDS_FOLDER } from '../app/seeds';
+import { SEEDS_FOLDER } from '../app/seeds';
 import { auditCommands } from './audit-commands';
 import type { CommandRunner } from './command-line';
 import { configCommands } from './config-commands';
@@ -37,7 +37,7 @@ With --json it prints an object: how many records are new, by the name of the fi
     )
     .action((folder: string) =>
       commandLine.runHost(async ({ app }) => {
-        const added = await loadSeeds(app.seeds, folder);
+        const added = await app.loadSeeds(folder);
         const rows = Object.entries(added).map(([name, count]) => [name, String(count)]);
         return { result: added, text: table(['seeds', 'new records'], rows) };
       }),

@@ -5,7 +5,7 @@ import { isUuid } from '../core/ids';
 import { userNameFault } from '../core/text';
 import { timezoneName } from '../core/time';
 
-/** A user's name as it may be given on the command line. */
+/** The name of a user, or an operator, as it may be given on the command line. */
 export function userName(value: string): string {
   const fault = userNameFault(value);
   if (fault !== undefined) throw new InvalidArgumentError(`It ${fault}.`);
@@ -20,6 +20,44 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
     const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
     throw new InvalidArgumentError(`It must be a whole number ${range}.`);
   };
+}
+
+const UNIT_SECONDS = new Map([
+  ['s', 1],
+  ['m', 60],
+  ['h', 60 * 60],
+  ['d', 24 * 60 * 60],
+]);
+
+/** A duration in seconds, given as `3600`, `15m`, `24h` or `90d`. */
+export function duration(minSeconds: number, maxSeconds: number) {
+  return (value: string): number => {
+    const seconds = secondsOf(value);
+    if (seconds !== undefined && seconds >= minSeconds && seconds <= maxSeconds) return seconds;
+    throw new InvalidArgumentError(
+      `It must be from ${minSeconds} to ${maxSeconds} seconds, or a duration such as 15m, 24h or 90d.`,
+    );
+  };
+}
+
+/** A moment: an RFC 3339 date or date-time, or how long ago it was, as `24h`. */
+export function pastMoment(value: string): Date {
+  const seconds = secondsOf(value);
+  const time = seconds === undefined ? momentOf(value) : Date.now() - seconds * 1000;
+  if (Number.isFinite(time)) return new Date(time);
+  throw new InvalidArgumentError(
+    'It must be a date such as 2026-03-01 or 2026-03-01T09:30:00Z, or a duration such as 24h or 30d.',
+  );
+}
+
+function momentOf(value: string): number {
+  return /^\d{4}-\d{2}-\d{2}(T\S+(Z|[+-]\d{2}:\d{2}))?$/.test(value) ? Date.parse(value) : NaN;
+}
+
+function secondsOf(value: string): number | undefined {
+  const [, digits, unit = 's'] = /^(\d{1,12})([smhd])?$/.exec(value) ?? [];
+  const factor = UNIT_SECONDS.get(unit);
+  return digits === undefined || factor === undefined ? undefined : Number(digits) * factor;
 }
 
 /** The text form of a UUID. */

@@ -161,6 +161,12 @@ export const hostSettings = {
     15,
     'Seconds after that delay within which the server ends, whatever hangs; no less than a write may take',
   ),
+  auditKeepDays: new Setting(
+    'AUDIT_KEEP_DAYS',
+    Joi.number().integer().min(1).max(36_500).required(),
+    400,
+    'Days for which entries of the audit log are kept',
+  ),
 };
 
 /** What must be right between settings of the host. */

@@ -23,6 +23,14 @@ export type Usage = Readonly<Record<string, number>>;
 export interface Principal {
   account: Account;
   scopes: ReadonlySet<string>;
+  tokenId: string;
+}
+
+/** Where a call came from. */
+export interface CallSource {
+  /** The client's address. */
+  address: string;
+  requestId: string;
 }
 
 /** Knows who holds a token. */
@@ -31,8 +39,12 @@ export interface Authenticator {
    * The holder of a token; undefined when it is malformed, unknown, revoked or expired.
    *
    * @param options.lookUp whether one that this process does not know is looked up
+   * @param options.source what the first use of a token is recorded with
    */
-  authenticate(token: string, options: { lookUp: boolean }): Promise<Principal | undefined>;
+  authenticate(
+    token: string,
+    options: { lookUp: boolean; source: CallSource },
+  ): Promise<Principal | undefined>;
 }
 
 /** What the host asks of the one plugin that keeps accounts and tokens. */
@@ -41,6 +53,8 @@ export interface Identity extends Authenticator {
    * Opens a write: in the transaction of `session` moves the account's revision, adds to its usage, and
    * answers the account as it was before. From then on no other transaction can write to the
    * account's data.
+   *
+   * @throws ApiError invalid_token where there is no such account any more
    */
   open(session: ClientSession, userId: string, added: Usage): Promise<Account>;
 

@@ -132,6 +132,22 @@ export class Database {
     }
   }
 
+  /**
+   * Runs `work` in a transaction that no account's queue orders; again, where it met another.
+   * `work` must have no effect outside of it.
+   */
+  async transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
+    const session = await this.connection.startSession();
+    try {
+      return await session.withTransaction(() => work(session), {
+        readConcern: { level: 'snapshot' },
+        writeConcern: { w: 'majority', journal: true },
+      });
+    } finally {
+      await session.endSession();
+    }
+  }
+
   async #readAtOneMoment<T>(read: (session: ClientSession) => Promise<T>): Promise<T> {
     const session = await this.connection.startSession();
     try {

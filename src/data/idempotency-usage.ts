@@ -1,4 +1,4 @@
-import { Schema } from 'mongoose';
+import { type ClientSession, Schema } from 'mongoose';
 
 import { type ApiError, rateLimited } from '../core/errors';
 import { DAY_MS } from '../core/time';
@@ -38,7 +38,7 @@ export class IdempotencyUsage {
   readonly #usage: Records<IdempotencyUsageDocument, AccountScope>;
   readonly #maxBytes: number;
   /** What an account has stored by now, as a transaction sees it. */
-  readonly #stored = new WeakMap<Transaction, number>();
+  readonly #stored = new WeakMap<ClientSession, number>();
 
   /** @param maxBytes how much an account may store on a day */
   constructor(database: Database, maxBytes: number) {
@@ -57,13 +57,13 @@ export class IdempotencyUsage {
     const day = dayOf(tx.now);
     const stored = await this.#added(tx, day, bytes);
     if (stored > this.#maxBytes) throw tooMuch(day, tx.now);
-    this.#stored.set(tx, stored);
+    this.#stored.set(tx.session, stored);
   }
 
   /** The first of a transaction learns what is stored, and the others are sent together. */
   async #added(tx: Transaction, day: Date, bytes: number): Promise<number> {
     const update = { $inc: { bytes } };
-    const known = this.#stored.get(tx);
+    const known = this.#stored.get(tx.session);
     if (known === undefined) {
       const usage = await this.#usage.findOneAndUpdate(tx, { day }, update, { upsert: true });
       return usage?.bytes ?? bytes;

@@ -1,6 +1,8 @@
 import type { ClientSession } from 'mongoose';
 
 import type { Identity } from '../core/identity';
+import type { AuditLog, Recorded } from './audit/audit-log';
+import { type Acting, chainOf } from './audit/entry';
 import type { CountRecords } from './derived';
 import type { DomainEvent } from './domain-event';
 import type { Listener } from './listener';
@@ -13,6 +15,7 @@ export interface TransactionDependencies {
   listeners: () => readonly Listener[];
   /** How to count what counts against each quota. */
   counts: () => ReadonlyMap<string, CountRecords>;
+  audit: AuditLog;
 }
 
 interface OpenTransaction {
@@ -30,7 +33,7 @@ interface OpenTransaction {
  *   written together with the account's revision, and so at no cost
  */
 export async function openTransaction(
-  { identity, listeners, counts }: TransactionDependencies,
+  { identity, listeners, counts, audit }: TransactionDependencies,
   session: ClientSession,
   userId: string,
   quotas: readonly string[],
@@ -42,30 +45,42 @@ export async function openTransaction(
   const unwritten: Record<string, number> = {};
   const collected = new CollectedPayloads();
   const pending = new PendingWrites(session);
-  const tx: Transaction = {
+  const shared = {
     userId,
     session,
     account: { ...account, usage },
     now: new Date(),
-    emit: async <Payload>(event: DomainEvent<Payload>, payload: Payload) => {
-      // A listener to another domain event may read what those before have led to.
-      if (!collected.areAll(event)) await collected.handle(tx);
-      for (const listener of listeners()) {
-        if (listener.event !== event) continue;
-        if (listener.isCollected) collected.add(listener, payload);
-        // A listener of this very event takes its payload: `on` has compared the types.
-        else await listener.handle(tx, payload as never);
-      }
-    },
     flush: async () => {
       await collected.handle(tx);
       await pending.flushAll();
     },
-    addUsage: (quota, by) => {
+    addUsage: (quota: string, by: number) => {
       add(unwritten, quota, by);
       add(usage, quota, by);
     },
   };
+  const recorded: Recorded[] = [];
+  const transactionOf = (acting: Acting): Transaction => {
+    const own: Transaction = {
+      ...shared,
+      emit: async <Payload>(event: DomainEvent<Payload>, payload: Payload) => {
+        // A listener to another domain event may read what those before have led to.
+        if (!collected.areAll(event)) await collected.handle(tx);
+        for (const listener of listeners()) {
+          if (listener.event !== event) continue;
+          if (listener.isCollected) collected.add(listener, payload);
+          // A listener of this very event takes its payload: `on` has compared the types.
+          else await listener.handle(own, payload as never);
+        }
+      },
+      audit: (act) => {
+        recorded.push({ act, acting });
+      },
+      as: transactionOf,
+    };
+    return own;
+  };
+  const tx = transactionOf(audit.self);
   // An account may be older than a quota: what it has by then is counted at its next write.
   for (const [quota, count] of counts()) {
     if (usage[quota] === undefined) tx.addUsage(quota, await count(tx));
@@ -76,6 +91,8 @@ export async function openTransaction(
       add(usage, quota, 1);
     },
     finish: async () => {
+      await collected.handle(tx);
+      if (recorded.length > 0) await audit.append(session, chainOf(userId), tx.now, recorded);
       await tx.flush();
       if (Object.keys(unwritten).length === 0) return;
       await identity().addUsage(session, userId, unwritten);

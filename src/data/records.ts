@@ -57,15 +57,22 @@ export class Records<T extends object, Scope extends SharedScope> {
     return found as T[];
   }
 
-  /** All that match, a batch at a time: no more than that is held, however many there are. */
+  /**
+   * All that match, a batch at a time: no more than that is held, however many there are.
+   *
+   * @param options.promoteBuffers whether ids come as bare Buffers, as they do from `find`
+   */
   async *batches(
     scope: Scope,
     filter: Filter<T>,
-    { sort = {} }: Pick<FindOptions, 'sort'> = {},
+    {
+      sort = {},
+      promoteBuffers = true,
+    }: Pick<FindOptions, 'sort'> & { promoteBuffers?: boolean } = {},
   ): AsyncGenerator<T[]> {
     await this.#flush(scope);
     const found = this.#collection
-      .find(scoped(scope, filter), { ...sessionOf(scope), promoteBuffers: true })
+      .find(scoped(scope, filter), { ...sessionOf(scope), promoteBuffers })
       .sort({ ...sort })
       .batchSize(BATCH);
     try {
@@ -207,6 +214,23 @@ export class Records<T extends object, Scope extends SharedScope> {
   async deleteMany(scope: Scope, filter: Filter<T>): Promise<void> {
     await this.#flush(scope);
     await this.#collection.deleteMany(scoped(scope, filter), sessionOf(scope));
+  }
+
+  /** Deletes some of all records, at most so many; answers how many. */
+  async deleteSome(scope: Scope, limit: number): Promise<number> {
+    const found = this.#collection.find(scoped(scope, {}), {
+      ...sessionOf(scope),
+      projection: { _id: 1 },
+      limit,
+    });
+    const ids = (await found.toArray()).map(({ _id }) => _id);
+    // The filter's type cannot know the `_id` of a type yet to be given.
+    const some = { _id: { $in: ids } } as Filter<T>;
+    const { deletedCount } = await this.#collection.deleteMany(
+      scoped(scope, some),
+      sessionOf(scope),
+    );
+    return deletedCount;
   }
 
   /** Applies many upserts in one command. */

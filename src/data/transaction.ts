@@ -1,6 +1,7 @@
 import type { ClientSession } from 'mongoose';
 
 import type { Account } from '../core/identity';
+import type { Act, Acting } from './audit/entry';
 import type { DomainEvent } from './domain-event';
 
 /** One write to one account's data, in progress. Reads and writes of records take it as their scope. */
@@ -19,4 +20,8 @@ export interface Transaction {
   flush(): Promise<void>;
   /** Adds to what counts against a quota; negative to free places. Written before the commit. */
   addUsage(quota: string, by: number): void;
+  /** Records an act in the audit log. Written before the commit. */
+  audit(act: Act): void;
+  /** The same transaction, whose acts are recorded as somebody's; without it, as the program's own. */
+  as(acting: Acting): Transaction;
 }

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import type { Context } from 'koa';
 
 import { invalidToken, unauthorized } from '../core/errors';
-import type { Authenticator, Principal } from '../core/identity';
+import type { Authenticator, CallSource, Principal } from '../core/identity';
 import type { RateLimiter } from '../calls/rate-limit';
 import { AUTH_FAILURES } from '../core/host-settings';
 
@@ -30,7 +30,7 @@ export async function authenticate(
   const client = clientOf(ctx.ip);
   if (token !== undefined) {
     const lookUp = !limiter.isSpent(AUTH_FAILURES, client);
-    const principal = await identity.authenticate(token, { lookUp });
+    const principal = await identity.authenticate(token, { lookUp, source: sourceOf(ctx) });
     if (principal) return principal;
   }
   await limiter.spend(AUTH_FAILURES, client, ctx);
@@ -40,6 +40,12 @@ export async function authenticate(
   throw invalidToken.error(undefined, {
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
   });
+}
+
+/** Where a request came from. */
+export function sourceOf(ctx: Context): CallSource {
+  // The first middleware has set the id.
+  return { address: ctx.ip, requestId: ctx.response.get('X-Request-Id') };
 }
 
 /** Whose budget failures spend: an IPv4 address, or the /64 that one customer has of IPv6. */

@@ -13,7 +13,7 @@ import type {
   TransportMethod,
 } from '../plugins/transport';
 import { answer } from './answer';
-import { authenticate } from './authenticate';
+import { authenticate, sourceOf } from './authenticate';
 import { readJson } from './body';
 import type { Admission } from '../calls/admission';
 import type { CallPipeline } from '../calls/pipeline';
@@ -68,6 +68,7 @@ function serve(operation: Operation, { pipeline, admission, limiter, identity }:
     });
     const outcome = await pipeline.run(operation, {
       reply: ctx,
+      source: sourceOf(ctx),
       log: logOf(ctx),
       principal: isPublic ? undefined : await authenticate(ctx, identity, limiter),
       input: inputOf,
@@ -160,6 +161,7 @@ function transportApi(
         return await pipeline.run(operation, {
           principal,
           reply: ctx,
+          source: sourceOf(ctx),
           log,
           input: async () => input,
           idempotencyKey,

@@ -10,13 +10,18 @@ export interface CommandResult {
   exitCode?: number;
 }
 
+/** What a command prints that may be too long to be held: under `--json` it is one line. */
+export interface StreamedResult {
+  pieces: (isJson: boolean) => AsyncIterable<string>;
+}
+
 /** Where plugins add their commands. */
 export interface CommandLine {
   program: Command;
   /** Scopes that plugins declare, each with what it permits. */
   scopes: ReadonlyMap<string, string>;
   /** Does a command's work with the servers and all plugins up, then prints what it answers. */
-  run(work: (app: RunningApp) => Promise<CommandResult>): Promise<void>;
+  run(work: (app: RunningApp) => Promise<CommandResult | StreamedResult>): Promise<void>;
 }
 
 /** What a command's work can reach. */

@@ -3,6 +3,8 @@ import type { Logger } from 'pino';
 
 import type { Account } from '../core/identity';
 import type { Settings } from '../core/settings';
+import type { AccountData } from '../data/account-data';
+import type { SharedTransaction } from '../data/audit/audit-log';
 import type { ModelDefinition, ScopeOf } from '../data/models';
 import type { Records } from '../data/records';
 import type { Transaction } from '../data/transaction';
@@ -20,6 +22,10 @@ export interface Host {
   use<Exports>(plugin: PluginReference<Exports>): Exports;
   /** Does a write to one account's data in one transaction. */
   transact<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Does a write to what no account owns, or that makes or deletes an account, in one transaction. */
+  transactShared<T>(work: (tx: SharedTransaction) => Promise<T>): Promise<T>;
+  /** All that the plugins store of accounts. */
+  readonly accountData: AccountData;
   /** Reads that all see the same moment. */
   snapshot<T>(read: (session: ClientSession) => Promise<T>): Promise<T>;
   /** How many more records an account may have that count against a quota. */

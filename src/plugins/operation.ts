@@ -41,6 +41,8 @@ interface OperationBase<Names extends string> {
   params?: Readonly<Record<Names, ErrorCode>>;
   /** Errors beyond those that follow from the rest. */
   errors?: readonly ErrorCode[];
+  /** What the audit log calls an act on the record `{id}`, `record.deleted`; other calls are not in it. */
+  audit?: string;
   tool: Tool;
 }
 

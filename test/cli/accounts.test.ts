@@ -1,4 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { scopesOf } from '../../src/app/app';
+import { DAY_MS } from '../../src/core/time';
 import { loadPlugins } from '../../src/plugins/loader';
 import { freshDatabase, startService, type TestService, userOf } from '../support/service';
 import { record } from '../support/client';
@@ -21,7 +24,7 @@ afterAll(async () => {
   await service.close();
 });
 
-const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
+const YEAR_MS = 365 * DAY_MS;
 
 /** How far from now a moment is that is `ms` after another, both within a test's time. */
 function expectAbout(moment: unknown, expected: number): void {
@@ -83,6 +86,59 @@ test('token revoke takes effect on the next request', async () => {
   );
 });
 
+test('token create takes its lifetime as a duration, and token list shows what expires soon', async () => {
+  const create = (duration: string) =>
+    cli.json('token', 'create', '--user', 'fay', '--expires-in', duration).then(record);
+  const [soon, later] = [await create('15m'), await create('90d')];
+  expectAbout(soon['expiresAt'], Date.now() + 15 * 60_000);
+  expectAbout(later['expiresAt'], Date.now() + 90 * DAY_MS);
+  const list = (...options: string[]) => cli.json('token', 'list', '--user', 'fay', ...options);
+  expect(await list('--expiring', '30d')).toMatchObject([{ id: soon['id'] }]);
+  expect(await list('--expiring', '91d')).toHaveLength(2);
+  await cli.json('token', 'revoke', String(soon['id']));
+  expect(await list('--expiring', '30d')).toEqual([]);
+});
+
+test.each(['0', '1w', '-1', '90 d', '36501d', 'soon'])(
+  'a lifetime of %p is refused with those that are taken',
+  async (lifetime) => {
+    const ended = await cli.run('token', 'create', '--user', 'fay', `--expires-in=${lifetime}`);
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toMatch(/15m, 24h or 90d/);
+  },
+);
+
+test('token rotate makes a new token and ends the old one after the overlap', async () => {
+  const made = record(await cli.json('token', 'create', '--user', 'gil', '--expires-in', '30d'));
+  const ended = await cli.runBuilt('token', 'rotate', String(made['id']), '--json');
+  const rotated = record(resultOf(ended));
+  expect(Object.keys(rotated)).toEqual(['id', 'token', 'user', 'scopes', 'expiresAt', 'rotated']);
+  expect(rotated).toMatchObject({ user: 'gil', rotated: { id: made['id'] } });
+  expectAbout(rotated['expiresAt'], Date.now() + 30 * DAY_MS);
+  expectAbout(record(rotated['rotated'])['expiresAt'], Date.now() + DAY_MS);
+  for (const { token } of [made, rotated]) {
+    await userOf(service.url, 'gil', String(token)).get('/api/plants').expect(200);
+  }
+  const text = await cli.text('token', 'rotate', String(rotated['id']), '--overlap', '0');
+  expect(text).toMatch(
+    /^New token of gil, good until \S+Z:\ntnd_mcp_\w+\nIt is not shown again\. /,
+  );
+  await userOf(service.url, 'gil', String(rotated['token'])).get('/api/plants').expect(401);
+  const again = await cli.run('token', 'rotate', String(made['id']));
+  expect(again).toMatchObject({ code: 1, stdout: '' });
+  expect(again.stderr).toMatch(/^The token \S+ was rotated before, to \S+\.\n$/);
+});
+
+test('token prune deletes expired tokens and says how many', async () => {
+  // Those of other tests.
+  await cli.json('token', 'prune');
+  const made = record(await cli.json('token', 'create', '--user', 'hal', '--expires-in', '1'));
+  await sleep(Date.parse(String(made['expiresAt'])) - Date.now() + 1);
+  expect(await cli.json('token', 'prune')).toEqual({ deleted: 1 });
+  expect(await cli.text('token', 'prune')).toBe('0 tokens deleted.\n');
+  expect(await cli.json('token', 'list', '--user', 'hal')).toEqual([]);
+});
+
 test('user list and show print accounts, and user set changes them', async () => {
   const made = record(await cli.json('token', 'create', '--user', 'dora', '--tier', 'free'));
   const dora = userOf(service.url, 'dora', String(made['token']));
@@ -98,10 +154,10 @@ test('user list and show print accounts, and user set changes them', async () =>
   expect(await cli.json('user', 'show', 'dora')).toEqual({ ...changed, tokens: 1 });
   expect(await cli.json('user', 'list')).toContainEqual(changed);
   expect(await cli.text('user', 'show', 'dora')).toBe(
-    'User      dora\nTier      pro\nTimezone  Europe/Paris\nUsage     1 plants, 0 events, 0 photos\nTokens    1\n',
+    'User      dora\nTier      pro\nTimezone  Europe/Paris\nUsage     0 events, 0 photos, 1 plants\nTokens    1\n',
   );
   expect(await cli.text('user', 'list')).toMatch(
-    /^dora +pro +Europe\/Paris +1 plants, 0 events, 0 photos$/m,
+    /^dora +pro +Europe\/Paris +0 events, 0 photos, 1 plants$/m,
   );
   expect(await cli.text('user', 'set', 'dora', '--tier', 'free')).toMatch(/^Tier +free$/m);
 });
@@ -110,6 +166,7 @@ test.each([
   ['There is no user nobody.', ['user', 'show', 'nobody']],
   ['There is no user nobody.', ['user', 'set', 'nobody', '--tier', 'pro']],
   [`There is no token ${UNKNOWN_ID}.`, ['token', 'revoke', UNKNOWN_ID]],
+  [`There is no token ${UNKNOWN_ID}.`, ['token', 'rotate', UNKNOWN_ID]],
 ])('%s', async (message, args) => {
   for (const how of [[], ['--json']]) {
     const ended = await cli.run(...args, ...how);

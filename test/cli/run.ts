@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 
 import { runCommand } from '../../src/cli/commands';
+import type { Plugin } from '../../src/plugins/plugin';
 import { builtProgram } from '../support/built';
 
 /** How a command ended, and what it said. */
@@ -45,7 +46,11 @@ export function start(
  * its own costs a second of computing; that commands work in one is shown by those that `start`
  * runs. One at a time, since what is written meanwhile is taken for the command's.
  */
-export async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ended> {
+export async function run(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  plugins?: readonly Plugin[],
+): Promise<Ended> {
   const written = { stdout: '', stderr: '' };
   const spies = (['stdout', 'stderr'] as const).map((stream) =>
     jest.spyOn(process[stream], 'write').mockImplementation((chunk) => {
@@ -56,7 +61,7 @@ export async function run(args: readonly string[], env: NodeJS.ProcessEnv): Prom
   const { isTTY } = process.stderr;
   process.stderr.isTTY = false;
   try {
-    return { code: await runCommand(args, env), ...written };
+    return { code: await runCommand(args, env, plugins), ...written };
   } finally {
     process.stderr.isTTY = isTTY;
     for (const spy of spies) spy.mockRestore();
@@ -71,16 +76,19 @@ export function runAlone(...args: string[]): Promise<Ended> {
 /** Runs commands on a database. */
 export class CommandLine {
   readonly #env: NodeJS.ProcessEnv;
+  readonly #plugins: readonly Plugin[] | undefined;
 
   constructor(
     readonly mongodbUri: string,
     env: NodeJS.ProcessEnv = {},
+    plugins?: readonly Plugin[],
   ) {
+    this.#plugins = plugins;
     this.#env = { MONGODB_URI: mongodbUri, REDIS_URL: process.env['TEST_REDIS_URL'], ...env };
   }
 
   run(...args: string[]): Promise<Ended> {
-    return run(args, this.#env);
+    return run(args, this.#env, this.#plugins);
   }
 
   /** Runs a command as it is run in a shell: built, and in a process of its own. */

@@ -9,7 +9,8 @@ import {
   userOf,
 } from '../../../test/support/service';
 import { expectError, NOBODYS_ID } from '../../../test/support/shapes';
-import type { Accounts, TokenView } from '../service';
+import type { Accounts } from '../exports';
+import type { TokenView } from '../tokens';
 import { HOUR_MS } from '../../../src/core/time';
 
 const START = Date.parse('2026-03-15T12:00:00.000Z');
@@ -94,7 +95,10 @@ test('of a token only its SHA-256 is kept, anywhere in the database', async () =
 test('what operators see of a token is everything but the token', async () => {
   const { token, view } = await makeToken('viewed', 60);
   expect(Object.keys(view).sort()).toEqual(
-    ['createdAt', 'expiresAt', 'id', 'lastUsedAt', 'name', 'revokedAt', 'scopes', 'user'].sort(),
+    [
+      ...['createdAt', 'expiresAt', 'id', 'lastUsedAt', 'name'],
+      ...['replacedBy', 'revokedAt', 'scopes', 'user'],
+    ].sort(),
   );
   expect(view.expiresAt.getTime() - view.createdAt.getTime()).toBe(60_000);
   const listed = await accounts.tokens('viewed');

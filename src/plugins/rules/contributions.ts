@@ -91,6 +91,7 @@ const operationSchema = Joi.object({
     type: Joi.string(),
   }).required(),
   errors: Joi.array().items(errorCode),
+  audit: Joi.string().pattern(/^[a-z]+\.[a-z_]+$/, 'a name such as record.deleted'),
   quota: Joi.string(),
   idempotent: Joi.boolean(),
   cacheable: Joi.boolean(),
@@ -211,6 +212,9 @@ function faultsBetween(place: string, operation: Operation, known: Known): strin
   }
   if (method === 'GET' && (quota !== undefined || idempotent)) {
     faults.push(`${place}: method: a GET takes neither a quota nor an Idempotency-Key`);
+  }
+  if (operation.audit !== undefined && !operation.path.includes('{id}')) {
+    faults.push(`${place}: audit: only an operation on {id} says by its path what it acts on`);
   }
   if ('scope' in access && !known.scopes.has(access.scope)) {
     undeclared('access', 'scope', access.scope);

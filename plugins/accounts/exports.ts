@@ -1,0 +1,32 @@
+import type { PersonalData } from './personal-data';
+import type { AccountService } from './service';
+import type { TokenService } from './tokens';
+
+/** What other plugins and commands may do with accounts, their tokens and all of their data. */
+export type Accounts = Pick<
+  AccountService,
+  'account' | 'accounts' | 'changeAccount' | 'ensureAccount'
+> &
+  Pick<TokenService, 'createToken' | 'pruneTokens' | 'revokeToken' | 'rotateToken' | 'tokens'> &
+  Pick<PersonalData, 'counts' | 'deleteUser' | 'exportUser'>;
+
+export function exportsOf(
+  accounts: AccountService,
+  tokens: TokenService,
+  data: PersonalData,
+): Accounts {
+  return {
+    account: (userId) => accounts.account(userId),
+    accounts: () => accounts.accounts(),
+    changeAccount: (userId, changes) => accounts.changeAccount(userId, changes),
+    ensureAccount: (...account) => accounts.ensureAccount(...account),
+    createToken: (wanted) => tokens.createToken(wanted),
+    pruneTokens: () => tokens.pruneTokens(),
+    revokeToken: (id) => tokens.revokeToken(id),
+    rotateToken: (id, overlapSeconds) => tokens.rotateToken(id, overlapSeconds),
+    tokens: (userId) => tokens.tokens(userId),
+    counts: (userId) => data.counts(userId),
+    deleteUser: (userId, onDeleted) => data.deleteUser(userId, onDeleted),
+    exportUser: (userId) => data.exportUser(userId),
+  };
+}

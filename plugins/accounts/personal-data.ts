@@ -1,0 +1,117 @@
+import { CommandError } from '../../src/cli/errors';
+import { jsonArray } from '../../src/core/json-array';
+import { isRecord } from '../../src/core/values';
+import type { Host } from '../../src/plugins/host';
+import { accountModel, type AccountDocument, newTokensVersion, tokenModel } from './model';
+import { asView } from './tokens';
+
+/** How many records there are, by collection. */
+export type Counts = Readonly<Record<string, number>>;
+
+/** The form of an export (docs/decisions.md, "People's data"). */
+const EXPORT_FORMAT = { format: 'plant-care-api account export', version: 1 };
+
+/** All that is stored of a user: to be given out, and to be deleted. */
+export class PersonalData {
+  readonly #accounts;
+  readonly #tokens;
+  readonly #host: Host;
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#accounts = host.records(accountModel);
+    this.#tokens = host.records(tokenModel);
+  }
+
+  /** How many records there are of a user, the account included; undefined where it is not there. */
+  async counts(userId: string): Promise<Counts | undefined> {
+    return (await this.#accounts.exists({}, { _id: userId })) ? this.#count(userId) : undefined;
+  }
+
+  /**
+   * JSON of all that is stored of a user, piece by piece, each record as it is when it is read;
+   * undefined where there is no such account. The hashes of tokens are left out.
+   */
+  async exportUser(userId: string): Promise<AsyncIterable<string> | undefined> {
+    const account = await this.#accounts.findOne({}, { _id: userId });
+    if (!account) return undefined;
+    await this.#host.transactShared(async (tx) => {
+      tx.audit({ action: 'account.exported', target: { type: 'account', id: userId } }, userId);
+    });
+    return this.#export(account);
+  }
+
+  /**
+   * Deletes all that is stored of a user. One that was interrupted is finished by the next.
+   *
+   * @param onDeleted gets the number of records deleted meanwhile
+   * @throws CommandError where anything is left, which is a fault of the program
+   */
+  async deleteUser(userId: string, onDeleted: (count: number) => void): Promise<void> {
+    await this.#begin(userId);
+    await this.#host.accountData.delete(userId, onDeleted);
+    await this.#host.transactShared(async (tx) => {
+      const isDeleted = await this.#accounts.deleteOne({ session: tx.session }, { _id: userId });
+      const act = { action: 'account.deleted', target: { type: 'account', id: userId } };
+      if (isDeleted) tx.audit(act, userId);
+    });
+    const left = Object.entries(await this.#count(userId)).filter(([, count]) => count > 0);
+    if (left.length === 0) return;
+    const records = left.map(([name, count]) => `${count} of ${name}`).join(', ');
+    throw new CommandError(`Not all of ${userId} was deleted; left are ${records}.`);
+  }
+
+  /** Lets nobody in from the next request on, and nothing be written. */
+  async #begin(userId: string): Promise<void> {
+    const marked = { _id: userId, deletingSince: { $exists: true } };
+    if (await this.#accounts.exists({}, marked)) return;
+    const records = await this.#count(userId);
+    await this.#host.transact(userId, async (tx) => {
+      const { session, now: deletingSince } = tx;
+      const $set = { deletingSince, tokensVersion: newTokensVersion() };
+      await this.#accounts.updateOne({ session }, { _id: userId }, { $set });
+      await this.#tokens.deleteMany({ session }, { userId });
+      const target = { type: 'account', id: userId };
+      tx.audit({ action: 'account.deletion_begun', target, changes: { records } });
+    });
+  }
+
+  async #count(userId: string): Promise<Counts> {
+    return {
+      accounts: await this.#accounts.count({}, { _id: userId }),
+      tokens: await this.#tokens.count({}, { userId }),
+      ...(await this.#host.accountData.counts(userId)),
+    };
+  }
+
+  async *#export(account: AccountDocument): AsyncGenerator<string> {
+    const { _id: userId, ...fields } = account;
+    const tokens = await this.#tokens.find({}, { userId }, { sort: { createdAt: 1 } });
+    const head = {
+      ...EXPORT_FORMAT,
+      exportedAt: new Date(),
+      account: { id: userId, ...fields },
+      tokens: tokens.map(asView),
+    };
+    yield `${JSON.stringify(head).slice(0, -1)},"records":{`;
+    let separator = '';
+    for (const [collection, batches] of this.#host.accountData.records(userId)) {
+      yield `${separator}${JSON.stringify(collection)}:`;
+      yield* jsonArray(withIds(batches));
+      separator = ',';
+    }
+    yield '},"auditLog":';
+    yield* jsonArray(this.#host.accountData.auditEntries(userId));
+    yield '}';
+  }
+}
+
+async function* withIds(batches: AsyncIterable<object[]>): AsyncGenerator<object[]> {
+  for await (const batch of batches) {
+    yield batch.map((record) => {
+      if (!isRecord(record)) return record;
+      const { _id: id, ...fields } = record;
+      return { id, ...fields };
+    });
+  }
+}

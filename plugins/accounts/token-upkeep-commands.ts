@@ -1,0 +1,82 @@
+import type { Command } from 'commander';
+
+import { CommandError } from '../../src/cli/errors';
+import { counted } from '../../src/cli/table';
+import { duration, uuid } from '../../src/cli/values';
+import { DAY_MS } from '../../src/core/time';
+import type { CommandLine } from '../../src/plugins/command';
+import type { PluginReference } from '../../src/plugins/reference';
+import type { Accounts } from './exports';
+
+const DAY_SECONDS = DAY_MS / 1000;
+/** Longer than that two tokens side by side are no rotation. */
+const MAX_OVERLAP_SECONDS = 90 * DAY_SECONDS;
+
+/** Adds `token rotate`. */
+export function rotateToken(
+  parent: Command,
+  commandLine: CommandLine,
+  plugin: PluginReference<Accounts>,
+): void {
+  parent
+    .command('rotate')
+    .summary('replace a token by a new one')
+    .description(
+      `Makes a token with the user, name and scopes of another, good for as long as that one was made for, and prints it this once. The old one expires after the overlap, unless it does before.`,
+    )
+    .argument('<id>', 'id of the token, as "token list" shows it', uuid)
+    .option(
+      '--overlap <duration>',
+      'how long the old one stays good: seconds, or 15m, 24h, 7d',
+      duration(0, MAX_OVERLAP_SECONDS),
+      DAY_SECONDS,
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ npm run --silent cli -- token rotate 019b2f6e-51a0-7c3e-9d59-0d5c0a2f7b11
+  $ npm run --silent cli -- token rotate 019b2f6e-51a0-7c3e-9d59-0d5c0a2f7b11 --overlap 15m --json
+  {"id":"…","token":"tnd_mcp_…","user":"ada","scopes":["plants:read"],
+   "expiresAt":"2027-03-01T10:30:00.000Z",
+   "rotated":{"id":"…","expiresAt":"2026-03-01T10:45:00.000Z"}}     printed as one line`,
+    )
+    .action((oldId: string, { overlap }: { overlap: number }) =>
+      commandLine.run(async (app) => {
+        const made = await app.exportsOf(plugin).rotateToken(oldId, overlap);
+        if (!made) throw new CommandError(`There is no token ${oldId}.`);
+        const { token, view, rotated } = made;
+        const { id, user, scopes, expiresAt } = view;
+        return {
+          result: {
+            ...{ id, token, user, scopes, expiresAt },
+            rotated: { id: oldId, expiresAt: rotated.expiresAt },
+          },
+          text: [
+            `New token of ${user}, good until ${expiresAt.toISOString()}:`,
+            token,
+            `It is not shown again. The old one is good until ${rotated.expiresAt.toISOString()}.`,
+          ].join('\n'),
+        };
+      }),
+    );
+}
+
+/** Adds `token prune`. */
+export function pruneTokens(
+  parent: Command,
+  commandLine: CommandLine,
+  plugin: PluginReference<Accounts>,
+): void {
+  parent
+    .command('prune')
+    .summary('delete tokens that have expired')
+    .description('Deletes the tokens that have expired; the audit log says which.')
+    .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- token prune --json')
+    .action(() =>
+      commandLine.run(async (app) => {
+        const deleted = await app.exportsOf(plugin).pruneTokens();
+        return { result: { deleted }, text: `${counted(deleted, 'token')} deleted.` };
+      }),
+    );
+}

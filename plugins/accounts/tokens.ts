@@ -1,0 +1,214 @@
+import { CommandError } from '../../src/cli/errors';
+import type { Tier } from '../../src/core/identity';
+import { asUuid, idText, newId, toStoredId } from '../../src/core/ids';
+import type { Act } from '../../src/data/audit/entry';
+import type { Transaction } from '../../src/data/transaction';
+import type { Host } from '../../src/plugins/host';
+import { accountModel, newTokensVersion, tokenModel, type TokenDocument } from './model';
+import type { AccountService } from './service';
+import { hashOf, makeToken } from './token';
+
+/** A token as operators see it; the token itself only when it is made. */
+export interface TokenView {
+  id: string;
+  user: string;
+  name: string;
+  scopes: string[];
+  createdAt: Date;
+  expiresAt: Date;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+  /** Id of the token that it was rotated to. */
+  replacedBy: string | null;
+}
+
+export interface NewToken {
+  userId: string;
+  tier?: Tier | undefined;
+  scopes: string[];
+  name: string;
+  expiresInSeconds: number;
+}
+
+/** Expired tokens deleted at a time. */
+const CHUNK = 1000;
+
+/** Tokens, as operators make, rotate, revoke and delete them. */
+export class TokenService {
+  readonly #accounts;
+  readonly #tokens;
+  readonly #host: Host;
+  readonly #accountService: AccountService;
+
+  constructor(host: Host, accountService: AccountService) {
+    this.#host = host;
+    this.#accountService = accountService;
+    this.#accounts = host.records(accountModel);
+    this.#tokens = host.records(tokenModel);
+  }
+
+  /** Makes a token, and its account when there is none; answers the token this once. */
+  async createToken(wanted: NewToken): Promise<{ token: string; view: TokenView; tier: Tier }> {
+    const { userId, scopes, name, expiresInSeconds } = wanted;
+    const account = await this.#accountService.ensureAccount(userId, wanted.tier);
+    const token = makeToken();
+    const view = await this.#host.transact(userId, (tx) =>
+      this.#insert(tx, token, { scopes, name }, expiresInSeconds * 1000),
+    );
+    return { token, view, tier: account.tier };
+  }
+
+  async tokens(userId?: string): Promise<TokenView[]> {
+    const tokens = await this.#tokens.find({}, userId === undefined ? {} : { userId }, {
+      sort: { userId: 1, createdAt: 1 },
+    });
+    return tokens.map(asView);
+  }
+
+  /** Revokes a token from the next request on; undefined when there is none of this id. */
+  async revokeToken(id: string): Promise<TokenView | undefined> {
+    return this.#change(id, async (tx, token) => {
+      if (token.revokedAt !== null) return asView(token);
+      await this.#update(tx, token, { revokedAt: tx.now });
+      tx.audit({ action: 'token.revoked', target: targetOf(id) });
+      return asView({ ...token, revokedAt: tx.now });
+    });
+  }
+
+  /**
+   * Makes a token like another, for as long as that one was made for, and lets the other expire
+   * soon; undefined when there is none of this id.
+   *
+   * @throws CommandError where the other is not good any more or was rotated before
+   */
+  async rotateToken(
+    id: string,
+    overlapSeconds: number,
+  ): Promise<{ token: string; view: TokenView; rotated: TokenView } | undefined> {
+    const token = makeToken();
+    return this.#change(id, async (tx, old) => {
+      refuseUnlessGood(old, tx.now);
+      const lifetimeMs = old.expiresAt.getTime() - old.createdAt.getTime();
+      const view = await this.#insert(tx, token, old, lifetimeMs, { rotatedFrom: id });
+      const overlapEnd = tx.now.getTime() + overlapSeconds * 1000;
+      const expiresAt = new Date(Math.min(old.expiresAt.getTime(), overlapEnd));
+      await this.#update(tx, old, { expiresAt, replacedBy: view.id });
+      tx.audit({
+        action: 'token.rotated',
+        target: targetOf(id),
+        changes: { replacedBy: view.id, expiresAt: { from: old.expiresAt, to: expiresAt } },
+      });
+      return { token, view, rotated: asView({ ...old, expiresAt, replacedBy: view.id }) };
+    });
+  }
+
+  /** Deletes the tokens that have expired; answers how many. */
+  async pruneTokens(): Promise<number> {
+    let deleted = 0;
+    for (;;) {
+      const expired = await this.#tokens.find(
+        {},
+        { expiresAt: { $lte: new Date() } },
+        { limit: CHUNK },
+      );
+      if (expired.length === 0) return deleted;
+      for (const userId of new Set(expired.map((token) => token.userId))) {
+        const own = expired.filter((token) => token.userId === userId);
+        await this.#host.transact(userId, (tx) => this.#delete(tx, own));
+      }
+      deleted += expired.length;
+    }
+  }
+
+  async #change<T>(
+    id: string,
+    change: (tx: Transaction, token: TokenDocument) => Promise<T>,
+  ): Promise<T | undefined> {
+    const _id = toStoredId(id);
+    const found = await this.#tokens.findOne({}, { _id });
+    if (!found) return undefined;
+    return this.#host.transact(found.userId, async (tx) => {
+      const token = await this.#tokens.findOne({ session: tx.session }, { _id });
+      return token && (await change(tx, token));
+    });
+  }
+
+  async #insert(
+    tx: Transaction,
+    token: string,
+    { name, scopes }: Pick<TokenDocument, 'name' | 'scopes'>,
+    lifetimeMs: number,
+    origin: Act['changes'] = {},
+  ): Promise<TokenView> {
+    const document: TokenDocument = {
+      _id: newId(),
+      userId: tx.userId,
+      hash: hashOf(token),
+      name,
+      scopes,
+      createdAt: tx.now,
+      expiresAt: new Date(tx.now.getTime() + lifetimeMs),
+      revokedAt: null,
+      lastUsedAt: null,
+    };
+    await this.#tokens.insert({ session: tx.session }, document);
+    const { expiresAt } = document;
+    tx.audit({
+      action: 'token.created',
+      target: targetOf(idText(document._id)),
+      changes: { scopes, expiresAt, ...origin },
+    });
+    return asView(document);
+  }
+
+  /** Changes what is stored of a token, which every process knows from the next request on. */
+  async #update(
+    { session, userId }: Transaction,
+    { _id }: TokenDocument,
+    changes: Partial<TokenDocument>,
+  ): Promise<void> {
+    await this.#tokens.updateOne({ session }, { _id: asUuid(_id) }, { $set: changes });
+    const tokensVersion = newTokensVersion();
+    await this.#accounts.updateOne({ session }, { _id: userId }, { $set: { tokensVersion } });
+  }
+
+  /** An expired token that a process still knows is refused there by its time. */
+  async #delete(tx: Transaction, tokens: readonly TokenDocument[]): Promise<void> {
+    const _id = { $in: tokens.map((token) => asUuid(token._id)) };
+    await this.#tokens.deleteMany({ session: tx.session }, { _id });
+    for (const token of tokens) {
+      const { expiresAt } = token;
+      const target = targetOf(idText(token._id));
+      tx.audit({ action: 'token.pruned', target, changes: { expiresAt } });
+    }
+  }
+}
+
+function refuseUnlessGood(token: TokenDocument, now: Date): void {
+  const id = idText(token._id);
+  if (token.replacedBy !== undefined) {
+    throw new CommandError(`The token ${id} was rotated before, to ${token.replacedBy}.`);
+  }
+  if (token.revokedAt !== null) throw new CommandError(`The token ${id} is revoked.`);
+  if (token.expiresAt <= now) throw new CommandError(`The token ${id} has expired.`);
+}
+
+function targetOf(id: string): Act['target'] {
+  return { type: 'token', id };
+}
+
+/** What operators see of a token. */
+export function asView(document: TokenDocument): TokenView {
+  const { _id, userId, name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt } = document;
+  return {
+    id: idText(_id),
+    user: userId,
+    name,
+    scopes,
+    createdAt,
+    expiresAt,
+    revokedAt,
+    lastUsedAt,
+    replacedBy: document.replacedBy ?? null,
+  };
+}

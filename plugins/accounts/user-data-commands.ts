@@ -1,0 +1,99 @@
+import type { Command } from 'commander';
+
+import { CommandError, UsageError } from '../../src/cli/errors';
+import { table } from '../../src/cli/table';
+import { userName } from '../../src/cli/values';
+import type { CommandLine } from '../../src/plugins/command';
+import type { PluginReference } from '../../src/plugins/reference';
+import type { Accounts } from './exports';
+import type { Counts } from './personal-data';
+
+/** Adds `user export`. */
+export function exportUser(
+  parent: Command,
+  commandLine: CommandLine,
+  plugin: PluginReference<Accounts>,
+): void {
+  parent
+    .command('export')
+    .summary('print all that is stored of a user')
+    .description(
+      `Prints JSON of all that is stored of a user: account, tokens (but not what opens them), the records of each collection, and what the audit log says of the account. Each record is as it is when it is read.`,
+    )
+    .argument('<user>', 'the user', userName)
+    .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- user export ada > ada.json')
+    .action((userId: string) =>
+      commandLine.run(async (app) => {
+        const pieces = await app.exportsOf(plugin).exportUser(userId);
+        if (!pieces) throw unknown(userId);
+        return { pieces: () => pieces };
+      }),
+    );
+}
+
+/** Adds `user delete`. */
+export function deleteUser(
+  parent: Command,
+  commandLine: CommandLine,
+  plugin: PluginReference<Accounts>,
+): void {
+  parent
+    .command('delete')
+    .summary('delete an account and all that is stored of it')
+    .description(
+      `Deletes a user's account, tokens and records, for good. From the first moment on its tokens are refused. Interrupted, it is finished by running it again. The audit log keeps that it happened.`,
+    )
+    .argument('<user>', 'the user', userName)
+    .option('--confirm <user>', "the user's name once more", userName)
+    .option('--dry-run', 'delete nothing, and print how many records there are')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ npm run --silent cli -- user delete ada --dry-run
+  $ npm run --silent cli -- user delete ada --confirm ada --json
+  {"user":"ada","dryRun":false,"records":{"accounts":1,"tokens":2,…}}     printed as one line`,
+    )
+    .action(
+      async (
+        userId: string,
+        { confirm, dryRun = false }: { confirm?: string; dryRun?: boolean },
+      ) => {
+        if (confirm !== userId && (!dryRun || confirm !== undefined)) {
+          throw new UsageError(
+            `To delete all of ${userId}, add --confirm ${userId}; --dry-run shows what that would be.`,
+          );
+        }
+        await commandLine.run(async (app) => {
+          const accounts = app.exportsOf(plugin);
+          const records = await accounts.counts(userId);
+          if (!records) throw unknown(userId);
+          if (!dryRun) {
+            const bar = app.progress('Records', total(records));
+            await accounts
+              .deleteUser(userId, (count) => {
+                bar.advance(count);
+              })
+              .finally(() => {
+                bar.stop();
+              });
+          }
+          return { result: { user: userId, dryRun, records }, text: textOf(records, dryRun) };
+        });
+      },
+    );
+}
+
+function textOf(records: Counts, dryRun: boolean): string {
+  const rows = Object.entries(records).map(([name, count]) => [name, String(count)]);
+  const outcome = dryRun ? 'Nothing was deleted.' : 'All of it was deleted.';
+  return `${table(['collection', 'records'], rows)}\n${outcome}`;
+}
+
+function total(records: Counts): number {
+  return Object.values(records).reduce((sum, count) => sum + count, 0);
+}
+
+function unknown(userId: string): CommandError {
+  return new CommandError(`There is no user ${userId}.`);
+}

@@ -1,0 +1,63 @@
+import type { AuditLog } from './audit/audit-log';
+import type { AuditEntry } from './audit/entry';
+import type { Database } from './database';
+import type { AccountScope, ModelDefinition } from './models';
+import type { Records } from './records';
+
+/** Records deleted in one command: few enough that others' writes get through. */
+const CHUNK = 1000;
+
+/** All that is stored of an account, whichever plugin stores it; the account itself is not in it. */
+export class AccountData {
+  /** By the names of the collections. */
+  readonly #collections: ReadonlyMap<string, Records<object, AccountScope>>;
+  readonly #audit: AuditLog;
+
+  /** @param models all that there are */
+  constructor(database: Database, models: readonly ModelDefinition[], audit: AuditLog) {
+    this.#audit = audit;
+    this.#collections = new Map(
+      models
+        .filter(isOwnedByAccount)
+        .map((model) => [String(model.schema.get('collection')), database.records(model)]),
+    );
+  }
+
+  /** How many records there are in each collection. */
+  async counts(userId: string): Promise<Record<string, number>> {
+    const counts: Record<string, number> = {};
+    for (const [name, records] of this.#collections) counts[name] = await records.count({ userId });
+    return counts;
+  }
+
+  /** The records of each collection as they are stored, a batch at a time. */
+  *records(userId: string): Generator<[collection: string, batches: AsyncIterable<object[]>]> {
+    for (const [name, records] of this.#collections) {
+      yield [name, records.batches({ userId }, {}, { promoteBuffers: false })];
+    }
+  }
+
+  /** What the audit log says of the account, a batch at a time. */
+  auditEntries(userId: string): AsyncIterable<AuditEntry[]> {
+    return this.#audit.entries({ userId });
+  }
+
+  /**
+   * Deletes all records, a chunk at a time. Nothing may be written to the account any more.
+   *
+   * @param onDeleted gets the size of each chunk
+   */
+  async delete(userId: string, onDeleted: (count: number) => void): Promise<void> {
+    for (const records of this.#collections.values()) {
+      let deleted: number;
+      do {
+        deleted = await records.deleteSome({ userId }, CHUNK);
+        onDeleted(deleted);
+      } while (deleted > 0);
+    }
+  }
+}
+
+function isOwnedByAccount(model: ModelDefinition): model is ModelDefinition<object, 'account'> {
+  return model.owner === 'account';
+}

@@ -1,0 +1,173 @@
+import type { ClientSession, mongo } from 'mongoose';
+
+import { newId } from '../../core/ids';
+import { DAY_MS } from '../../core/time';
+import type { Database } from '../database';
+import type { SharedScope } from '../models';
+import type { Records } from '../records';
+import {
+  type Act,
+  type Acting,
+  type AuditEntry,
+  CHAIN_START,
+  chainOf,
+  entryOf,
+  SERVICE_CHAIN,
+} from './entry';
+import {
+  type AuditEntryDocument,
+  auditEntryModel,
+  type AuditHeadDocument,
+  auditHeadModel,
+  entryIn,
+} from './model';
+import { pruneChain } from './prune';
+import { type Verification, verifyChains } from './verify';
+
+/** A write to data that no account owns, in progress, and what it records. */
+export interface SharedTransaction {
+  readonly session: ClientSession;
+  readonly now: Date;
+  /** Records an act in the chain of an account, or of the service; written before the commit. */
+  audit(act: Act, userId?: string, acting?: Acting): void;
+}
+
+/** An act that was not yet written. */
+export interface Recorded {
+  act: Act;
+  acting: Acting;
+}
+
+/** Which entries to read; all that is left out says nothing. */
+export interface AuditFilter {
+  userId?: string | undefined;
+  /** An account, the id of a token, or the name of an operator. */
+  actor?: string | undefined;
+  /** `token.created`, or `token` for all that begin with it. */
+  action?: string | undefined;
+  since?: Date | undefined;
+}
+
+/**
+ * What was done, by whom (docs/decisions.md, "Audit log"). An act is recorded in the transaction
+ * that does it, so there is never one without the other. Entries are never changed, and deleted only
+ * by {@link prune}.
+ */
+export class AuditLog {
+  readonly #entries: Records<AuditEntryDocument, SharedScope>;
+  readonly #heads: Records<AuditHeadDocument, SharedScope>;
+  readonly #database: Database;
+
+  /** @param self who acts where nobody else is named */
+  constructor(
+    database: Database,
+    readonly self: Acting,
+  ) {
+    this.#database = database;
+    this.#entries = database.records(auditEntryModel);
+    this.#heads = database.records(auditHeadModel);
+  }
+
+  /** Records an act that concerns no account and has no transaction of its own. */
+  async record(act: Act): Promise<void> {
+    await this.transact(async (tx) => {
+      tx.audit(act);
+    });
+  }
+
+  /** Does a write to what no account owns, or that makes or deletes an account, and records it. */
+  async transact<T>(work: (tx: SharedTransaction) => Promise<T>): Promise<T> {
+    return this.#database.transaction(async (session) => {
+      const now = new Date();
+      const chains = new Map<string, Recorded[]>();
+      const value = await work({
+        session,
+        now,
+        audit: (act, userId, acting = this.self) => {
+          const chain = userId === undefined ? SERVICE_CHAIN : chainOf(userId);
+          chains.set(chain, [...(chains.get(chain) ?? []), { act, acting }]);
+        },
+      });
+      for (const [chain, recorded] of chains) await this.append(session, chain, now, recorded);
+      return value;
+    });
+  }
+
+  /**
+   * Appends to a chain in the transaction of `session`. Another that appends to the same one
+   * conflicts with it, by the head.
+   */
+  async append(
+    session: ClientSession,
+    chain: string,
+    time: Date,
+    recorded: readonly Recorded[],
+  ): Promise<void> {
+    const head = (await this.#heads.findOne({ session }, { _id: chain })) ?? CHAIN_START;
+    const entries: AuditEntry[] = [];
+    for (const { act, acting } of recorded) {
+      entries.push(entryOf(chain, entries.at(-1) ?? head, time, act, acting));
+    }
+    const { seq, hash } = entries.at(-1) ?? head;
+    await this.#heads.upsert(
+      { session },
+      { _id: chain },
+      { $set: { seq, hash }, $setOnInsert: { pruned: null } },
+    );
+    await this.#entries.insertBulk(
+      { session },
+      entries.map((entry) => ({ _id: newId(), ...entry })),
+    );
+  }
+
+  /** Entries in the order of their time, a batch at a time. */
+  async *entries(filter: AuditFilter = {}): AsyncGenerator<AuditEntry[]> {
+    const batches = this.#entries.batches({}, filterOf(filter), { sort: { time: 1, _id: 1 } });
+    for await (const batch of batches) {
+      yield batch.map(entryIn);
+    }
+  }
+
+  /** Where each chain ends, and what was pruned of it, a batch at a time. */
+  async *ends(): AsyncGenerator<object[]> {
+    for await (const batch of this.#heads.batches({}, {}, { sort: { _id: 1 } })) {
+      yield batch.map(({ _id: chain, ...end }) => ({ chain, ...end }));
+    }
+  }
+
+  /** Looks for entries that were removed, altered or inserted. */
+  verify(): Promise<Verification> {
+    return verifyChains(this.#database, this.#entries, this.#heads);
+  }
+
+  /** Deletes entries older than so many days, and keeps what the rest is verified by. */
+  async prune(keepDays: number, stopping?: AbortSignal): Promise<void> {
+    const before = new Date(Date.now() - keepDays * DAY_MS);
+    const chains = this.#entries.aggregate<{ _id: string }>({}, { time: { $lt: before } }, [
+      { $group: { _id: '$chain' } },
+    ]);
+    for await (const { _id: chain } of chains) {
+      let isDone = false;
+      while (!isDone && stopping?.aborted !== true) {
+        isDone = await this.#database.transaction((session) =>
+          pruneChain({ entries: this.#entries, heads: this.#heads, session }, chain, before),
+        );
+      }
+    }
+  }
+}
+
+function filterOf({ userId, actor, action, since }: AuditFilter): mongo.Filter<AuditEntryDocument> {
+  const conditions: mongo.Filter<AuditEntryDocument>[] = [];
+  if (userId !== undefined) conditions.push({ chain: chainOf(userId) });
+  if (action !== undefined) {
+    // What is between them sorts as names of actions do: `/` comes right after `.`.
+    conditions.push({ $or: [{ action }, { action: { $gte: `${action}.`, $lt: `${action}/` } }] });
+  }
+  if (actor !== undefined) {
+    const names = ['account', 'token', 'name'].map((field) => ({ [`actor.${field}`]: actor }));
+    conditions.push({ $or: names });
+  }
+  if (since !== undefined) conditions.push({ time: { $gte: since } });
+  return conditions.length === 0 ? {} : { $and: conditions };
+}

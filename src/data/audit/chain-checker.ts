@@ -1,0 +1,60 @@
+import { type AuditEntry, CHAIN_START, type ChainEnd, hashOf } from './entry';
+import type { AuditHeadDocument } from './model';
+
+/** Looks for entries of one chain that were removed, altered or inserted. */
+export class ChainChecker {
+  /** Sentences about the chain. */
+  readonly faults: string[] = [];
+  /** How many entries it was given. */
+  count = 0;
+  #last: ChainEnd;
+  readonly #head: AuditHeadDocument | undefined;
+
+  constructor(head: AuditHeadDocument | undefined) {
+    this.#head = head;
+    this.#last = head?.pruned ?? CHAIN_START;
+  }
+
+  /** Takes the next entry by number. */
+  add(entry: AuditEntry): void {
+    this.count += 1;
+    const { seq, hash, previousHash } = entry;
+    const expected = this.#last.seq + 1;
+    if (seq < expected || !Number.isInteger(seq)) {
+      this.faults.push(`entry ${seq} was inserted`);
+      return;
+    }
+    if (seq > expected) this.faults.push(`${numbers(expected, seq - 1)} removed`);
+    if (!isIntact(entry)) this.faults.push(`entry ${seq} was altered`);
+    else if (seq === expected && previousHash !== this.#last.hash) {
+      this.faults.push(
+        `entry ${seq} does not follow on the one before it: one of them was altered`,
+      );
+    }
+    this.#last = { seq, hash };
+  }
+
+  /** Compares where the entries end with where the chain does. */
+  end(): void {
+    if (!this.#head) {
+      this.faults.push('its head was removed');
+      return;
+    }
+    const { seq, hash } = this.#head;
+    if (this.#last.seq < seq) {
+      this.faults.push(`${numbers(this.#last.seq + 1, seq)} removed, at the end`);
+    } else if (this.#last.seq > seq) {
+      this.faults.push(`${numbers(seq + 1, this.#last.seq)} inserted, at the end`);
+    } else if (this.#last.hash !== hash) {
+      this.faults.push(`entry ${seq}, the newest, is not the one that was recorded`);
+    }
+  }
+}
+
+function isIntact({ hash, ...content }: AuditEntry): boolean {
+  return hashOf(content) === hash;
+}
+
+function numbers(first: number, last: number): string {
+  return first === last ? `entry ${first} was` : `entries ${first} to ${last} were`;
+}

@@ -1,0 +1,70 @@
+import { Schema } from 'mongoose';
+
+import type { StoredId } from '../../core/ids';
+import { sharedModel } from '../models';
+import type { AuditEntry, ChainEnd } from './entry';
+
+export type AuditEntryDocument = AuditEntry & { _id: StoredId };
+
+/** The entry in a document, whose id only keeps it apart in MongoDB. */
+export function entryIn(document: AuditEntryDocument): AuditEntry {
+  const entry: AuditEntry & { _id?: StoredId } = { ...document };
+  delete entry._id;
+  return entry;
+}
+
+export const auditEntryModel = sharedModel<AuditEntryDocument>(
+  'AuditEntry',
+  'what was done stays known when the account is gone',
+  new Schema(
+    {
+      _id: { type: Schema.Types.UUID, required: true },
+      chain: { type: String, required: true },
+      seq: { type: Number, required: true },
+      time: { type: Date, required: true },
+      action: { type: String, required: true },
+      actor: { type: Schema.Types.Mixed, required: true },
+      address: { type: String },
+      requestId: { type: String },
+      target: { type: Schema.Types.Mixed, required: true },
+      changes: { type: Schema.Types.Mixed, required: true },
+      previousHash: { type: String },
+      hash: { type: String, required: true },
+    },
+    { collection: 'auditEntries', versionKey: false, minimize: false },
+  )
+    // A chain in its order; `audit log --user`.
+    .index({ chain: 1, seq: 1 }, { unique: true })
+    // `audit log`, and what is older than it is kept.
+    .index({ time: 1, _id: 1 }),
+);
+
+/** What is known of the entries of a chain that were deleted because they were old. */
+export interface PrunedEntries extends ChainEnd {
+  count: number;
+  /** The time of the last of them. */
+  until: Date;
+}
+
+export interface AuditHeadDocument extends ChainEnd {
+  /** The chain. */
+  _id: string;
+  pruned: PrunedEntries | null;
+}
+
+export const auditHeadModel = sharedModel<AuditHeadDocument>(
+  'AuditHead',
+  'the ends of the chains of the audit log, kept apart from its entries',
+  new Schema(
+    {
+      _id: { type: String, required: true },
+      seq: { type: Number, required: true },
+      hash: { type: String, required: true },
+      pruned: { type: Schema.Types.Mixed, default: null },
+    },
+    { collection: 'auditHeads', versionKey: false },
+  ),
+);
+
+/** All that is stored for the audit log. */
+export const auditModels = [auditEntryModel, auditHeadModel] as const;

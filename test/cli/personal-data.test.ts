@@ -1,0 +1,204 @@
+import accountsPlugin from '../../plugins/accounts';
+import { idempotencyModels } from '../../src/data/idempotency';
+import { record, records } from '../support/client';
+import { gardenOf } from '../support/garden';
+import { eventually } from '../support/processes';
+import { pluginsUnderTest } from '../support/plugins';
+import { freshDatabase, startService, type TestService, userOf } from '../support/service';
+import { CommandLine, start } from './run';
+
+let service: TestService;
+let cli: CommandLine;
+
+beforeEach(async () => {
+  const mongodbUri = freshDatabase();
+  service = await startService({ mongodbUri });
+  cli = new CommandLine(mongodbUri, {}, pluginsUnderTest());
+});
+
+afterEach(async () => {
+  await service.app.database.connection.dropDatabase();
+  await service.close();
+});
+
+/** The collections of data that accounts own. */
+const COLLECTIONS = [
+  ...idempotencyModels,
+  ...pluginsUnderTest().flatMap(({ models = [] }) => models),
+]
+  .filter(({ owner }) => owner === 'account')
+  .map(({ schema }) => String(schema.get('collection')));
+
+/** Makes a user with a record of every kind, retries included. */
+async function userWithEverything(id: string) {
+  const user = await service.user({ id });
+  const ids = await gardenOf(user);
+  await user.post('/api/plants', { name: 'Fern' }).set('Idempotency-Key', 'key').expect(201);
+  return { user, ids };
+}
+
+function accounts() {
+  return service.app.exportsOf(accountsPlugin);
+}
+
+/** The collections in which a text is to be found, those of the audit log left out. */
+async function collectionsWith(text: string): Promise<string[]> {
+  const collections = (await service.app.database.connection.db?.collections()) ?? [];
+  const found = collections.map(async (collection) => {
+    const all = JSON.stringify(await collection.find().toArray());
+    return all.includes(JSON.stringify(text)) ? collection.collectionName : [];
+  });
+  const names = (await Promise.all(found)).flat();
+  return names.filter((name) => !name.startsWith('audit')).sort();
+}
+
+test('user export prints all that is stored of an account, of whichever plugin, and no secret', async () => {
+  const { ids } = await userWithEverything('ada');
+  const other = await userWithEverything('bob');
+  const { code, stdout } = await cli.run('user', 'export', 'ada');
+  expect(code).toBe(0);
+  const all = record(JSON.parse(stdout));
+  expect(Object.keys(all)).toEqual([
+    ...['format', 'version', 'exportedAt', 'account', 'tokens', 'records', 'auditLog'],
+  ]);
+  expect(all['account']).toMatchObject({ id: 'ada', tier: 'pro', timezone: 'UTC' });
+  expect(all['tokens']).toMatchObject([{ user: 'ada', name: 'test' }]);
+  const exported = record(all['records']);
+  expect(Object.keys(exported).sort()).toEqual(COLLECTIONS.toSorted());
+  const stored = await collectionsWith('ada');
+  expect(stored.filter((name) => COLLECTIONS.includes(name))).toEqual(
+    Object.keys(exported)
+      .filter((name) => records(exported[name]).length > 0)
+      .sort(),
+  );
+  const text = JSON.stringify(exported);
+  // The reminder is that of a plugin that the program has never heard of.
+  expect(Object.keys(ids)).toContain('reminder');
+  for (const id of Object.values(ids)) expect(text).toContain(id);
+  expect(records(exported['plants'])).toHaveLength(2 + 1);
+  expect(stdout).not.toContain('tnd_mcp_');
+  for (const id of Object.values(other.ids)) expect(stdout).not.toContain(id);
+  expect(records(all['auditLog']).map(({ action }) => action)).toEqual(
+    expect.arrayContaining(['account.created', 'token.created', 'account.exported']),
+  );
+  const line = await cli.runBuilt('user', 'export', 'ada', '--json');
+  expect(line.stdout).toMatch(/^\{[^\n]+\}\n$/);
+});
+
+test('user delete leaves nothing of an account but what the audit log says, and others as they are', async () => {
+  const { user } = await userWithEverything('ada');
+  const { user: bob } = await userWithEverything('bob');
+  const before = await cli.run('user', 'delete', 'bob', '--dry-run', '--json');
+  const dry = record(await cli.json('user', 'delete', 'ada', '--dry-run'));
+  expect(dry).toMatchObject({ user: 'ada', dryRun: true, records: { accounts: 1, tokens: 1 } });
+  await user.get('/api/plants').expect(200);
+
+  const done = record(await cli.json('user', 'delete', 'ada', '--confirm', 'ada'));
+  expect(done).toEqual({ user: 'ada', dryRun: false, records: dry['records'] });
+  expect(await collectionsWith('ada')).toEqual([]);
+  await user.get('/api/plants').expect(401);
+  await user.post('/api/plants', { name: 'Fern' }).expect(401);
+  await bob.get('/api/plants').expect(200);
+  const after = await cli.run('user', 'delete', 'bob', '--dry-run', '--json');
+  expect(after.stdout).toBe(before.stdout);
+
+  const log = records(await cli.json('audit', 'log', '--user', 'ada'));
+  expect(log.slice(-2)).toMatchObject([
+    { action: 'account.deletion_begun', changes: { records: dry['records'] } },
+    { action: 'account.deleted' },
+  ]);
+  expect(await cli.text('audit', 'verify')).toMatch(/no fault/);
+});
+
+test.each([
+  ['without --confirm', []],
+  ['with another name', ['--confirm', 'bob']],
+  ['with another name for a dry run', ['--confirm', 'bob', '--dry-run']],
+])('user delete %s deletes nothing and says what to add', async (_, options) => {
+  await service.user({ id: 'ada' });
+  const { code, stdout, stderr } = await cli.run('user', 'delete', 'ada', ...options);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toBe(
+    'To delete all of ada, add --confirm ada; --dry-run shows what that would be.\n',
+  );
+  expect(await cli.json('user', 'show', 'ada')).toMatchObject({ user: 'ada' });
+});
+
+test('a deletion that was interrupted lets nobody in, writes nothing, and is finished by the next', async () => {
+  const { user } = await userWithEverything('ada');
+  await user.get('/api/plants').expect(200);
+  let chunks = 0;
+  const deletion = accounts().deleteUser('ada', () => {
+    chunks += 1;
+    if (chunks === 3) throw new Error('Cut off.');
+  });
+  await expect(deletion).rejects.toThrow('Cut off.');
+  expect(await collectionsWith('ada')).toContain('plants');
+
+  await user.get('/api/plants').expect(401);
+  await expect(service.app.unitOfWork.run('ada', async () => 1)).rejects.toThrow('being deleted');
+  const create = await cli.run('token', 'create', '--user', 'ada');
+  expect(create).toMatchObject({ code: 1, stdout: '' });
+  expect(create.stderr).toMatch(/being deleted/);
+  expect(await cli.text('reconcile', '--check')).toMatch(/^0 accounts checked/);
+
+  await cli.json('user', 'delete', 'ada', '--confirm', 'ada');
+  expect(await collectionsWith('ada')).toEqual([]);
+});
+
+test('a deletion whose process is killed is finished by the next', async () => {
+  await cli.json('demo', '--user', 'ada', '--tier', 'pro', '--plants', '10', '--events', '30000');
+  const plants = service.app.database.connection.collection('plants');
+  const env = { MONGODB_URI: service.mongodbUri, REDIS_URL: process.env['TEST_REDIS_URL'] };
+  const deletion = start(['user', 'delete', 'ada', '--confirm', 'ada'], env);
+  // Plants come before their events.
+  await eventually(async () => (await plants.countDocuments({ userId: 'ada' })) === 0);
+  deletion.process.kill('SIGKILL');
+  await deletion.ended;
+  await cli.json('user', 'delete', 'ada', '--confirm', 'ada');
+  expect(await collectionsWith('ada')).toEqual([]);
+  expect(await cli.text('audit', 'log', '--user', 'ada')).toMatch(/account\.deleted .*\n$/);
+});
+
+test('writes that are under way while an account is deleted leave nothing of it', async () => {
+  const users = await Promise.all(Array.from({ length: 4 }, () => service.user({ id: 'ada' })));
+  let isOver = false;
+  const writers = users.map(async (user) => {
+    const statuses = new Set<number>();
+    while (!isOver) statuses.add((await user.post('/api/plants', { name: 'Fern' })).status);
+    return statuses;
+  });
+  await accounts().deleteUser('ada', () => undefined);
+  isOver = true;
+  for (const statuses of await Promise.all(writers)) {
+    expect([...statuses].filter((status) => ![201, 401].includes(status))).toEqual([]);
+  }
+  expect(await collectionsWith('ada')).toEqual([]);
+});
+
+test('a user who comes back under a deleted name gets an empty account, which old tokens do not open', async () => {
+  const second = await startService({ mongodbUri: service.mongodbUri });
+  try {
+    const { user } = await userWithEverything('ada');
+    const elsewhere = userOf(second.url, 'ada', user.token);
+    expect((await elsewhere.get('/api/plants').expect(200)).body).toHaveLength(3);
+    await cli.json('user', 'delete', 'ada', '--confirm', 'ada');
+    const back = await service.user({ id: 'ada' });
+    await user.get('/api/plants').expect(401);
+    await elsewhere.get('/api/plants').expect(401);
+    const there = userOf(second.url, 'ada', back.token);
+    for (const each of [back, there]) {
+      expect((await each.get('/api/plants').expect(200)).body).toEqual([]);
+    }
+  } finally {
+    await second.close();
+  }
+});
+
+test('of a user that is not there nothing is exported or deleted', async () => {
+  for (const args of [['export'], ['delete', '--confirm', 'nobody'], ['delete', '--dry-run']]) {
+    const [command = '', ...options] = args;
+    const ended = await cli.run('user', command, 'nobody', ...options);
+    expect(ended).toEqual({ code: 1, stdout: '', stderr: 'There is no user nobody.\n' });
+  }
+});
