@@ -13,6 +13,7 @@ import { deletedPlantModel, eventModel } from './model';
 import { routes } from './routes';
 import { EventService } from './service';
 
+export { invalidCursor } from './errors';
 export {
   type CareEntry,
   createEvent,
@@ -20,12 +21,16 @@ export {
   EVENT_TYPES,
   type EventDocument,
   type EventType,
+  eventView,
   GROWTH_UNITS,
   type GrowthUnit,
 } from './schema';
 
 /** What other plugins may do with events. */
-export type Events = Pick<EventService, 'careEntries' | 'create' | 'growthSpan' | 'insertBulk'>;
+export type Events = Pick<
+  EventService,
+  'careEntries' | 'changes' | 'create' | 'growthSpan' | 'insertBulk'
+>;
 
 /** The events of deleted plants, while they are not yet marked deleted. */
 export type Deletions = Pick<PlantDeletions, 'finish' | 'pending' | 'plantIds'>;

@@ -15,7 +15,7 @@ export { photo, type CreatePhoto, type PhotoDocument, type PhotoView } from './s
 /** What other plugins may do with photos. */
 export type Photos = Pick<
   PhotoService,
-  'attach' | 'byIds' | 'create' | 'insertBulk' | 'owners' | 'requireOwn'
+  'attach' | 'byIds' | 'changes' | 'create' | 'insertBulk' | 'owners' | 'requireOwn'
 >;
 
 const freePhotos = countSetting('TIER_FREE_PHOTOS', 250, 'Photos that a free account may have');

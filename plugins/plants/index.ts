@@ -14,7 +14,9 @@ export type { PlantSummary } from './service';
 /** What other plugins may do with plants. */
 export type Plants = Pick<
   PlantService,
+  | 'changes'
   | 'create'
+  | 'existing'
   | 'exists'
   | 'insertBulk'
   | 'owners'
@@ -24,6 +26,7 @@ export type Plants = Pick<
   | 'setLastCare'
   | 'summaries'
   | 'update'
+  | 'view'
 >;
 
 const creations = rateSetting(

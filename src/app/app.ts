@@ -17,6 +17,7 @@ import { HOUR_MS } from '../core/time';
 import { Availability } from '../data/availability';
 import { Database } from '../data/database';
 import { type CountRecords, type DerivedData, quotaUsage } from '../data/derived';
+import { hostModels } from '../data/host-models';
 import { IdempotencyStore } from '../data/idempotency';
 import { UnitOfWork } from '../data/unit-of-work';
 import { koaApp } from '../http/koa-app';
@@ -96,6 +97,7 @@ export class App {
       },
       log,
     );
+    for (const model of hostModels) this.database.model(model);
     this.plugins = setUpPlugins(plugins, (plugin) => {
       for (const model of plugin.models ?? []) this.database.model(model);
       const contribution = plugin.setup(this.#hostFor(plugin));

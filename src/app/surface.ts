@@ -1,3 +1,5 @@
+import { deletionModel } from '../data/deletions';
+import { hostModels } from '../data/host-models';
 import { idempotencyModels } from '../data/idempotency';
 import type { ModelDefinition } from '../data/models';
 import { type JsonSchema, jsonSchemaOf } from '../fields/json-schema';
@@ -55,7 +57,7 @@ export function surfaceOf(plugins: readonly SetUpPlugin[]): Surface {
       ...factsOf(operation),
       plugin: each.plugin.name,
       collections: namesOf([
-        ...reachOf(each, plugins, operation.method !== 'GET').flatMap(modelsOf),
+        ...reachedModels(reachOf(each, plugins, operation.method !== 'GET')),
         ...('public' in operation.access ? [] : identity.flatMap(modelsOf)),
         ...(operation.idempotent ? idempotencyModels : []),
       ]),
@@ -77,7 +79,7 @@ export function surfaceOf(plugins: readonly SetUpPlugin[]): Surface {
         writes: reachOf(each, plugins, true).map(({ plugin }) => plugin.name),
       })),
     collections: [
-      ...idempotencyModels.map((model) => describe('src', model)),
+      ...hostModels.map((model) => describe('src', model)),
       ...plugins.flatMap((each) =>
         modelsOf(each).map((model) => describe(each.plugin.name, model)),
       ),
@@ -130,6 +132,13 @@ function listensTo({ contribution }: SetUpPlugin, { emits = [] }: Plugin): boole
 
 function modelsOf({ plugin }: SetUpPlugin): readonly ModelDefinition[] {
   return plugin.models ?? [];
+}
+
+/** The collections of some models, and what follows from their being tracked. */
+function reachedModels(plugins: readonly SetUpPlugin[]): readonly ModelDefinition[] {
+  const models = plugins.flatMap(modelsOf);
+  const isTracked = models.some((model) => model.tracked !== undefined);
+  return isTracked ? [...models, deletionModel] : models;
 }
 
 function namesOf(models: readonly ModelDefinition[]): string[] {

@@ -3,11 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 
 import mongoose, { type ClientSession, type Connection, type Model, mongo } from 'mongoose';
 
+import { deletionModel } from './deletions';
 import { guardUserData } from './guard';
 import type { ModelDefinition, ScopeOf } from './models';
 import { mayRetry } from './mongodb-errors';
 import { APP_NAME } from './orphans';
 import { Records } from './records';
+import { Tracking } from './tracking';
 
 /** How long MongoDB may take to say that it is there. */
 const PING_MS = 2000;
@@ -49,7 +51,9 @@ export class Database {
   records<T extends object, Owner>(
     definition: ModelDefinition<T, Owner>,
   ): Records<T, ScopeOf<Owner>> {
-    return new Records(this.model(definition));
+    const model = this.model(definition);
+    if (definition.tracked === undefined) return new Records(model);
+    return new Records(model, new Tracking(definition.tracked, this.records(deletionModel)));
   }
 
   /** Connects and makes sure that collections and indexes are there. */

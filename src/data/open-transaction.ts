@@ -45,6 +45,7 @@ export async function openTransaction(
     session,
     account: { ...account, usage },
     now: new Date(),
+    revision: account.revision + 1,
     emit: async <Payload>(event: DomainEvent<Payload>, payload: Payload) => {
       // A listener to another domain event may read what those before have led to.
       if (!collected.areAll(event)) await collected.handle(tx);

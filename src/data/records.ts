@@ -1,7 +1,9 @@
 import type { ClientSession, Model, mongo } from 'mongoose';
 
+import type { StoredId } from '../core/ids';
 import { acrossAccounts } from './guard';
 import type { SharedScope } from './models';
+import type { Tracking } from './tracking';
 
 type Filter<T> = mongo.Filter<T>;
 type Update<T> = mongo.UpdateFilter<T>;
@@ -19,13 +21,17 @@ const BATCH = 50;
  * The records of a model, within a scope: on user data the account's id becomes part of every
  * filter. Reads go through the driver, which costs half of what hydrated documents do; inserts of
  * single records are validated by the Mongoose model.
+ *
+ * Each write to a tracked model sets the revision of the account, and each deletion is recorded.
  */
 export class Records<T extends object, Scope extends SharedScope> {
   readonly #collection: mongo.Collection<T>;
   readonly #model: Model<T>;
+  readonly #tracking: Tracking | undefined;
 
-  constructor(model: Model<T>) {
+  constructor(model: Model<T>, tracking?: Tracking) {
     this.#model = model;
+    this.#tracking = tracking;
     // Mongoose's collection passes each method on to the driver's; its type is merely looser.
     this.#collection = model.collection as unknown as mongo.Collection<T>;
   }
@@ -109,13 +115,15 @@ export class Records<T extends object, Scope extends SharedScope> {
   }
 
   async insert(scope: Scope, record: T): Promise<void> {
-    await new this.#model(record).save(sessionOf(scope));
+    await new this.#model(this.#inserted(scope, record)).save(sessionOf(scope));
   }
 
   /** Inserts many records, in any order, without the model's validation. */
   async insertBulk(scope: Scope, records: readonly T[]): Promise<void> {
     // The driver would make an `_id` for a record without one; all have theirs.
-    const documents = records as mongo.OptionalUnlessRequiredId<T>[];
+    const documents = records.map((record) =>
+      this.#inserted(scope, record),
+    ) as mongo.OptionalUnlessRequiredId<T>[];
     await this.#collection.insertMany(documents, { ...sessionOf(scope), ordered: false });
   }
 
@@ -123,7 +131,7 @@ export class Records<T extends object, Scope extends SharedScope> {
   async updateOne(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<boolean> {
     const { matchedCount } = await this.#collection.updateOne(
       scoped(scope, filter),
-      update,
+      this.#updated(scope, update),
       sessionOf(scope),
     );
     return matchedCount === 1;
@@ -131,10 +139,11 @@ export class Records<T extends object, Scope extends SharedScope> {
 
   /** Updates a record, or inserts it when none matches; answers whether it is new. */
   async upsert(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<boolean> {
-    const { upsertedCount } = await this.#collection.updateOne(scoped(scope, filter), update, {
-      ...sessionOf(scope),
-      upsert: true,
-    });
+    const { upsertedCount } = await this.#collection.updateOne(
+      scoped(scope, filter),
+      this.#updated(scope, update),
+      { ...sessionOf(scope), upsert: true },
+    );
     return upsertedCount === 1;
   }
 
@@ -145,29 +154,45 @@ export class Records<T extends object, Scope extends SharedScope> {
     update: Update<T>,
     options: { upsert?: boolean; returnDocument?: 'after' | 'before' } = {},
   ): Promise<T | undefined> {
-    const found = await this.#collection.findOneAndUpdate(scoped(scope, filter), update, {
-      ...sessionOf(scope),
-      returnDocument: 'after',
-      ...options,
-    });
+    const found = await this.#collection.findOneAndUpdate(
+      scoped(scope, filter),
+      this.#updated(scope, update),
+      { ...sessionOf(scope), returnDocument: 'after', ...options },
+    );
     // As in `find`.
     return (found ?? undefined) as T | undefined;
   }
 
   async updateMany(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<void> {
+    await this.updateUnseen(scope, filter, this.#updated(scope, update));
+  }
+
+  /** Updates records that are out of reach already, so that nobody needs to hear of it. */
+  async updateUnseen(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<void> {
     await this.#collection.updateMany(scoped(scope, filter), update, sessionOf(scope));
   }
 
   /** Answers whether a record matched. */
   async deleteOne(scope: Scope, filter: Filter<T>): Promise<boolean> {
-    const { deletedCount } = await this.#collection.deleteOne(
-      scoped(scope, filter),
-      sessionOf(scope),
-    );
-    return deletedCount === 1;
+    const deleted = await this.#collection.findOneAndDelete(scoped(scope, filter), {
+      ...sessionOf(scope),
+      projection: { _id: 1 },
+    });
+    const id: unknown = deleted?._id;
+    // Records of tracked models have a UUID.
+    if (deleted) await this.#tracking?.deleted(scope, [id as StoredId]);
+    return deleted !== null;
   }
 
   async deleteMany(scope: Scope, filter: Filter<T>): Promise<void> {
+    if (this.#tracking) {
+      const found = await this.find(scope, filter, { projection: { _id: 1 } });
+      // As in `deleteOne`.
+      await this.#tracking.deleted(
+        scope,
+        (found as { _id: StoredId }[]).map(({ _id }) => _id),
+      );
+    }
     await this.#collection.deleteMany(scoped(scope, filter), sessionOf(scope));
   }
 
@@ -179,16 +204,35 @@ export class Records<T extends object, Scope extends SharedScope> {
     if (upserts.length === 0) return;
     await this.#collection.bulkWrite(
       upserts.map(({ filter, update }) => ({
-        updateOne: { filter: scoped(scope, filter), update, upsert: true },
+        updateOne: {
+          filter: scoped(scope, filter),
+          update: this.#updated(scope, update),
+          upsert: true,
+        },
       })),
       sessionOf(scope),
     );
+  }
+
+  /** Has those who keep a copy begin anew, where more came into reach than was written. */
+  async restartCopies(scope: Scope): Promise<void> {
+    await this.#tracking?.restarted(scope);
   }
 
   /** Reads records of all accounts; `why` stands where a reviewer looks for it. */
   async findAcrossAccounts(why: string, filter: Filter<T> = {}): Promise<T[]> {
     // As in `find`.
     return acrossAccounts(why, () => this.#collection.find(filter).toArray()) as Promise<T[]>;
+  }
+
+  #inserted(scope: Scope, record: T): T {
+    return this.#tracking?.inserted(scope, record) ?? record;
+  }
+
+  #updated(scope: Scope, update: Update<T>): Update<T> {
+    if (!this.#tracking) return update;
+    // Documents of a tracked model have a `revision`, of which their own type need not know.
+    return this.#tracking.updated(scope, update);
   }
 }
 
