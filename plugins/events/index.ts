@@ -10,6 +10,7 @@ import { careChanged } from './domain-events';
 import { eventLimitReached, eventNotFound, invalidCursor } from './errors';
 import { EventPages } from './list/pages';
 import { deletedPlantModel, eventModel } from './model';
+import { revisions } from './migrations/0001-revisions';
 import { routes } from './routes';
 import { EventService } from './service';
 
@@ -55,6 +56,7 @@ export default definePlugin<{ events: Events; deletions: Deletions }>({
   errors: [eventNotFound, invalidCursor],
   emits: [careChanged],
   models: [eventModel, deletedPlantModel],
+  migrations: [revisions],
   instructions:
     "Log care of a plant with create_event; never write it into the plant's notes. list_events and create_event take the plant's id, update_event and delete_event the event's. To correct a wrong event use update_event, and do not log a second one.",
   setup: (host) => {

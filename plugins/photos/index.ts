@@ -5,6 +5,7 @@ import plantsPlugin from '../plants';
 import { plantDeleted } from '../plants/domain-events';
 import { invalidCrop, photoLimitReached, photoNotFound, unknownPhoto } from './errors';
 import { photoModel } from './model';
+import { revisions } from './migrations/0001-revisions';
 import { routes } from './routes';
 import { photo } from './schema';
 import { PhotoService } from './service';
@@ -29,6 +30,7 @@ export default definePlugin<Photos>({
   quotas: { photos: { limits: { free: freePhotos, pro: proPhotos }, error: photoLimitReached } },
   errors: [photoNotFound, photoLimitReached, invalidCrop],
   models: [photoModel],
+  migrations: [revisions],
   instructions:
     'Photos are metadata of images that are already at the image host: create_photo first, then pass its id in photoIds of an event or as primaryPhotoId of a plant.',
   setup: (host) => {

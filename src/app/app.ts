@@ -19,6 +19,7 @@ import { Database } from '../data/database';
 import { type CountRecords, type DerivedData, quotaUsage } from '../data/derived';
 import { hostModels } from '../data/host-models';
 import { IdempotencyStore } from '../data/idempotency';
+import { StoredSchema } from '../data/schema/stored-schema';
 import { UnitOfWork } from '../data/unit-of-work';
 import { koaApp } from '../http/koa-app';
 import { Metrics } from '../http/metrics';
@@ -51,6 +52,7 @@ interface AppOptions {
 export class App {
   readonly settings: Settings;
   readonly database = new Database();
+  readonly schema: StoredSchema;
   readonly unitOfWork: UnitOfWork;
   readonly metrics = new Metrics();
   /** In the order in which plugins require each other. */
@@ -98,6 +100,10 @@ export class App {
       log,
     );
     for (const model of hostModels) this.database.model(model);
+    const migrations = plugins.flatMap(({ name: plugin, migrations: own = [] }) =>
+      own.map((migration) => ({ id: `${plugin}/${migration.name}`, plugin, migration })),
+    );
+    this.schema = new StoredSchema(this.database, migrations);
     this.plugins = setUpPlugins(plugins, (plugin) => {
       for (const model of plugin.models ?? []) this.database.model(model);
       const contribution = plugin.setup(this.#hostFor(plugin));
@@ -132,9 +138,18 @@ export class App {
     );
   }
 
-  /** Connects to MongoDB, ensures its indexes, and starts to connect to Redis. */
-  async connect(servers: { mongodbUri: string; redisUrl?: string | undefined }): Promise<void> {
+  /**
+   * Connects to MongoDB, has its data fit this version, and starts to connect to Redis.
+   *
+   * @param prepare what is done about data that does not fit
+   * @throws SchemaError where it does not
+   */
+  async connect(
+    servers: { mongodbUri: string; redisUrl?: string | undefined },
+    prepare: (schema: StoredSchema) => Promise<void> = (schema) => schema.update(() => undefined),
+  ): Promise<void> {
     await this.database.connect(servers.mongodbUri);
+    await prepare(this.schema);
     if (servers.redisUrl !== undefined) {
       this.#redis = new RedisConnection(servers.redisUrl, this.#options.log);
       await this.#redis.opened();

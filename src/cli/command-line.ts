@@ -37,7 +37,7 @@ export class CommandRunner implements CommandLine {
   }
 
   /** Does work with the servers up, and leaves no server behind, whatever ends it. */
-  async runHost(work: HostWork): Promise<void> {
+  async runHost(work: HostWork, { leaveSchema = false } = {}): Promise<void> {
     let program: Program | undefined;
     const interruption = new AbortController();
     const interrupt = (): void => {
@@ -55,6 +55,7 @@ export class CommandRunner implements CommandLine {
         role: 'tool',
         plugins: this.#plugins,
         env: this.#env,
+        leaveSchema,
         progress: (line) => {
           process.stderr.write(`${line}\n`);
         },

@@ -7,12 +7,14 @@ import { loadSeeds, SEEDS_FOLDER } from '../app/seeds';
 import { auditCommands } from './audit-commands';
 import type { CommandRunner } from './command-line';
 import { EXIT } from './exit';
+import { migrateCommands } from './migrate-commands';
 import { counted, table } from './table';
 
 /** Adds the commands that concern no plugin alone. */
 export function hostCommands(commandLine: CommandRunner): void {
   seedCommand(commandLine);
   reconcileCommand(commandLine);
+  migrateCommands(commandLine);
   auditCommands(commandLine);
 }
 

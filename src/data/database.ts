@@ -1,11 +1,11 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
-import mongoose, { type ClientSession, type Connection, type Model, mongo } from 'mongoose';
+import mongoose, { type ClientSession, type Connection, type Model } from 'mongoose';
 
 import { deletionModel } from './deletions';
 import { guardUserData } from './guard';
-import type { ModelDefinition, ScopeOf } from './models';
+import type { AnyModel, ModelDefinition, ScopeOf } from './models';
 import { mayRetry } from './mongodb-errors';
 import { APP_NAME } from './orphans';
 import { Records } from './records';
@@ -47,6 +47,11 @@ export class Database {
     return model;
   }
 
+  /** All models that were defined. */
+  get models(): AnyModel[] {
+    return Object.values(this.connection.models);
+  }
+
   /** The records of a definition. */
   records<T extends object, Owner>(
     definition: ModelDefinition<T, Owner>,
@@ -56,7 +61,7 @@ export class Database {
     return new Records(model, new Tracking(definition.tracked, this.records(deletionModel)));
   }
 
-  /** Connects and makes sure that collections and indexes are there. */
+  /** Connects; a `StoredSchema` then makes sure that collections and indexes are there. */
   async connect(uri: string): Promise<void> {
     await this.connection.openUri(uri, {
       appName: APP_NAME,
@@ -71,11 +76,6 @@ export class Database {
       // What others may be behind with, answers must not be.
       readPreference: 'primary',
     });
-    // In a transaction no collection can be made, so all are made before the first.
-    for (const model of Object.values(this.connection.models)) {
-      await model.createCollection();
-      await createIndexes(model);
-    }
   }
 
   /** Has MongoDB delete the documents of a collection some time after a moment that they hold. */
@@ -138,19 +138,6 @@ export class Database {
       return value;
     } finally {
       await session.endSession();
-    }
-  }
-}
-
-/** Makes the indexes of a model; one that takes longer than a command is waited for. */
-async function createIndexes(model: { createIndexes(): Promise<void> }): Promise<void> {
-  for (;;) {
-    try {
-      await model.createIndexes();
-      return;
-    } catch (error) {
-      // MongoDB goes on, and answers the next command when it is done.
-      if (!(error instanceof mongo.MongoNetworkTimeoutError)) throw error;
     }
   }
 }

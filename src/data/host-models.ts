@@ -1,6 +1,13 @@
 import { deletionModel } from './deletions';
 import { idempotencyModels } from './idempotency';
 import type { ModelDefinition } from './models';
+import { leaseModel } from './schema/lease';
+import { migrationModel } from './schema/migration';
 
 /** What the host itself stores. */
-export const hostModels: readonly ModelDefinition[] = [...idempotencyModels, deletionModel];
+export const hostModels: readonly ModelDefinition[] = [
+  ...idempotencyModels,
+  deletionModel,
+  leaseModel,
+  migrationModel,
+];

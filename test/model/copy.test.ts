@@ -85,16 +85,18 @@ test(
       const of = (index: number): Client => clients[index % 2] ?? new Client(service.url, token);
       const known = new Known();
       const copy = new Copy();
-      const nextLimit = () => limit.next().value;
+      const nextLimit = (): number => limit.next().value as number; // It never ends.
       for (const lanes of history) {
-        let writing = true;
+        const state = { isWriting: true };
         const writers = Promise.all(
           lanes.map(async (writes, index) => {
             for (const each of writes) await write(of(index), known, each);
           }),
-        ).finally(() => (writing = false));
+        ).finally(() => {
+          state.isWriting = false;
+        });
         // Now of one process, now of the other, in the midst of what they write.
-        for (let step = 0; writing; step += 1) await copy.step(of(step), nextLimit());
+        for (let step = 0; state.isWriting; step += 1) await copy.step(of(step), nextLimit());
         await writers;
         await copy.sync(of(0), nextLimit);
         expect(copy.contents).toEqual(await listed(of(1), known.photos));

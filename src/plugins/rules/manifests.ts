@@ -35,6 +35,17 @@ const manifestSchema = Joi.object({
       tracked: name,
     }),
   ),
+  migrations: Joi.array()
+    .items(
+      Joi.object({
+        name: Joi.string()
+          .pattern(/^\d{4}-[a-z-]+$/, 'a name such as 0001-revisions')
+          .required(),
+        run: Joi.function().required(),
+      }),
+    )
+    .unique('name')
+    .sort({ by: 'name' }),
   commands: Joi.function(),
   setup: Joi.function().required(),
 }).required();
