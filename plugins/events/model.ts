@@ -22,10 +22,7 @@ const model = accountModel<EventDocument>(
     // A plant's latest watering; its first and last growth.
     .index({ userId: 1, plantId: 1, type: 1, occurredAt: -1 }, AMONG_LIVE)
     // The events that show a photo.
-    .index(
-      { userId: 1, 'photos.photoId': 1, revision: 1, _id: 1 },
-      { partialFilterExpression: { ...LIVE, 'photos.photoId': { $exists: true } } },
-    )
+    .index({ userId: 1, 'photos.photoId': 1, revision: 1, _id: 1 }, AMONG_LIVE)
     // How many events an account has, deleted ones included.
     .index({ userId: 1 }),
 );

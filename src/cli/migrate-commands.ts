@@ -27,7 +27,7 @@ Exit codes:
 Examples:
   $ npm run --silent cli -- migrate status
   $ npm run --silent cli -- migrate status --json
-  {"applied":[{"migration":"plants/0001-revisions","finishedAt":"…"}],"pending":[],"indexes":[],
+  {"applied":[{"migration":"records/0001-revisions","finishedAt":"…"}],"pending":[],"indexes":[],
    "isUpToDate":true}     printed as one line`,
     )
     .action(() =>
@@ -48,7 +48,7 @@ Examples:
 Examples:
   $ npm run --silent cli -- migrate up --dry-run
   $ npm run --silent cli -- migrate up --json
-  {"migrations":["plants/0001-revisions"],"indexes":[],"dryRun":false}     printed as one line`,
+  {"migrations":["records/0001-revisions"],"indexes":[],"dryRun":false}     printed as one line`,
     )
     .action(({ dryRun = false }: { dryRun?: boolean }) =>
       commandLine.runHost(

@@ -28,7 +28,7 @@ export interface RevisionRange {
 /** Records that are not deleted softly. */
 export const LIVE = { deletedAt: null };
 /** Records that are, in words by which an index is known to have them all. */
-export const SOFTLY_DELETED = { deletedAt: { $gt: new Date(0) } };
+export const SOFTLY_DELETED = { deletedAt: { $type: 'date' } };
 
 /**
  * The same model with its changes tracked: each record carries the revision of its last change,
@@ -47,8 +47,9 @@ export function tracked<T>(
   schema.add({ revision: { type: Number, required: true } });
   if (softlyDeleted) {
     schema.index(order, { partialFilterExpression: LIVE });
-    // The same keys as those of the other would not do with every MongoDB.
-    schema.index({ ...order, deletedAt: 1 }, { partialFilterExpression: SOFTLY_DELETED });
+    // Read backwards it is the same order; two indexes on the same keys not every MongoDB takes.
+    const backwards = { userId: 1, revision: -1, _id: -1 } as const;
+    schema.index(backwards, { partialFilterExpression: SOFTLY_DELETED });
   } else {
     schema.index(order);
   }

@@ -25,7 +25,7 @@ export interface MigrationRun {
   save(position: unknown, done: number): Promise<void>;
 }
 
-/** A migration with its name among those of all plugins: `plants/0001-revisions`. */
+/** A migration with its name among those of all plugins: `records/0001-revisions`. */
 export interface NamedMigration {
   id: string;
   plugin: string;
