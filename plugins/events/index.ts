@@ -10,9 +10,11 @@ import { careChanged } from './domain-events';
 import { eventLimitReached, eventNotFound, invalidCursor } from './errors';
 import { EventPages } from './list/pages';
 import { deletedPlantModel, eventModel } from './model';
+import { revisions } from './migrations/0001-revisions';
 import { routes } from './routes';
 import { EventService } from './service';
 
+export { invalidCursor } from './errors';
 export {
   type CareEntry,
   createEvent,
@@ -20,12 +22,16 @@ export {
   EVENT_TYPES,
   type EventDocument,
   type EventType,
+  eventView,
   GROWTH_UNITS,
   type GrowthUnit,
 } from './schema';
 
 /** What other plugins may do with events. */
-export type Events = Pick<EventService, 'careEntries' | 'create' | 'growthSpan' | 'insertBulk'>;
+export type Events = Pick<
+  EventService,
+  'careEntries' | 'changes' | 'create' | 'growthSpan' | 'insertBulk'
+>;
 
 /** The events of deleted plants, while they are not yet marked deleted. */
 export type Deletions = Pick<PlantDeletions, 'finish' | 'pending' | 'plantIds'>;
@@ -50,6 +56,7 @@ export default definePlugin<{ events: Events; deletions: Deletions }>({
   errors: [eventNotFound, invalidCursor],
   emits: [careChanged],
   models: [eventModel, deletedPlantModel],
+  migrations: [revisions],
   instructions:
     "Log care of a plant with create_event; never write it into the plant's notes. list_events and create_event take the plant's id, update_event and delete_event the event's. To correct a wrong event use update_event, and do not log a second one.",
   setup: (host) => {

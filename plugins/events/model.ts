@@ -1,12 +1,13 @@
 import { Schema } from 'mongoose';
 
 import type { StoredId } from '../../src/core/ids';
+import { LIVE, tracked } from '../../src/data/changes';
 import { accountModel } from '../../src/data/models';
 import { event, type EventDocument } from './schema';
 
-const LIVE = { partialFilterExpression: { deletedAt: null } };
+const AMONG_LIVE = { partialFilterExpression: LIVE };
 
-export const eventModel = accountModel<EventDocument>(
+const model = accountModel<EventDocument>(
   'Event',
   new Schema(
     {
@@ -17,12 +18,16 @@ export const eventModel = accountModel<EventDocument>(
     { collection: 'events', versionKey: false },
   )
     // A plant's page, month and latest event.
-    .index({ userId: 1, plantId: 1, occurredAt: -1, _id: 1 }, LIVE)
+    .index({ userId: 1, plantId: 1, occurredAt: -1, _id: 1 }, AMONG_LIVE)
     // A plant's latest watering; its first and last growth.
-    .index({ userId: 1, plantId: 1, type: 1, occurredAt: -1 }, LIVE)
+    .index({ userId: 1, plantId: 1, type: 1, occurredAt: -1 }, AMONG_LIVE)
+    // The events that show a photo.
+    .index({ userId: 1, 'photos.photoId': 1, revision: 1, _id: 1 }, AMONG_LIVE)
     // How many events an account has, deleted ones included.
     .index({ userId: 1 }),
 );
+
+export const eventModel = tracked('event', model, { softlyDeleted: true });
 
 /** A plant that was deleted and whose events are yet to be marked deleted. */
 export interface DeletedPlantDocument {

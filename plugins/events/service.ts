@@ -5,6 +5,7 @@ import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Photos } from '../photos';
 import type { Plants } from '../plants';
+import { eventChanges } from './changes';
 import { careEntries } from './derived/care-entries';
 import { careChanged } from './domain-events';
 import { eventNotFound } from './errors';
@@ -25,6 +26,8 @@ const QUOTA = 'events';
 
 /** What is done with events, and what their totals are made of. */
 export class EventService {
+  /** Events for those who keep a copy of them. */
+  readonly changes;
   readonly #events;
   readonly #plants: Plants;
   readonly #photos: Photos;
@@ -33,6 +36,7 @@ export class EventService {
     this.#plants = plants;
     this.#photos = photos;
     this.#events = host.records(eventModel);
+    this.changes = eventChanges(this.#events, plants, photos);
   }
 
   /** @throws ApiError plant_not_found, photo_not_found */
@@ -133,12 +137,13 @@ export class EventService {
     return this.#events.count(tx);
   }
 
-  /** Marks some events of a deleted plant deleted; answers how many. */
+  /** Marks some events of a deleted plant deleted, which stands for them; answers how many. */
   async deleteSome(tx: Transaction, plantId: string, limit: number): Promise<number> {
     const live = { plantId: toStoredId(plantId), deletedAt: null };
     const events = await this.#events.find(tx, live, { limit });
     if (events.length === 0) return 0;
-    await this.#set(tx, events, { deletedAt: tx.now });
+    const marked = { $set: { deletedAt: tx.now } };
+    await this.#events.updateUnseen(tx, withIds(events), marked);
     await tx.emit(careChanged, { plantId, changes: events.map((before) => ({ before })) });
     return events.length;
   }
@@ -178,8 +183,7 @@ export class EventService {
     events: readonly EventDocument[],
     changes: Partial<EventDocument>,
   ): Promise<void> {
-    const ids = events.map(({ _id }) => asUuid(_id));
-    await this.#events.updateMany(tx, { _id: { $in: ids } }, { $set: changes });
+    await this.#events.updateMany(tx, withIds(events), { $set: changes });
   }
 
   /** An event lives as long as it is not deleted and its plant is there. */
@@ -193,4 +197,8 @@ export class EventService {
     for await (const [view] of presentEvents(this.#photos, tx, [document])) if (view) return view;
     throw new Error('One event was presented as none.');
   }
+}
+
+function withIds(events: readonly EventDocument[]) {
+  return { _id: { $in: events.map(({ _id }) => asUuid(_id)) } };
 }

@@ -5,6 +5,7 @@ import plantsPlugin from '../plants';
 import { plantDeleted } from '../plants/domain-events';
 import { invalidCrop, photoLimitReached, photoNotFound, unknownPhoto } from './errors';
 import { photoModel } from './model';
+import { revisions } from './migrations/0001-revisions';
 import { routes } from './routes';
 import { photo } from './schema';
 import { PhotoService } from './service';
@@ -15,7 +16,7 @@ export { photo, type CreatePhoto, type PhotoDocument, type PhotoView } from './s
 /** What other plugins may do with photos. */
 export type Photos = Pick<
   PhotoService,
-  'attach' | 'byIds' | 'create' | 'insertBulk' | 'owners' | 'requireOwn'
+  'attach' | 'byIds' | 'changes' | 'create' | 'insertBulk' | 'owners' | 'requireOwn'
 >;
 
 const freePhotos = countSetting('TIER_FREE_PHOTOS', 250, 'Photos that a free account may have');
@@ -29,6 +30,7 @@ export default definePlugin<Photos>({
   quotas: { photos: { limits: { free: freePhotos, pro: proPhotos }, error: photoLimitReached } },
   errors: [photoNotFound, photoLimitReached, invalidCrop],
   models: [photoModel],
+  migrations: [revisions],
   instructions:
     'Photos are metadata of images that are already at the image host: create_photo first, then pass its id in photoIds of an event or as primaryPhotoId of a plant.',
   setup: (host) => {

@@ -1,4 +1,5 @@
 import { asUuid, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
+import { ChangedRecords } from '../../src/data/changes';
 import type { AccountScope } from '../../src/data/models';
 import { Resource } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
@@ -20,6 +21,8 @@ const SQUARE_TOLERANCE = 2;
 const QUOTA = 'photos';
 
 export class PhotoService {
+  /** Photos for those who keep a copy of them. */
+  readonly changes;
   readonly #records;
   readonly #photos;
   readonly #plants: Plants;
@@ -27,6 +30,10 @@ export class PhotoService {
   constructor(host: Host, plants: Plants) {
     this.#plants = plants;
     this.#records = host.records(photoModel);
+    this.changes = new ChangedRecords(this.#records, {
+      present: (_scope, documents) =>
+        Promise.resolve(documents.map((document) => photo.toView(document))),
+    });
     this.#photos = new Resource(photo, this.#records, photoNotFound);
   }
 

@@ -3,6 +3,7 @@ import { definePlugin } from '../../src/plugins/plugin';
 import { plantDeleted } from './domain-events';
 import { plantLimitReached, plantNotFound } from './errors';
 import { plantModel } from './model';
+import { revisions } from './migrations/0001-revisions';
 import { routes } from './routes';
 import { PlantService } from './service';
 
@@ -14,7 +15,9 @@ export type { PlantSummary } from './service';
 /** What other plugins may do with plants. */
 export type Plants = Pick<
   PlantService,
+  | 'changes'
   | 'create'
+  | 'existing'
   | 'exists'
   | 'insertBulk'
   | 'owners'
@@ -24,6 +27,7 @@ export type Plants = Pick<
   | 'setLastCare'
   | 'summaries'
   | 'update'
+  | 'view'
 >;
 
 const creations = rateSetting(
@@ -47,6 +51,7 @@ export default definePlugin<Plants>({
   errors: [plantNotFound, plantLimitReached],
   emits: [plantDeleted],
   models: [plantModel],
+  migrations: [revisions],
   instructions:
     "Plants are one person's. list_plants turns a plant's name into its id, and says when each was lastWatered and had its lastEvent. delete_plant is final: ask first.",
   setup: (host) => {

@@ -1,9 +1,15 @@
+import { tracked } from '../../src/data/changes';
 import { resourceModel } from '../../src/data/resource';
 import { plant } from './schema';
 
-export const plantModel = resourceModel('Plant', 'plants', plant, [
-  // The list, in its order.
-  { userId: 1, createdAt: 1, _id: 1 },
-  // The distinct locations.
-  { userId: 1, location: 1 },
-]);
+export const plantModel = tracked(
+  'plant',
+  resourceModel('Plant', 'plants', plant, [
+    // The list, in its order.
+    { userId: 1, createdAt: 1, _id: 1 },
+    // The distinct locations.
+    { userId: 1, location: 1 },
+    // The plants that show a photo.
+    { userId: 1, primaryPhotoId: 1, revision: 1, _id: 1 },
+  ]),
+);

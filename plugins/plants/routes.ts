@@ -1,14 +1,13 @@
 import Joi from 'joi';
 
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
-import { withKeys } from '../../src/fields/joi';
 import { plantLimitReached, plantNotFound } from './errors';
 import { locations, plant } from './schema';
 import type { PlantService } from './service';
 
 /** Operations on plants and locations (docs/specification.md, 4.1). */
 export function routes(plants: PlantService): Operation[] {
-  const view = withKeys(plant.view, { primaryPhoto: plants.photos.view });
+  const { view } = plants;
   return [
     read({
       path: '/api/plants',

@@ -1,9 +1,11 @@
 import type { ClientSession } from 'mongoose';
 
-import { idText, newId, toStoredId } from '../../src/core/ids';
+import { asUuid, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
+import { ChangedRecords } from '../../src/data/changes';
 import type { AccountScope } from '../../src/data/models';
 import { LIST_ORDER, Resource } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
+import { withKeys } from '../../src/fields/joi';
 import type { Host } from '../../src/plugins/host';
 import { plantDeleted } from './domain-events';
 import { plantNotFound, unknownPlant } from './errors';
@@ -30,12 +32,23 @@ const QUOTA = 'plants';
 
 export class PlantService {
   readonly photos = new PrimaryPhotos();
+  /** Plants for those who keep a copy of them. */
+  readonly changes;
   readonly #records;
   readonly #plants;
 
   constructor(host: Host) {
     this.#records = host.records(plantModel);
+    this.changes = new ChangedRecords(this.#records, {
+      references: 'primaryPhotoId',
+      present: (scope, documents) => this.#present(scope, documents),
+    });
     this.#plants = new Resource(plant, this.#records, plantNotFound);
+  }
+
+  /** A plant as it is shown. */
+  get view() {
+    return withKeys(plant.view, { primaryPhoto: this.photos.view });
   }
 
   /** All plants of an account, by `createdAt`, then `id`. */
@@ -134,9 +147,20 @@ export class PlantService {
     return this.#records.count(tx);
   }
 
-  /** Inserts many plants at once; the caller checks the limits of the tier. */
+  /** Which of some plants there are. */
+  async existing(scope: AccountScope, ids: readonly StoredId[]): Promise<Set<string>> {
+    const filter = { _id: { $in: ids.map(asUuid) } };
+    const found = await this.#records.find(scope, filter, { projection: { _id: 1 } });
+    return new Set(found.map(({ _id }) => idText(_id)));
+  }
+
+  /**
+   * Inserts many plants at once, whose events may be there already; the caller checks the limits of
+   * the tier.
+   */
   async insertBulk(tx: Transaction, documents: readonly PlantDocument[]): Promise<void> {
     await this.#records.insertBulk(tx, documents);
+    await this.#records.restartCopies(tx);
     tx.addUsage(QUOTA, documents.length);
   }
 

@@ -24,6 +24,8 @@ import { Database } from '../data/database';
 import { type CountRecords, type DerivedData, quotaUsage } from '../data/derived';
 import { hostModels } from '../data/host-models';
 import { IdempotencyStore } from '../data/idempotency';
+import { explainRights } from '../data/mongodb-errors';
+import { StoredSchema } from '../data/schema/stored-schema';
 import { UnitOfWork } from '../data/unit-of-work';
 import { koaApp } from '../http/koa-app';
 import { Metrics } from '../http/metrics';
@@ -54,6 +56,7 @@ export class App {
   readonly settings: Settings;
   readonly database = new Database();
   readonly audit: AuditLog;
+  readonly schema: StoredSchema;
   readonly unitOfWork: UnitOfWork;
   readonly metrics = new Metrics();
   /** In the order in which plugins require each other. */
@@ -105,6 +108,11 @@ export class App {
       },
       log,
     );
+    for (const model of hostModels) this.database.model(model);
+    const migrations = plugins.flatMap(({ name: plugin, migrations: own = [] }) =>
+      own.map((migration) => ({ id: `${plugin}/${migration.name}`, plugin, migration })),
+    );
+    this.schema = new StoredSchema(this.database, migrations);
     this.plugins = setUpPlugins(plugins, (plugin) => {
       for (const model of plugin.models ?? []) this.database.model(model);
       const contribution = plugin.setup(this.#hostFor(plugin));
@@ -145,12 +153,32 @@ export class App {
     );
   }
 
-  /** Connects to MongoDB, ensures its indexes, and starts to connect to Redis. */
-  async connect(servers: { mongodbUri: string; redisUrl?: string | undefined }): Promise<void> {
+  /**
+   * Connects to MongoDB, has its data fit this version, and starts to connect to Redis.
+   *
+   * @param prepare what is done about data that does not fit; answers the migrations that it ran
+   * @throws SchemaError where it does not, RightsError where MongoDB does not let us look
+   */
+  async connect(
+    servers: { mongodbUri: string; redisUrl?: string | undefined },
+    prepare: (schema: StoredSchema) => Promise<string[]> = (schema) =>
+      schema.update(() => undefined),
+  ): Promise<void> {
     await this.database.connect(servers.mongodbUri);
+    const migrations = await prepare(this.schema).catch((error: unknown) => {
+      throw explainRights(error, this.database.connection.name);
+    });
+    await this.recordMigrations(migrations);
     if (servers.redisUrl !== undefined) {
       this.#redis = new RedisConnection(servers.redisUrl, this.#options.log);
       await this.#redis.opened();
+    }
+  }
+
+  /** Records in the audit log that migrations were run. */
+  async recordMigrations(migrations: readonly string[]): Promise<void> {
+    for (const id of migrations) {
+      await this.audit.record({ action: 'migration.run', target: { type: 'migration', id } });
     }
   }
 

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 
 import { App } from './app';
 import type { Acting } from '../data/audit/entry';
+import type { StoredSchema } from '../data/schema/stored-schema';
 import { openLog } from './log';
 import { loadPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
@@ -32,12 +33,14 @@ interface ProgramOptions {
   stopping?: AbortSignal;
   /** Who acts; the server by itself where left out. */
   acting?: Acting;
+  /** Whether data that does not fit this version is left as it is. */
+  leaveSchema?: boolean;
 }
 
 /**
  * Sets the plugins up, finds or starts the servers, and connects.
  *
- * @throws SettingsError, LoaderError or ServersError, whose messages are for the operator
+ * @throws SettingsError, LoaderError, SchemaError or ServersError, whose messages are for the operator
  */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { role, env, plugins = loadPlugins(), progress, stopping, acting } = options;
@@ -76,10 +79,25 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     }
   };
   try {
-    await app.connect(servers);
+    await app.connect(servers, (schema) => prepare(schema, options, servers));
   } catch (error) {
     await stop();
     throw error;
   }
   return { app, servers, log, stop };
+}
+
+/**
+ * Data of an earlier version is brought up to this one by its server, and by a command where no
+ * server can be running: one of the earlier version would go on to write as it did.
+ */
+async function prepare(
+  schema: StoredSchema,
+  { role, progress = () => undefined, leaveSchema = false }: ProgramOptions,
+  { isServed }: Servers,
+): Promise<string[]> {
+  if (leaveSchema) return [];
+  if (role === 'server' || isServed === false) return schema.update(progress);
+  await schema.require();
+  return [];
 }

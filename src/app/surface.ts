@@ -1,4 +1,5 @@
 import { auditModels } from '../data/audit/model';
+import { deletionModel } from '../data/deletions';
 import { hostModels } from '../data/host-models';
 import { idempotencyModels } from '../data/idempotency';
 import type { ModelDefinition } from '../data/models';
@@ -57,7 +58,7 @@ export function surfaceOf(plugins: readonly SetUpPlugin[]): Surface {
       ...factsOf(operation),
       plugin: each.plugin.name,
       collections: namesOf([
-        ...reachOf(each, plugins, operation.method !== 'GET').flatMap(modelsOf),
+        ...reachedModels(reachOf(each, plugins, operation.method !== 'GET')),
         ...('public' in operation.access ? [] : identity.flatMap(modelsOf)),
         ...(operation.idempotent ? idempotencyModels : []),
         ...(operation.audit === undefined ? [] : auditModels),
@@ -133,6 +134,13 @@ function listensTo({ contribution }: SetUpPlugin, { emits = [] }: Plugin): boole
 
 function modelsOf({ plugin }: SetUpPlugin): readonly ModelDefinition[] {
   return plugin.models ?? [];
+}
+
+/** The collections of some models, and what follows from their being tracked. */
+function reachedModels(plugins: readonly SetUpPlugin[]): readonly ModelDefinition[] {
+  const models = plugins.flatMap(modelsOf);
+  const isTracked = models.some((model) => model.tracked !== undefined);
+  return isTracked ? [...models, deletionModel] : models;
 }
 
 function namesOf(models: readonly ModelDefinition[]): string[] {

@@ -53,7 +53,7 @@ export class CommandRunner implements CommandLine {
   }
 
   /** Does work with the servers up, and leaves no server behind, whatever ends it. */
-  async runHost(work: HostWork): Promise<void> {
+  async runHost(work: HostWork, { leaveSchema = false } = {}): Promise<void> {
     let program: Program | undefined;
     const interruption = new AbortController();
     const interrupt = (): void => {
@@ -72,6 +72,7 @@ export class CommandRunner implements CommandLine {
         plugins: this.#plugins,
         env: this.#env,
         acting: this.#acting,
+        leaveSchema,
         progress: (line) => {
           process.stderr.write(`${line}\n`);
         },

@@ -8,12 +8,14 @@ import { auditCommands } from './audit-commands';
 import type { CommandRunner } from './command-line';
 import { configCommands } from './config-commands';
 import { EXIT } from './exit';
+import { migrateCommands } from './migrate-commands';
 import { counted, table } from './table';
 
 /** Adds the commands that concern no plugin alone. */
 export function hostCommands(commandLine: CommandRunner): void {
   seedCommand(commandLine);
   reconcileCommand(commandLine);
+  migrateCommands(commandLine);
   auditCommands(commandLine);
   configCommands(commandLine);
 }

@@ -1,13 +1,15 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
-import mongoose, { type ClientSession, type Connection, type Model, mongo } from 'mongoose';
+import mongoose, { type ClientSession, type Connection, type Model } from 'mongoose';
 
+import { deletionModel } from './deletions';
 import { guardUserData } from './guard';
-import type { ModelDefinition, ScopeOf } from './models';
-import { mayRetry, preparationError } from './mongodb-errors';
+import type { AnyModel, ModelDefinition, ScopeOf } from './models';
+import { mayRetry } from './mongodb-errors';
 import { APP_NAME } from './orphans';
 import { Records } from './records';
+import { Tracking } from './tracking';
 
 /** How long MongoDB may take to say that it is there. */
 const PING_MS = 2000;
@@ -45,18 +47,21 @@ export class Database {
     return model;
   }
 
+  /** All models that were defined. */
+  get models(): AnyModel[] {
+    return Object.values(this.connection.models);
+  }
+
   /** The records of a definition. */
   records<T extends object, Owner>(
     definition: ModelDefinition<T, Owner>,
   ): Records<T, ScopeOf<Owner>> {
-    return new Records(this.model(definition));
+    const model = this.model(definition);
+    if (definition.tracked === undefined) return new Records(model);
+    return new Records(model, new Tracking(definition.tracked, this.records(deletionModel)));
   }
 
-  /**
-   * Connects and makes sure that collections and indexes are there.
-   *
-   * @throws PreparationError where they are not and cannot be made
-   */
+  /** Connects; a `StoredSchema` then makes sure that collections and indexes are there. */
   async connect(uri: string): Promise<void> {
     await this.connection.openUri(uri, {
       appName: APP_NAME,
@@ -71,16 +76,6 @@ export class Database {
       // What others may be behind with, answers must not be.
       readPreference: 'primary',
     });
-    // In a transaction no collection can be made, so all are made before the first.
-    for (const model of Object.values(this.connection.models)) {
-      try {
-        await model.createCollection();
-        await createIndexes(model);
-      } catch (error) {
-        const { name } = model.collection;
-        throw preparationError(error, { database: this.connection.name, collection: name });
-      }
-    }
   }
 
   /** Has MongoDB delete the documents of a collection some time after a moment that they hold. */
@@ -159,19 +154,6 @@ export class Database {
       return value;
     } finally {
       await session.endSession();
-    }
-  }
-}
-
-/** Makes the indexes of a model; one that takes longer than a command is waited for. */
-async function createIndexes(model: { createIndexes(): Promise<void> }): Promise<void> {
-  for (;;) {
-    try {
-      await model.createIndexes();
-      return;
-    } catch (error) {
-      // MongoDB goes on, and answers the next command when it is done.
-      if (!(error instanceof mongo.MongoNetworkTimeoutError)) throw error;
     }
   }
 }

@@ -1,5 +1,15 @@
 import { auditModels } from './audit/model';
+import { deletionModel } from './deletions';
 import { idempotencyModels } from './idempotency';
+import type { ModelDefinition } from './models';
+import { leaseModel } from './schema/lease';
+import { migrationModel } from './schema/migration';
 
-/** All that the host itself stores. */
-export const hostModels = [...idempotencyModels, ...auditModels] as const;
+/** What the host itself stores. */
+export const hostModels: readonly ModelDefinition[] = [
+  ...idempotencyModels,
+  ...auditModels,
+  deletionModel,
+  leaseModel,
+  migrationModel,
+];

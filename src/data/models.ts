@@ -4,11 +4,14 @@ import type { ClientSession, Model, Schema } from 'mongoose';
 export interface AccountScope {
   readonly userId: string;
   readonly session?: ClientSession;
+  /** Within a write: the account's revision once it is committed. */
+  readonly revision?: number;
 }
 
 /** The scope of a query on data that no account owns. */
 export interface SharedScope {
   readonly session?: ClientSession;
+  readonly revision?: number;
 }
 
 /** Data that is not an account's, and why. */
@@ -29,6 +32,8 @@ export interface ModelDefinition<T = unknown, Owner = 'account' | Shared> {
   name: string;
   schema: Schema;
   owner: Owner;
+  /** What `GET /api/changes` calls such a record, where it lists them (see `tracked`). */
+  tracked?: string;
   /** Never there: it carries the documents' type to those who ask for the records. */
   document?: T;
 }

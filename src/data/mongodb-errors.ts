@@ -1,6 +1,5 @@
 import { mongo } from 'mongoose';
 
-import { reasonOf } from '../core/values';
 
 const SOCKET_ERRORS = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT']);
 
@@ -44,27 +43,16 @@ export function isOutcomeUnknown(error: unknown): boolean {
   return !hasLabel(error, 'TransientTransactionError') && isConnectionError(error);
 }
 
-/** Says in a sentence why the database cannot be prepared. */
-export class PreparationError extends Error {}
-
 const UNAUTHORIZED = 13;
-const INDEX_CONFLICTS = new Set<unknown>([85, 86]);
 
-/** The sentence for what keeps a collection from being prepared; any other error as it is. */
-export function preparationError(
-  error: unknown,
-  place: { database: string; collection: string },
-): unknown {
-  if (!(error instanceof mongo.MongoServerError)) return error;
-  const { database, collection } = place;
-  if (error.code === UNAUTHORIZED) {
-    return new PreparationError(
-      `The MongoDB of MONGODB_URI does not let its user work: give the user the role readWrite on the database ${database}.`,
-    );
-  }
-  if (!INDEX_CONFLICTS.has(error.code)) return error;
-  return new PreparationError(
-    `The collection ${collection} has an index with other options than this version needs (${reasonOf(error)}): drop it, and it is made anew.`,
+/** Says that MongoDB lets its user do less than the program has to do. */
+export class RightsError extends Error {}
+
+/** The sentence for missing rights on a database; any other error as it is. */
+export function explainRights(error: unknown, database: string): unknown {
+  if (!(error instanceof mongo.MongoServerError) || error.code !== UNAUTHORIZED) return error;
+  return new RightsError(
+    `The MongoDB of MONGODB_URI does not let its user work: give the user the role readWrite on the database ${database}.`,
   );
 }
 

@@ -50,6 +50,7 @@ export async function openTransaction(
     session,
     account: { ...account, usage },
     now: new Date(),
+    revision: account.revision + 1,
     flush: async () => {
       await collected.handle(tx);
       await pending.flushAll();

@@ -1,8 +1,10 @@
 import type { ClientSession, Model, mongo } from 'mongoose';
 
+import type { StoredId } from '../core/ids';
 import { acrossAccounts } from './guard';
 import type { SharedScope } from './models';
 import { type PendingWrite, PendingWrites, sendWrites } from './pending-writes';
+import type { Tracking } from './tracking';
 
 type Filter<T> = mongo.Filter<T>;
 type Update<T> = mongo.UpdateFilter<T>;
@@ -22,16 +24,18 @@ const BATCH = 50;
  * single records are validated by the Mongoose model.
  *
  * In a transaction, writes that answer nothing wait for others to be sent with (see
- * {@link PendingWrites}).
+ * {@link PendingWrites}). Each write to a tracked model sets the revision of the account, and each deletion is recorded.
  */
 export class Records<T extends object, Scope extends SharedScope> {
   readonly #collection: mongo.Collection<T>;
   /** The same, for writes that wait with those of other models. */
   readonly #untyped: mongo.Collection;
   readonly #model: Model<T>;
+  readonly #tracking: Tracking | undefined;
 
-  constructor(model: Model<T>) {
+  constructor(model: Model<T>, tracking?: Tracking) {
     this.#model = model;
+    this.#tracking = tracking;
     // Mongoose's collection passes each method on to the driver's; its type is merely looser.
     this.#collection = model.collection as unknown as mongo.Collection<T>;
     this.#untyped = model.collection;
@@ -129,17 +133,19 @@ export class Records<T extends object, Scope extends SharedScope> {
   }
 
   async insert(scope: Scope, record: T): Promise<void> {
-    const document = new this.#model(record);
+    const document = new this.#model(this.#inserted(scope, record));
     await document.validate();
     await this.#send(scope, [{ write: { insertOne: { document: document.toBSON() } } }]);
   }
 
-  /** Inserts many records, in any order, without the model's validation. */
+  /** Inserts many records without the model's validation; all have their `_id`. */
   async insertBulk(scope: Scope, records: readonly T[]): Promise<void> {
-    await this.#flush(scope);
-    // The driver would make an `_id` for a record without one; all have theirs.
-    const documents = records as mongo.OptionalUnlessRequiredId<T>[];
-    await this.#collection.insertMany(documents, { ...sessionOf(scope), ordered: false });
+    await this.#send(
+      scope,
+      records.map((record) => ({
+        write: { insertOne: { document: this.#inserted(scope, record) } },
+      })),
+    );
   }
 
   /**
@@ -154,7 +160,12 @@ export class Records<T extends object, Scope extends SharedScope> {
     missing: () => Error,
   ): Promise<void> {
     await this.#send(scope, [
-      { write: { updateOne: { filter: scoped(scope, filter), update } }, missing },
+      {
+        write: {
+          updateOne: { filter: scoped(scope, filter), update: this.#updated(scope, update) },
+        },
+        missing,
+      },
     ]);
   }
 
@@ -163,7 +174,7 @@ export class Records<T extends object, Scope extends SharedScope> {
     await this.#flush(scope);
     const { matchedCount } = await this.#collection.updateOne(
       scoped(scope, filter),
-      update,
+      this.#updated(scope, update),
       sessionOf(scope),
     );
     return matchedCount === 1;
@@ -172,10 +183,11 @@ export class Records<T extends object, Scope extends SharedScope> {
   /** Updates a record, or inserts it when none matches; answers whether it is new. */
   async upsert(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<boolean> {
     await this.#flush(scope);
-    const { upsertedCount } = await this.#collection.updateOne(scoped(scope, filter), update, {
-      ...sessionOf(scope),
-      upsert: true,
-    });
+    const { upsertedCount } = await this.#collection.updateOne(
+      scoped(scope, filter),
+      this.#updated(scope, update),
+      { ...sessionOf(scope), upsert: true },
+    );
     return upsertedCount === 1;
   }
 
@@ -187,16 +199,21 @@ export class Records<T extends object, Scope extends SharedScope> {
     options: { upsert?: boolean; returnDocument?: 'after' | 'before' } = {},
   ): Promise<T | undefined> {
     await this.#flush(scope);
-    const found = await this.#collection.findOneAndUpdate(scoped(scope, filter), update, {
-      ...sessionOf(scope),
-      returnDocument: 'after',
-      ...options,
-    });
+    const found = await this.#collection.findOneAndUpdate(
+      scoped(scope, filter),
+      this.#updated(scope, update),
+      { ...sessionOf(scope), returnDocument: 'after', ...options },
+    );
     // As in `find`.
     return (found ?? undefined) as T | undefined;
   }
 
   async updateMany(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<void> {
+    await this.updateUnseen(scope, filter, this.#updated(scope, update));
+  }
+
+  /** Updates records that are out of reach already, so that nobody needs to hear of it. */
+  async updateUnseen(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<void> {
     await this.#flush(scope);
     await this.#collection.updateMany(scoped(scope, filter), update, sessionOf(scope));
   }
@@ -204,15 +221,26 @@ export class Records<T extends object, Scope extends SharedScope> {
   /** Answers whether a record matched. */
   async deleteOne(scope: Scope, filter: Filter<T>): Promise<boolean> {
     await this.#flush(scope);
-    const { deletedCount } = await this.#collection.deleteOne(
-      scoped(scope, filter),
-      sessionOf(scope),
-    );
-    return deletedCount === 1;
+    const deleted = await this.#collection.findOneAndDelete(scoped(scope, filter), {
+      ...sessionOf(scope),
+      projection: { _id: 1 },
+    });
+    const id: unknown = deleted?._id;
+    // Records of tracked models have a UUID.
+    if (deleted) await this.#tracking?.deleted(scope, [id as StoredId]);
+    return deleted !== null;
   }
 
   async deleteMany(scope: Scope, filter: Filter<T>): Promise<void> {
     await this.#flush(scope);
+    if (this.#tracking) {
+      const found = await this.find(scope, filter, { projection: { _id: 1 } });
+      // As in `deleteOne`.
+      await this.#tracking.deleted(
+        scope,
+        (found as { _id: StoredId }[]).map(({ _id }) => _id),
+      );
+    }
     await this.#collection.deleteMany(scoped(scope, filter), sessionOf(scope));
   }
 
@@ -241,15 +269,36 @@ export class Records<T extends object, Scope extends SharedScope> {
     await this.#send(
       scope,
       upserts.map(({ filter, update }) => ({
-        write: { updateOne: { filter: scoped(scope, filter), update, upsert: true } },
+        write: {
+          updateOne: {
+            filter: scoped(scope, filter),
+            update: this.#updated(scope, update),
+            upsert: true,
+          },
+        },
       })),
     );
+  }
+
+  /** Has those who keep a copy begin anew, where more came into reach than was written. */
+  async restartCopies(scope: Scope): Promise<void> {
+    await this.#tracking?.restarted(scope);
   }
 
   /** Reads records of all accounts; `why` stands where a reviewer looks for it. */
   async findAcrossAccounts(why: string, filter: Filter<T> = {}): Promise<T[]> {
     // As in `find`.
     return acrossAccounts(why, () => this.#collection.find(filter).toArray()) as Promise<T[]>;
+  }
+
+  #inserted(scope: Scope, record: T): T {
+    return this.#tracking?.inserted(scope, record) ?? record;
+  }
+
+  #updated(scope: Scope, update: Update<T>): Update<T> {
+    if (!this.#tracking) return update;
+    // Documents of a tracked model have a `revision`, of which their own type need not know.
+    return this.#tracking.updated(scope, update);
   }
 
   /** Sends what was to be sent before. */

@@ -11,6 +11,8 @@ export interface Transaction {
   /** The account as this transaction sees it. */
   readonly account: Account;
   readonly now: Date;
+  /** The account's revision once this is committed; later ones are greater. */
+  readonly revision: number;
   /** Calls the listeners of all plugins, in the order in which plugins require each other. */
   emit<Payload>(event: DomainEvent<Payload>, payload: Payload): Promise<void>;
   /**

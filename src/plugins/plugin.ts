@@ -7,6 +7,7 @@ import type { CountRecords, DerivedData } from '../data/derived';
 import type { DomainEvent } from '../data/domain-event';
 import type { Listener } from '../data/listener';
 import type { ModelDefinition } from '../data/models';
+import type { Migration } from '../data/schema/migration';
 import type { CommandLine } from './command';
 import type { Host } from './host';
 import type { Operation } from './operation';
@@ -37,6 +38,8 @@ export interface Plugin<Exports = unknown> extends PluginReference<Exports> {
   /** Domain events that it emits. */
   emits?: readonly DomainEvent<unknown>[];
   models?: readonly ModelDefinition[];
+  /** What makes data of earlier versions fit for this one, in the order in which it is done. */
+  migrations?: readonly Migration[];
   /** A sentence or two for an assistant about the resource and its tools. */
   instructions?: string;
   /** Adds the plugin's commands to the command line; they reach the plugin by its exports. */

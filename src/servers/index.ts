@@ -23,6 +23,8 @@ export interface Servers {
   mongodbUri: string;
   /** A URL, or the path of a socket; undefined where there is no Redis to be had. */
   redisUrl: string | undefined;
+  /** Whether a server serves from this MongoDB already; undefined where that cannot be known. */
+  isServed: boolean | undefined;
   /** What was found, started, used again or is missing, a sentence each. */
   notes: string[];
   /** Stops what nobody else uses any more. It may be called more than once. */
@@ -53,7 +55,7 @@ export async function acquireServers(
     notes.push(`Redis ${state} the one of REDIS_URL.`);
   }
   if (mongodbUri !== undefined && redisUrl !== undefined) {
-    return { mongodbUri, redisUrl, notes, release: async () => undefined };
+    return { mongodbUri, redisUrl, isServed: undefined, notes, release: async () => undefined };
   }
 
   const directory = await DataDirectory.open(config.dataDir);
@@ -75,6 +77,7 @@ export async function acquireServers(
   return {
     mongodbUri: mongodbUri ?? ownMongodbUri(ownMongod.socket, DATABASE),
     redisUrl: redisUrl ?? (own.serving.has(ownRedis) ? ownRedis.socket : undefined),
+    isServed: mongodbUri === undefined ? own.isServed : undefined,
     notes,
     release: async () => (released ??= own.release()),
   };

@@ -18,6 +18,8 @@ export type Role = 'server' | 'tool';
 /** The servers of a data directory as one program uses them, perhaps beside others. */
 export class OwnServers {
   readonly serving = new Set<OwnServer>();
+  /** Whether another program serves from this data directory. */
+  isServed = false;
   readonly #leases: Lease[] = [];
   readonly #over = new AbortController();
   #supervised: Promise<unknown> = Promise.resolve();
@@ -35,8 +37,8 @@ export class OwnServers {
     const { leases, root } = this.directory;
     return leases.withLock(async () => {
       const usesMongod = this.servers.some(({ kind }) => kind.name === 'mongod');
-      const isFirst = (await leases.living('mongod-server')).length === 0;
-      if (this.role === 'server' && usesMongod && !isFirst) {
+      this.isServed = (await leases.living('mongod-server')).length > 0;
+      if (this.role === 'server' && usesMongod && this.isServed) {
         throw new ServersError(
           `The data directory ${root} is already served by another program: stop that one, or give this one a DATA_DIR of its own.`,
         );

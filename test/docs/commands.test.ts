@@ -25,6 +25,8 @@ adds a look-up before the transaction, and to it what the account has stored tod
 const SHARD_KEYS = new Map([
   ['accounts', '_id'],
   ['tokens', 'hash'],
+  ['auditEntries', 'chain'],
+  ['auditHeads', '_id'],
 ]);
 
 /** A few records that belong to nobody stay on one shard. */

@@ -32,8 +32,20 @@ const manifestSchema = Joi.object({
       name: Joi.string().required(),
       schema: Joi.object().unknown().required(),
       owner: Joi.alternatives(Joi.valid('account'), reasonFor('shared')).required(),
+      tracked: name,
     }),
   ),
+  migrations: Joi.array()
+    .items(
+      Joi.object({
+        name: Joi.string()
+          .pattern(/^\d{4}-[a-z-]+$/, 'a name such as 0001-revisions')
+          .required(),
+        run: Joi.function().required(),
+      }),
+    )
+    .unique('name')
+    .sort({ by: 'name' }),
   commands: Joi.function(),
   setup: Joi.function().required(),
 }).required();

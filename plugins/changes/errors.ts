@@ -1,0 +1,13 @@
+import { ErrorCode } from '../../src/core/errors';
+import { invalidCursor } from '../events';
+
+export const cursorExpired = new ErrorCode(
+  'cursor_expired',
+  410,
+  'It is not known any more what has changed since then; start again without since.',
+);
+
+export const invalidSince = invalidCursor.at(
+  400,
+  'since is not a nextCursor that this list gave you; start again without it.',
+);

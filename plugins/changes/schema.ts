@@ -1,0 +1,46 @@
+import Joi from 'joi';
+
+import { id, integer, oneOf } from '../../src/fields/joi';
+
+export interface ChangesQuery {
+  since?: string;
+  limit: number;
+}
+
+export const changesQuery = Joi.object<ChangesQuery, true>({
+  since: Joi.string()
+    .allow('')
+    .description('nextCursor of an earlier answer, as it came; everything when left out'),
+  limit: integer(1, 500).default(200).description('Records an answer, deletions included'),
+});
+
+/** Something that is not there any more. */
+export interface Deleted {
+  kind: string;
+  id: string;
+}
+
+/** What changed, to be applied in this order. */
+export interface Changes {
+  plants: unknown[];
+  events: unknown[];
+  photos: unknown[];
+  deleted: Deleted[];
+  nextCursor: string;
+  hasMore: boolean;
+}
+
+/** @param views how records are shown */
+export function changesSchema(views: Record<'plants' | 'events' | 'photos', Joi.Schema>) {
+  const records = (view: Joi.Schema) => Joi.array().items(view).required();
+  return Joi.object<Changes, true>({
+    plants: records(views.plants).description('Plants that are new or changed'),
+    events: records(views.events).description('Events that are new, changed or restored'),
+    photos: records(views.photos).description('Photos that are new or changed'),
+    deleted: records(
+      Joi.object({ kind: oneOf(['plant', 'event', 'photo']).required(), id: id().required() }),
+    ).description('To be applied last. A deleted plant stands for its events too'),
+    nextCursor: Joi.string().required().description('Opaque; what to send as since the next time'),
+    hasMore: Joi.boolean().required().description('Whether there is more already'),
+  });
+}

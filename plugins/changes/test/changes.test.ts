@@ -1,0 +1,181 @@
+import { Client } from '../../../test/support/client';
+import { changesSince, Copy, listed } from '../../../test/support/copy';
+import { resetClock, setClock } from '../../../test/support/clock';
+import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import { bodyOf, expectError } from '../../../test/support/shapes';
+import { DAY_MS } from '../../../src/core/time';
+import eventsPlugin from '../../events';
+
+let service: TestService;
+let user: TestUser;
+let client: Client;
+
+beforeAll(async () => {
+  service = await startService({ jobs: false });
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  user = await service.user();
+  client = new Client(service.url, user.token);
+});
+afterEach(() => {
+  resetClock();
+  client.close();
+});
+
+const EMPTY = { plants: [], events: [], photos: [], deleted: [], hasMore: false };
+
+async function upToDate(): Promise<string> {
+  const copy = new Copy();
+  await copy.sync(client);
+  return copy.cursor ?? '';
+}
+
+test('an account without records has no changes, and a cursor all the same', async () => {
+  const page = await changesSince(client);
+  expect(page).toEqual({ ...EMPTY, nextCursor: expect.any(String) as string });
+  expect(await changesSince(client, page.nextCursor)).toEqual(page);
+});
+
+test('without a cursor all that is there comes, each as the lists show it', async () => {
+  const photo = await user.photo();
+  const plant = await user.plant({ primaryPhotoId: photo.id });
+  await user.event(plant.id, { photoIds: [photo.id] });
+  const gone = await user.event(plant.id);
+  await user.delete(`/api/events/${gone.id}`).expect(200);
+  const copy = new Copy();
+  await copy.sync(client);
+  expect(copy.contents).toEqual(await listed(client, [photo.id]));
+  expect((await changesSince(client)).deleted).toEqual([]);
+});
+
+test('a synchronization after one event is one call of under 2 KB', async () => {
+  const plant = await user.plant();
+  const cursor = await upToDate();
+  const event = await user.event(plant.id, { text: 'A good soak' });
+  const response = await user.get(`/api/changes?since=${cursor}`).expect(200);
+  expect(bodyOf(response)).toMatchObject({
+    plants: [{ id: plant.id, lastEvent: event['occurredAt'] }],
+    events: [event],
+    photos: [],
+    deleted: [],
+    hasMore: false,
+  });
+  expect(response.text.length).toBeLessThan(2000);
+});
+
+test('when nothing changed the answer is a 304 to those who have it', async () => {
+  await user.plant();
+  const cursor = await upToDate();
+  const first = await user.get(`/api/changes?since=${cursor}`).expect(200);
+  await user
+    .get(`/api/changes?since=${cursor}`)
+    .set('If-None-Match', String(first.headers['etag']))
+    .expect(304);
+});
+
+test('deletions of events and plants are listed by kind and id', async () => {
+  const plant = await user.plant();
+  const kept = await user.plant();
+  const event = await user.event(kept.id);
+  await user.event(plant.id);
+  const cursor = await upToDate();
+  await user.delete(`/api/events/${event.id}`).expect(200);
+  await user.delete(`/api/plants/${plant.id}`).expect(200);
+  const page = await changesSince(client, cursor);
+  expect(page.deleted).toEqual([
+    { kind: 'event', id: event.id },
+    { kind: 'plant', id: plant.id },
+  ]);
+  expect(page.plants.map(({ id }) => id)).toEqual([kept.id]);
+  expect(page.events).toEqual([]);
+});
+
+test('a deleted plant stands for its events, before and after they are marked deleted', async () => {
+  const plant = await user.plant();
+  const cursor = await upToDate();
+  for (let count = 0; count < 5; count += 1) await user.event(plant.id);
+  await user.delete(`/api/plants/${plant.id}`).expect(200);
+  const gone = { ...EMPTY, deleted: [{ kind: 'plant', id: plant.id }] };
+  expect(await changesSince(client, cursor)).toMatchObject(gone);
+  await service.app.exportsOf(eventsPlugin).deletions.finish(user.id);
+  expect(await changesSince(client, cursor)).toMatchObject(gone);
+  expect(await changesSince(client)).toMatchObject(EMPTY);
+});
+
+test('the records that show a photo come again when it is cropped, a page at a time', async () => {
+  const photo = await user.photo();
+  const plant = await user.plant({ primaryPhotoId: photo.id });
+  const events: string[] = [];
+  for (let count = 0; count < 7; count += 1) {
+    events.push((await user.event(plant.id, { photoIds: [photo.id] })).id);
+  }
+  const copy = new Copy();
+  await copy.sync(client);
+  const crop = { x: 10, y: 10, width: 100, height: 100 };
+  await user.patch(`/api/photos/${photo.id}`, crop).expect(200);
+  const before = copy.applied;
+  await copy.sync(client, () => 3);
+  expect(copy.contents).toEqual(await listed(client, [photo.id]));
+  expect([...copy.events.keys()].sort()).toEqual(events.sort());
+  expect(copy.applied - before).toBe(3);
+});
+
+test('an answer holds at most so many records, deletions included, and at most 1 MB', async () => {
+  const plant = await user.plant();
+  const events = await Promise.all(
+    Array.from({ length: 30 }, () => user.event(plant.id, { text: '\u0001'.repeat(2000) })),
+  );
+  const cursor = await upToDate();
+  for (const { id } of events.slice(0, 10)) await user.delete(`/api/events/${id}`).expect(200);
+  const page = await changesSince(client, cursor, 4);
+  expect(page.plants.length + page.events.length + page.deleted.length).toBe(4);
+  expect(page.hasMore).toBe(true);
+  const secureUrl = `https://images.example.com/${'p'.repeat(2000)}`;
+  const photos = await Promise.all(Array.from({ length: 20 }, () => user.photo({ secureUrl })));
+  const photoIds = photos.map(({ id }) => id);
+  await Promise.all(Array.from({ length: 30 }, () => user.event(plant.id, { photoIds })));
+  const response = await user.get('/api/changes?limit=500').expect(200);
+  expect(response.text.length).toBeLessThan(1_000_000);
+  expect(bodyOf(response)['hasMore']).toBe(true);
+  const copy = new Copy();
+  await copy.sync(client, () => 500);
+  expect(copy.contents).toEqual(await listed(client, photoIds));
+});
+
+test('a cursor that was tampered with, is of another account or of another list is refused', async () => {
+  const plant = await user.plant();
+  await user.event(plant.id);
+  await user.event(plant.id);
+  const cursor = await upToDate();
+  const last = cursor.endsWith('A') ? 'B' : 'A';
+  const list = await user.get(`/api/plants/${plant.id}/events?limit=1`).expect(200);
+  for (const since of ['', 'x', cursor.slice(0, -1) + last, cursor.slice(1)]) {
+    expectError(await user.get(`/api/changes?since=${since}`), 400, 'invalid_cursor', /since/);
+  }
+  const ofList = String(bodyOf(list)['nextCursor']);
+  expectError(await user.get(`/api/changes?since=${ofList}`), 400, 'invalid_cursor');
+  const other = await service.user();
+  expectError(await other.get(`/api/changes?since=${cursor}`), 400, 'invalid_cursor');
+});
+
+test('a cursor is good for 90 days, and expired after them', async () => {
+  await user.plant();
+  const cursor = await upToDate();
+  const now = Date.now();
+  setClock(now + 90 * DAY_MS);
+  const later = await service.user({ id: user.id });
+  await later.get(`/api/changes?since=${cursor}`).expect(200);
+  setClock(now + 91 * DAY_MS);
+  const latest = await service.user({ id: user.id });
+  expectError(await latest.get(`/api/changes?since=${cursor}`), 410, 'cursor_expired', /without/);
+  await latest.get('/api/changes').expect(200);
+});
+
+test('a cursor ahead of the account, as after a restored backup, is expired', async () => {
+  await user.plant();
+  const cursor = await upToDate();
+  const accounts = service.app.database.connection.collection('accounts');
+  await accounts.updateOne({ _id: user.id as never }, { $set: { revision: 0 } });
+  expectError(await user.get(`/api/changes?since=${cursor}`), 410, 'cursor_expired');
+});

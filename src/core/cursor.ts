@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+
+const CHECK_LENGTH = 12;
+
+/**
+ * The cursor of a place in a list.
+ *
+ * @param list what tells the list from all others: a cursor is good for this one only
+ * @param place how to get there, in characters of Latin-1
+ */
+export function encodePlace(list: readonly string[], place: string): string {
+  return Buffer.from(`${check(list, place)}${place}`).toString('base64url');
+}
+
+/** The place of a cursor; undefined for anything that {@link encodePlace} did not make for this list. */
+export function decodePlace(list: readonly string[], cursor: string): string | undefined {
+  const text = Buffer.from(cursor, 'base64url').toString('latin1');
+  const place = text.slice(CHECK_LENGTH);
+  const isGenuine =
+    // The decoder skips what is not base64url, so a cursor must also encode back to itself.
+    Buffer.from(text, 'latin1').toString('base64url') === cursor &&
+    text.slice(0, CHECK_LENGTH) === check(list, place);
+  return isGenuine ? place : undefined;
+}
+
+/** Ties a place to its list. Not a secret: a forged one only moves within their own records. */
+function check(list: readonly string[], place: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([...list, place]))
+    .digest('base64url')
+    .slice(0, CHECK_LENGTH);
+}

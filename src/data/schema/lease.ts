@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Schema } from 'mongoose';
+
+import { codeOf } from '../../core/values';
+import { sharedModel, type SharedScope } from '../models';
+import type { Records } from '../records';
+import { SchemaError } from './migration';
+
+/** How long it stays that of a program that was killed; clocks may differ by some of it. */
+const LEASE_MS = 15_000;
+const RENEW_MS = 3000;
+const RETRY_MS = 250;
+/** How long a program waits for others that hold it. */
+const PATIENCE_MS = 30 * 60_000;
+
+interface LeaseDocument {
+  _id: string;
+  holder: string;
+  until: Date;
+}
+
+export const leaseModel = sharedModel<LeaseDocument>(
+  'Lease',
+  'programs that share a database take turns with all of it',
+  new Schema<LeaseDocument>(
+    {
+      _id: { type: String, required: true },
+      holder: { type: String, required: true },
+      until: { type: Date, required: true },
+    },
+    { collection: 'leases', versionKey: false },
+  ),
+);
+
+/** The right to change a database as a whole, which one program has at a time. */
+export class Lease {
+  readonly #leases: Records<LeaseDocument, SharedScope>;
+  readonly #own: { _id: string; holder: string };
+  #until = 0;
+
+  constructor(leases: Records<LeaseDocument, SharedScope>, name: string) {
+    this.#leases = leases;
+    this.#own = { _id: name, holder: randomUUID() };
+  }
+
+  /**
+   * Does work while no other program does.
+   *
+   * @param onWait called once when others have to be waited for
+   * @throws SchemaError where others take too long
+   */
+  async hold<T>(work: () => Promise<T>, onWait: () => void): Promise<T> {
+    const deadline = Date.now() + PATIENCE_MS;
+    for (let attempt = 1; !(await this.#take()); attempt += 1) {
+      if (attempt === 1) onWait();
+      if (Date.now() >= deadline) {
+        throw new SchemaError('Another program has been migrating the data for too long.');
+      }
+      await sleep(RETRY_MS);
+    }
+    const renewal = setInterval(() => {
+      // One that fails is tried again; `check` notices when it was too late.
+      void this.#take().catch(() => undefined);
+    }, RENEW_MS);
+    try {
+      return await work();
+    } finally {
+      clearInterval(renewal);
+      await this.#leases.deleteOne({}, this.#own);
+    }
+  }
+
+  /** @throws SchemaError where another program may have taken over, as after a suspension */
+  check(): void {
+    if (Date.now() < this.#until) return;
+    throw new SchemaError('The migration was interrupted; start the program again to continue it.');
+  }
+
+  async #take(): Promise<boolean> {
+    const { _id, holder } = this.#own;
+    const now = Date.now();
+    const until = new Date(now + LEASE_MS);
+    const isFree = { $or: [{ holder }, { until: { $lt: new Date(now) } }] };
+    try {
+      await this.#leases.upsert({}, { _id, ...isFree }, { $set: { holder, until } });
+    } catch (error) {
+      // There is one already, and it is another's.
+      if (codeOf(error) === 11000) return false;
+      throw error;
+    }
+    this.#until = until.getTime();
+    return true;
+  }
+}

@@ -1,0 +1,173 @@
+import { rm } from 'node:fs/promises';
+
+import { mongo } from 'mongoose';
+
+import { Client } from '../support/client';
+import { Copy, listed } from '../support/copy';
+import { eventually } from '../support/processes';
+import { dataDirectory, RealServer } from '../support/real-server';
+import { freshDatabase, startService, type TestService, type TestUser } from '../support/service';
+import { CommandLine, resultOf } from './run';
+
+const TRACKED = ['plants', 'events', 'photos'];
+const ALL = ['plants/0001-revisions', 'photos/0001-revisions', 'events/0001-revisions'];
+
+let uri: string;
+let client: mongo.MongoClient;
+let cli: CommandLine;
+
+beforeEach(() => {
+  uri = freshDatabase();
+  client = new mongo.MongoClient(uri);
+  cli = new CommandLine(uri);
+});
+afterEach(async () => {
+  await client.db().dropDatabase();
+  await client.close();
+});
+
+/** Data as versions wrote it that knew neither migrations nor revisions. */
+async function oldData(fill: (user: TestUser, service: TestService) => Promise<void>) {
+  const service = await startService({ mongodbUri: uri });
+  const user = await service.user();
+  await fill(user, service);
+  await service.close();
+  const db = client.db();
+  for (const name of ['migrations', 'leases', 'deletions']) await db.dropCollection(name);
+  for (const name of TRACKED) {
+    const collection = db.collection(name);
+    await collection.updateMany({}, { $unset: { revision: '' } });
+    for (const { name: index } of await collection.indexes()) {
+      if (index?.includes('revision')) await collection.dropIndex(index);
+    }
+  }
+  return user;
+}
+
+async function aGarden(user: TestUser): Promise<void> {
+  const plant = await user.plant();
+  await user.photo({ plantId: plant.id });
+  for (let count = 0; count < 3; count += 1) await user.event(plant.id);
+}
+
+test('an empty database starts at the newest version, with nothing to migrate', async () => {
+  await cli.json('user', 'list');
+  const status = resultOf(await cli.run('migrate', 'status', '--json'));
+  expect(status).toMatchObject({ pending: [], indexes: [], isUpToDate: true });
+  const dates = { finishedAt: expect.any(String) as string };
+  const applied = [...ALL].sort().map((migration) => ({ migration, ...dates }));
+  expect(status).toMatchObject({ applied });
+});
+
+test('a command refuses data of an earlier version whose servers it cannot see', async () => {
+  await oldData(aGarden);
+  const { code, stderr } = await cli.run('user', 'list');
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^The data was written by an earlier version: .*`migrate up`.*\n$/);
+});
+
+test('migrate status shows what is missing, and migrate up does it', async () => {
+  await oldData(aGarden);
+  const status = await cli.run('migrate', 'status', '--json');
+  expect(status.code).toBe(1);
+  expect(JSON.parse(status.stdout)).toMatchObject({ applied: [], pending: ALL });
+  const dry = resultOf(await cli.run('migrate', 'up', '--dry-run', '--json'));
+  expect(dry).toMatchObject({ migrations: ALL, dryRun: true });
+  expect((await cli.run('migrate', 'status')).code).toBe(1);
+  const up = await cli.run('migrate', 'up', '--json');
+  expect(up.code).toBe(0);
+  expect(up.stderr).toMatch(/^Migration plants\/0001-revisions is done$/m);
+  expect(up.stderr).toMatch(/^Making the index on userId, revision, _id of events$/m);
+  expect(JSON.parse(up.stdout)).toMatchObject({ migrations: ALL, dryRun: false });
+  expect(await cli.json('migrate', 'up')).toEqual({ migrations: [], indexes: [], dryRun: false });
+  expect(await cli.text('migrate', 'status')).toMatch(/Nothing is missing\.$/m);
+});
+
+test('data of a newer version is refused in one sentence', async () => {
+  await cli.json('user', 'list');
+  const migrations = client.db().collection<{ _id: string; finishedAt: Date }>('migrations');
+  await migrations.insertOne({ _id: 'plants/9999-later', finishedAt: new Date() });
+  for (const args of [
+    ['user', 'list'],
+    ['migrate', 'status'],
+    ['migrate', 'up'],
+  ]) {
+    const { code, stderr } = await cli.run(...args);
+    expect({ args, code, stderr }).toEqual({
+      args,
+      code: 1,
+      stderr:
+        'The data was written by a newer version of the program, which knows the migration plants/9999-later: start that version.\n',
+    });
+  }
+});
+
+test('what a plugin that was taken away has migrated is no newer version', async () => {
+  await cli.json('user', 'list');
+  const migrations = client.db().collection<{ _id: string; finishedAt: Date }>('migrations');
+  await migrations.insertOne({ _id: 'removed/0001-first', finishedAt: new Date() });
+  expect(await cli.json('user', 'list')).toEqual([]);
+});
+
+test('an index that is not declared any more is dropped, and one made otherwise is made anew', async () => {
+  await cli.json('user', 'list');
+  const events = client.db().collection('events');
+  await events.createIndex({ userId: 1, text: 1 }, {}, {});
+  await events.dropIndex('userId_1');
+  await events.createIndex({ userId: 1 }, { unique: true, sparse: true }, {});
+  const before = await cli.run('migrate', 'status', '--json');
+  expect(JSON.parse(before.stdout)).toMatchObject({
+    indexes: [
+      { collection: 'events', missing: ['userId'], obsolete: ['userId_1_text_1', 'userId_1'] },
+    ],
+  });
+  expect((await cli.run('migrate', 'up')).code).toBe(0);
+  const indexes = await events.indexes();
+  expect(indexes.map(({ name }) => name)).not.toContain('userId_1_text_1');
+  expect(indexes.find(({ name }) => name === 'userId_1')).not.toHaveProperty('unique');
+  expect((await cli.run('migrate', 'status')).code).toBe(0);
+});
+
+test('a migration that was killed goes on at the next start, of two servers at once', async () => {
+  const user = await oldData(async (someone, service) => {
+    await aGarden(someone);
+    const events = service.app.database.connection
+      .getClient()
+      .db(service.app.database.connection.name);
+    const [event] = await events.collection('events').find().limit(1).toArray();
+    const copies = Array.from({ length: 30_000 }, () => ({
+      ...event,
+      _id: new mongo.UUID(),
+      deletedAt: new Date(),
+    }));
+    await events.collection('events').insertMany(copies as never[]);
+  });
+  const env = { MONGODB_URI: uri, REDIS_URL: process.env['TEST_REDIS_URL'] };
+  const folders = [await dataDirectory(), await dataDirectory()];
+  const [one = '', other = ''] = folders;
+  const killed = RealServer.spawn(one, env);
+  const migrations = client.db().collection<{ _id: string; position?: unknown }>('migrations');
+  await eventually(async () => {
+    const migration = await migrations.findOne({ _id: 'events/0001-revisions' });
+    return migration?.position instanceof mongo.Binary;
+  });
+  await killed.kill();
+  expect(await client.db().collection('events').countDocuments({ revision: 0 })).toBeGreaterThan(0);
+  const servers = await Promise.all([RealServer.start(one, env), RealServer.start(other, env)]);
+  const said = servers.map(({ stderr }) => stderr).join('');
+  expect(said).toMatch(/^Migration events\/0001-revisions goes on$/m);
+  expect(said).toMatch(/waiting for it/);
+  expect(said.match(/events\/0001-revisions is done/g)).toHaveLength(1);
+  for (const name of TRACKED) {
+    const left = { revision: { $exists: false } };
+    expect(await client.db().collection(name).countDocuments(left)).toBe(0);
+  }
+  const phone = new Client(servers[0].url, user.token);
+  const copy = new Copy();
+  await copy.sync(phone, () => 2);
+  expect(copy.events.size).toBe(3);
+  expect(copy.contents).toEqual(await listed(phone, [...copy.photos.keys()]));
+  phone.close();
+  for (const server of servers) expect(await server.stop()).toBe(0);
+  for (const folder of folders) await rm(folder, { recursive: true, force: true });
+});

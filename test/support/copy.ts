@@ -1,0 +1,105 @@
+import { type Client, record, records } from './client';
+
+type Item = Record<string, unknown>;
+
+/** An answer of `GET /api/changes`. */
+export interface ChangesPage {
+  plants: Item[];
+  events: Item[];
+  photos: Item[];
+  deleted: Item[];
+  nextCursor: string;
+  hasMore: boolean;
+}
+
+/** Asks for changes. */
+export async function changesSince(
+  client: Client,
+  since?: string,
+  limit?: number,
+): Promise<ChangesPage> {
+  const query = new URLSearchParams({
+    ...(since === undefined ? {} : { since }),
+    ...(limit === undefined ? {} : { limit: String(limit) }),
+  });
+  const { status, body } = await client.send('GET', `/api/changes?${query.toString()}`);
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+  const { plants, events, photos, deleted, nextCursor, hasMore } = record(body);
+  return {
+    plants: records(plants),
+    events: records(events),
+    photos: records(photos),
+    deleted: records(deleted),
+    nextCursor: String(nextCursor),
+    hasMore: hasMore === true,
+  };
+}
+
+/** What a phone keeps: a copy of an account's records, built from changes alone. */
+export class Copy {
+  readonly plants = new Map<string, Item>();
+  readonly events = new Map<string, Item>();
+  readonly photos = new Map<string, Item>();
+  cursor: string | undefined;
+  /** How many answers it has applied. */
+  applied = 0;
+
+  /** Applies one answer, as docs/decisions.md says; answers whether there is more. */
+  async step(client: Client, limit?: number): Promise<boolean> {
+    const page = await changesSince(client, this.cursor, limit);
+    for (const field of ['plants', 'events', 'photos'] as const) {
+      for (const item of page[field]) this[field].set(String(item['id']), item);
+    }
+    for (const { kind, id } of page.deleted) this.#delete(String(kind), String(id));
+    this.cursor = page.nextCursor;
+    this.applied += 1;
+    return page.hasMore;
+  }
+
+  /** Applies answers until there are no more. */
+  async sync(client: Client, limit?: () => number): Promise<void> {
+    while (await this.step(client, limit?.()));
+  }
+
+  /** What it would show: each plant with its events, and all photos. */
+  get contents() {
+    return { plants: byId(this.plants), events: byId(this.events), photos: byId(this.photos) };
+  }
+
+  #delete(kind: string, id: string): void {
+    if (kind === 'event') this.events.delete(id);
+    if (kind === 'photo') this.photos.delete(id);
+    if (kind !== 'plant') return;
+    this.plants.delete(id);
+    for (const [eventId, { plantId }] of this.events) {
+      if (plantId === id) this.events.delete(eventId);
+    }
+  }
+}
+
+/** What the lists of the API show of the same, photos by their ids. */
+export async function listed(client: Client, photoIds: readonly string[]) {
+  const get = async (path: string) => (await client.send('GET', path)).body;
+  const plants = records(await get('/api/plants'));
+  const events: Item[] = [];
+  for (const { id } of plants) {
+    let cursor = '';
+    do {
+      const page = record(await get(`/api/plants/${String(id)}/events?limit=100${cursor}`));
+      events.push(...records(page['items']));
+      cursor = page['hasMore'] === true ? `&cursor=${String(page['nextCursor'])}` : '';
+    } while (cursor !== '');
+  }
+  const photos: Item[] = [];
+  for (const id of photoIds) {
+    const { status, body } = await client.send('GET', `/api/photos/${id}`);
+    if (status === 200) photos.push(record(body));
+  }
+  const mapOf = (items: readonly Item[]) =>
+    new Map(items.map((item) => [String(item['id']), item]));
+  return { plants: byId(mapOf(plants)), events: byId(mapOf(events)), photos: byId(mapOf(photos)) };
+}
+
+function byId(items: ReadonlyMap<string, Item>): Item[] {
+  return [...items].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item);
+}
