@@ -7,7 +7,8 @@ import { killAfter, prepareExit } from './app/exit';
 import { type Program, startProgram } from './app/program';
 import { ServersError } from './servers';
 import { hostSettings } from './core/host-settings';
-import type { Settings } from './core/settings';
+import type { Setting, Settings } from './core/settings';
+import type { Transport } from './plugins/transport';
 
 /** How long the program may take to stop, whatever hangs. */
 const GRACE_MS = 14_500;
@@ -17,6 +18,8 @@ const KILL_MS = 14_800;
 const BACKLOG = 4096;
 /** How much of that requests in progress may take to end. */
 const DRAIN_MS = 4000;
+
+type PortSetting = Setting<number> | Setting<number | undefined>;
 
 async function serve(): Promise<void> {
   // A reader that is gone ends nothing but the output.
@@ -31,15 +34,18 @@ async function serve(): Promise<void> {
       report(line);
     },
   });
-  let server: Server | undefined;
+  const servers: Server[] = [];
   // From the start: a program that is stopped while it fetches MongoDB leaves nothing behind either.
   const closing = closeWithGrace({ delay: GRACE_MS, logger: false }, async ({ err }) => {
     killAfter(KILL_MS);
     const program = await starting;
     if (err) program.log.fatal({ err }, 'The program stops because of an error');
+    program.log.info('stopping');
     program.app.beginClosing();
-    if (server) await closeHttpServer(server, DRAIN_MS);
+    const cut = await Promise.all(servers.map((server) => closeHttpServer(server, DRAIN_MS)));
+    program.log.info({ cut: cut.reduce((sum, each) => sum + each, 0) }, 'drained');
     await program.stop();
+    program.log.info('stopped');
     await prepareExit();
   });
   try {
@@ -48,12 +54,18 @@ async function serve(): Promise<void> {
     report = (line) => {
       program.log.warn(line);
     };
-    server = createHttpServer(program.app.requestListener(), program.app.settings);
-    await listen(server, program.app.settings);
-    server.on('error', (error) => {
-      program.log.error({ err: error }, 'A connection could not be accepted');
-    });
-    await announce(program, server);
+    const { app } = program;
+    const start = async (port: PortSetting, transport?: Transport): Promise<Server> => {
+      const server = createHttpServer(app.requestListener(transport), app.settings);
+      servers.push(server);
+      await listen(server, app.settings, port);
+      server.on('error', (error) => {
+        program.log.error({ err: error }, 'A connection could not be accepted');
+      });
+      return server;
+    };
+    for (const { ownPort, transport } of app.transportsWithPorts) await start(ownPort, transport);
+    await announce(program, await start(hostSettings.port));
   } catch (error) {
     closing.uninstall();
     await starting.then(
@@ -77,14 +89,14 @@ async function announce({ app, servers, log }: Program, server: Server): Promise
   for (const line of await app.welcome(url)) process.stdout.write(`${line}\n`);
 }
 
-async function listen(server: Server, settings: Settings): Promise<void> {
-  const port = settings.of(hostSettings.port);
+async function listen(server: Server, settings: Settings, setting: PortSetting): Promise<void> {
+  const port = settings.of(setting);
   const host = settings.of(hostSettings.host);
   await new Promise<void>((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException): void => {
       const reason =
         error.code === 'EADDRINUSE'
-          ? `Port ${port} on ${host} is in use; set PORT to another one.`
+          ? `Port ${port} on ${host} is in use; set ${setting.name} to another one.`
           : `Cannot listen on ${host} port ${port}: ${error.message}`;
       reject(new ServersError(reason));
     };

@@ -1,6 +1,7 @@
 import { definePlugin } from '../../src/plugins/plugin';
 import { accountChanged } from './domain-events';
 import { commands } from './commands';
+import { ExpiringTokens } from './expiring-tokens';
 import { accountModel, tokenModel } from './model';
 import { type Accounts, AccountService } from './service';
 
@@ -17,7 +18,13 @@ const accounts = definePlugin<Accounts>({
   },
   setup: (host) => {
     const service = new AccountService(host);
-    return { exports: service, identity: service };
+    const expiring = new ExpiringTokens(host);
+    return {
+      exports: service,
+      identity: service,
+      jobs: [expiring.job],
+      readings: [expiring.reading],
+    };
   },
 });
 

@@ -64,7 +64,8 @@ export class AccountService implements Identity {
     }
     this.#known.set(hash, known);
     this.#recordUse(known, now);
-    return { account: asAccount(account), scopes: new Set(known.scopes) };
+    const scopes = new Set(known.scopes);
+    return { account: asAccount(account), token: { id: idText(known._id) }, scopes };
   }
 
   async open(session: ClientSession, userId: string, added: Usage): Promise<Account> {

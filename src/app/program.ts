@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 
 import { App } from './app';
 import { openLog } from './log';
+import { measureProcess } from './process-metrics';
 import { loadPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
 import { acquireServers, type Progress, type Servers } from '../servers';
@@ -38,12 +39,13 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { role, env, plugins = loadPlugins(), progress } = options;
   const { log, dropped } = openLog(env);
   const app = new App({ plugins, env, log });
-  app.metrics.count(
-    'log_lines_dropped_total',
-    'Lines of the log that nobody read in time',
-    dropped,
-  );
   const { settings } = app;
+  measureProcess(app.metrics, settings, dropped);
+  const restarts = app.metrics.counter(
+    'own_server_restarts_total',
+    'Times that an own MongoDB or Redis had ended and was started again',
+    ['server'],
+  );
   const servers = await acquireServers(
     {
       dataDir: settings.of(hostSettings.dataDir),
@@ -51,7 +53,13 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
       redisUrl: settings.of(hostSettings.redisUrl),
       mongodBinary: settings.of(hostSettings.mongodBinary),
     },
-    { role, ...(progress ? { progress } : {}) },
+    {
+      role,
+      countRestarts: (server, by) => {
+        restarts.inc({ server }, by);
+      },
+      ...(progress ? { progress } : {}),
+    },
   );
   const stop = async (): Promise<void> => {
     try {

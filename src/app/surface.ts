@@ -1,3 +1,4 @@
+import { hostModels } from '../data/host-models';
 import { idempotencyModels } from '../data/idempotency';
 import type { ModelDefinition } from '../data/models';
 import { type JsonSchema, jsonSchemaOf } from '../fields/json-schema';
@@ -77,7 +78,7 @@ export function surfaceOf(plugins: readonly SetUpPlugin[]): Surface {
         writes: reachOf(each, plugins, true).map(({ plugin }) => plugin.name),
       })),
     collections: [
-      ...idempotencyModels.map((model) => describe('src', model)),
+      ...hostModels.map((model) => describe('src', model)),
       ...plugins.flatMap((each) =>
         modelsOf(each).map((model) => describe(each.plugin.name, model)),
       ),

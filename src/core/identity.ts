@@ -22,6 +22,8 @@ export type Usage = Readonly<Record<string, number>>;
 /** Who calls, and with what rights. */
 export interface Principal {
   account: Account;
+  /** The token that was sent. */
+  token: { id: string };
   scopes: ReadonlySet<string>;
 }
 

@@ -3,10 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 
 import mongoose, { type ClientSession, type Connection, type Model, mongo } from 'mongoose';
 
+import type { Metrics } from '../core/metrics';
 import { guardUserData } from './guard';
 import type { ModelDefinition, ScopeOf } from './models';
 import { mayRetry } from './mongodb-errors';
 import { APP_NAME } from './orphans';
+import { measurePool } from './pool-metrics';
 import { Records } from './records';
 
 /** How long MongoDB may take to say that it is there. */
@@ -22,8 +24,11 @@ const SNAPSHOT_ATTEMPTS = 2;
 /** The connection to MongoDB, and the models on it. */
 export class Database {
   readonly connection: Connection;
+  readonly #metrics: Metrics;
+  #isClosed = false;
 
-  constructor() {
+  constructor(metrics: Metrics) {
+    this.#metrics = metrics;
     this.connection = mongoose.createConnection();
     // A query that is sent while there is no connection fails at once instead of piling up, and
     // nothing is made behind our back. `set` would have no effect: it only changes what is there.
@@ -54,7 +59,7 @@ export class Database {
 
   /** Connects and makes sure that collections and indexes are there. */
   async connect(uri: string): Promise<void> {
-    await this.connection.openUri(uri, {
+    const opened = this.connection.openUri(uri, {
       appName: APP_NAME,
       maxPoolSize: 50,
       // A primary that is gone, or hangs, is noticed within the time that a caller still waits.
@@ -67,6 +72,8 @@ export class Database {
       // What others may be behind with, answers must not be.
       readPreference: 'primary',
     });
+    measurePool(this.connection.getClient(), this.#metrics);
+    await opened;
     // In a transaction no collection can be made, so all are made before the first.
     for (const model of Object.values(this.connection.models)) {
       await model.createCollection();
@@ -94,11 +101,14 @@ export class Database {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.connection.close();
   }
 
   /** Whether MongoDB answers, and soon. */
   async ping(): Promise<boolean> {
+    // The driver would connect again.
+    if (this.#isClosed) return false;
     const answered = this.connection.db?.admin().command({ ping: 1 });
     const isThere = answered?.then(
       () => true,

@@ -71,11 +71,15 @@ export function createHttpServer(
   return server;
 }
 
-/** Takes no more requests, and waits for those in progress, but not longer than `patienceMs`. */
-export async function closeHttpServer(server: Server, patienceMs: number): Promise<void> {
+/**
+ * Takes no more requests, and waits for those in progress, but not longer than `patienceMs`; answers
+ * how many are not done by then.
+ */
+export async function closeHttpServer(server: Server, patienceMs: number): Promise<number> {
   const closed = new Promise((resolve) => server.close(resolve));
   connectionsOf.get(server)?.closeSessions();
   await Promise.race([closed, sleep(patienceMs, undefined, { ref: false })]);
+  return connectionsOf.get(server)?.requestsInProgress ?? 0;
 }
 
 function tlsOptions(settings: Settings) {

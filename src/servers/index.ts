@@ -36,7 +36,11 @@ export interface Servers {
  */
 export async function acquireServers(
   config: ServersConfig,
-  { role, progress = () => undefined }: { role: Role; progress?: Progress },
+  {
+    role,
+    progress = () => undefined,
+    countRestarts = () => undefined,
+  }: { role: Role; progress?: Progress; countRestarts?: (server: string, by: 0 | 1) => void },
 ): Promise<Servers> {
   const notes: string[] = [];
   const { redisUrl } = config;
@@ -59,7 +63,7 @@ export async function acquireServers(
   const ownRedis = new OwnServer(redis, directory, { ...search, mayFetch: role === 'server' });
   const servers = [mongodbUri ?? ownMongod, redisUrl ?? ownRedis];
   const needed = servers.filter((server) => server instanceof OwnServer);
-  const own = new OwnServers(directory, needed, role, progress);
+  const own = new OwnServers(directory, needed, role, progress, countRestarts);
   let released: Promise<void> | undefined;
   try {
     notes.push(...(await own.start()));

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 
 import { DomainEvent } from '../../data/domain-event';
-import { idempotencyModels } from '../../data/idempotency';
+import { hostModels } from '../../data/host-models';
 import { hostErrors } from '../../core/errors';
 import { AUTH_FAILURES, HOST_BUDGETS, hostSettings } from '../../core/host-settings';
 import { Setting } from '../../core/settings';
@@ -71,7 +71,7 @@ export function manifestFaults(plugins: readonly Plugin[]): string[] {
   for (const budget of [...Object.keys(HOST_BUDGETS), AUTH_FAILURES]) {
     unique('src', 'budget', budget);
   }
-  for (const model of idempotencyModels) {
+  for (const model of hostModels) {
     unique('src', 'model', model.name);
     unique('src', 'collection', String(model.schema.get('collection')));
   }
