@@ -22,10 +22,13 @@ export class JobRunner {
     this.#lastSuccess = metrics.gauge(
       'job_last_success_timestamp_seconds',
       'When a job was last done',
-      ['job'],
+      // Collectors have a label of their own that is called job.
+      ['job_name'],
     );
-    this.#failures = metrics.counter('job_failures_total', 'Runs of a job that failed', ['job']);
-    for (const { name } of jobs) this.#failures.inc({ job: name }, 0);
+    this.#failures = metrics.counter('job_failures_total', 'Runs of a job that failed', [
+      'job_name',
+    ]);
+    for (const { name } of jobs) this.#failures.inc({ job_name: name }, 0);
   }
 
   start(): void {
@@ -48,11 +51,11 @@ export class JobRunner {
     while (!signal.aborted) {
       try {
         await job.run(signal);
-        this.#lastSuccess.set({ job: job.name }, Date.now() / 1000);
+        this.#lastSuccess.set({ job_name: job.name }, Date.now() / 1000);
         if (isFailing) this.#log.info({ job: job.name }, 'A job that failed is done again');
         isFailing = false;
       } catch (error) {
-        this.#failures.inc({ job: job.name });
+        this.#failures.inc({ job_name: job.name });
         // One line for all failures in a row: a job may run every second.
         if (!isFailing) this.#logFailure(job, error);
         isFailing = true;

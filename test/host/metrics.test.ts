@@ -86,7 +86,17 @@ describe('every metric', () => {
     const labels = new Set(
       own.flatMap(({ samples }) => samples.flatMap((s) => Object.keys(s.labels))),
     );
-    const known = ['operation', 'status', 'code', 'tool', 'budget', 'state', 'job', 'le', 'within'];
+    const known = [
+      'operation',
+      'status',
+      'code',
+      'tool',
+      'budget',
+      'state',
+      'job_name',
+      'le',
+      'within',
+    ];
     expect(
       [...labels].filter((label) => ![...known, 'version', 'node_version'].includes(label)),
     ).toEqual([]);
@@ -195,7 +205,7 @@ test('jobs say when they were last done, and tokens that expire soon are counted
     await eventually(async () => (await value('tokens_expiring', {}, other)) !== undefined);
     expect(await value('tokens_expiring', { within: '7d' }, other)).toBe(1);
     expect(await value('tokens_expiring', { within: '30d' }, other)).toBe(2);
-    const job = { job: 'count of expiring tokens' };
+    const job = { job_name: 'count of expiring tokens' };
     await eventually(
       async () =>
         ((await value('job_last_success_timestamp_seconds', job, other)) ?? 0) > started - 1,
