@@ -140,8 +140,13 @@ export class App {
     const { database, metrics } = this;
     database.model(logKeyModel);
     await database.connect(servers.mongodbUri);
-    database.connection.getClient().on('serverHeartbeatFailed', () => {
-      this.#availability.suspect();
+    // A connection that breaks and is made anew at once is no outage; a second failure may be one.
+    let failures = 0;
+    const client = database.connection.getClient();
+    client.on('serverHeartbeatSucceeded', () => (failures = 0));
+    client.on('serverHeartbeatFailed', () => {
+      failures += 1;
+      if (failures > 1) this.#availability.suspect();
     });
     this.#accountHash = await AccountHash.open(database);
     if (servers.redisUrl !== undefined) {

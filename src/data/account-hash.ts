@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 import { Schema } from 'mongoose';
 
+import { BoundedMap } from '../core/bounded-map';
 import type { Database } from './database';
 import { sharedModel } from './models';
 
@@ -14,6 +15,8 @@ const ACCOUNTS = 'accounts';
 const KEY_BYTES = 32;
 /** Enough that no two of a billion accounts are likely to be taken for one. */
 const HASH_CHARACTERS = 22;
+/** Accounts of which a process keeps the hash in mind. */
+const MAX_KNOWN = 10_000;
 
 export const logKeyModel = sharedModel<LogKeyDocument>(
   'LogKey',
@@ -30,6 +33,8 @@ export const logKeyModel = sharedModel<LogKeyDocument>(
  */
 export class AccountHash {
   readonly #key: Buffer;
+  /** Most requests are of an account that was there a moment ago. */
+  readonly #known = new BoundedMap<string, string>(MAX_KNOWN);
 
   private constructor(key: Buffer) {
     this.#key = key;
@@ -45,7 +50,11 @@ export class AccountHash {
   }
 
   of(accountId: string): string {
-    const hash = createHmac('sha256', this.#key).update(accountId).digest('base64url');
-    return hash.slice(0, HASH_CHARACTERS);
+    const known = this.#known.get(accountId);
+    if (known !== undefined) return known;
+    const whole = createHmac('sha256', this.#key).update(accountId).digest('base64url');
+    const hash = whole.slice(0, HASH_CHARACTERS);
+    this.#known.set(accountId, hash);
+    return hash;
   }
 }

@@ -68,9 +68,9 @@ export function requestLog(dependencies: Dependencies): Middleware {
 /** The caller's own id for the request, unless the credentials are in it. */
 function requestIdOf(ctx: Context): string | undefined {
   const given = ctx.get('X-Request-Id');
+  if (!REQUEST_ID.test(given)) return undefined;
   const credentials = /\S{8,}$/.exec(ctx.get('Authorization'))?.[0];
-  const isSafe = credentials === undefined || !given.includes(credentials);
-  return REQUEST_ID.test(given) && isSafe ? given : undefined;
+  return credentials !== undefined && given.includes(credentials) ? undefined : given;
 }
 
 /** Counts the bytes of the body; those of one that is made piece by piece as they are sent. */
