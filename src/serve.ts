@@ -3,7 +3,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { exitWithin, prepareExit } from './app/exit';
-import { listen } from './app/listen';
+import { listen, type PortSetting } from './app/listen';
 import { type Program, startProgram } from './app/program';
 import { onSignals } from './app/signals';
 import { EXIT, exitOf } from './cli/exit';
@@ -12,6 +12,7 @@ import { IDENTITY } from './core/project';
 import { reasonOf } from './core/values';
 import { closeHttpServer, createHttpServer, drainConnections } from './http/server';
 import { reloadCertificate } from './http/tls';
+import type { Transport } from './plugins/transport';
 
 /** How much of the time to stop is for what comes after the requests in progress. */
 const CLOSING_MS = 5000;
@@ -37,7 +38,8 @@ class ServerProcess {
   /** Aborted when it is to stop without taking any more requests. */
   readonly #hurry = new AbortController();
   #program: Program | undefined;
-  #server: Server | undefined;
+  /** The main one last. */
+  readonly #servers: Server[] = [];
 
   constructor(options: { welcome: boolean }) {
     this.#options = options;
@@ -86,13 +88,20 @@ class ServerProcess {
   }
 
   async #open(program: Program): Promise<void> {
-    const { app, log } = program;
-    this.#server = createHttpServer(app.requestListener(), app.settings);
-    await listen(this.#server, app.settings);
-    this.#server.on('error', (error) => {
+    for (const { ownPort, transport } of program.app.transportsWithPorts) {
+      await this.#listen(program, ownPort, transport);
+    }
+    await this.#announce(program, await this.#listen(program, hostSettings.port));
+  }
+
+  async #listen({ app, log }: Program, port: PortSetting, transport?: Transport): Promise<Server> {
+    const server = createHttpServer(app.requestListener(transport), app.settings);
+    this.#servers.push(server);
+    await listen(server, app.settings, port);
+    server.on('error', (error) => {
       log.error({ err: error }, 'A connection could not be accepted');
     });
-    await this.#announce(program, this.#server);
+    return server;
   }
 
   /** Says that the service is ready, where, and to a new user what to try first. */
@@ -126,30 +135,35 @@ class ServerProcess {
     else await this.#drain(timeoutMs);
     exitWithin(timeoutMs);
     const program = await starting.catch(() => undefined);
+    program?.log.info('stopping');
     program?.app.beginClosing();
     const patience = Math.max(timeoutMs - CLOSING_MS, WRITE_DEADLINE_SECONDS * 1000);
-    if (this.#server?.listening) await closeHttpServer(this.#server, patience);
+    const listening = this.#servers.filter((server) => server.listening);
+    const cut = await Promise.all(listening.map((server) => closeHttpServer(server, patience)));
+    program?.log.info({ cut: cut.reduce((sum, each) => sum + each, 0) }, 'drained');
     await program?.stop();
+    program?.log.info('stopped');
     await prepareExit();
   }
 
   /** Has balancers see that they are to send requests elsewhere, and takes those that come still. */
   async #drain(timeoutMs: number): Promise<void> {
-    if (!this.#program || !this.#server?.listening) return;
+    if (!this.#program || !this.#servers.some((server) => server.listening)) return;
     const { app } = this.#program;
     const delayMs = app.settings.of(hostSettings.shutdownDelaySeconds) * 1000;
     if (delayMs === 0) return;
     exitWithin(delayMs + timeoutMs);
     app.beginClosing();
-    drainConnections(this.#server);
+    this.#servers.forEach(drainConnections);
     await sleep(delayMs, undefined, { signal: this.#hurry.signal }).catch(() => undefined);
   }
 
   #reload(): void {
-    if (!this.#program || !this.#server) return;
+    if (!this.#program) return;
     const { app, log } = this.#program;
     try {
-      if (reloadCertificate(this.#server, app.settings)) log.info('The certificate was reloaded');
+      const reloaded = this.#servers.map((server) => reloadCertificate(server, app.settings));
+      if (reloaded.includes(true)) log.info('The certificate was reloaded');
       else log.info('There is no certificate to be reloaded');
     } catch (error) {
       log.error(

@@ -2,6 +2,7 @@ import { definePlugin } from '../../src/plugins/plugin';
 import { accountChanged } from './domain-events';
 import { commands } from './commands';
 import { type Accounts, exportsOf } from './exports';
+import { ExpiringTokens } from './expiring-tokens';
 import { accountModel, tokenModel } from './model';
 import { PersonalData } from './personal-data';
 import { AccountService } from './service';
@@ -21,7 +22,13 @@ const accounts = definePlugin<Accounts>({
   setup: (host) => {
     const service = new AccountService(host);
     const tokens = new TokenService(host, service);
-    return { identity: service, exports: exportsOf(service, tokens, new PersonalData(host)) };
+    const expiring = new ExpiringTokens(host);
+    return {
+      exports: exportsOf(service, tokens, new PersonalData(host)),
+      identity: service,
+      jobs: [expiring.job],
+      readings: [expiring.reading],
+    };
   },
 });
 

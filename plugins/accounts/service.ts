@@ -70,7 +70,7 @@ export class AccountService implements Identity {
     if (!isCurrent) this.#known.set(hash, { token: current, version });
     this.#recordUse(current, now, source);
     const { _id, scopes } = current;
-    return { account: asAccount(account), scopes: new Set(scopes), tokenId: idText(_id) };
+    return { account: asAccount(account), scopes: new Set(scopes), token: { id: idText(_id) } };
   }
 
   async open(session: ClientSession, userId: string, added: Usage): Promise<Account> {

@@ -75,7 +75,7 @@ test('a service that cannot reach MongoDB is not ready, says why and when to com
   }
 });
 
-test('the metrics count requests by route and never by what people put into paths', async () => {
+test('the metrics count requests by operation and never by what people put into paths', async () => {
   const user = await service.user();
   const plant = await user.plant();
   await user.get(`/api/plants/${plant.id}`).expect(200);
@@ -83,7 +83,7 @@ test('the metrics count requests by route and never by what people put into path
   const response = await service.anonymous.get('/metrics').expect(200);
   expect(response.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
   expect(response.text).toMatch(
-    /^http_request_duration_seconds_count\{method="GET",route="[^"]*plants[^"]*",status="200"\} \d+$/m,
+    /^plantcare_http_request_duration_seconds_count\{operation="GET \/api\/plants\/\{id\}",status="200"\} \d+$/m,
   );
   expect(response.text).not.toContain(plant.id);
   expect(response.text).not.toContain(user.id);

@@ -1,9 +1,11 @@
 import { definePlugin } from '../../src/plugins/plugin';
+import { metricsPortSetting, metricsTokenSetting, metricsTransport } from './metrics';
 import { routes } from './routes';
 
 /** What operators' own programs ask: does it live, can it serve, what does it count. */
 export default definePlugin({
   name: 'health',
   requires: [],
-  setup: (host) => ({ operations: () => routes(host) }),
+  settings: [metricsPortSetting, metricsTokenSetting],
+  setup: (host) => ({ operations: () => routes(host), transports: [metricsTransport(host)] }),
 });

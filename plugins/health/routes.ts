@@ -1,7 +1,7 @@
 import { serviceUnavailable } from '../../src/core/errors';
 import type { Host } from '../../src/plugins/host';
 import { type Operation, publicRead } from '../../src/plugins/operation';
-import { live, metrics, ready } from './schema';
+import { live, ready } from './schema';
 
 const NO_LIMIT = { none: 'asked by probes of the operator, from inside' };
 const NO_TOOL = { none: 'for the programs of operators, not for people' };
@@ -14,6 +14,7 @@ export function routes(host: Host): Operation[] {
       summary: 'Whether the process lives',
       access: { public: 'probes have no token' },
       limit: NO_LIMIT,
+      isProbe: true,
       response: { schema: live, description: 'It lives' },
       tool: NO_TOOL,
       handler: async () => ({ status: 'ok' }),
@@ -23,6 +24,7 @@ export function routes(host: Host): Operation[] {
       summary: 'Whether the service can serve',
       access: { public: 'probes have no token' },
       limit: NO_LIMIT,
+      isProbe: true,
       response: { schema: ready, description: 'It can serve' },
       errors: [serviceUnavailable],
       tool: NO_TOOL,
@@ -36,19 +38,6 @@ export function routes(host: Host): Operation[] {
             : ['Redis cannot be reached: each process counts rate limits for itself.'];
         return { status: 'ready', mongodb, rateLimits, warnings };
       },
-    }),
-    publicRead({
-      path: '/metrics',
-      summary: "The process's figures, for Prometheus",
-      access: { public: 'collectors have no token' },
-      limit: NO_LIMIT,
-      response: {
-        schema: metrics,
-        description: 'Text in the Prometheus format',
-        type: 'text/plain; version=0.0.4; charset=utf-8',
-      },
-      tool: NO_TOOL,
-      handler: () => host.metrics(),
     }),
   ];
 }

@@ -10,5 +10,3 @@ export const ready = Joi.object({
   rateLimits: oneOf(['shared', 'in memory']).required(),
   warnings: Joi.array().items(Joi.string()).required(),
 });
-
-export const metrics = Joi.string();

@@ -1,24 +1,21 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
 import path from 'node:path';
 
 import type { ClientSession } from 'mongoose';
 import type { Logger } from 'pino';
 
-import { Admission } from '../calls/admission';
-import { AnswerCache } from '../calls/answer-cache';
-import { CallPipeline } from '../calls/pipeline';
 import { Quotas } from '../calls/quotas';
-import { RateLimiter } from '../calls/rate-limit';
 import { RedisConnection } from '../calls/redis-connection';
 import { hostErrors } from '../core/errors';
 import { hostSettings } from '../core/host-settings';
 import type { Identity } from '../core/identity';
-import type { Settings } from '../core/settings';
-import { HOUR_MS } from '../core/time';
 import { AccountData } from '../data/account-data';
 import { AuditLog } from '../data/audit/audit-log';
 import type { Acting } from '../data/audit/entry';
+import { Metrics } from '../core/metrics';
+import type { Setting, Settings } from '../core/settings';
+import { HOUR_MS } from '../core/time';
+import { AccountHash } from '../data/account-hash';
 import { Availability } from '../data/availability';
 import { Database } from '../data/database';
 import { type CountRecords, type DerivedData, quotaUsage } from '../data/derived';
@@ -27,9 +24,6 @@ import { IdempotencyStore } from '../data/idempotency';
 import { explainRights } from '../data/mongodb-errors';
 import { StoredSchema } from '../data/schema/stored-schema';
 import { UnitOfWork } from '../data/unit-of-work';
-import { koaApp } from '../http/koa-app';
-import { Metrics } from '../http/metrics';
-import { routes } from '../http/routes';
 import type { Host } from '../plugins/host';
 import type { Operation } from '../plugins/operation';
 import { type Contribution, type Plugin, type SeedKind, type SetUpPlugin } from '../plugins/plugin';
@@ -37,9 +31,13 @@ import type { PluginReference } from '../plugins/reference';
 import { requirePlugin, setUpPlugins } from '../plugins/setup';
 import type { ApiDescription, Transport } from '../plugins/transport';
 import { JobRunner } from './jobs';
+import { Listeners, type RequestListener } from './listeners';
 import { rebuildAll } from './reconcile';
 import { loadSeeds, SEEDS_FOLDER } from './seeds';
 import { readSettings } from './settings';
+
+/** How long MongoDB may take to answer for the service to be ready; probes wait a second. */
+const READY_MS = 800;
 
 interface AppOptions {
   plugins: readonly Plugin[];
@@ -54,11 +52,11 @@ interface AppOptions {
 /** The program without its sockets: plugins set up, and what they contribute put together. */
 export class App {
   readonly settings: Settings;
-  readonly database = new Database();
+  readonly metrics = new Metrics();
+  readonly database = new Database(this.metrics);
   readonly audit: AuditLog;
   readonly schema: StoredSchema;
   readonly unitOfWork: UnitOfWork;
-  readonly metrics = new Metrics();
   /** In the order in which plugins require each other. */
   readonly plugins: readonly SetUpPlugin[];
   readonly operations: readonly Operation[];
@@ -74,6 +72,9 @@ export class App {
   readonly #counts: ReadonlyMap<string, CountRecords>;
   readonly #idempotency: IdempotencyStore;
   readonly #jobs: JobRunner;
+  readonly #availability: Availability;
+  #accountHash: AccountHash | undefined;
+  #listeners: Listeners | undefined;
   #redis: RedisConnection | undefined;
   #closing = false;
 
@@ -85,6 +86,7 @@ export class App {
   constructor(options: AppOptions) {
     const { plugins, env, log } = options;
     const { acting = { actor: { type: 'server', host: hostname() } } } = options;
+    const { metrics } = this;
     this.#options = options;
     this.settings = readSettings(plugins, env);
     this.scopes = scopesOf(plugins);
@@ -106,13 +108,14 @@ export class App {
         listeners: () => this.plugins.flatMap(({ contribution }) => contribution.listeners ?? []),
         counts: () => this.#counts,
       },
-      log,
+      { log, metrics },
     );
     for (const model of hostModels) this.database.model(model);
     const migrations = plugins.flatMap(({ name: plugin, migrations: own = [] }) =>
       own.map((migration) => ({ id: `${plugin}/${migration.name}`, plugin, migration })),
     );
     this.schema = new StoredSchema(this.database, migrations);
+    this.#availability = new Availability(() => this.database.ping(), log, metrics);
     this.plugins = setUpPlugins(plugins, (plugin) => {
       for (const model of plugin.models ?? []) this.database.model(model);
       const contribution = plugin.setup(this.#hostFor(plugin));
@@ -126,13 +129,16 @@ export class App {
     this.operations = this.plugins.flatMap(({ operations }) => operations);
     this.transports = contributions.flatMap((each) => each.transports ?? []);
     this.#counts = new Map(contributions.flatMap((each) => Object.entries(each.counts ?? {})));
-    this.#idempotency = new IdempotencyStore(this.database, this.settings);
+    this.#idempotency = new IdempotencyStore(this.database, this.settings, metrics);
     this.derived = [
       ...[...this.#counts].map(([quota, count]) => quotaUsage(quota, count)),
       ...contributions.flatMap((each) => each.derived ?? []),
       this.#idempotency.usage,
     ];
     this.seeds = contributions.flatMap((each) => each.seeds ?? []);
+    for (const reading of contributions.flatMap((each) => each.readings ?? [])) {
+      metrics.reading(reading);
+    }
     this.#jobs = new JobRunner(
       [
         {
@@ -149,7 +155,7 @@ export class App {
         },
         ...contributions.flatMap((each) => each.jobs ?? []),
       ],
-      log,
+      { log, metrics },
     );
   }
 
@@ -164,13 +170,23 @@ export class App {
     prepare: (schema: StoredSchema) => Promise<string[]> = (schema) =>
       schema.update(() => undefined),
   ): Promise<void> {
-    await this.database.connect(servers.mongodbUri);
+    const { database, metrics } = this;
+    await database.connect(servers.mongodbUri);
+    // A connection that breaks and is made anew at once is no outage; a second failure may be one.
+    let failures = 0;
+    const client = database.connection.getClient();
+    client.on('serverHeartbeatSucceeded', () => (failures = 0));
+    client.on('serverHeartbeatFailed', () => {
+      failures += 1;
+      if (failures > 1) this.#availability.suspect();
+    });
     const migrations = await prepare(this.schema).catch((error: unknown) => {
       throw explainRights(error, this.database.connection.name);
     });
     await this.recordMigrations(migrations);
+    this.#accountHash = await AccountHash.open(database);
     if (servers.redisUrl !== undefined) {
-      this.#redis = new RedisConnection(servers.redisUrl, this.#options.log);
+      this.#redis = new RedisConnection(servers.redisUrl, this.#options.log, metrics);
       await this.#redis.opened();
     }
   }
@@ -182,48 +198,37 @@ export class App {
     }
   }
 
-  /** The HTTP side; to be called once connected. */
-  requestListener(): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  /** Serves the API, or one of its transports alone; to be called once connected. */
+  requestListener(transport?: Transport): RequestListener {
     const { plugins, log, checkResponses = false } = this.#options;
-    const { settings, unitOfWork, identity, metrics } = this;
-    const budgets = plugins.flatMap((plugin) => Object.entries(plugin.budgets ?? {}));
-    const limiter = new RateLimiter(Object.fromEntries(budgets), settings, this.#redis);
-    const admission = new Admission();
-    const availability = new Availability(() => this.database.ping(), log);
-    const pipeline = new CallPipeline({
-      admission,
-      limiter,
-      unitOfWork,
-      answers: new AnswerCache(this.settings.of(hostSettings.answerCacheMegabytes)),
+    const { settings, metrics, unitOfWork, identity, description } = this;
+    this.#listeners ??= new Listeners({
+      ...{ plugins, settings, log, metrics, unitOfWork, identity, checkResponses },
+      redis: this.#redis,
       idempotency: this.#idempotency,
-      availability,
+      availability: this.#availability,
       quotas: this.#quotas,
-      checkResponses,
-    });
-    const koa = koaApp({
-      settings,
-      log,
-      metrics,
-      routes: routes(this.description, {
-        pipeline,
-        admission,
-        limiter,
-        identity: {
-          authenticate: (token, options) =>
-            availability.read(() => identity.authenticate(token, options)),
-        },
-      }),
+      hashAccount: (accountId) => this.#accountHash?.of(accountId) ?? '',
       isClosing: () => this.#closing,
     });
-    return koa.callback();
+    const only = transport && { operations: [], transports: [transport] };
+    return this.#listeners.listenerOf({ ...description, ...only });
   }
 
-  /** All that the API consists of. */
+  /** The transports that have a port of their own, by their settings. */
+  get transportsWithPorts(): { ownPort: Setting<number | undefined>; transport: Transport }[] {
+    return this.transports.flatMap((transport) => {
+      const { ownPort } = transport;
+      return ownPort && this.#hasOwnPort(transport) ? [{ ownPort, transport }] : [];
+    });
+  }
+
+  /** All that the API consists of, what has a port of its own left out. */
   get description(): ApiDescription {
     const { plugins } = this.#options;
     return {
       operations: this.operations,
-      transports: this.transports,
+      transports: this.transports.filter((each) => !this.#hasOwnPort(each)),
       scopes: this.scopes,
       errors: [...hostErrors, ...plugins.flatMap(({ errors = [] }) => errors)],
       instructions: plugins.flatMap(({ instructions = [] }) => instructions),
@@ -243,6 +248,7 @@ export class App {
   async close(): Promise<void> {
     await this.#jobs.stop();
     this.#redis?.close();
+    this.#availability.stop();
     await this.database.close();
   }
 
@@ -299,9 +305,15 @@ export class App {
     };
   }
 
+  #hasOwnPort({ ownPort }: Transport): boolean {
+    return ownPort !== undefined && this.settings.of(ownPort) !== undefined;
+  }
+
   async #readiness() {
-    const mongodb = await this.database.ping();
-    const redis = await this.#redis?.ping();
+    const [mongodb, redis] = await Promise.all([
+      this.#availability.answersWithin(READY_MS),
+      this.#redis?.ping(),
+    ]);
     return {
       mongodb: mongodb ? ('ok' as const) : ('unreachable' as const),
       rateLimits: redis === true ? ('shared' as const) : ('in memory' as const),

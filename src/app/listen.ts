@@ -1,23 +1,30 @@
 import type { Server } from 'node:net';
 
 import { hostSettings } from '../core/host-settings';
-import type { Settings } from '../core/settings';
+import type { Setting, Settings } from '../core/settings';
 import { ServersError } from '../servers';
 
 /** How many connections may wait to be accepted: beyond it they are neither served nor refused. */
 const BACKLOG = 4096;
+
+/** A setting that says on which port to listen. */
+export type PortSetting = Setting<number> | Setting<number | undefined>;
 
 /**
  * Has a server listen where the settings say.
  *
  * @throws ServersError that says in a sentence why it cannot
  */
-export async function listen(server: Server, settings: Settings): Promise<void> {
-  const port = settings.of(hostSettings.port);
+export async function listen(
+  server: Server,
+  settings: Settings,
+  setting: PortSetting,
+): Promise<void> {
+  const port = settings.of(setting);
   const host = settings.of(hostSettings.host);
   await new Promise<void>((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException): void => {
-      reject(new ServersError(reasonFor(error, host, port)));
+      reject(new ServersError(reasonFor(error, host, port, setting.name)));
     };
     server.once('error', refuse);
     server.listen({ port, host, backlog: BACKLOG }, () => {
@@ -27,16 +34,21 @@ export async function listen(server: Server, settings: Settings): Promise<void> 
   });
 }
 
-function reasonFor(error: NodeJS.ErrnoException, host: string, port: number): string {
+function reasonFor(
+  error: NodeJS.ErrnoException,
+  host: string,
+  port: number | undefined,
+  name: string,
+): string {
   switch (error.code) {
     case 'EADDRINUSE':
-      return `Port ${port} on ${host} is in use; set PORT to another one.`;
+      return `Port ${port} on ${host} is in use; set ${name} to another one.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return `HOST ${host} is no address of this machine; set HOST to one of its addresses, or to 0.0.0.0 for all.`;
     case 'EACCES':
-      return `Port ${port} takes rights that this user does not have; set PORT to 1024 or more.`;
+      return `Port ${port} takes rights that this user does not have; set ${name} to 1024 or more.`;
     default:
       return `Cannot listen on ${host} port ${port}: ${error.message}`;
   }

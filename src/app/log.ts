@@ -1,12 +1,33 @@
 import { fstatSync } from 'node:fs';
 
-import pino, { type DestinationStream, type Logger } from 'pino';
+import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 
 import { hostSettings } from '../core/host-settings';
+import { isRecord } from '../core/values';
 
 const STANDARD_ERROR = 2;
 /** How many bytes may wait for a reader of the log; lines beyond them are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
+
+/** The form of all lines: moments in ISO form, levels by their names. */
+export const LOG_FORMAT = {
+  base: null,
+  timestamp: pino.stdTimeFunctions.isoTime,
+  formatters: { level: (level) => ({ level }) },
+  serializers: { err: describeError },
+} satisfies LoggerOptions;
+
+/** What is logged of an error: not what else hangs on it, such as what was to be written. */
+function describeError(error: unknown): object {
+  if (!isRecord(error)) return { message: String(error) };
+  const { name, message, stack, code } = error;
+  return { type: name, code, message: withoutValues(message), stack: withoutValues(stack) };
+}
+
+/** MongoDB's words for a duplicate key end with the values of the key. */
+function withoutValues(text: unknown): string {
+  return String(text).replace(/ dup key: .*/g, '');
+}
 
 /** The program's log, on standard error: standard output is for what somebody asked for. */
 export function openLog(env: NodeJS.ProcessEnv): {
@@ -20,7 +41,7 @@ export function openLog(env: NodeJS.ProcessEnv): {
     level !== undefined && hostSettings.logLevel.schema.validate(level).error === undefined;
   let dropped = 0;
   const log = pino(
-    { level: isLevel ? level : hostSettings.logLevel.fallback, base: null },
+    { ...LOG_FORMAT, level: isLevel ? level : hostSettings.logLevel.fallback },
     openDestination(() => {
       dropped += 1;
     }),

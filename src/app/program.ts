@@ -6,6 +6,7 @@ import { App } from './app';
 import type { Acting } from '../data/audit/entry';
 import type { StoredSchema } from '../data/schema/stored-schema';
 import { openLog } from './log';
+import { measureProcess } from './process-metrics';
 import { loadPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
 import { acquireServers, type Progress, type Servers } from '../servers';
@@ -46,12 +47,13 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { role, env, plugins = loadPlugins(), progress, stopping, acting } = options;
   const { log, dropped } = openLog(env);
   const app = new App({ plugins, env, log, acting });
-  app.metrics.count(
-    'log_lines_dropped_total',
-    'Lines of the log that nobody read in time',
-    dropped,
-  );
   const { settings } = app;
+  measureProcess(app.metrics, settings, dropped);
+  const restarts = app.metrics.counter(
+    'own_server_restarts_total',
+    'Times that an own MongoDB or Redis had ended and was started again',
+    ['server'],
+  );
   const servers = await acquireServers(
     {
       dataDir: settings.of(hostSettings.dataDir),
@@ -68,6 +70,10 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
         log.warn(line);
       },
       ...(stopping ? { stopping } : {}),
+      countRestarts: (server, by) => {
+        restarts.inc({ server }, by);
+      },
+      ...(progress ? { progress } : {}),
     },
   );
   const stop = async (): Promise<void> => {

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 import { Content, etagOf } from '../core/content';
 import type { Account } from '../core/identity';
+import type { Metrics } from '../core/metrics';
 import { IDENTITY } from '../core/project';
 import { type Operation, operationName } from '../plugins/operation';
 import type { ValidInput } from './validate';
@@ -30,9 +31,18 @@ const BYTES_PER_ANSWER = 1000;
  */
 export class AnswerCache {
   readonly #answers: LRUCache<string, CachedAnswer> | undefined;
+  readonly #hits;
+  readonly #misses;
 
   /** @param megabytes how much memory it may take; 0 for none */
-  constructor(megabytes: number) {
+  constructor(megabytes: number, metrics: Metrics) {
+    this.#hits = metrics.counter('answer_cache_hits_total', 'Reads that were answered from memory');
+    this.#misses = metrics.counter('answer_cache_misses_total', 'Reads whose answer was made anew');
+    metrics.reading({
+      name: 'answer_cache_bytes',
+      help: 'Memory that cached answers take',
+      read: () => this.#answers?.calculatedSize ?? 0,
+    });
     if (megabytes === 0) return;
     this.#answers = new LRUCache({
       maxSize: megabytes * 1024 * 1024,
@@ -44,6 +54,7 @@ export class AnswerCache {
   get({ name, revision }: AnswerKey, now: Date): Content | undefined {
     const cached = this.#answers?.get(name);
     const isValid = cached?.revision === revision && cached.validUntil > now.getTime();
+    (isValid ? this.#hits : this.#misses).inc();
     return isValid ? cached.content : undefined;
   }
 

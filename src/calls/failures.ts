@@ -6,11 +6,15 @@ import { ApiError, internalError, serviceUnavailable } from '../core/errors';
 /** The error that a caller gets for a failure; what concerns operators is logged. */
 export function asApiError(error: unknown, log: Logger): ApiError {
   if (error instanceof ApiError) {
-    if (error.status >= 500) log.error({ err: error.cause ?? error }, error.message);
+    // That the service cannot answer now says the line of the request; a stack says nothing more.
+    if (error.status >= 500 && error.kind !== serviceUnavailable) {
+      log.error({ err: error.cause ?? error }, error.message);
+    }
     return error;
   }
   if (isConnectionError(error)) {
-    log.error({ err: error }, 'The database cannot be reached');
+    // Once for an outage is enough (see `Availability`).
+    log.debug({ err: error }, 'The database cannot be reached');
     return serviceUnavailable.error();
   }
   log.error({ err: error }, 'A request failed unexpectedly');

@@ -90,13 +90,13 @@ export class CallPipeline {
   }
 
   async #runFor(
-    { account, tokenId }: Principal,
+    { account, token }: Principal,
     operation: Operation,
     input: ValidInput,
     call: Call,
   ): Promise<CallResult> {
     const acting: Acting = {
-      actor: { type: 'token', account: account.id, token: tokenId },
+      actor: { type: 'token', account: account.id, token: token.id },
       source: call.source,
     };
     const write = (tx: Transaction) => this.#write(operation, tx.as(acting), input, call);

@@ -7,6 +7,7 @@ import rateLimit from 'koa-ratelimit';
 import { BoundedMap } from '../core/bounded-map';
 import { rateLimited } from '../core/errors';
 import { AUTH_FAILURES, HOST_BUDGETS, hostSettings } from '../core/host-settings';
+import type { Metrics } from '../core/metrics';
 import type { Setting, Settings } from '../core/settings';
 import type { RedisConnection } from './redis-connection';
 
@@ -46,11 +47,14 @@ export class RateLimiter {
   /** When budgets that are spent are so no more, in Unix seconds: until then nobody need be asked. */
   readonly #spentUntil = new BoundedMap<string, number>(MAX_SPENT);
   readonly #redis: RedisConnection | undefined;
+  readonly #refusals;
+  readonly #fallbacks;
 
   constructor(
     budgets: Readonly<Record<string, Setting<number>>>,
     settings: Settings,
     redis: RedisConnection | undefined,
+    metrics: Metrics,
   ) {
     this.#redis = redis;
     const all = { ...HOST_BUDGETS, ...budgets, [AUTH_FAILURES]: hostSettings.authFailuresMax };
@@ -59,6 +63,16 @@ export class RateLimiter {
         name,
         makeBudget(name, settings.of(setting), redis?.client),
       ]),
+    );
+    this.#refusals = metrics.counter(
+      'rate_limited_total',
+      'Calls that were refused because a budget was spent',
+      ['budget'],
+    );
+    for (const budget of this.#budgets.keys()) this.#refusals.inc({ budget }, 0);
+    this.#fallbacks = metrics.counter(
+      'rate_limit_fallbacks_total',
+      'Calls that were counted in memory because Redis was not there',
     );
   }
 
@@ -82,6 +96,7 @@ export class RateLimiter {
       RateLimit: `"${name}";r=${remaining};t=${seconds}`,
     });
     if (passed) return;
+    this.#refusals.inc({ budget: name });
     await sleep(REFUSAL_MS);
     throw rateLimited.error(undefined, { headers: { 'Retry-After': seconds } });
   }
@@ -116,6 +131,7 @@ export class RateLimiter {
         this.#redis.reportFailure(error);
       }
     }
+    this.#fallbacks.inc();
     return runLimiter(budget.local, id);
   }
 }

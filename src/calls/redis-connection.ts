@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
+import type { Metrics } from '../core/metrics';
 import { reasonOf } from '../core/values';
 
 /** No request waits longer than this for Redis. */
@@ -41,7 +42,7 @@ export class RedisConnection {
   #warned = false;
   readonly #log: Logger;
 
-  constructor(url: string, log: Logger) {
+  constructor(url: string, log: Logger, metrics: Metrics) {
     this.#log = log;
     this.client = new PunctualRedis(url, {
       enableOfflineQueue: false,
@@ -49,6 +50,11 @@ export class RedisConnection {
       connectTimeout: 1000,
       socketTimeout: SILENCE_MS,
       retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
+    });
+    metrics.reading({
+      name: 'redis_up',
+      help: 'Whether Redis answers, so that processes share rate limits',
+      read: () => (this.client.status === 'ready' && !this.#warned ? 1 : 0),
     });
     // Without a listener an error of the connection would end the process.
     this.client.on('error', (error: Error) => {

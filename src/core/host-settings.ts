@@ -49,6 +49,10 @@ const mongodbUri = Joi.string()
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
+/** How much of client addresses is logged. */
+const CLIENT_IP_LOGGING = ['off', 'masked', 'full'] as const;
+export type ClientIpLogging = (typeof CLIENT_IP_LOGGING)[number];
+
 /** How many proxies stand before the service; `true` counts as one, `false` as none. */
 const proxies = Joi.alternatives(
   Joi.number().integer().min(0).max(10),
@@ -100,6 +104,12 @@ export const hostSettings = {
     Joi.string().valid(...LOG_LEVELS),
     'info',
     'What is logged: fatal, error, warn, info, debug, trace or silent',
+  ),
+  logClientIp: new Setting<ClientIpLogging>(
+    'LOG_CLIENT_IP',
+    Joi.string().valid(...CLIENT_IP_LOGGING) as unknown as Joi.Schema<ClientIpLogging>, // As listed.
+    'off',
+    'Client addresses in the log: off, masked (to /24, or /48 of IPv6) or full, as fail2ban needs',
   ),
   trustProxy: new Setting(
     'TRUST_PROXY',

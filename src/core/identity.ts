@@ -22,8 +22,9 @@ export type Usage = Readonly<Record<string, number>>;
 /** Who calls, and with what rights. */
 export interface Principal {
   account: Account;
+  /** The token that was sent. */
+  token: { id: string };
   scopes: ReadonlySet<string>;
-  tokenId: string;
 }
 
 /** Where a call came from. */

@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 import type { Logger } from 'pino';
 
 import { serviceUnavailable } from '../core/errors';
+import type { Metrics } from '../core/metrics';
 import { isConnectionError } from './mongodb-errors';
 
 /** How long a read may wait before it is asked whether MongoDB is there at all. */
@@ -17,15 +18,21 @@ const PAUSE_MS = 500;
 export class Availability {
   #isAway = false;
   #isAsking = false;
+  #isStopped = false;
   /** How to end the reads that are under way. */
   readonly #reads = new Set<(reason: unknown) => void>();
   readonly #ping: () => Promise<boolean>;
   readonly #log: Logger;
 
   /** @param ping whether MongoDB answers, and soon */
-  constructor(ping: () => Promise<boolean>, log: Logger) {
+  constructor(ping: () => Promise<boolean>, log: Logger, metrics: Metrics) {
     this.#ping = ping;
     this.#log = log;
+    metrics.reading({
+      name: 'mongodb_up',
+      help: 'Whether MongoDB answers',
+      read: () => (this.#isAway ? 0 : 1),
+    });
   }
 
   /**
@@ -38,11 +45,11 @@ export class Availability {
     return new Promise<T>((resolve, reject) => {
       this.#reads.add(reject);
       const timer = setTimeout(() => {
-        this.#suspect();
+        this.suspect();
       }, SUSPECT_MS);
       work()
         .catch((error: unknown) => {
-          if (isConnectionError(error)) this.#suspect();
+          if (isConnectionError(error)) this.suspect();
           throw error;
         })
         .finally(() => {
@@ -68,7 +75,17 @@ export class Availability {
     }
   }
 
-  #suspect(): void {
+  /** Whether MongoDB answers within so many milliseconds. */
+  async answersWithin(ms: number): Promise<boolean> {
+    if (this.#isAway) return false;
+    const late = sleep(ms, false, { ref: false }).then(() => setImmediate(false));
+    const isThere = await Promise.race([this.#ping(), late]);
+    if (!isThere) this.suspect();
+    return isThere;
+  }
+
+  /** Finds out whether MongoDB is away; to be called where there is a reason to think so. */
+  suspect(): void {
     if (this.#isAsking) return;
     this.#isAsking = true;
     void this.#askUntilThere().finally(() => {
@@ -76,8 +93,13 @@ export class Availability {
     });
   }
 
+  /** To be called before the connection is closed, which is then not asked any more. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
   async #askUntilThere(): Promise<void> {
-    while (!(await this.#ping())) {
+    while (!this.#isStopped && !(await this.#ping())) {
       if (!this.#isAway) this.#log.error('MongoDB does not answer');
       this.#isAway = true;
       for (const reject of this.#reads) reject(serviceUnavailable.error());

@@ -4,10 +4,12 @@ import { isDeepStrictEqual } from 'node:util';
 import mongoose, { type ClientSession, type Connection, type Model } from 'mongoose';
 
 import { deletionModel } from './deletions';
+import type { Metrics } from '../core/metrics';
 import { guardUserData } from './guard';
 import type { AnyModel, ModelDefinition, ScopeOf } from './models';
 import { mayRetry } from './mongodb-errors';
 import { APP_NAME } from './orphans';
+import { measurePool } from './pool-metrics';
 import { Records } from './records';
 import { Tracking } from './tracking';
 
@@ -24,8 +26,11 @@ const SNAPSHOT_ATTEMPTS = 2;
 /** The connection to MongoDB, and the models on it. */
 export class Database {
   readonly connection: Connection;
+  readonly #metrics: Metrics;
+  #isClosed = false;
 
-  constructor() {
+  constructor(metrics: Metrics) {
+    this.#metrics = metrics;
     this.connection = mongoose.createConnection();
     // A query that is sent while there is no connection fails at once instead of piling up, and
     // nothing is made behind our back. `set` would have no effect: it only changes what is there.
@@ -63,7 +68,7 @@ export class Database {
 
   /** Connects; a `StoredSchema` then makes sure that collections and indexes are there. */
   async connect(uri: string): Promise<void> {
-    await this.connection.openUri(uri, {
+    const opened = this.connection.openUri(uri, {
       appName: APP_NAME,
       maxPoolSize: 50,
       // A primary that is gone, or hangs, is noticed within the time that a caller still waits.
@@ -76,6 +81,8 @@ export class Database {
       // What others may be behind with, answers must not be.
       readPreference: 'primary',
     });
+    measurePool(this.connection.getClient(), this.#metrics);
+    await opened;
   }
 
   /** Has MongoDB delete the documents of a collection some time after a moment that they hold. */
@@ -98,11 +105,14 @@ export class Database {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.connection.close();
   }
 
   /** Whether MongoDB answers, and soon. */
   async ping(): Promise<boolean> {
+    // The driver would connect again.
+    if (this.#isClosed) return false;
     const answered = this.connection.db?.admin().command({ ping: 1 });
     const isThere = answered?.then(
       () => true,

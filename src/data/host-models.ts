@@ -1,3 +1,4 @@
+import { logKeyModel } from './account-hash';
 import { auditModels } from './audit/model';
 import { deletionModel } from './deletions';
 import { idempotencyModels } from './idempotency';
@@ -9,6 +10,7 @@ import { migrationModel } from './schema/migration';
 export const hostModels: readonly ModelDefinition[] = [
   ...idempotencyModels,
   ...auditModels,
+  logKeyModel,
   deletionModel,
   leaseModel,
   migrationModel,

@@ -7,6 +7,7 @@ import { type Model, mongo, Schema } from 'mongoose';
 import { compress, MIN_COMPRESSED } from '../core/content';
 import { ApiError, idempotencyConflict, idempotencyMismatch } from '../core/errors';
 import { hostSettings } from '../core/host-settings';
+import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings';
 import { DAY_MS, HOUR_MS } from '../core/time';
 import { codeOf, isRecord, sortMembers } from '../core/values';
@@ -85,16 +86,21 @@ export class IdempotencyStore {
   readonly #running = new Set<string>();
   readonly #database: Database;
   readonly #usage: IdempotencyUsage;
+  readonly #replays;
   /** How long a response is stored. */
   readonly #keepMs: number;
 
-  constructor(database: Database, settings: Settings) {
+  constructor(database: Database, settings: Settings, metrics: Metrics) {
     this.#database = database;
     this.#keepMs = settings.of(hostSettings.idempotencyKeepHours) * HOUR_MS;
     this.#model = database.model(idempotencyKeyModel);
     this.#records = database.records(idempotencyKeyModel);
     const maxBytes = settings.of(hostSettings.idempotencyMegabytes) * 1_000_000;
     this.#usage = new IdempotencyUsage(database, maxBytes);
+    this.#replays = metrics.counter(
+      'idempotent_replays_total',
+      'Requests that were answered by the stored response to their first sending',
+    );
   }
 
   /** Has MongoDB delete what has expired, from now on. */
@@ -133,14 +139,14 @@ export class IdempotencyStore {
     this.#running.add(id);
     try {
       const stored = await this.#find(request);
-      if (stored) return { response: stored, replayed: true };
+      if (stored) return this.#replay(stored);
       try {
         return { response: await work(), replayed: false };
       } catch (error) {
         // Another process was first; what it did is in the way of ours, and is the answer.
         // A transaction may see it before the majority has it, so this looks at the very latest.
         const winner = mayBeSecond(error) ? await this.#find(request, 'linearizable') : undefined;
-        if (winner) return { response: winner, replayed: true };
+        if (winner) return this.#replay(winner);
         throw error;
       }
     } finally {
@@ -167,6 +173,11 @@ export class IdempotencyStore {
     // Replaces one that has expired but is not yet deleted; one that has not makes it fail.
     const expired = { key, createdAt: { $lte: this.#oldest(tx.now) } };
     await this.#records.upsertMany(tx, [{ filter: expired, update: { $set: stored } }]);
+  }
+
+  #replay(response: StoredResponse): { response: StoredResponse; replayed: true } {
+    this.#replays.inc();
+    return { response, replayed: true };
   }
 
   async #storedOn({ userId, session }: Transaction, day: Date): Promise<number> {

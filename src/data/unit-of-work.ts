@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
 import { WRITE_DEADLINE_SECONDS } from '../core/host-settings';
+import type { Metrics } from '../core/metrics';
 import { callerError, commitUntil, Unconfirmed, WriteTimeout } from './commit';
 import type { Database } from './database';
 import { isConnectionError, mayRetry } from './mongodb-errors';
@@ -17,6 +18,7 @@ const SUSPECT_MS = 3000;
 const LOOK_EVERY_MS = 1000;
 /** How many waiting writes to one account share a transaction, so that none holds it for long. */
 const MAX_BATCH = 64;
+const BATCH_SIZES = [1, 2, 4, 8, 16, 32, MAX_BATCH];
 
 interface Job {
   work: (tx: Transaction) => Promise<unknown>;
@@ -41,10 +43,30 @@ export class UnitOfWork {
   readonly #orphans: OrphanedTransactions;
   readonly #database: Database;
   readonly #dependencies: TransactionDependencies;
+  readonly #batchSize;
+  readonly #retries;
 
-  constructor(database: Database, dependencies: TransactionDependencies, log: Logger) {
+  constructor(
+    database: Database,
+    dependencies: TransactionDependencies,
+    { log, metrics }: { log: Logger; metrics: Metrics },
+  ) {
     this.#database = database;
     this.#dependencies = dependencies;
+    metrics.reading({
+      name: 'write_queue_depth',
+      help: 'Writes that wait for the transaction before theirs',
+      read: () => [...this.#queues.values()].reduce((sum, queue) => sum + queue.length, 0),
+    });
+    this.#batchSize = metrics.histogram(
+      'write_batch_size',
+      'Writes that shared a transaction',
+      BATCH_SIZES,
+    );
+    this.#retries = metrics.counter(
+      'write_retries_total',
+      'Transactions that were tried again after a conflict or a lost connection',
+    );
     this.#orphans = new OrphanedTransactions(database.connection, log);
   }
 
@@ -151,7 +173,9 @@ export class UnitOfWork {
     let nextLook = Date.now() + LOOK_EVERY_MS;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#attempt(userId, jobs, { signal, isOver });
+        const values = await this.#attempt(userId, jobs, { signal, isOver });
+        this.#batchSize.observe(jobs.length);
+        return values;
       } catch (error) {
         if (!mayRetry(error)) throw error;
         if (isOver()) throw new WriteTimeout(error);
@@ -160,6 +184,7 @@ export class UnitOfWork {
           await this.#orphans.end();
           nextLook = Date.now() + LOOK_EVERY_MS;
         }
+        this.#retries.inc();
         await sleep(Math.random() * Math.min(200, 5 * 2 ** attempt));
       }
     }

@@ -1,11 +1,11 @@
-import { isIPv6 } from 'node:net';
-
 import type { Context } from 'koa';
 
 import { invalidToken, unauthorized } from '../core/errors';
 import type { Authenticator, CallSource, Principal } from '../core/identity';
 import type { RateLimiter } from '../calls/rate-limit';
 import { AUTH_FAILURES } from '../core/host-settings';
+import { addressBudget } from './client-address';
+import { factsOf } from './request-facts';
 
 /** The token of an `Authorization: Bearer` header; the scheme's case does not matter. */
 function bearerToken(ctx: Context): string | undefined {
@@ -26,13 +26,20 @@ export async function authenticate(
   identity: Authenticator,
   limiter: RateLimiter,
 ): Promise<Principal> {
+  const facts = factsOf(ctx);
   const token = bearerToken(ctx);
-  const client = clientOf(ctx.ip);
+  const client = addressBudget(ctx.ip);
   if (token !== undefined) {
     const lookUp = !limiter.isSpent(AUTH_FAILURES, client);
     const principal = await identity.authenticate(token, { lookUp, source: sourceOf(ctx) });
-    if (principal) return principal;
+    if (principal) {
+      facts.principal = principal;
+      return principal;
+    }
   }
+  const { code } = token === undefined ? unauthorized : invalidToken;
+  // Programs that ban addresses read this very line (deploy/fail2ban/).
+  facts.log.warn({ client: facts.client, code }, 'Authentication failed');
   await limiter.spend(AUTH_FAILURES, client, ctx);
   if (token === undefined) {
     throw unauthorized.error(undefined, { headers: { 'WWW-Authenticate': 'Bearer' } });
@@ -46,18 +53,4 @@ export async function authenticate(
 export function sourceOf(ctx: Context): CallSource {
   // The first middleware has set the id.
   return { address: ctx.ip, requestId: ctx.response.get('X-Request-Id') };
-}
-
-/** Whose budget failures spend: an IPv4 address, or the /64 that one customer has of IPv6. */
-function clientOf(ip: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
-  if (mapped !== undefined || !isIPv6(ip)) return mapped ?? ip;
-  // As URLs write it, so that different spellings are one.
-  const [head = '', tail] = new URL(`http://[${ip.replace(/%.*$/, '')}]`).hostname
-    .slice(1, -1)
-    .split('::');
-  const first = head === '' ? [] : head.split(':');
-  const last = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = Array<string>(8 - first.length - last.length).fill('0');
-  return `${[...first, ...zeros, ...last].slice(0, 4).join(':')}::/64`;
 }

@@ -116,6 +116,11 @@ export class Connections {
     }
   }
 
+  /** How many requests were not yet answered in full. */
+  get requestsInProgress(): number {
+    return [...this.#open.values()].reduce((sum, { exchanges }) => sum + exchanges.size, 0);
+  }
+
   #add(socket: Socket): void {
     const endpoints = endpointsOf(socket);
     const connection: Connection = {

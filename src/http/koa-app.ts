@@ -2,7 +2,6 @@ import cors from '@koa/cors';
 import Koa, { type Middleware } from 'koa';
 import helmet from 'koa-helmet';
 import type { Logger } from 'pino';
-import { v4 } from 'uuid';
 
 import { validationError } from '../core/errors';
 import { hostSettings } from '../core/host-settings';
@@ -10,25 +9,30 @@ import type { Settings } from '../core/settings';
 import { asApiError } from '../calls/failures';
 import { compression } from './compression';
 import { METHODS } from './methods';
-import type { Metrics } from './metrics';
+import { factsOf, recordError } from './request-facts';
+import { requestLog } from './request-log';
+import type { RequestMetrics } from './request-metrics';
 import { sliceLargeBodies } from './slices';
 
 interface Dependencies {
   settings: Settings;
   log: Logger;
-  metrics: Metrics;
+  metrics: RequestMetrics;
+  /** What an account is called in the log. */
+  hashAccount: (accountId: string) => string;
   routes: readonly Middleware[];
   /** Whether the program is stopping: connections are then not kept. */
   isClosing: () => boolean;
 }
 
 /** The Koa application: what every request passes before and after its route. */
-export function koaApp({ settings, log, metrics, routes, isClosing }: Dependencies): Koa {
+export function koaApp(dependencies: Dependencies): Koa {
+  const { settings, log, routes } = dependencies;
   const app = new Koa();
   const proxies = settings.of(hostSettings.trustProxy);
   app.proxy = proxies > 0;
   app.maxIpsCount = proxies;
-  app.use(requestLogging(log, metrics, isClosing));
+  app.use(requestLog(dependencies));
   app.use(sliceLargeBodies);
   app.use(compression);
   app.use(errorShape);
@@ -63,38 +67,14 @@ function securityHeaders(settings: Settings): Middleware {
   });
 }
 
-const REQUEST_ID = /^[\w.:-]{1,128}$/;
-
-/** Gives each request its id, one line in the log and its place in the metrics. */
-function requestLogging(log: Logger, metrics: Metrics, isClosing: () => boolean): Middleware {
-  return async (ctx, next) => {
-    const started = process.hrtime.bigint();
-    const given = ctx.get('X-Request-Id');
-    const requestId = REQUEST_ID.test(given) ? given : v4();
-    const requestLog = log.child({ requestId });
-    ctx.state['log'] = requestLog;
-    ctx.state['sent'] = new Promise((resolve) => ctx.res.once('close', resolve));
-    ctx.set('X-Request-Id', requestId);
-    await next();
-    // Asked afterwards, since stopping may have begun meanwhile.
-    if (isClosing() && ctx.req.httpVersionMajor === 1) ctx.set('Connection', 'close');
-    const seconds = Number(process.hrtime.bigint() - started) / 1e9;
-    // The route, not the path: paths carry ids, and query strings whatever people put there.
-    const route = String(ctx['_matchedRoute'] ?? 'none');
-    metrics.observe(ctx.method, route, ctx.status, seconds);
-    requestLog.info(
-      { method: ctx.method, route, status: ctx.status, ms: Math.round(seconds * 1e4) / 10 },
-      'request',
-    );
-  };
-}
-
 /** Whatever fails, the caller gets the Error shape. */
 const errorShape: Middleware = async (ctx, next) => {
   try {
     await next();
   } catch (error) {
-    const answer = asApiError(error, ctx.state['log'] as Logger); // Set by the first middleware.
+    const facts = factsOf(ctx);
+    const answer = asApiError(error, facts.log);
+    recordError(facts, answer);
     ctx.status = answer.status;
     ctx.set(answer.headers);
     ctx.type = 'application/json';

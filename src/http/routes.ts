@@ -1,6 +1,5 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import type { Logger } from 'pino';
 
 import { methodNotAllowed, notFound, validationError } from '../core/errors';
 import type { Authenticator, Principal } from '../core/identity';
@@ -15,6 +14,7 @@ import type {
 import { answer } from './answer';
 import { authenticate, sourceOf } from './authenticate';
 import { readJson } from './body';
+import { factsOf, recordError, recordOutcome } from './request-facts';
 import type { Admission } from '../calls/admission';
 import type { CallPipeline } from '../calls/pipeline';
 import { asApiError } from '../calls/failures';
@@ -44,7 +44,7 @@ export function routes(description: ApiDescription, dependencies: Dependencies):
       router.register(
         routerPath(path),
         [method.toLowerCase()],
-        serveTransport(transportMethod, api, dependencies),
+        serveTransport(operationName({ method, path }), transportMethod, api, dependencies),
       );
     }
   }
@@ -60,7 +60,10 @@ function routerPath(path: string): string {
 function serve(operation: Operation, { pipeline, admission, limiter, identity }: Dependencies) {
   const isPublic = 'public' in operation.access;
   const readQuery = queryReader(operation);
+  const name = operationName(operation);
+  const { isProbe = false } = operation;
   return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
+    const facts = Object.assign(factsOf(ctx), { operation: name, isProbe });
     const inputOf = async (): Promise<CallInput> => ({
       params: ctx.params,
       ...readQuery(queryOf(ctx)),
@@ -69,16 +72,17 @@ function serve(operation: Operation, { pipeline, admission, limiter, identity }:
     const outcome = await pipeline.run(operation, {
       reply: ctx,
       source: sourceOf(ctx),
-      log: logOf(ctx),
+      log: facts.log,
       principal: isPublic ? undefined : await authenticate(ctx, identity, limiter),
       input: inputOf,
       idempotencyKey: idempotencyKeyOf(ctx),
       ifMatch: ctx.headers['if-match'],
       ifNoneMatch: ctx.headers['if-none-match'],
-      sent: sentOf(ctx),
+      sent: facts.sent,
     });
+    recordOutcome(facts, outcome);
     await answer(ctx, operation, outcome);
-    if (!isPublic) admission.hold(ctx.length, sentOf(ctx));
+    if (!isPublic) admission.hold(ctx.length, facts.sent);
   };
 }
 
@@ -119,12 +123,14 @@ function queryReader(
  * calls is known only once it was handled: one that called none spends a read for it then.
  */
 function serveTransport(
-  { access, handler }: TransportMethod,
+  name: string,
+  { access, handler, isProbe = false }: TransportMethod,
   api: TransportApi,
   { admission, limiter }: Dependencies,
 ) {
   const isPublic = 'public' in access;
   return async (ctx: Context): Promise<void> => {
+    const facts = Object.assign(factsOf(ctx), { operation: name, isProbe });
     let caller: Principal | undefined;
     let operation: Operation | undefined;
     try {
@@ -142,7 +148,7 @@ function serveTransport(
     if (!isPublic && !caller && ctx.status < 400) {
       throw new Error(`${ctx.path} let somebody in without asking for a token.`);
     }
-    if (!isPublic) admission.hold(ctx.length, sentOf(ctx));
+    if (!isPublic) admission.hold(ctx.length, facts.sent);
   };
 }
 
@@ -155,32 +161,28 @@ function transportApi(
     authenticate: (ctx) => authenticate(ctx, identity, limiter),
     readJson,
     call: async (operation, principal, input, ctx) => {
-      const log = logOf(ctx);
+      const facts = factsOf(ctx);
       const idempotencyKey = idempotencyKeyOf(ctx);
+      if ('name' in operation.tool) facts.tool = operation.tool.name;
       try {
-        return await pipeline.run(operation, {
+        const outcome = await pipeline.run(operation, {
           principal,
           reply: ctx,
           source: sourceOf(ctx),
-          log,
+          log: facts.log,
           input: async () => input,
           idempotencyKey,
-          sent: sentOf(ctx),
+          sent: facts.sent,
         });
+        recordOutcome(facts, outcome);
+        return outcome;
       } catch (error) {
-        throw asApiError(error, log);
+        const answered = asApiError(error, facts.log);
+        recordError(facts, answered);
+        throw answered;
       }
     },
   };
-}
-
-function logOf(ctx: Context): Logger {
-  return ctx.state['log'] as Logger; // Set by the first middleware for every request.
-}
-
-/** Fulfilled when the response was sent or the client is gone. */
-function sentOf(ctx: Context): Promise<unknown> {
-  return ctx.state['sent'] as Promise<unknown>; // As above.
 }
 
 function idempotencyKeyOf(ctx: Context): string | undefined {

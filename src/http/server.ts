@@ -80,9 +80,9 @@ export function drainConnections(server: Server): void {
 
 /**
  * Takes no more connections and soon no more requests, and waits for those in progress, but not
- * longer than `patienceMs`.
+ * longer than `patienceMs`; answers how many are not done by then.
  */
-export async function closeHttpServer(server: Server, patienceMs: number): Promise<void> {
+export async function closeHttpServer(server: Server, patienceMs: number): Promise<number> {
   const deadline = performance.now() + patienceMs;
   const connections = connectionsOf.get(server);
   connections?.drain();
@@ -94,6 +94,7 @@ export async function closeHttpServer(server: Server, patienceMs: number): Promi
   server.close();
   connections?.closeIdle();
   await within(deadline - performance.now(), closed);
+  return connections?.requestsInProgress ?? 0;
 }
 
 async function within(ms: number, work: Promise<unknown> | undefined): Promise<void> {

@@ -96,6 +96,8 @@ export interface Operation extends OperationBase<string> {
   quota?: string;
   /** Whether it takes an Idempotency-Key. */
   idempotent: boolean;
+  /** Whether operators' own programs ask it again and again: it is then logged at debug level. */
+  isProbe?: boolean;
   /** Whether an answer is as good as a new one as long as nothing is written to the account. */
   cacheable: boolean;
   /** What an If-Match is compared with: the record as answers show it (see `withStates`). */
@@ -125,6 +127,8 @@ interface ReadOperation<Query, Names extends string> extends OperationBase<Names
 }
 
 interface PublicOperation extends OperationBase<never> {
+  /** Whether operators' own programs ask it again and again: it is then logged at debug level. */
+  isProbe?: boolean;
   access: { public: string };
   /** Why it needs no limit. */
   limit: { none: string };

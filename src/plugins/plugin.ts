@@ -2,6 +2,7 @@ import type Joi from 'joi';
 
 import type { ErrorCode } from '../core/errors';
 import type { Identity, Tier } from '../core/identity';
+import type { Reading } from '../core/metrics';
 import type { Setting } from '../core/settings';
 import type { CountRecords, DerivedData } from '../data/derived';
 import type { DomainEvent } from '../data/domain-event';
@@ -59,6 +60,8 @@ export interface Contribution<Exports = unknown> {
   counts?: Readonly<Record<string, CountRecords>>;
   derived?: readonly DerivedData[];
   jobs?: readonly Job[];
+  /** Metrics of its own, read when they are asked for. */
+  readings?: readonly Reading[];
   seeds?: readonly SeedKind[];
   /** Exactly one plugin answers who a caller is. */
   identity?: Identity;

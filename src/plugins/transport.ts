@@ -3,12 +3,15 @@ import type { Context } from 'koa';
 import type { Content } from '../core/content';
 import type { ErrorCode } from '../core/errors';
 import type { Principal } from '../core/identity';
+import type { Setting } from '../core/settings';
 import type { JsonSchema } from '../fields/json-schema';
 import type { Operation } from './operation';
 
 /** Another protocol at a path of its own, over the operations that all plugins declare. */
 export interface Transport {
   path: string;
+  /** The setting that gives it a port of its own; where it is set, it is served there and nowhere else. */
+  ownPort?: Setting<number | undefined>;
   methods: Readonly<Partial<Record<'GET' | 'POST', TransportMethod>>>;
 }
 
@@ -26,6 +29,8 @@ export interface TransportMethod {
   responses?: Readonly<Record<number, TransportResponse>>;
   /** Errors beyond those of tokens and of the service itself. */
   errors?: readonly ErrorCode[];
+  /** As of an operation. */
+  isProbe?: boolean;
   handler: (ctx: Context, api: TransportApi) => Promise<void>;
 }
 

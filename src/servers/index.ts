@@ -34,6 +34,7 @@ export interface Servers {
 interface ServersOptions extends Waiting {
   role: Role;
   progress?: Progress;
+  countRestarts?: (server: string, by: 0 | 1) => void;
 }
 
 /**
@@ -43,7 +44,7 @@ interface ServersOptions extends Waiting {
  */
 export async function acquireServers(
   config: ServersConfig,
-  { role, progress = () => undefined, ...waiting }: ServersOptions,
+  { role, progress = () => undefined, countRestarts = () => undefined, ...waiting }: ServersOptions,
 ): Promise<Servers> {
   const notes: string[] = [];
   const { redisUrl } = config;
@@ -66,7 +67,7 @@ export async function acquireServers(
   const ownRedis = new OwnServer(redis, directory, { ...search, mayFetch: role === 'server' });
   const servers = [mongodbUri ?? ownMongod, redisUrl ?? ownRedis];
   const needed = servers.filter((server) => server instanceof OwnServer);
-  const own = new OwnServers(directory, needed, role, progress);
+  const own = new OwnServers(directory, needed, role, progress, countRestarts);
   let released: Promise<void> | undefined;
   try {
     notes.push(...(await own.start()));

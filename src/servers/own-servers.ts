@@ -29,6 +29,8 @@ export class OwnServers {
     readonly servers: readonly OwnServer[],
     readonly role: Role,
     readonly progress: Progress,
+    /** Counts how often a server, by its name, had ended and was started again. */
+    readonly countRestarts: (server: string, by: 0 | 1) => void,
   ) {}
 
   /** Has the servers serve; resolves with a sentence on each. */
@@ -59,6 +61,7 @@ export class OwnServers {
     try {
       const sentence = await server.ensure(isShared);
       this.serving.add(server);
+      this.countRestarts(name, 0);
       return sentence;
     } catch (error) {
       if (name === 'mongod') throw error;
@@ -97,6 +100,7 @@ export class OwnServers {
       const restart = async (): Promise<string> => server.ensure(await this.#isShared(server));
       try {
         await this.directory.leases.withLock(restart, this.progress, signal);
+        this.countRestarts(server.kind.name, 1);
         this.progress(`${title} serves again.`);
       } catch (error) {
         if (!this.#over.signal.aborted) this.progress(`${title} is down: ${reasonOf(error)}.`);

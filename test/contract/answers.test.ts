@@ -4,6 +4,7 @@ import { runInNewContext } from 'node:vm';
 import accountsPlugin from '../../plugins/accounts';
 import { AnswerCache } from '../../src/calls/answer-cache';
 import { Content } from '../../src/core/content';
+import { Metrics } from '../../src/core/metrics';
 import { surfaceOf } from '../../src/app/surface';
 import { operationName } from '../../src/plugins/operation';
 import { callTool } from '../mcp/support';
@@ -87,7 +88,7 @@ test('a cached answer costs no query but that for the account, also as a tool', 
 });
 
 test('answers take no more memory than they may', async () => {
-  const cache = new AnswerCache(1);
+  const cache = new AnswerCache(1, new Metrics());
   const before = process.memoryUsage().arrayBuffers;
   for (let revision = 0; revision < 1500; revision += 1) {
     const content = new Content(`${revision} `.repeat(250));

@@ -193,7 +193,7 @@ describe('a log', () => {
     server.process.stderr?.pause();
     await logMuch(server);
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
-    const [, dropped] = /^log_lines_dropped_total (\d+)$/m.exec(metrics) ?? [];
+    const [, dropped] = /^plantcare_log_lines_dropped_total (\d+)$/m.exec(metrics) ?? [];
     expect(Number(dropped)).toBeGreaterThan(0);
     await expectToStop(server);
     server.process.stderr?.resume();

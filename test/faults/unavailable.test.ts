@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import type { Response } from 'supertest';
 
+import { Metrics } from '../../src/core/metrics';
 import { Availability } from '../../src/data/availability';
 import { startProxiedService, type ProxiedService } from '../support/proxied-service';
 import { storeLargest } from '../support/largest';
@@ -131,7 +132,11 @@ test('a write that is slow is waited for as long as MongoDB answers others', asy
 
 test('a read that is slow is waited for as long as MongoDB answers others', async () => {
   const { database } = service.app;
-  const availability = new Availability(() => database.ping(), pino({ level: 'silent' }));
+  const availability = new Availability(
+    () => database.ping(),
+    pino({ level: 'silent' }),
+    new Metrics(),
+  );
   const accounts = database.connection.collection('accounts');
   const slow = availability.read(() => accounts.findOne({ $where: 'sleep(5000) || true' }));
   await expect(slow).resolves.toMatchObject({ _id: user.id });

@@ -115,7 +115,7 @@ test('neither tokens nor user ids nor what people write ever reach the log', asy
   await asking(`Basic ${user.token}`);
   await user.delete(`/api/plants/${plant.id}`).expect(200);
   const log = service.logged.join('');
-  expect(log).toContain('"route":"/api/plants"');
+  expect(log).toContain('"operation":"GET /api/plants"');
   for (const private_ of [user.token, stranger.token, user.id, stranger.id, secret]) {
     expect(log).not.toContain(private_);
   }

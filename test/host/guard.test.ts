@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { mongo, Schema } from 'mongoose';
 
+import { Metrics } from '../../src/core/metrics';
 import { Database } from '../../src/data/database';
 import { acrossAccounts, UnscopedQueryError } from '../../src/data/guard';
 import { accountModel, sharedModel } from '../../src/data/models';
@@ -17,7 +18,7 @@ function leafSchema(collection: string) {
   return new Schema<Leaf>(fields, { collection, versionKey: false });
 }
 
-const database = new Database();
+const database = new Database(new Metrics());
 const leaves = accountModel<Leaf>('Leaf', leafSchema('Leaf'));
 const shared = sharedModel<Leaf>('SharedLeaf', 'for tests', leafSchema('SharedLeaf'));
 const model = database.model(leaves);

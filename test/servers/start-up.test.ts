@@ -71,7 +71,7 @@ test('an index that is there with other options is made anew', async () => {
     await client.close();
   });
   const tokens = client.db().collection('tokens');
-  await tokens.createIndex({ hash: 1 });
+  await tokens.createIndex({ hash: 1 }, {}, {});
   const server = await RealServer.start(await temporaryFolder(), { MONGODB_URI: uri, REDIS_URL });
   await server.stop();
   expect(await tokens.indexes()).toContainEqual(

@@ -129,12 +129,18 @@ async function sampleLoad({ dataDir, server }: Scenery): Promise<Sample[]> {
       .catch(() => undefined);
     samples.push({
       ...sampleOf(server.process.pid),
-      handles: Number(/^nodejs_active_handles_total (\d+)/m.exec(metrics)?.[1]),
+      handles: sumOf(metrics, 'nodejs_active_handles'),
       connections: Number(record(status?.['connections'] ?? {})['current'] ?? NaN),
     });
   }
   await client.close();
   return samples;
+}
+
+/** The sum of a metric over its labels. */
+function sumOf(metrics: string, name: string): number {
+  const samples = metrics.matchAll(new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'gm'));
+  return [...samples].reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
 /** Every acknowledged write is there once, and nothing else is. */

@@ -8,6 +8,7 @@ import supertest, { type Test } from 'supertest';
 
 import accountsPlugin from '../../plugins/accounts';
 import { App } from '../../src/app/app';
+import { LOG_FORMAT } from '../../src/app/log';
 import { createHttpServer } from '../../src/http/server';
 import type { Tier } from '../../src/core/identity';
 import { Conformance } from './conformance';
@@ -81,7 +82,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const app = new App({
     plugins: pluginsUnderTest(),
     env: { ...ROOMY, ...options.env },
-    log: pino({ level: 'debug' }, sink),
+    log: pino({ ...LOG_FORMAT, level: 'debug' }, sink),
     checkResponses: true,
   });
   const mongodbUri = options.mongodbUri ?? freshDatabase();

@@ -3,6 +3,7 @@ import Joi from 'joi';
 import { hostErrors } from '../../core/errors';
 import { HOST_BUDGETS } from '../../core/host-settings';
 import { TIERS } from '../../core/identity';
+import { Setting } from '../../core/settings';
 import { DomainEvent } from '../../data/domain-event';
 import type { Plugin, SetUpPlugin } from '../plugin';
 import { type Operation, operationName } from '../operation';
@@ -23,6 +24,7 @@ const transportMethod = Joi.object({
     Joi.object({ description: sentence.required(), content: Joi.object() }),
   ),
   errors: Joi.array().items(errorCode),
+  isProbe: Joi.boolean(),
   handler: Joi.function().required(),
 });
 const transportMethods = Joi.object({ GET: transportMethod, POST: transportMethod }).min(1);
@@ -31,7 +33,11 @@ const contributionSchema = Joi.object({
   exports: Joi.any(),
   operations: Joi.function(),
   transports: Joi.array().items(
-    Joi.object({ path: apiPath.required(), methods: transportMethods.required() }),
+    Joi.object({
+      path: apiPath.required(),
+      methods: transportMethods.required(),
+      ownPort: Joi.object().instance(Setting),
+    }),
   ),
   listeners: Joi.array().items(
     Joi.object({
@@ -49,6 +55,14 @@ const contributionSchema = Joi.object({
       name: sentence.required(),
       everySeconds: Joi.number().positive().required(),
       run: Joi.function().required(),
+    }),
+  ),
+  readings: Joi.array().items(
+    Joi.object({
+      name: snakeName.required(),
+      help: sentence.required(),
+      label: snakeName,
+      read: Joi.function().required(),
     }),
   ),
   seeds: Joi.array().items(
@@ -95,6 +109,7 @@ const operationSchema = Joi.object({
   quota: Joi.string(),
   idempotent: Joi.boolean(),
   cacheable: Joi.boolean(),
+  isProbe: Joi.boolean(),
   state: Joi.function(),
   tool: Joi.alternatives(
     Joi.object({
@@ -141,6 +156,9 @@ export function contributionFaults(all: readonly SetUpPlugin[]): string[] {
       for (const method of Object.keys(methods)) {
         unique(`plugins/${plugin.name}`, 'operation', `${method} ${path}`);
       }
+    }
+    for (const reading of contribution.readings ?? []) {
+      unique(`plugins/${plugin.name}`, 'metric', reading.name);
     }
     for (const seed of contribution.seeds ?? []) {
       unique(`plugins/${plugin.name}`, 'seed', seed.name);

@@ -1,0 +1,42 @@
+import type { Reading } from '../../src/core/metrics';
+import { DAY_MS, HOUR_MS } from '../../src/core/time';
+import type { Host } from '../../src/plugins/host';
+import type { Job } from '../../src/plugins/plugin';
+import { tokenModel } from './model';
+
+const DAYS = [7, 30];
+
+/** Counts good tokens that expire soon, so that somebody renews them; once an hour is enough. */
+export class ExpiringTokens {
+  readonly #tokens;
+  #counts: Record<string, number> | undefined;
+
+  constructor(host: Host) {
+    this.#tokens = host.records(tokenModel);
+  }
+
+  get job(): Job {
+    return {
+      name: 'count of expiring tokens',
+      everySeconds: HOUR_MS / 1000,
+      run: async () => {
+        const now = Date.now();
+        const counts = DAYS.map(async (days) => {
+          const expiresAt = { $gt: new Date(now), $lte: new Date(now + days * DAY_MS) };
+          const count = await this.#tokens.count({}, { revokedAt: null, expiresAt });
+          return [`${days}d`, count] as const;
+        });
+        this.#counts = Object.fromEntries(await Promise.all(counts));
+      },
+    };
+  }
+
+  get reading(): Reading {
+    return {
+      name: 'tokens_expiring',
+      help: 'Good tokens that expire within so many days, as of the last hour',
+      label: 'within',
+      read: () => this.#counts,
+    };
+  }
+}

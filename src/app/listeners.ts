@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { Logger } from 'pino';
+
+import { Admission } from '../calls/admission';
+import { AnswerCache } from '../calls/answer-cache';
+import { CallPipeline } from '../calls/pipeline';
+import type { Quotas } from '../calls/quotas';
+import { RateLimiter } from '../calls/rate-limit';
+import type { RedisConnection } from '../calls/redis-connection';
+import { hostSettings } from '../core/host-settings';
+import type { Identity } from '../core/identity';
+import type { Metrics } from '../core/metrics';
+import type { Settings } from '../core/settings';
+import type { Availability } from '../data/availability';
+import type { IdempotencyStore } from '../data/idempotency';
+import type { UnitOfWork } from '../data/unit-of-work';
+import { koaApp } from '../http/koa-app';
+import { RequestMetrics } from '../http/request-metrics';
+import { routes } from '../http/routes';
+import type { Plugin } from '../plugins/plugin';
+import type { ApiDescription } from '../plugins/transport';
+
+export type RequestListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+interface Dependencies {
+  plugins: readonly Plugin[];
+  settings: Settings;
+  log: Logger;
+  metrics: Metrics;
+  redis: RedisConnection | undefined;
+  unitOfWork: UnitOfWork;
+  idempotency: IdempotencyStore;
+  availability: Availability;
+  quotas: Quotas;
+  identity: Identity;
+  hashAccount: (accountId: string) => string;
+  checkResponses: boolean;
+  isClosing: () => boolean;
+}
+
+/** The HTTP side of the program; all of its ports share limits, caches and metrics. */
+export class Listeners {
+  readonly #dependencies: Dependencies;
+  readonly #limiter: RateLimiter;
+  readonly #admission = new Admission();
+  readonly #pipeline: CallPipeline;
+  readonly #metrics: RequestMetrics;
+
+  constructor(dependencies: Dependencies) {
+    const { plugins, settings, metrics, redis } = dependencies;
+    const budgets = plugins.flatMap((plugin) => Object.entries(plugin.budgets ?? {}));
+    this.#dependencies = dependencies;
+    this.#limiter = new RateLimiter(Object.fromEntries(budgets), settings, redis, metrics);
+    this.#metrics = new RequestMetrics(metrics);
+    this.#pipeline = new CallPipeline({
+      ...dependencies,
+      admission: this.#admission,
+      limiter: this.#limiter,
+      answers: new AnswerCache(settings.of(hostSettings.answerCacheMegabytes), metrics),
+    });
+  }
+
+  /** What serves an API, or a part of it. */
+  listenerOf(description: ApiDescription): RequestListener {
+    const { availability, identity } = this.#dependencies;
+    const koa = koaApp({
+      ...this.#dependencies,
+      metrics: this.#metrics,
+      routes: routes(description, {
+        pipeline: this.#pipeline,
+        admission: this.#admission,
+        limiter: this.#limiter,
+        identity: {
+          authenticate: (token, options) =>
+            availability.read(() => identity.authenticate(token, options)),
+        },
+      }),
+    });
+    return koa.callback();
+  }
+}

@@ -1,0 +1,136 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+import { IDENTITY } from './project';
+
+/** What all of the program's own metrics begin with. */
+const PREFIX = 'plantcare_';
+/** Gauges of the library that end like counters; there are the same ones by type. */
+const MISNAMED = ['active_handles', 'active_requests', 'active_resources'].map(
+  (name) => `nodejs_${name}_total`,
+);
+/** How long a figure may take that is read when metrics are asked for. */
+const READ_MS = 500;
+
+/** A figure that goes up and down, read when metrics are asked for. */
+export interface Reading {
+  /** In snake_case, with its unit at the end. */
+  name: string;
+  help: string;
+  /** By what several values of it are told apart; their number must be bounded. */
+  label?: string;
+  /**
+   * The value, or one for each value of the label; undefined while it is not known. One that takes
+   * longer than half a second is left out.
+   */
+  read: () => Value | Promise<Value>;
+}
+
+type Value = number | Readonly<Record<string, number>> | undefined;
+
+/**
+ * What the program counts about itself, for Prometheus. Who counts something declares it: names
+ * are given without the program's prefix, and a label has few values.
+ */
+export class Metrics {
+  readonly #registry = new Registry();
+
+  constructor() {
+    const info = new Gauge({
+      name: `${PREFIX}build_info`,
+      help: 'Which release runs, on which version of Node; always 1',
+      labelNames: ['version', 'node_version'],
+      registers: [this.#registry],
+    });
+    info.set({ version: IDENTITY.version, node_version: process.versions.node }, 1);
+  }
+
+  /** Adds the process's own figures: memory, event loop, garbage collection. */
+  collectProcessFigures(): void {
+    collectDefaultMetrics({ register: this.#registry });
+    for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
+  }
+
+  /** Adds a figure that only grows. */
+  counter<Label extends string = never>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[] = [],
+  ): Counter<Label> {
+    return new Counter(this.#configuration(name, help, labelNames));
+  }
+
+  /** Adds a figure that goes up and down. */
+  gauge<Label extends string = never>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[] = [],
+  ): Gauge<Label> {
+    return new Gauge(this.#configuration(name, help, labelNames));
+  }
+
+  /** Adds a distribution of observed values. */
+  histogram<Label extends string = never>(
+    name: string,
+    help: string,
+    buckets: readonly number[],
+    labelNames: readonly Label[] = [],
+  ): Histogram<Label> {
+    const configuration = this.#configuration(name, help, labelNames);
+    return new Histogram({ ...configuration, buckets: [...buckets] });
+  }
+
+  /** Adds a figure that only grows, and is read from `total` when metrics are asked for. */
+  count(name: string, help: string, total: () => number): void {
+    new Counter({
+      ...this.#configuration(name, help, []),
+      collect() {
+        this.reset();
+        this.inc(total());
+      },
+    });
+  }
+
+  /** Adds a figure that is read when metrics are asked for. */
+  reading({ name, help, label, read }: Reading): void {
+    new Gauge({
+      ...this.#configuration(name, help, label === undefined ? [] : [label]),
+      async collect() {
+        const value = await inTime(read);
+        this.reset();
+        if (typeof value === 'number') this.set(value);
+        // Without labels the library shows 0 for what is not known.
+        else if (label === undefined) this.remove();
+        else
+          for (const [key, each] of Object.entries(value ?? {})) this.set({ [label]: key }, each);
+      },
+    });
+  }
+
+  /** The figures in Prometheus' text format. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  #configuration<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+  ): { name: string; help: string; labelNames: readonly Label[]; registers: Registry[] } {
+    return { name: PREFIX + name, help, labelNames, registers: [this.#registry] };
+  }
+}
+
+/** What a reading comes to; undefined where it fails, or does not come to anything in time. */
+async function inTime(read: Reading['read']): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, READ_MS, undefined);
+  });
+  try {
+    return await Promise.race([read(), late]);
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}

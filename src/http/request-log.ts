@@ -1,0 +1,113 @@
+import { METHODS } from 'node:http';
+import { Http2ServerResponse } from 'node:http2';
+import { pipeline, Readable, Transform } from 'node:stream';
+
+import type { Context, Middleware } from 'koa';
+import type { Logger } from 'pino';
+import { v4 } from 'uuid';
+
+import { hostSettings } from '../core/host-settings';
+import type { Settings } from '../core/settings';
+import { loggedAddress } from './client-address';
+import { type RequestFacts, setFacts } from './request-facts';
+import type { RequestMetrics } from './request-metrics';
+import { traceOf } from './trace';
+
+interface Dependencies {
+  settings: Settings;
+  log: Logger;
+  metrics: RequestMetrics;
+  /** What an account is called in the log (see `AccountHash`). */
+  hashAccount: (accountId: string) => string;
+  /** Whether the program is stopping: connections are then not kept. */
+  isClosing: () => boolean;
+}
+
+const REQUEST_ID = /^[\w.:-]{1,128}$/;
+
+/** Gives each request its ids and, once it is over, its line in the log and its place in the metrics. */
+export function requestLog(dependencies: Dependencies): Middleware {
+  const { settings, log, metrics, hashAccount, isClosing } = dependencies;
+  const clientIp = settings.of(hostSettings.logClientIp);
+  return async (ctx, next) => {
+    const started = performance.now();
+    const requestId = requestIdOf(ctx) ?? v4();
+    ctx.set('X-Request-Id', requestId);
+    const facts: RequestFacts = {
+      log: log.child({ requestId, ...traceOf(ctx.req.headers['traceparent']?.toString()) }),
+      sent: new Promise((resolve) => ctx.res.once('close', resolve)),
+      // Asked now: a connection that is gone has no address any more.
+      client: loggedAddress(ctx.ip, clientIp),
+    };
+    setFacts(ctx, facts);
+    await next();
+    // Asked afterwards, since stopping may have begun meanwhile.
+    if (isClosing() && ctx.req.httpVersionMajor === 1) ctx.set('Connection', 'close');
+    const bytesOf = countBytes(ctx);
+    ctx.res.once('close', () => {
+      const seconds = (performance.now() - started) / 1000;
+      metrics.observe(facts, ctx.status, seconds);
+      // HTTP/2 takes any word for a method, a secret too.
+      const method = METHODS.includes(ctx.method) ? ctx.method : 'other';
+      const { operation = 'none', principal, client, tool, code, reason } = facts;
+      facts.log[facts.isProbe ? 'debug' : 'info'](
+        {
+          ...{ method, operation, status: ctx.status },
+          ms: Math.round(seconds * 1e4) / 10,
+          ...{ account: principal && hashAccount(principal.account.id) },
+          ...{ token: principal?.token.id, client, tool, code, reason },
+          bytes: bytesOf(),
+          ...(isSent(ctx) ? {} : { aborted: true }),
+        },
+        'request',
+      );
+    });
+  };
+}
+
+/** The caller's own id for the request, unless the credentials are in it. */
+function requestIdOf(ctx: Context): string | undefined {
+  const given = ctx.get('X-Request-Id');
+  if (!REQUEST_ID.test(given)) return undefined;
+  const credentials = /\S{8,}$/.exec(ctx.get('Authorization'))?.[0];
+  return credentials !== undefined && given.includes(credentials) ? undefined : given;
+}
+
+/** Counts the bytes of the body; those of one that is made piece by piece as they are sent. */
+function countBytes(ctx: Context): () => number {
+  const body: unknown = ctx.body;
+  if (!(body instanceof Readable)) {
+    const bytes = ctx.method === 'HEAD' ? 0 : (lengthOf(ctx) ?? 0);
+    return () => bytes;
+  }
+  const length = lengthOf(ctx);
+  const counter = new ByteCounter();
+  // What fails in it is seen by whoever reads the end of it.
+  ctx.body = pipeline(body, counter, () => undefined);
+  // Koa takes the length away from whatever becomes a stream.
+  if (length !== undefined) ctx.length = length;
+  return () => counter.bytes;
+}
+
+/** Koa's own type does not know that there may be none. */
+function lengthOf({ length }: { length: number | undefined }): number | undefined {
+  return length;
+}
+
+class ByteCounter extends Transform {
+  bytes = 0;
+
+  override _transform(chunk: Buffer, _encoding: string, done: (e: null, c: Buffer) => void): void {
+    this.bytes += chunk.length;
+    done(null, chunk);
+  }
+}
+
+/** Whether all of an answer was given to the network before its connection or stream closed. */
+function isSent({ res }: Context): boolean {
+  // What Koa calls a response of HTTP/1.1 is one of HTTP/2 where that is spoken.
+  const response: unknown = res;
+  return response instanceof Http2ServerResponse
+    ? response.stream.writableFinished
+    : res.writableFinished;
+}

@@ -1,0 +1,116 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { get } from 'node:https';
+import path from 'node:path';
+
+import { makeCertificate } from '../support/certificate';
+import { familiesOf } from '../support/metrics';
+import { dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
+
+const DEPLOY = path.resolve(__dirname, '../../deploy');
+const METRIC = /\b(?:plantcare|process|nodejs)_\w+/g;
+
+function content(file: string): string {
+  return readFileSync(path.join(DEPLOY, file), 'utf8');
+}
+
+/** The names of all samples that a server has, that of its certificate included. */
+async function allNames(): Promise<Set<string>> {
+  const dataDir = await dataDirectory();
+  const { cert, key } = makeCertificate();
+  const files = { cert: path.join(dataDir, 'cert.pem'), key: path.join(dataDir, 'key.pem') };
+  writeFileSync(files.cert, cert);
+  writeFileSync(files.key, key);
+  const env = { TLS_CERT_FILE: files.cert, TLS_KEY_FILE: files.key };
+  const server = await RealServer.start(dataDir, env);
+  try {
+    const text = await new Promise<string>((resolve, reject) => {
+      get(`${server.url}/metrics`, { ca: cert, agent: false }, (answer) => {
+        let body = '';
+        answer.setEncoding('utf8').on('data', (chunk) => (body += String(chunk)));
+        answer.on('end', () => {
+          resolve(body);
+        });
+      }).once('error', reject);
+    });
+    return new Set(
+      [...familiesOf(text).values()].flatMap(({ name, type }) =>
+        type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+      ),
+    );
+  } finally {
+    await server.stop();
+    await removeDataDirectory(dataDir);
+  }
+}
+
+describe('what is deployed to watch the service', () => {
+  let known: Set<string>;
+  beforeAll(async () => {
+    known = await allNames();
+  }, 90_000);
+
+  test.each(['grafana/plant-care.json', 'prometheus/alerts.yml'])(
+    '%s names no metric that there is not',
+    (file) => {
+      const named = content(file).match(METRIC) ?? [];
+      expect(named.length).toBeGreaterThan(10);
+      expect(named.filter((name) => !known.has(name))).toEqual([]);
+    },
+  );
+
+  test('the dashboard shows every metric of the program', () => {
+    const shown = content('grafana/plant-care.json');
+    const own = [...known].filter((name) => /^plantcare_(?!.*_(bucket|sum|count)$)/.test(name));
+    expect(own.filter((name) => !shown.includes(name))).toEqual([]);
+  });
+});
+
+/** Whether a tool is on the PATH; what checks with it runs where it is. */
+function has(tool: string): boolean {
+  return spawnSync(tool, ['--version']).error === undefined;
+}
+
+test.each([
+  ['promtool', ['check', 'rules', 'prometheus/alerts.yml']],
+  ['hadolint', ['Dockerfile']],
+  ['kubernetes-validate', ['--strict', 'kubernetes/plant-care.yaml']],
+  [
+    'systemd-analyze',
+    ['security', '--offline=true', '--threshold=20', 'systemd/plant-care.service'],
+  ],
+])('%s finds no fault, where it is installed', (tool, args) => {
+  if (!has(tool)) return;
+  const { status, stdout, stderr } = spawnSync(tool, args, { cwd: DEPLOY, encoding: 'utf8' });
+  expect({ status, said: status === 0 ? '' : `${stdout}${stderr}` }).toEqual({
+    status: 0,
+    said: '',
+  });
+});
+
+test('the image is built in two stages, runs as nobody in particular and checks itself', () => {
+  const stages = content('Dockerfile')
+    .split(/^FROM /m)
+    .slice(1);
+  expect(stages).toHaveLength(2);
+  const [, last = ''] = stages;
+  expect(last).toMatch(/:nonroot$/m);
+  expect(last).toMatch(/^HEALTHCHECK /m);
+  expect(last).not.toMatch(/^(RUN|USER root)/m);
+});
+
+test('the health check of the image tells a server that serves from one that does not', async () => {
+  const [, code = ''] = /"-e", "(.*)"\]/.exec(content('Dockerfile')) ?? [];
+  const check = (port: string) =>
+    spawnSync(process.execPath, ['-e', code], { env: { PORT: port } }).status;
+  const dataDir = await dataDirectory();
+  const server = await RealServer.start(dataDir);
+  const { port } = new URL(server.url);
+  try {
+    expect(check(port)).toBe(0);
+  } finally {
+    await server.stop();
+    await removeDataDirectory(dataDir);
+  }
+  expect(check(port)).toBe(1);
+}, 90_000);

@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { connect } from 'node:net';
+import path from 'node:path';
+
+import { DAY_MS } from '../../src/core/time';
+import { makeCertificate } from '../support/certificate';
+import { familiesOf, scrape, valueOf } from '../support/metrics';
+import { eventually, freePort, kill, ownProcess } from '../support/processes';
+import { dataDirectory, RealServer, removeDataDirectory, tokensOf } from '../support/real-server';
+
+let dataDir: string;
+let server: RealServer | undefined;
+
+beforeEach(async () => {
+  dataDir = await dataDirectory();
+});
+afterEach(async () => {
+  if (server?.process.exitCode === null) await server.stop();
+  server = undefined;
+  await removeDataDirectory(dataDir);
+});
+
+/** The lines of its log, of those that are JSON. */
+function linesOf({ stderr }: RealServer): Record<string, unknown>[] {
+  return stderr
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+test('a server that stops says so, how many requests it cut, and when it is done', async () => {
+  server = await RealServer.start(dataDir, { LOG_LEVEL: 'info' });
+  const [token = ''] = await tokensOf(dataDir, ['ada']);
+  const { port } = new URL(server.url);
+  const socket = connect(Number(port), '127.0.0.1');
+  // It announces a body that never comes.
+  const head = ['POST /api/plants HTTP/1.1', 'Host: x', `Authorization: Bearer ${token}`];
+  const body = ['Content-Type: application/json', 'Content-Length: 100'];
+  socket.write(`${[...head, ...body].join('\r\n')}\r\n\r\n{`);
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  await eventually(async () => {
+    const metrics = await scrape(server?.url ?? '');
+    return (valueOf(metrics, 'plantcare_mongodb_connections', { state: 'open' }) ?? 0) > 0;
+  });
+  expect(await server.stop()).toBe(0);
+  socket.destroy();
+  const said = linesOf(server).filter(({ msg }) =>
+    ['stopping', 'drained', 'stopped'].includes(String(msg)),
+  );
+  expect(said).toMatchObject([
+    { level: 'info', msg: 'stopping' },
+    { level: 'info', msg: 'drained', cut: 1 },
+    { level: 'info', msg: 'stopped' },
+  ]);
+}, 90_000);
+
+test('METRICS_PORT serves the metrics and nothing else, and the main port serves all but them', async () => {
+  const port = await freePort();
+  server = await RealServer.start(dataDir, { METRICS_PORT: String(port) });
+  const own = `http://127.0.0.1:${port}`;
+  const metrics = await scrape(own);
+  expect(valueOf(metrics, 'plantcare_data_dir_free_bytes')).toBeGreaterThan(0);
+  expect(valueOf(metrics, 'plantcare_log_lines_dropped_total')).toBe(0);
+  expect(valueOf(metrics, 'process_resident_memory_bytes')).toBeGreaterThan(0);
+  for (const other of ['/healthz', '/readyz', '/openapi.json', '/api/plants']) {
+    expect((await fetch(`${own}${other}`)).status).toBe(404);
+  }
+  expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  const document = await (await fetch(`${server.url}/openapi.json`)).json();
+  expect(document).not.toHaveProperty(['paths', '/metrics']);
+}, 90_000);
+
+test('a METRICS_PORT in use is reported in one sentence', async () => {
+  server = await RealServer.start(dataDir);
+  const { port } = new URL(server.url);
+  const other = await dataDirectory();
+  try {
+    const failing = RealServer.spawn(other, { METRICS_PORT: port });
+    expect((await failing.ended).code).toBe(1);
+    expect(failing.stderr).toBe(
+      `Port ${port} on 127.0.0.1 is in use; set METRICS_PORT to another one.\n`,
+    );
+  } finally {
+    await removeDataDirectory(other);
+  }
+}, 90_000);
+
+test('an own server that dies is counted once it serves again', async () => {
+  server = await RealServer.start(dataDir);
+  const { url } = server;
+  const restarts = async (name: string) =>
+    valueOf(await scrape(url), 'plantcare_own_server_restarts_total', { server: name });
+  expect(await restarts('mongod')).toBe(0);
+  const mongod = ownProcess(dataDir, 'mongod');
+  if (mongod !== undefined) await kill(mongod);
+  await eventually(async () => (await restarts('mongod')) === 1);
+  await eventually(async () => (await fetch(`${url}/readyz`)).status === 200);
+  expect(valueOf(await scrape(url), 'plantcare_mongodb_up')).toBe(1);
+}, 90_000);
+
+test('the certificate says when it expires', async () => {
+  const { cert, key } = makeCertificate();
+  const files = { cert: path.join(dataDir, 'cert.pem'), key: path.join(dataDir, 'key.pem') };
+  writeFileSync(files.cert, cert);
+  writeFileSync(files.key, key);
+  server = await RealServer.start(dataDir, { TLS_CERT_FILE: files.cert, TLS_KEY_FILE: files.key });
+  const text = await new Promise<string>((resolve, reject) => {
+    get(`${server?.url ?? ''}/metrics`, { ca: cert, agent: false }, (answer) => {
+      let body = '';
+      answer.setEncoding('utf8').on('data', (chunk) => (body += String(chunk)));
+      answer.on('end', () => {
+        resolve(body);
+      });
+    }).once('error', reject);
+  });
+  const expiry = valueOf(familiesOf(text), 'plantcare_tls_certificate_expiry_timestamp_seconds');
+  expect(expiry).toBeGreaterThan(Date.now() / 1000 - DAY_MS / 1000);
+}, 90_000);

@@ -1,0 +1,95 @@
+import { eventually, OwnRedis } from '../support/own-redis';
+import { type ProxiedService, startProxiedService } from '../support/proxied-service';
+import { startService } from '../support/service';
+import { TcpProxy } from '../support/tcp-proxy';
+
+/** What probes wait for an answer, in milliseconds. */
+const PROBE_MS = 1000;
+
+/** How long /readyz takes at best: a busy machine delays some answers. */
+async function readinessOf(url: string): Promise<{ ms: number; status: number }> {
+  const answers: { ms: number; status: number }[] = [];
+  for (let count = 0; count < 3; count += 1) {
+    const started = performance.now();
+    const { status } = await fetch(`${url}/readyz`);
+    answers.push({ ms: performance.now() - started, status });
+  }
+  return answers.reduce((best, each) => (each.ms < best.ms ? each : best));
+}
+
+describe('a MongoDB that goes and comes back', () => {
+  let proxied: ProxiedService;
+  beforeEach(async () => {
+    proxied = await startProxiedService();
+  });
+  afterEach(() => proxied.close());
+
+  test.each(['black hole', 'cut'] as const)(
+    'with the fault "%s" leaves one line for each, and no stack for requests meanwhile',
+    async (fault) => {
+      const { service, proxy } = proxied;
+      const user = await service.user();
+      await user.get('/api/plants').expect(200);
+      const before = service.logged.length;
+      proxy.fail(fault);
+      for (let count = 0; count < 40; count += 1) {
+        const request =
+          count % 2 ? user.get('/api/plants') : user.post('/api/plants', { name: 'x' });
+        await request.set('X-Request-Id', `away-${count}`).expect(503);
+      }
+      proxy.restore();
+      await eventually(async () => (await user.get('/api/plants')).status === 200);
+      const lines = service.logged
+        .slice(before)
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .filter(({ level }) => level !== 'debug');
+      const said = lines.map(({ msg }) => msg).filter((msg) => msg !== 'request');
+      expect(said.filter((msg) => String(msg).startsWith('MongoDB'))).toEqual([
+        'MongoDB does not answer',
+        'MongoDB answers again',
+      ]);
+      expect(lines.filter((line) => 'err' in line)).toEqual([]);
+      const away = lines.filter(({ requestId }) => String(requestId).startsWith('away-'));
+      expect(away).toHaveLength(40);
+      for (const line of away) {
+        expect(line).toMatchObject({ status: 503, code: 'service_unavailable' });
+        expect(line['reason']).toMatch(/\w/);
+      }
+    },
+  );
+
+  test('is noticed where nobody asks for anything', async () => {
+    const { service, proxy } = proxied;
+    proxy.fail('cut');
+    await eventually(() => service.logged.join('').includes('MongoDB does not answer'));
+    proxy.restore();
+    await eventually(() => service.logged.join('').includes('MongoDB answers again'));
+  });
+
+  test('and hangs meanwhile leaves /readyz to answer within a second', async () => {
+    const { service, proxy } = proxied;
+    proxy.fail('black hole');
+    const { ms, status } = await readinessOf(service.url);
+    expect(status).toBe(503);
+    expect(ms).toBeLessThan(PROBE_MS);
+    proxy.restore();
+    await eventually(async () => (await fetch(`${service.url}/readyz`)).status === 200);
+  });
+});
+
+test('a Redis that hangs leaves /readyz to answer within a second', async () => {
+  const redis = await OwnRedis.prepare();
+  await redis.start();
+  const proxy = await TcpProxy.start(redis.url);
+  const service = await startService({ redisUrl: `redis://127.0.0.1:${proxy.port}` });
+  try {
+    proxy.fail('black hole');
+    const { ms, status } = await readinessOf(service.url);
+    expect(status).toBe(200);
+    expect(ms).toBeLessThan(PROBE_MS);
+  } finally {
+    await service.close();
+    await proxy.close();
+    await redis.remove();
+  }
+});

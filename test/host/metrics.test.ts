@@ -1,0 +1,236 @@
+import { randomUUID } from 'node:crypto';
+
+import { IDENTITY } from '../../src/core/project';
+import { type Family, scrape, valueOf } from '../support/metrics';
+import { eventually } from '../support/processes';
+import { freshDatabase, startService, type TestService, type TestUser } from '../support/service';
+
+let service: TestService;
+let user: TestUser;
+
+beforeAll(async () => {
+  service = await startService({ env: { RATE_LIMIT_PLANTS_CREATE_MAX: '3' } });
+  service.app.metrics.collectProcessFigures();
+  user = await service.user();
+});
+afterAll(() => service.close());
+
+async function value(
+  name: string,
+  labels?: Record<string, string>,
+  of = service,
+): Promise<number | undefined> {
+  return valueOf(await scrape(of.url), `plantcare_${name}`, labels);
+}
+
+/** What a metric grows by while something is done. */
+async function growthOf(
+  name: string,
+  labels: Record<string, string>,
+  act: () => Promise<unknown>,
+): Promise<number> {
+  const before = (await value(name, labels)) ?? 0;
+  await act();
+  return ((await value(name, labels)) ?? 0) - before;
+}
+
+function callTool(name: string, args: object) {
+  return user.post('/api/mcp', {
+    ...{ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
+  });
+}
+
+describe('every metric', () => {
+  const UNITS = /_(seconds|bytes|total|info|ratio)$/;
+  const MISLEADING = /_(milliseconds|ms|minutes|hours|days|kb|mb|kilobytes|megabytes|percent)(_|$)/;
+  let families: Map<string, Family>;
+
+  beforeAll(async () => {
+    await user.get('/api/plants').expect(200);
+    await callTool('list_plants', {}).expect(200);
+    families = await scrape(service.url);
+  });
+
+  test('says what it is and of which type', () => {
+    const undescribed = [...families.values()].filter(
+      ({ help, type }) =>
+        !help || !['counter', 'gauge', 'histogram', 'summary'].includes(type ?? ''),
+    );
+    expect(undescribed.map(({ name }) => name)).toEqual([]);
+  });
+
+  test('has the prefix of the program or that of its process, in base units', () => {
+    const names = [...families.keys()];
+    expect(names.filter((name) => !/^(plantcare|process|nodejs)_[a-z0-9_]+$/.test(name))).toEqual(
+      [],
+    );
+    expect(names.filter((name) => MISLEADING.test(name))).toEqual([]);
+    const timed = [...families.values()].filter(({ type }) => type === 'histogram');
+    const counts = ['plantcare_write_batch_size'];
+    expect(
+      timed.map(({ name }) => name).filter((name) => !UNITS.test(name) && !counts.includes(name)),
+    ).toEqual([]);
+  });
+
+  test('ends with _total where it only grows, and nowhere else', () => {
+    const wrong = [...families.values()].filter(
+      ({ name, type }) => (type === 'counter') !== name.endsWith('_total'),
+    );
+    expect(wrong.map(({ name }) => name)).toEqual([]);
+  });
+
+  test('has few values of each label, none of which is somebody’s', async () => {
+    const text = await (await fetch(`${service.url}/metrics`)).text();
+    expect(text.includes(user.id)).toBe(false);
+    const own = [...families.values()].filter(({ name }) => name.startsWith('plantcare_'));
+    const labels = new Set(
+      own.flatMap(({ samples }) => samples.flatMap((s) => Object.keys(s.labels))),
+    );
+    const known = [
+      'operation',
+      'status',
+      'code',
+      'tool',
+      'budget',
+      'state',
+      'job_name',
+      'le',
+      'within',
+    ];
+    expect(
+      [...labels].filter((label) => ![...known, 'version', 'node_version'].includes(label)),
+    ).toEqual([]);
+  });
+});
+
+test('the metrics say which release runs', async () => {
+  const labels = { version: IDENTITY.version, node_version: process.versions.node };
+  expect(await value('build_info', labels)).toBe(1);
+});
+
+test('requests are counted and timed by operation and status', async () => {
+  const labels = { operation: 'GET /api/plants/{id}', status: '404' };
+  const act = () => user.get(`/api/plants/${randomUUID()}`).expect(404);
+  expect(await growthOf('http_request_duration_seconds_count', labels, act)).toBe(1);
+  const code = { operation: 'GET /api/plants/{id}', code: 'plant_not_found' };
+  expect(await growthOf('http_errors_total', code, act)).toBe(1);
+});
+
+test('what nobody knows is counted as one, whatever it is called', async () => {
+  const labels = { operation: 'none', status: '404' };
+  const act = async () => {
+    await service.anonymous.get(`/${randomUUID()}`).expect(404);
+    await service.anonymous.get(`/${randomUUID()}`).expect(404);
+  };
+  expect(await growthOf('http_request_duration_seconds_count', labels, act)).toBe(2);
+});
+
+test('calls of tools are counted by tool and by what became of them', async () => {
+  const good = () => callTool('list_locations', {}).expect(200);
+  expect(await growthOf('tool_calls_total', { tool: 'list_locations', code: 'ok' }, good)).toBe(1);
+  const timed = 'tool_call_duration_seconds_count';
+  expect(await growthOf(timed, { tool: 'list_locations' }, good)).toBe(1);
+  const wrong = () => callTool('create_plant', { nonsense: 1 }).expect(200);
+  const refused = { tool: 'create_plant', code: 'validation_error' };
+  expect(await growthOf('tool_calls_total', refused, wrong)).toBe(1);
+});
+
+test('refusals are counted by the budget that was spent', async () => {
+  const eager = await service.user();
+  for (let count = 0; count < 3; count += 1) await eager.plant();
+  const act = () => eager.post('/api/plants', { name: 'x' }).expect(429);
+  expect(await growthOf('rate_limited_total', { budget: 'plants' }, act)).toBe(1);
+  expect(await value('rate_limited_total', { budget: 'auth-failures' })).toBe(0);
+});
+
+test('a retry that is answered by the first answer is counted', async () => {
+  const again = await service.user();
+  const act = async () => {
+    for (let count = 0; count < 3; count += 1) {
+      await again.post('/api/plants', { name: 'x' }).set('Idempotency-Key', 'once').expect(201);
+    }
+  };
+  expect(await growthOf('idempotent_replays_total', {}, act)).toBe(2);
+});
+
+test('the answer cache counts what it has and has not, and what it takes', async () => {
+  const reader = await service.user();
+  const read = () => reader.get('/api/locations').expect(200);
+  expect(await growthOf('answer_cache_misses_total', {}, read)).toBe(1);
+  expect(await growthOf('answer_cache_hits_total', {}, read)).toBe(1);
+  expect(await value('answer_cache_bytes')).toBeGreaterThan(0);
+});
+
+test('writes are counted by how many shared a transaction', async () => {
+  const { id } = await (await service.user()).plant();
+  expect(id).toBeDefined();
+  const writer = await service.user();
+  const plant = await writer.plant();
+  const sends = async () => {
+    await Promise.all(Array.from({ length: 20 }, () => writer.event(plant.id)));
+  };
+  expect(await growthOf('write_batch_size_sum', {}, sends)).toBe(20);
+  expect(await value('write_batch_size_count')).toBeGreaterThan(0);
+  expect(await value('write_queue_depth')).toBe(0);
+  expect(await value('write_retries_total')).toBeGreaterThanOrEqual(0);
+});
+
+test('the states of MongoDB, Redis and the pool of connections are there', async () => {
+  await eventually(async () => (await value('redis_up')) === 1);
+  expect(await value('mongodb_up')).toBe(1);
+  expect(await value('mongodb_connections', { state: 'open' })).toBeGreaterThan(0);
+  expect(await value('mongodb_connections', { state: 'in_use' })).toBeGreaterThanOrEqual(0);
+  expect(await value('mongodb_connection_waiters')).toBe(0);
+});
+
+test('without Redis the calls that are counted in memory are counted', async () => {
+  const alone = await startService({ redisUrl: null });
+  try {
+    await (await alone.user()).get('/api/plants').expect(200);
+    expect(await value('rate_limit_fallbacks_total', {}, alone)).toBeGreaterThan(0);
+  } finally {
+    await alone.close();
+  }
+});
+
+test('jobs say when they were last done, and tokens that expire soon are counted', async () => {
+  const mongodbUri = freshDatabase();
+  const other = await startService({ mongodbUri, jobs: false });
+  try {
+    const day = 24 * 60 * 60;
+    for (const days of [2, 20, 200]) await other.user({ expiresInSeconds: days * day });
+    expect(await value('tokens_expiring', {}, other)).toBeUndefined();
+    const started = Date.now() / 1000;
+    other.app.startJobs();
+    await eventually(async () => (await value('tokens_expiring', {}, other)) !== undefined);
+    expect(await value('tokens_expiring', { within: '7d' }, other)).toBe(1);
+    expect(await value('tokens_expiring', { within: '30d' }, other)).toBe(2);
+    const job = { job_name: 'count of expiring tokens' };
+    await eventually(
+      async () =>
+        ((await value('job_last_success_timestamp_seconds', job, other)) ?? 0) > started - 1,
+    );
+  } finally {
+    await other.app.database.connection.dropDatabase();
+    await other.close();
+  }
+});
+
+test('METRICS_TOKEN is asked for, and nothing else is taken', async () => {
+  const token = 'a-long-enough-token';
+  const guarded = await startService({ env: { METRICS_TOKEN: token } });
+  try {
+    const ask = (header: string) => guarded.anonymous.get('/metrics').set('Authorization', header);
+    const bare = await guarded.anonymous.get('/metrics').expect(401);
+    expect(bare.get('WWW-Authenticate')).toBe('Bearer');
+    expect(bare.body).toMatchObject({ code: 'unauthorized' });
+    await ask(`Bearer ${token}x`).expect(401);
+    await ask(`Basic ${token}`).expect(401);
+    await guarded.anonymous.get(`/metrics?token=${token}`).expect(401);
+    const { text } = await ask(`Bearer ${token}`).expect(200);
+    expect(text).toMatch(/^plantcare_build_info/m);
+    expect(guarded.logged.join('').includes(token)).toBe(false);
+  } finally {
+    await guarded.close();
+  }
+});
