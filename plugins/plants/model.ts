@@ -4,6 +4,8 @@ import { plant } from './schema';
 export const plantModel = resourceModel('Plant', 'plants', plant, [
   // The list, in its order.
   { userId: 1, createdAt: 1, _id: 1 },
-  // The distinct locations.
-  { userId: 1, location: 1 },
+  // The distinct locations; the plants of one, in the order of the list.
+  { userId: 1, location: 1, createdAt: 1, _id: 1 },
+  // The plants whose primary photo is deleted.
+  { userId: 1, primaryPhotoId: 1 },
 ]);

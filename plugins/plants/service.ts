@@ -1,6 +1,7 @@
 import type { ClientSession } from 'mongoose';
 
 import { idText, newId, toStoredId } from '../../src/core/ids';
+import { containing } from '../../src/core/text';
 import type { AccountScope } from '../../src/data/models';
 import { LIST_ORDER, Resource } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
@@ -13,8 +14,11 @@ import {
   type CreatePlant,
   type LastCare,
   plant,
+  plantSummary,
   type PlantDocument,
+  type PlantListQuery,
   type PlantView,
+  type SummaryView,
   type UpdatePlant,
 } from './schema';
 
@@ -28,6 +32,10 @@ export interface PlantSummary extends LastCare {
 
 const QUOTA = 'plants';
 
+const SUMMARY_PROJECTION = Object.fromEntries(
+  Object.keys(plantSummary.paths).map((path) => [path, 1 as const]),
+);
+
 export class PlantService {
   readonly photos = new PrimaryPhotos();
   readonly #records;
@@ -38,10 +46,21 @@ export class PlantService {
     this.#plants = new Resource(plant, this.#records, plantNotFound);
   }
 
-  /** All plants of an account, by `createdAt`, then `id`. */
-  async *list(userId: string): AsyncGenerator<PlantView[]> {
-    for await (const batch of this.#records.batches({ userId }, {}, { sort: LIST_ORDER })) {
-      yield this.#present({ userId }, batch);
+  /** Plants of an account, by `createdAt`, then `id`. */
+  async *list(
+    userId: string,
+    { location, q, view }: PlantListQuery,
+  ): AsyncGenerator<(PlantView | SummaryView)[]> {
+    const isWanted = q === undefined ? () => true : containing(q);
+    const found = this.#records.batches({ userId }, location === undefined ? {} : { location }, {
+      sort: LIST_ORDER,
+      ...(view === 'summary' ? { projection: SUMMARY_PROJECTION } : {}),
+    });
+    for await (const batch of found) {
+      const wanted = batch.filter(({ name, species }) => isWanted(name) || isWanted(species ?? ''));
+      yield view === 'summary'
+        ? wanted.map((each) => plantSummary.toView(each))
+        : await this.#present({ userId }, wanted);
     }
   }
 

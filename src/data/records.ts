@@ -10,6 +10,8 @@ interface FindOptions {
   sort?: Readonly<Record<string, 1 | -1>>;
   limit?: number;
   projection?: Readonly<Record<string, 1>>;
+  /** The index to use, where MongoDB might choose one that costs more. */
+  hint?: Readonly<Record<string, 1 | -1>>;
 }
 
 /** Records of a batch: enough for most lists, and few megabytes of the largest records. */
@@ -34,13 +36,14 @@ export class Records<T extends object, Scope extends SharedScope> {
   async find(
     scope: Scope,
     filter: Filter<T> = {},
-    { sort = {}, limit = 0, projection }: FindOptions = {},
+    { sort = {}, limit = 0, projection, hint }: FindOptions = {},
   ): Promise<T[]> {
     const found = await this.#collection
       .find(scoped(scope, filter), {
         ...sessionOf(scope),
         promoteBuffers: true,
         ...(projection ? { projection } : {}),
+        ...(hint ? { hint: { ...hint } } : {}),
       })
       .sort({ ...sort })
       .limit(limit)
@@ -53,11 +56,17 @@ export class Records<T extends object, Scope extends SharedScope> {
   async *batches(
     scope: Scope,
     filter: Filter<T>,
-    { sort = {} }: Pick<FindOptions, 'sort'> = {},
+    { sort = {}, limit = 0, projection, hint }: FindOptions = {},
   ): AsyncGenerator<T[]> {
     const found = this.#collection
-      .find(scoped(scope, filter), { ...sessionOf(scope), promoteBuffers: true })
+      .find(scoped(scope, filter), {
+        ...sessionOf(scope),
+        promoteBuffers: true,
+        ...(projection ? { projection } : {}),
+        ...(hint ? { hint: { ...hint } } : {}),
+      })
       .sort({ ...sort })
+      .limit(limit)
       .batchSize(BATCH);
     try {
       // As in `find`.
@@ -70,7 +79,7 @@ export class Records<T extends object, Scope extends SharedScope> {
   async findOne(
     scope: Scope,
     filter: Filter<T>,
-    { sort, projection }: Omit<FindOptions, 'limit'> = {},
+    { sort, projection }: Pick<FindOptions, 'sort' | 'projection'> = {},
   ): Promise<T | undefined> {
     const found = await this.#collection.findOne(scoped(scope, filter), {
       ...sessionOf(scope),

@@ -42,7 +42,11 @@ export class OutputSchemas {
       if (!this.#describedBy.has(key)) this.#describedBy.set(key, tool);
       return;
     }
-    for (const part of [schema['items'], ...Object.values(propertiesOf(schema) ?? {})]) {
+    for (const part of [
+      schema['items'],
+      ...choicesOf(schema),
+      ...Object.values(propertiesOf(schema) ?? {}),
+    ]) {
       if (isRecord(part)) this.#register(part, tool);
     }
   }
@@ -62,6 +66,8 @@ export class OutputSchemas {
       if (!OMITTED.has(key)) result[key] = value;
     }
     const { items } = schema;
+    const choices = choicesOf(schema);
+    if (choices.length > 0) result['anyOf'] = choices.map((each) => this.#compact(each, tool));
     if (isRecord(items)) result['items'] = this.#compact(items, tool);
     const properties = propertiesOf(schema);
     if (properties) {
@@ -74,6 +80,10 @@ export class OutputSchemas {
     }
     return result;
   }
+}
+
+function choicesOf({ anyOf }: JsonSchema): JsonSchema[] {
+  return Array.isArray(anyOf) ? anyOf.filter((each) => isRecord(each)) : [];
 }
 
 /** A resource, unlike other objects, has an id. */
