@@ -4,6 +4,7 @@ import { BoundedMap } from '../../src/core/bounded-map';
 import type { Account, Identity, Principal, Tier, Usage } from '../../src/core/identity';
 import { asUuid, idText, newId, toStoredId } from '../../src/core/ids';
 import { HOUR_MS } from '../../src/core/time';
+import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import { accountChanged } from './domain-events';
 import { accountModel, type AccountDocument, tokenModel, type TokenDocument } from './model';
@@ -27,6 +28,11 @@ export interface NewToken {
   scopes: string[];
   name: string;
   expiresInSeconds: number;
+}
+
+interface AccountChanges {
+  tier?: Tier | undefined;
+  timezone?: string | undefined;
 }
 
 /** Good tokens of which a process keeps in mind what they are. */
@@ -64,7 +70,12 @@ export class AccountService implements Identity {
     }
     this.#known.set(hash, known);
     this.#recordUse(known, now);
-    return { account: asAccount(account), scopes: new Set(known.scopes) };
+    const { _id, name, scopes, expiresAt } = known;
+    return {
+      account: asAccount(account),
+      scopes: new Set(scopes),
+      token: { id: idText(_id), name, scopes, expiresAt },
+    };
   }
 
   async open(session: ClientSession, userId: string, added: Usage): Promise<Account> {
@@ -136,27 +147,27 @@ export class AccountService implements Identity {
   }
 
   /** Changes an account, and emits it. */
-  changeAccount(
-    userId: string,
-    changes: { tier?: Tier | undefined; timezone?: string | undefined },
-  ): Promise<Account> {
-    return this.#host.transact(userId, async (tx) => {
-      const before = { ...tx.account };
-      const after = {
-        ...before,
-        tier: changes.tier ?? before.tier,
-        timezone: changes.timezone ?? before.timezone,
-      };
-      await this.#accounts.updateOne(
-        { session: tx.session },
-        { _id: userId },
-        { $set: { tier: after.tier, timezone: after.timezone, updatedAt: tx.now } },
-      );
-      // Writes that share this transaction come after the change.
-      Object.assign(tx.account, { tier: after.tier, timezone: after.timezone });
-      await tx.emit(accountChanged, { before, after });
-      return after;
-    });
+  changeAccount(userId: string, changes: AccountChanges): Promise<Account> {
+    return this.#host.transact(userId, (tx) => this.change(tx, changes));
+  }
+
+  /** Changes the account of `tx`, and emits it. */
+  async change(tx: Transaction, changes: AccountChanges): Promise<Account> {
+    const before = { ...tx.account };
+    const after = {
+      ...before,
+      tier: changes.tier ?? before.tier,
+      timezone: changes.timezone ?? before.timezone,
+    };
+    await this.#accounts.updateOne(
+      { session: tx.session },
+      { _id: tx.userId },
+      { $set: { tier: after.tier, timezone: after.timezone, updatedAt: tx.now } },
+    );
+    // Writes that share this transaction come after the change.
+    Object.assign(tx.account, { tier: after.tier, timezone: after.timezone });
+    await tx.emit(accountChanged, { before, after });
+    return after;
   }
 
   async account(userId: string): Promise<Account | undefined> {
@@ -223,6 +234,7 @@ export type Accounts = Pick<
   AccountService,
   | 'account'
   | 'accounts'
+  | 'change'
   | 'changeAccount'
   | 'createToken'
   | 'ensureAccount'

@@ -11,9 +11,3 @@ export const eventLimitReached = featureNotAvailable.at(
   'You have logged as many events as your tier allows, deleted ones included.',
   'No call helps: deleted events count as well. The person needs another tier.',
 );
-export const invalidCursor = new ErrorCode(
-  'invalid_cursor',
-  400,
-  'The cursor is not one that this list gave; start again without it.',
-  'Call list_events without cursor.',
-);

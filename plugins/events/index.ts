@@ -7,12 +7,13 @@ import { plantDeleted } from '../plants/domain-events';
 import { lastCare } from './derived/last-care';
 import { PlantDeletions } from './derived/plant-deletions';
 import { careChanged } from './domain-events';
-import { eventLimitReached, eventNotFound, invalidCursor } from './errors';
+import { eventLimitReached, eventNotFound } from './errors';
 import { EventPages } from './list/pages';
 import { deletedPlantModel, eventModel } from './model';
 import { routes } from './routes';
 import { EventService } from './service';
 
+export { monthlyView } from './features';
 export {
   type CareEntry,
   createEvent,
@@ -47,7 +48,7 @@ export default definePlugin<{ events: Events; deletions: Deletions }>({
   requires: ['photos', 'plants'],
   scopes: { 'events:write': 'Log, change and delete care events' },
   quotas: { events: { limits: { free: freeEvents, pro: proEvents }, error: eventLimitReached } },
-  errors: [eventNotFound, invalidCursor],
+  errors: [eventNotFound],
   emits: [careChanged],
   models: [eventModel, deletedPlantModel],
   instructions:

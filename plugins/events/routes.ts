@@ -1,7 +1,9 @@
+import { invalidCursor } from '../../src/core/errors';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { unknownPhoto } from '../photos';
 import { plantNotFound } from '../plants';
-import { eventLimitReached, eventNotFound, invalidCursor } from './errors';
+import { eventLimitReached, eventNotFound } from './errors';
+import { monthlyView } from './features';
 import type { EventPages } from './list/pages';
 import {
   createEvent,
@@ -57,11 +59,7 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
       path: '/api/plants/{id}/events/month',
       summary: "List a plant's events between two moments",
       access: { scope: 'plants:read' },
-      feature: {
-        name: 'monthly view',
-        tiers: ['pro'],
-        remedy: 'Call list_events instead, and go on to its next pages as far as needed.',
-      },
+      feature: monthlyView,
       params: { id: plantNotFound },
       query: monthQuery,
       response: { schema: eventArray, description: 'The events, newest first' },

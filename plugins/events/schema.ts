@@ -5,11 +5,11 @@ import type { StoredId } from '../../src/core/ids';
 import type { CreateBody, Document, PatchBody, View } from '../../src/fields/field';
 import {
   integer,
-  nullable,
   oneOf as oneOfSchema,
   timestamp as timestampSchema,
   withKeys,
 } from '../../src/fields/joi';
+import { type Page, page, type PageQuery, pageQuery } from '../../src/fields/page';
 import { defineRecord } from '../../src/fields/record';
 import {
   identified,
@@ -93,30 +93,11 @@ export const eventView = withKeys<EventView>(event.view, {
 
 export const events = Joi.array().items(eventView);
 
-export interface EventListQuery {
-  limit: number;
-  cursor?: string;
-}
+export const eventListQuery = Joi.object<PageQuery, true>(pageQuery('Events'));
 
-export const eventListQuery = Joi.object<EventListQuery, true>({
-  limit: integer(1, 100).default(15).description('Events a page'),
-  cursor: Joi.string()
-    .allow('')
-    .description('nextCursor of the page before, as it came; good for the list of this plant only'),
-});
+export type EventList = Page<EventView>;
 
-export interface EventList {
-  items: EventView[];
-  hasMore: boolean;
-  nextCursor: string | null;
-}
-
-/** A page of events (docs/specification.md, 2.10). */
-export const eventList = Joi.object<EventList, true>({
-  items: events.required(),
-  hasMore: Joi.boolean().required(),
-  nextCursor: nullable(Joi.string()).required().description('Opaque; null where there are no more'),
-});
+export const eventList = page<EventView>(eventView);
 
 export interface MonthQuery {
   monthStart: number;

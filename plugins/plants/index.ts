@@ -20,6 +20,7 @@ export type Plants = Pick<
   | 'owners'
   | 'photos'
   | 'recordCare'
+  | 'removePrimaryPhoto'
   | 'requireOwn'
   | 'setLastCare'
   | 'summaries'

@@ -139,6 +139,15 @@ export class PlantService {
     await this.#records.updateOne(tx, { _id: toStoredId(id) }, { $set: care });
   }
 
+  /** Leaves plants without a primary photo that had this one. */
+  async removePrimaryPhoto(tx: Transaction, photoId: string): Promise<void> {
+    await this.#records.updateMany(
+      tx,
+      { primaryPhotoId: toStoredId(photoId) },
+      { $set: { primaryPhotoId: null } },
+    );
+  }
+
   /** Whose plants with these ids are, by the ids of those that there are. */
   async owners(ids: readonly string[]): Promise<Map<string, string>> {
     const found = await this.#records.findAcrossAccounts('ids in seeds may be those of others', {

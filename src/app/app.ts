@@ -234,6 +234,7 @@ export class App {
       transact: (userId, work) => this.unitOfWork.run(userId, work),
       snapshot: <T>(read: (session: ClientSession) => Promise<T>) => this.database.snapshot(read),
       quotaLeft: (account, quota) => Math.max(0, this.#quotas.left(account, quota)),
+      quotaLimit: (tier, quota) => this.#quotas.limit(tier, quota),
       rebuildDerived: async (tx) => {
         await rebuildAll(this.derived, tx);
       },

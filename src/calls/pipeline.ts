@@ -108,7 +108,7 @@ export class CallPipeline {
     operation: Operation,
     account: Account,
     input: ValidInput,
-    { ifNoneMatch = '', log }: Call,
+    { ifNoneMatch = '', log, principal }: Call,
     key: AnswerKey | undefined,
   ): Promise<CallResult> {
     const { answers, availability } = this.#dependencies;
@@ -117,6 +117,7 @@ export class CallPipeline {
       ...input,
       log,
       account,
+      token: principal?.token,
       scope: { userId: account.id },
       now: new Date(),
       validUntil: (moment: Date) => {
@@ -124,6 +125,7 @@ export class CallPipeline {
       },
     };
     const value = await availability.read(() => this.#handle(operation, call));
+    if (operation.notConditional !== undefined) return { value };
     let text: string;
     if (isAsyncIterable(value)) {
       const etag = key && validUntil === Infinity ? revisionEtag(key) : undefined;
@@ -146,9 +148,9 @@ export class CallPipeline {
     operation: Operation,
     tx: Transaction,
     input: ValidInput,
-    { ifMatch, log }: Call,
+    { ifMatch, log, principal }: Call,
   ): Promise<unknown> {
-    const call = { ...input, log, tx, now: tx.now };
+    const call = { ...input, log, tx, token: principal?.token, now: tx.now };
     if (operation.state && ifMatch !== undefined) {
       const read = { ...call, account: tx.account, scope: tx, validUntil: () => undefined };
       // As in `#handle`: it is the handler of this operation's own plugin.
