@@ -4,10 +4,12 @@ import { definePlugin } from '../../src/plugins/plugin';
 import photosPlugin from '../photos';
 import plantsPlugin from '../plants';
 import { plantDeleted } from '../plants/domain-events';
+import { BulkEvents } from './bulk';
 import { lastCare } from './derived/last-care';
 import { PlantDeletions } from './derived/plant-deletions';
 import { careChanged } from './domain-events';
 import { eventLimitReached, eventNotFound } from './errors';
+import { EventFeed } from './list/feed';
 import { EventPages } from './list/pages';
 import { deletedPlantModel, eventModel } from './model';
 import { routes } from './routes';
@@ -60,7 +62,13 @@ export default definePlugin<{ events: Events; deletions: Deletions }>({
     const deletions = new PlantDeletions(host, events);
     return {
       exports: { events, deletions },
-      operations: () => routes(events, new EventPages(host, plants, photos)),
+      operations: () =>
+        routes({
+          events,
+          bulk: new BulkEvents(host, plants, photos),
+          pages: new EventPages(host, plants, photos),
+          feed: new EventFeed(host, plants, photos),
+        }),
       listeners: [on(plantDeleted, (tx, { plantId }) => deletions.record(tx, plantId))],
       counts: { events: (tx) => events.count(tx) },
       derived: [lastCare(plants, events)],

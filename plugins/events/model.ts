@@ -4,6 +4,18 @@ import type { StoredId } from '../../src/core/ids';
 import { accountModel } from '../../src/data/models';
 import { event, type EventDocument } from './schema';
 
+/** Indexes of the events that are not deleted. */
+export const LIVE_INDEXES = {
+  // A plant's page, month and latest event; the events of some plants.
+  plant: { userId: 1, plantId: 1, occurredAt: -1, _id: 1 },
+  // A plant's latest watering; its first and last growth; events of some plants and a type.
+  plantType: { userId: 1, plantId: 1, type: 1, occurredAt: -1, _id: 1 },
+  // Events of all plants; those of plants that are gone are passed over without being read.
+  all: { userId: 1, occurredAt: -1, _id: 1, plantId: 1 },
+  // Events of all plants and a type.
+  type: { userId: 1, type: 1, occurredAt: -1, _id: 1, plantId: 1 },
+} as const;
+
 const LIVE = { partialFilterExpression: { deletedAt: null } };
 
 export const eventModel = accountModel<EventDocument>(
@@ -16,10 +28,10 @@ export const eventModel = accountModel<EventDocument>(
     },
     { collection: 'events', versionKey: false },
   )
-    // A plant's page, month and latest event.
-    .index({ userId: 1, plantId: 1, occurredAt: -1, _id: 1 }, LIVE)
-    // A plant's latest watering; its first and last growth.
-    .index({ userId: 1, plantId: 1, type: 1, occurredAt: -1 }, LIVE)
+    .index(LIVE_INDEXES.plant, LIVE)
+    .index(LIVE_INDEXES.plantType, LIVE)
+    .index(LIVE_INDEXES.all, LIVE)
+    .index(LIVE_INDEXES.type, LIVE)
     // How many events an account has, deleted ones included.
     .index({ userId: 1 }),
 );

@@ -16,6 +16,7 @@ export type Plants = Pick<
   PlantService,
   | 'create'
   | 'exists'
+  | 'idsInOrder'
   | 'insertBulk'
   | 'owners'
   | 'photos'

@@ -126,17 +126,45 @@ export class PlantService {
   }
 
   /**
-   * Records the moments of an event: only a later one than those known moves anything.
-   *
-   * @returns whether there is such a plant
+   * The ids of the plants that there are, in the order of the list: of all, of those at a location,
+   * or of those among `ids`.
    */
-  recordCare(tx: Transaction, id: string, care: Partial<LastCare>): Promise<boolean> {
-    return this.#records.updateOne(tx, { _id: toStoredId(id) }, { $max: care });
+  async idsInOrder(
+    scope: AccountScope,
+    { ids, location }: { ids?: readonly string[]; location?: string | undefined },
+  ): Promise<string[]> {
+    const filter = location === undefined ? {} : { location };
+    const projection = { createdAt: 1 } as const;
+    if (!ids) {
+      const found = await this.#records.find(scope, filter, { projection, sort: LIST_ORDER });
+      return found.map(({ _id }) => idText(_id));
+    }
+    const named = { ...filter, _id: { $in: ids.map(toStoredId) } };
+    const found = await this.#records.find(scope, named, { projection });
+    return found
+      .map(({ _id, createdAt }) => ({ id: idText(_id), at: createdAt.getTime() }))
+      .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
+      .map(({ id }) => id);
   }
 
-  /** Sets when a plant was last cared for, whatever was known before. */
-  async setLastCare(tx: Transaction, id: string, care: LastCare): Promise<void> {
-    await this.#records.updateOne(tx, { _id: toStoredId(id) }, { $set: care });
+  /**
+   * Records the moments of an event: only a later one than those known moves anything.
+   *
+   * @returns how many of the plants there are
+   */
+  recordCare(tx: Transaction, ids: readonly string[], care: Partial<LastCare>): Promise<number> {
+    return this.#records.updateMany(tx, { _id: { $in: ids.map(toStoredId) } }, { $max: care });
+  }
+
+  /** Sets when plants were last cared for, whatever was known before. */
+  async setLastCare(
+    tx: Transaction,
+    plants: readonly { id: string; care: Partial<LastCare> }[],
+  ): Promise<void> {
+    await this.#records.updateEach(
+      tx,
+      plants.map(({ id, care }) => ({ filter: { _id: toStoredId(id) }, update: { $set: care } })),
+    );
   }
 
   /** Leaves plants without a primary photo that had this one. */

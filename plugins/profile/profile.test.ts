@@ -77,8 +77,8 @@ test('with the time zone all days are counted anew', async () => {
   await water(user, id, ['2026-03-14T23:30:00Z']);
   const days = async () => (await insightsOf(user)).careActivityByDay.map(({ date }) => date);
   expect(await days()).toEqual(['2026-03-14']);
-  const { body } = await user.patch('/api/account', { timezone: 'Asia/Kathmandu' }).expect(200);
-  expect(body).toMatchObject({ timezone: 'Asia/Kathmandu', today: '2026-03-15' });
+  const moved = await user.patch('/api/account', { timezone: 'Asia/Kathmandu' }).expect(200);
+  expect(moved.body).toMatchObject({ timezone: 'Asia/Kathmandu', today: '2026-03-15' });
   expect(await days()).toEqual(['2026-03-15']);
   await user.patch('/api/account', { timezone: 'America/St_Johns' }).expect(200);
   expect(await days()).toEqual(['2026-03-14']);
@@ -86,8 +86,8 @@ test('with the time zone all days are counted anew', async () => {
 
 test('a zone is stored as it is usually written', async () => {
   const user = await service.user();
-  const { body } = await user.patch('/api/account', { timezone: 'europe/paris' }).expect(200);
-  expect(body).toMatchObject({ timezone: 'Europe/Paris' });
+  const moved = await user.patch('/api/account', { timezone: 'europe/paris' }).expect(200);
+  expect(moved.body).toMatchObject({ timezone: 'Europe/Paris' });
 });
 
 test.each([

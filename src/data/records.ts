@@ -10,8 +10,16 @@ interface FindOptions {
   sort?: Readonly<Record<string, 1 | -1>>;
   limit?: number;
   projection?: Readonly<Record<string, 1>>;
+  /** How many records of `batches` are held at once; few unless given. */
+  batchSize?: number;
   /** The index to use, where MongoDB might choose one that costs more. */
   hint?: Readonly<Record<string, 1 | -1>>;
+}
+
+/** An update of the record that a filter finds. */
+export interface OneUpdate<T> {
+  filter: Filter<T>;
+  update: Update<T>;
 }
 
 /** Records of a batch: enough for most lists, and few megabytes of the largest records. */
@@ -56,7 +64,7 @@ export class Records<T extends object, Scope extends SharedScope> {
   async *batches(
     scope: Scope,
     filter: Filter<T>,
-    { sort = {}, limit = 0, projection, hint }: FindOptions = {},
+    { sort = {}, limit = 0, projection, batchSize = BATCH, hint }: FindOptions = {},
   ): AsyncGenerator<T[]> {
     const found = this.#collection
       .find(scoped(scope, filter), {
@@ -67,7 +75,7 @@ export class Records<T extends object, Scope extends SharedScope> {
       })
       .sort({ ...sort })
       .limit(limit)
-      .batchSize(BATCH);
+      .batchSize(batchSize);
     try {
       // As in `find`.
       while (await found.hasNext()) yield found.readBufferedDocuments() as T[];
@@ -163,8 +171,14 @@ export class Records<T extends object, Scope extends SharedScope> {
     return (found ?? undefined) as T | undefined;
   }
 
-  async updateMany(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<void> {
-    await this.#collection.updateMany(scoped(scope, filter), update, sessionOf(scope));
+  /** Answers how many records matched. */
+  async updateMany(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<number> {
+    const { matchedCount } = await this.#collection.updateMany(
+      scoped(scope, filter),
+      update,
+      sessionOf(scope),
+    );
+    return matchedCount;
   }
 
   /** Answers whether a record matched. */
@@ -181,14 +195,24 @@ export class Records<T extends object, Scope extends SharedScope> {
   }
 
   /** Applies many upserts in one command. */
-  async upsertMany(
+  async upsertMany(scope: Scope, upserts: readonly OneUpdate<T>[]): Promise<void> {
+    await this.#updateEach(scope, upserts, { upsert: true });
+  }
+
+  /** Applies many updates, of a record each, in one command. */
+  async updateEach(scope: Scope, updates: readonly OneUpdate<T>[]): Promise<void> {
+    await this.#updateEach(scope, updates, { upsert: false });
+  }
+
+  async #updateEach(
     scope: Scope,
-    upserts: readonly { filter: Filter<T>; update: Update<T> }[],
+    updates: readonly OneUpdate<T>[],
+    { upsert }: { upsert: boolean },
   ): Promise<void> {
-    if (upserts.length === 0) return;
+    if (updates.length === 0) return;
     await this.#collection.bulkWrite(
-      upserts.map(({ filter, update }) => ({
-        updateOne: { filter: scoped(scope, filter), update, upsert: true },
+      updates.map(({ filter, update }) => ({
+        updateOne: { filter: scoped(scope, filter), update, upsert },
       })),
       sessionOf(scope),
     );

@@ -16,6 +16,7 @@ const MESSAGES = {
   'text.nul': '{{#label}} must not contain a NUL character',
   'text.surrogate': '{{#label}} must be well-formed Unicode',
   'id.uuid': '{{#label}} must be a UUID',
+  'range.order': '{{#label}} must not be before {{#start}}',
   'day.calendar': '{{#label}} must be a calendar day, such as 2026-03-01',
   'timezone.iana': '{{#label}} must be an IANA time zone, such as Europe/Paris or UTC',
   'timestamp.rfc3339':
@@ -122,6 +123,19 @@ export function instant(): Joi.DateSchema {
 export function nullable<S extends Joi.Schema>(schema: S): S {
   // Joi types `allow` of every schema as returning its own kind, but not generically.
   return schema.allow(null) as S;
+}
+
+/** The end of a range that another field begins: not before it, where that is given. */
+export function notBefore<S extends Joi.Schema>(start: string, schema: S): S {
+  const ordered = schema.custom((end: string | Date, helpers) => {
+    // The object around the field, whose earlier fields are checked.
+    const [{ [start]: begin }] = helpers.state.ancestors as [
+      Record<string, string | Date | undefined>,
+    ];
+    const isOrdered = begin === undefined || typeof begin !== typeof end || begin <= end;
+    return isOrdered ? end : helpers.error('range.order', { start });
+  });
+  return ordered as S; // As in `nullable`.
 }
 
 /** An object schema with more keys, or others; the caller says of which type it then is. */

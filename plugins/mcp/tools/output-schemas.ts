@@ -9,7 +9,7 @@ export type OutputSchema = JsonSchema & { type: 'object' };
 const OMITTED = new Set(['description', 'minLength', 'maxLength', 'minimum', 'maximum']);
 
 /**
- * The output schemas of tools. A resource is described in full by the first tool that reads it;
+ * The output schemas of tools. A resource, or a whole answer, is described in full by the first tool that reads it;
  * other tools that answer it, by itself or within another, refer to that one. Without this most of
  * a list of tools would be repetition.
  */
@@ -20,7 +20,10 @@ export class OutputSchemas {
   constructor(operations: readonly Operation[]) {
     for (const { method, tool, response } of operations) {
       if (method === 'GET' && 'name' in tool) {
-        this.#register(jsonSchemaOf(response.schema, 'output'), tool.name);
+        const schema = jsonSchemaOf(response.schema, 'output');
+        this.#register(schema, tool.name);
+        const key = JSON.stringify(schema);
+        if (!this.#describedBy.has(key)) this.#describedBy.set(key, tool.name);
       }
     }
   }
@@ -52,8 +55,10 @@ export class OutputSchemas {
   }
 
   #compact(schema: JsonSchema, tool: string): JsonSchema {
-    const other = isResource(schema) ? this.#describedBy.get(JSON.stringify(schema)) : undefined;
+    const other = this.#describedBy.get(JSON.stringify(schema));
     if (other !== undefined && other !== tool) {
+      if (!isResource(schema))
+        return { type: schema['type'] ?? 'object', description: `As in ${other}` };
       return {
         type: schema['type'] ?? 'object',
         description: `As in ${other}`,
