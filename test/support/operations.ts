@@ -59,6 +59,14 @@ interface Described {
 
 const fields = new WeakMap<Joi.ObjectSchema, readonly Field[]>();
 
+/** Names of fields of which exactly one must be given; the first of them stands in samples. */
+function alternativesOf(schema: Joi.ObjectSchema | undefined): readonly string[] {
+  const { dependencies = [] } = (schema?.describe() ?? {}) as {
+    dependencies?: { rel: string; peers: string[] }[];
+  };
+  return dependencies.find(({ rel }) => rel === 'xor')?.peers ?? [];
+}
+
 export function fieldsOf(schema: Joi.ObjectSchema | undefined): readonly Field[] {
   if (!schema) return [];
   const known = fields.get(schema);
@@ -169,10 +177,13 @@ function requestOf(
   includes: (field: Field) => boolean,
 ): SampleRequest {
   const { method, params = {} } = operation;
+  const [chosen, ...others] = alternativesOf(operation.body);
+  const isIncluded = (field: Field): boolean =>
+    field.name === chosen || (!others.includes(field.name) && includes(field));
   const samples = (fields: readonly Field[]): Record<string, unknown> =>
     Object.fromEntries(fields.map((field) => [field.name, sampleOf(operation, field, ids)]));
   const query = samples(fieldsOf(operation.query).filter(({ required }) => required));
-  const body = operation.body && samples(fieldsOf(operation.body).filter(includes));
+  const body = operation.body && samples(fieldsOf(operation.body).filter(isIncluded));
   const search = Object.entries(query).map(
     ([name, value]) => `${name}=${encodeURIComponent(String(value))}`,
   );
