@@ -27,8 +27,8 @@ interface Head<T> {
 }
 
 async function headOf<T>(stream: AsyncGenerator<T>): Promise<Head<T> | undefined> {
-  const { done, value } = await stream.next();
-  return done === true ? undefined : { record: value, stream };
+  const next = await stream.next();
+  return next.done === true ? undefined : { record: next.value, stream };
 }
 
 async function* recordsOf<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T> {

@@ -84,6 +84,7 @@ function* casesOf(tool: Tool, operation: Operation, accepts: ValidateFunction): 
   const values = valuesOf(tool, operation);
   for (const [name] of values) yield [without(given, name)];
   if (operation.query) {
+    yield [{ ...given, colour: 'green' }, ['colour']];
     for (const [name, each] of values) {
       for (const value of each) yield [{ ...given, [name]: value }];
     }

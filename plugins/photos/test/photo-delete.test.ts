@@ -37,8 +37,8 @@ test('its events stay, without it, and so do its plants', async () => {
   expect(listOf(await user.get('/api/plants'))).toEqual([shown]);
   const { items } = await eventPage(user, plant.id);
   expect(items).toEqual([{ ...event, photos: [other] }]);
-  const { body } = await user.patch(`/api/events/${event.id}`, { text: 'x' }).expect(200);
-  expect(body).toMatchObject({ photos: [other] });
+  const changed = await user.patch(`/api/events/${event.id}`, { text: 'x' }).expect(200);
+  expect(changed.body).toMatchObject({ photos: [other] });
 });
 
 test('a deleted photo can be given to nothing any more', async () => {
