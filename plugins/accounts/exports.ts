@@ -5,7 +5,7 @@ import type { TokenService } from './tokens';
 /** What other plugins and commands may do with accounts, their tokens and all of their data. */
 export type Accounts = Pick<
   AccountService,
-  'account' | 'accounts' | 'changeAccount' | 'ensureAccount'
+  'account' | 'accounts' | 'change' | 'changeAccount' | 'ensureAccount'
 > &
   Pick<TokenService, 'createToken' | 'pruneTokens' | 'revokeToken' | 'rotateToken' | 'tokens'> &
   Pick<PersonalData, 'counts' | 'deleteUser' | 'exportUser'>;
@@ -18,6 +18,7 @@ export function exportsOf(
   return {
     account: (userId) => accounts.account(userId),
     accounts: () => accounts.accounts(),
+    change: (tx, changes) => accounts.change(tx, changes),
     changeAccount: (userId, changes) => accounts.changeAccount(userId, changes),
     ensureAccount: (...account) => accounts.ensureAccount(...account),
     createToken: (wanted) => tokens.createToken(wanted),

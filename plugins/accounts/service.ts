@@ -13,6 +13,7 @@ import type {
 import { asUuid, idText, type StoredId } from '../../src/core/ids';
 import { HOUR_MS } from '../../src/core/time';
 import type { Act, Acting } from '../../src/data/audit/entry';
+import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import { accountChanged } from './domain-events';
 import {
@@ -23,6 +24,11 @@ import {
   type TokenDocument,
 } from './model';
 import { hashOf, isWellFormedToken } from './token';
+
+interface AccountChanges {
+  tier?: Tier | undefined;
+  timezone?: string | undefined;
+}
 
 /** Good tokens of which a process keeps in mind what they are. */
 const MAX_KNOWN = 10_000;
@@ -69,8 +75,12 @@ export class AccountService implements Identity {
     }
     if (!isCurrent) this.#known.set(hash, { token: current, version });
     this.#recordUse(current, now, source);
-    const { _id, scopes } = current;
-    return { account: asAccount(account), scopes: new Set(scopes), token: { id: idText(_id) } };
+    const { _id, name, scopes, expiresAt } = current;
+    return {
+      account: asAccount(account),
+      scopes: new Set(scopes),
+      token: { id: idText(_id), name, scopes, expiresAt },
+    };
   }
 
   async open(session: ClientSession, userId: string, added: Usage): Promise<Account> {
@@ -106,31 +116,31 @@ export class AccountService implements Identity {
   }
 
   /** Changes an account, and emits it. */
-  changeAccount(
-    userId: string,
-    changes: { tier?: Tier | undefined; timezone?: string | undefined },
-  ): Promise<Account> {
-    return this.#host.transact(userId, async (tx) => {
-      const before = { ...tx.account };
-      const after = {
-        ...before,
-        tier: changes.tier ?? before.tier,
-        timezone: changes.timezone ?? before.timezone,
-      };
-      await this.#accounts.updateOne(
-        { session: tx.session },
-        { _id: userId },
-        { $set: { tier: after.tier, timezone: after.timezone, updatedAt: tx.now } },
-      );
-      // Writes that share this transaction come after the change.
-      Object.assign(tx.account, { tier: after.tier, timezone: after.timezone });
-      const changed = changesBetween(before, after);
-      if (Object.keys(changed).length > 0) {
-        tx.audit({ action: 'account.changed', target: targetOf(userId), changes: changed });
-      }
-      await tx.emit(accountChanged, { before, after });
-      return after;
-    });
+  changeAccount(userId: string, changes: AccountChanges): Promise<Account> {
+    return this.#host.transact(userId, (tx) => this.change(tx, changes));
+  }
+
+  /** Changes the account of `tx`, and emits it. */
+  async change(tx: Transaction, changes: AccountChanges): Promise<Account> {
+    const before = { ...tx.account };
+    const after = {
+      ...before,
+      tier: changes.tier ?? before.tier,
+      timezone: changes.timezone ?? before.timezone,
+    };
+    await this.#accounts.updateOne(
+      { session: tx.session },
+      { _id: tx.userId },
+      { $set: { tier: after.tier, timezone: after.timezone, updatedAt: tx.now } },
+    );
+    // Writes that share this transaction come after the change.
+    Object.assign(tx.account, { tier: after.tier, timezone: after.timezone });
+    const changed = changesBetween(before, after);
+    if (Object.keys(changed).length > 0) {
+      tx.audit({ action: 'account.changed', target: targetOf(tx.userId), changes: changed });
+    }
+    await tx.emit(accountChanged, { before, after });
+    return after;
   }
 
   async account(userId: string): Promise<Account | undefined> {

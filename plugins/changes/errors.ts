@@ -1,5 +1,4 @@
-import { ErrorCode } from '../../src/core/errors';
-import { invalidCursor } from '../events';
+import { ErrorCode, invalidCursor } from '../../src/core/errors';
 
 export const cursorExpired = new ErrorCode(
   'cursor_expired',

@@ -4,16 +4,12 @@ export const eventNotFound = new ErrorCode(
   'event_not_found',
   404,
   'There is no event of yours with this id, or it was deleted.',
-  "Call list_events with the plant's id for the ids of its events.",
+  'Call search_events for the ids of events.',
 );
+/** Where a field of a request names an event. */
+export const unknownEvent = eventNotFound.at(400, 'A field names an event that is not there.');
 export const eventLimitReached = featureNotAvailable.at(
   403,
   'You have logged as many events as your tier allows, deleted ones included.',
   'No call helps: deleted events count as well. The person needs another tier.',
-);
-export const invalidCursor = new ErrorCode(
-  'invalid_cursor',
-  400,
-  'The cursor is not one that this list gave; start again without it.',
-  'Call list_events without cursor.',
 );

@@ -4,17 +4,19 @@ import { definePlugin } from '../../src/plugins/plugin';
 import photosPlugin from '../photos';
 import plantsPlugin from '../plants';
 import { plantDeleted } from '../plants/domain-events';
+import { BulkEvents } from './bulk';
 import { lastCare } from './derived/last-care';
 import { PlantDeletions } from './derived/plant-deletions';
 import { careChanged } from './domain-events';
-import { eventLimitReached, eventNotFound, invalidCursor } from './errors';
+import { eventLimitReached, eventNotFound } from './errors';
+import { EventFeed } from './list/feed';
 import { EventPages } from './list/pages';
 import { deletedPlantModel, eventModel } from './model';
 import { revisions } from './migrations/0001-revisions';
 import { routes } from './routes';
 import { EventService } from './service';
 
-export { invalidCursor } from './errors';
+export { monthlyView } from './features';
 export {
   type CareEntry,
   createEvent,
@@ -53,7 +55,7 @@ export default definePlugin<{ events: Events; deletions: Deletions }>({
   requires: ['photos', 'plants'],
   scopes: { 'events:write': 'Log, change and delete care events' },
   quotas: { events: { limits: { free: freeEvents, pro: proEvents }, error: eventLimitReached } },
-  errors: [eventNotFound, invalidCursor],
+  errors: [eventNotFound],
   emits: [careChanged],
   models: [eventModel, deletedPlantModel],
   migrations: [revisions],
@@ -66,7 +68,13 @@ export default definePlugin<{ events: Events; deletions: Deletions }>({
     const deletions = new PlantDeletions(host, events);
     return {
       exports: { events, deletions },
-      operations: () => routes(events, new EventPages(host, plants, photos)),
+      operations: () =>
+        routes({
+          events,
+          bulk: new BulkEvents(host, plants, photos),
+          pages: new EventPages(host, plants, photos),
+          feed: new EventFeed(host, plants, photos),
+        }),
       listeners: [on(plantDeleted, (tx, { plantId }) => deletions.record(tx, plantId))],
       counts: { events: (tx) => events.count(tx) },
       derived: [lastCare(plants, events)],

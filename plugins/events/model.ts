@@ -6,6 +6,17 @@ import { accountModel } from '../../src/data/models';
 import { event, type EventDocument } from './schema';
 
 const AMONG_LIVE = { partialFilterExpression: LIVE };
+/** Indexes of the events that are not deleted. */
+export const LIVE_INDEXES = {
+  // A plant's page, month and latest event; the events of some plants.
+  plant: { userId: 1, plantId: 1, occurredAt: -1, _id: 1 },
+  // A plant's latest watering; its first and last growth; events of some plants and a type.
+  plantType: { userId: 1, plantId: 1, type: 1, occurredAt: -1, _id: 1 },
+  // Events of all plants; those of plants that are gone are passed over without being read.
+  all: { userId: 1, occurredAt: -1, _id: 1, plantId: 1 },
+  // Events of all plants and a type.
+  type: { userId: 1, type: 1, occurredAt: -1, _id: 1, plantId: 1 },
+} as const;
 
 const model = accountModel<EventDocument>(
   'Event',
@@ -17,10 +28,10 @@ const model = accountModel<EventDocument>(
     },
     { collection: 'events', versionKey: false },
   )
-    // A plant's page, month and latest event.
-    .index({ userId: 1, plantId: 1, occurredAt: -1, _id: 1 }, AMONG_LIVE)
-    // A plant's latest watering; its first and last growth.
-    .index({ userId: 1, plantId: 1, type: 1, occurredAt: -1 }, AMONG_LIVE)
+    .index(LIVE_INDEXES.plant, AMONG_LIVE)
+    .index(LIVE_INDEXES.plantType, AMONG_LIVE)
+    .index(LIVE_INDEXES.all, AMONG_LIVE)
+    .index(LIVE_INDEXES.type, AMONG_LIVE)
     // The events that show a photo.
     .index({ userId: 1, 'photos.photoId': 1, revision: 1, _id: 1 }, AMONG_LIVE)
     // How many events an account has, deleted ones included.

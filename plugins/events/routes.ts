@@ -1,21 +1,37 @@
+import { invalidCursor } from '../../src/core/errors';
+import { success } from '../../src/fields/joi';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { unknownPhoto } from '../photos';
-import { plantNotFound } from '../plants';
-import { eventLimitReached, eventNotFound, invalidCursor } from './errors';
+import { plantNotFound, unknownPlant } from '../plants';
+import { eventLimitReached, eventNotFound, unknownEvent } from './errors';
+import { monthlyView } from './features';
+import type { BulkEvents } from './bulk';
+import type { EventFeed } from './list/feed';
 import type { EventPages } from './list/pages';
 import {
   createEvent,
+  deleteEvents,
   event,
   eventList,
   eventListQuery,
   events as eventArray,
   eventView,
+  feedQuery,
+  logCare,
+  loggedCare,
   monthQuery,
 } from './schema';
 import type { EventService } from './service';
 
+interface Services {
+  events: EventService;
+  bulk: BulkEvents;
+  pages: EventPages;
+  feed: EventFeed;
+}
+
 /** Operations on events (docs/specification.md, 4.2). */
-export function routes(events: EventService, pages: EventPages): Operation[] {
+export function routes({ events, bulk, pages, feed }: Services): Operation[] {
   return [
     read({
       path: '/api/plants/{id}/events',
@@ -32,7 +48,7 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
       tool: {
         name: 'list_events',
         description:
-          "List a plant's care events, newest first; id is the plant's. 15 a page unless limit (1 to 100) says otherwise; while hasMore is true, pass nextCursor as cursor for the next page. It cannot filter by type or date.",
+          "List a plant's care events, newest first; id is the plant's. 15 a page unless limit (1 to 100) says otherwise; while hasMore is true, pass nextCursor as cursor for the next page. To filter by type, date or text use search_events.",
       },
       handler: ({ account, params, query }) => pages.list(account.id, params.id, query),
     }),
@@ -57,11 +73,7 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
       path: '/api/plants/{id}/events/month',
       summary: "List a plant's events between two moments",
       access: { scope: 'plants:read' },
-      feature: {
-        name: 'monthly view',
-        tiers: ['pro'],
-        remedy: 'Call list_events instead, and go on to its next pages as far as needed.',
-      },
+      feature: monthlyView,
       params: { id: plantNotFound },
       query: monthQuery,
       response: { schema: eventArray, description: 'The events, newest first' },
@@ -98,10 +110,78 @@ export function routes(events: EventService, pages: EventPages): Operation[] {
       tool: {
         name: 'delete_event',
         description:
-          "Delete an event, so that it counts nowhere any more; id is the event's. This cannot be undone.",
+          "Delete an event, so that it counts nowhere any more; id is the event's. restore_event brings it back.",
       },
       state: ({ tx, params }) => events.get(tx, params.id),
       handler: ({ tx, params }) => events.delete(tx, params.id),
+    }),
+    read({
+      path: '/api/events',
+      summary: 'List the events of all plants',
+      access: { scope: 'plants:read' },
+      query: feedQuery,
+      response: {
+        schema: eventList,
+        description:
+          'A page of events, newest first, then by id. It ends at 1 MB, and a search by text looks at 5,000 events for each: it may hold fewer than `limit`, or none, while `hasMore` is true',
+      },
+      errors: [invalidCursor],
+      tool: {
+        name: 'search_events',
+        description:
+          'List care events of all plants, newest first: what was done lately or between two moments (from, to), of a type, at a location, or with a word in its text (q). 15 a page unless limit says otherwise; while hasMore is true, pass nextCursor as cursor with the same filters, also where a page is short or empty.',
+      },
+      handler: ({ account, query }) => feed.list(account.id, query),
+    }),
+    write({
+      method: 'POST',
+      path: '/api/events',
+      summary: 'Log the same care of several plants',
+      access: { scope: 'events:write' },
+      body: logCare,
+      response: {
+        schema: loggedCare,
+        description: 'The events, one for each plant, in the order of the list of plants',
+      },
+      errors: [eventLimitReached, unknownPlant, unknownPhoto],
+      tool: {
+        name: 'log_care',
+        description:
+          'Log the same care of up to 100 plants (plantIds), or of all plants at a location, in one call: all of it or nothing. Give either plantIds or location; the other fields are those of create_event. To undo it pass the ids of its items to delete_events.',
+      },
+      handler: ({ tx, body }) => bulk.log(tx, body),
+    }),
+    write({
+      method: 'POST',
+      path: '/api/events/delete',
+      summary: 'Delete several events',
+      access: { scope: 'events:write' },
+      body: deleteEvents,
+      response: { status: 200, schema: success, description: 'They are deleted' },
+      errors: [unknownEvent],
+      tool: {
+        name: 'delete_events',
+        description:
+          'Delete up to 100 events at once, such as those that log_care answered: all of them or, where one is not there, none. restore_event brings one back.',
+      },
+      handler: async ({ tx, body }) => {
+        await bulk.delete(tx, body.eventIds);
+        return { success: true };
+      },
+    }),
+    write({
+      method: 'POST',
+      path: '/api/events/{id}/restore',
+      summary: 'Bring a deleted event back',
+      access: { scope: 'events:write' },
+      params: { id: eventNotFound },
+      response: { status: 200, schema: eventView, description: 'The event' },
+      tool: {
+        name: 'restore_event',
+        description:
+          "Bring a deleted event back, with all that it counts for; id is the event's. One that is not deleted stays as it is; those of a deleted plant are gone.",
+      },
+      handler: ({ tx, params }) => events.restore(tx, params.id),
     }),
   ];
 }

@@ -4,12 +4,16 @@ import { DAY_MS } from '../../src/core/time';
 import type { StoredId } from '../../src/core/ids';
 import type { CreateBody, Document, PatchBody, View } from '../../src/fields/field';
 import {
+  id,
+  idList,
   integer,
-  nullable,
+  notBefore,
   oneOf as oneOfSchema,
+  text as textSchema,
   timestamp as timestampSchema,
   withKeys,
 } from '../../src/fields/joi';
+import { type Page, page, type PageQuery, pageQuery } from '../../src/fields/page';
 import { defineRecord } from '../../src/fields/record';
 import {
   identified,
@@ -91,32 +95,64 @@ export const eventView = withKeys<EventView>(event.view, {
   photos: Joi.array().items(photo.view).required(),
 });
 
+/** How many events one call may log or delete. */
+export const MAX_AT_ONCE = 100;
+
+/** Which plants are meant: exactly one of both is given. */
+export interface SeveralPlants {
+  plantIds?: string[] | undefined;
+  location?: string | undefined;
+}
+
+export type LogCare = CreateEvent & SeveralPlants;
+
+export const logCare = withKeys<LogCare>(createEvent, {
+  plantIds: idList(MAX_AT_ONCE).min(1).description('The plants, unless a location is given'),
+  location: textSchema({ min: 1, max: 100 }).description(
+    'All plants of exactly this location, instead of plantIds',
+  ),
+})
+  .xor('plantIds', 'location')
+  .messages({
+    'object.missing': 'plantIds or location is required',
+    'object.xor': 'location must not be given beside plantIds',
+  });
+
+/** The events that were logged, in the order of the list of plants. */
+export const loggedCare = Joi.object({ items: Joi.array().items(eventView).required() });
+
+export const deleteEvents = Joi.object<{ eventIds: string[] }, true>({
+  eventIds: idList(MAX_AT_ONCE).min(1).required(),
+});
+
 export const events = Joi.array().items(eventView);
 
-export interface EventListQuery {
-  limit: number;
-  cursor?: string;
+export const eventListQuery = Joi.object<PageQuery, true>(pageQuery('Events'));
+
+export interface FeedQuery extends PageQuery {
+  from?: Date;
+  to?: Date;
+  type?: EventType;
+  plantId?: string;
+  location?: string;
+  q?: string;
 }
 
-export const eventListQuery = Joi.object<EventListQuery, true>({
-  limit: integer(1, 100).default(15).description('Events a page'),
-  cursor: Joi.string()
-    .allow('')
-    .description('nextCursor of the page before, as it came; good for the list of this plant only'),
+export const feedQuery = Joi.object<FeedQuery, true>({
+  from: timestampSchema().description('First moment, included'),
+  to: notBefore('from', timestampSchema()).description('Last moment, included'),
+  type: oneOfSchema(EVENT_TYPES),
+  plantId: id().description('Only events of this plant'),
+  location: textSchema({ min: 1, max: 100 }).description('Only of plants of exactly this location'),
+  q: textSchema({ min: 1, max: 100 }).description(
+    'Only events with this in their text, whatever the case',
+  ),
+  ...pageQuery('Events'),
 });
 
-export interface EventList {
-  items: EventView[];
-  hasMore: boolean;
-  nextCursor: string | null;
-}
+export type EventList = Page<EventView>;
 
-/** A page of events (docs/specification.md, 2.10). */
-export const eventList = Joi.object<EventList, true>({
-  items: events.required(),
-  hasMore: Joi.boolean().required(),
-  nextCursor: nullable(Joi.string()).required().description('Opaque; null where there are no more'),
-});
+export const eventList = page<EventView>(eventView);
 
 export interface MonthQuery {
   monthStart: number;

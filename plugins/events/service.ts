@@ -1,16 +1,18 @@
 import type { ClientSession } from 'mongoose';
 
-import { asUuid, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
+import { asUuid, idText, type StoredId, toStoredId } from '../../src/core/ids';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Photos } from '../photos';
 import type { Plants } from '../plants';
 import { eventChanges } from './changes';
+import { CareChanges, careOf } from './derived/care-changes';
 import { careEntries } from './derived/care-entries';
 import { careChanged } from './domain-events';
 import { eventNotFound } from './errors';
 import { presentEvents } from './list/present';
 import { eventModel } from './model';
+import { newEvent } from './new-event';
 import {
   type CareEntry,
   type CreateEvent,
@@ -31,40 +33,26 @@ export class EventService {
   readonly #events;
   readonly #plants: Plants;
   readonly #photos: Photos;
+  readonly #changes: CareChanges;
 
   constructor(host: Host, plants: Plants, photos: Photos) {
     this.#plants = plants;
     this.#photos = photos;
     this.#events = host.records(eventModel);
     this.changes = eventChanges(this.#events, plants, photos);
+    this.#changes = new CareChanges(this.#events, plants);
   }
 
   /** @throws ApiError plant_not_found, photo_not_found */
   async create(tx: Transaction, plantId: string, body: CreateEvent): Promise<EventView> {
     const { occurredAt = tx.now } = body;
-    await this.#plants.recordCare(tx, plantId, {
-      lastEvent: occurredAt,
-      ...(body.type === 'watered' ? { lastWatered: occurredAt } : {}),
-    });
+    await this.#plants.recordCare(tx, [plantId], careOf({ ...body, occurredAt }));
     // A plant that is not there is said before a photo that is not.
     if (body.photoIds?.length) await this.#plants.exists(tx, plantId);
     const photos = await this.#photos.requireOwn(tx, body.photoIds ?? [], 'photoIds');
-    const document: EventDocument = {
-      ...event.toDocument(
-        { ...body, occurredAt },
-        {
-          _id: newId(),
-          userId: tx.userId,
-          plantId: toStoredId(plantId),
-          createdAt: tx.now,
-          updatedAt: tx.now,
-        },
-      ),
-      deletedAt: null,
-      photos: photos.map(({ id }) => ({ photoId: toStoredId(id) })),
-    };
+    const document = newEvent(tx, plantId, body, photos);
     await this.#events.insert(tx, document);
-    await tx.emit(careChanged, { plantId, changes: [{ after: document }] });
+    await this.#changes.emitAdded(tx, [document]);
     return { ...event.toView(document), photos };
   }
 
@@ -85,7 +73,7 @@ export class EventService {
     };
     await this.#set(tx, [before], changes);
     const after = { ...before, ...changes };
-    await this.#emitChange(tx, before, after);
+    await this.#changes.changed(tx, [{ before, after }]);
     return this.#present(tx, after);
   }
 
@@ -93,7 +81,24 @@ export class EventService {
   async delete(tx: Transaction, id: string): Promise<void> {
     const before = await this.#requireLive(tx, id);
     await this.#set(tx, [before], { deletedAt: tx.now });
-    await this.#emitChange(tx, before);
+    await this.#changes.changed(tx, [{ before }]);
+  }
+
+  /**
+   * Brings a deleted event back; one that is not deleted stays as it is.
+   *
+   * @throws ApiError event_not_found also where its plant is gone
+   */
+  async restore(tx: Transaction, id: string): Promise<EventView> {
+    const found = await this.#events.findOne(tx, { _id: toStoredId(id) });
+    if (!found || !(await this.#plants.exists(tx, idText(found.plantId)))) {
+      throw eventNotFound.error();
+    }
+    if (found.deletedAt === null) return this.#present(tx, found);
+    const restored = { ...found, deletedAt: null };
+    await this.#set(tx, [restored], { deletedAt: null });
+    await this.#changes.added(tx, [restored]);
+    return this.#present(tx, restored);
   }
 
   /** The first and last moment at which a plant's growth was measured in a unit. */
@@ -155,27 +160,6 @@ export class EventService {
   async insertBulk(tx: Transaction, documents: readonly EventDocument[]): Promise<void> {
     await this.#events.insertBulk(tx, documents);
     tx.addUsage(QUOTA, documents.length);
-  }
-
-  /** Passes what changed on to the plant and to listeners. */
-  async #emitChange(tx: Transaction, before: EventDocument, after?: EventDocument): Promise<void> {
-    const plantId = idText(before.plantId);
-    if (after?.occurredAt.getTime() !== before.occurredAt.getTime()) {
-      await this.#plants.setLastCare(tx, plantId, {
-        lastEvent: await this.#latest(tx, plantId),
-        lastWatered: await this.#latest(tx, plantId, 'watered'),
-      });
-    }
-    await tx.emit(careChanged, { plantId, changes: [after ? { before, after } : { before }] });
-  }
-
-  async #latest(tx: Transaction, plantId: string, type?: EventType): Promise<Date | null> {
-    const latest = await this.#events.findOne(
-      tx,
-      { plantId: toStoredId(plantId), deletedAt: null, ...(type ? { type } : {}) },
-      { sort: { occurredAt: -1 }, projection: { occurredAt: 1 } },
-    );
-    return latest?.occurredAt ?? null;
   }
 
   async #set(

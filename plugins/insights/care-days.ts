@@ -41,16 +41,16 @@ export class CareDays {
    */
   async read(
     scope: AccountScope,
-    { first, today }: { first: string; today: string },
+    { first, last, today }: { first: string; last: string; today: string },
     deleted: DayCounts,
   ): Promise<CareHistory | undefined> {
     const totals = await this.#totals.read(scope);
     if (!totals && (await this.#months.exist(scope))) return undefined;
-    const counts = await this.#months.between(scope, first, today);
+    const counts = await this.#months.between(scope, first, last);
     counts.subtract(deleted);
     return {
       sums: difference(totals, sumsOf(deleted)),
-      activity: counts.entries().filter(({ date }) => date >= first && date <= today),
+      activity: counts.entries().filter(({ date }) => date >= first && date <= last),
       runs:
         deleted.watered().length === 0
           ? await this.#runs.notable(scope, dayNumber(today))

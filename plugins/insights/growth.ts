@@ -1,6 +1,7 @@
 import Big from 'big.js';
 import type { ClientSession } from 'mongoose';
 
+import type { OneUpdate } from '../../src/data/records';
 import type { Transaction } from '../../src/data/transaction';
 import { idText, type StoredId, toStoredId } from '../../src/core/ids';
 import type { Host } from '../../src/plugins/host';
@@ -10,6 +11,15 @@ import { type GrowthDocument, growthModel } from './model';
 
 /** What a plant's growth adds up to, without whose it is. */
 type GrowthTotal = Pick<GrowthDocument, 'unit' | 'total' | 'measurements' | 'firstAt' | 'lastAt'>;
+
+/** What came to the growth of a plant in a unit, and what went. */
+interface Delta {
+  total: Big;
+  /** The moments of measurements that came. */
+  added: Date[];
+  /** How many measurements went. */
+  removed: number;
+}
 
 /** The growth that an event measured, if it did. */
 function measured(
@@ -33,22 +43,29 @@ export class GrowthTotals {
     return this.#growth.find({ userId, session }, {}, { sort: { plantId: 1, unit: 1 } });
   }
 
-  /** Counts measurements that came, went or changed. */
-  async apply(tx: Transaction, plantId: string, changes: readonly CareChange[]): Promise<void> {
-    const deltas = new Map<GrowthUnit | null, { total: Big; measurements: number }>();
-    const add = (entry: CareEntry | undefined, sign: 1 | -1): void => {
+  /** Counts measurements that came, went or changed, of all plants together. */
+  async apply(
+    tx: Transaction,
+    all: readonly { plantId: string; changes: readonly CareChange[] }[],
+  ): Promise<void> {
+    const deltas = new Map<string, Delta>();
+    const add = (plantId: string, entry: CareEntry, sign: 1 | -1): void => {
       const growth = measured(entry);
       if (!growth) return;
-      const delta = deltas.get(growth.unit) ?? { total: new Big(0), measurements: 0 };
+      const key = keyOf(plantId, growth.unit);
+      const delta = deltas.get(key) ?? { total: new Big(0), added: [], removed: 0 };
       delta.total = delta.total.plus(new Big(growth.amount).times(sign));
-      delta.measurements += sign;
-      deltas.set(growth.unit, delta);
+      if (sign === 1) delta.added.push(entry.occurredAt);
+      else delta.removed += 1;
+      deltas.set(key, delta);
     };
-    for (const { before, after } of changes) {
-      add(before, -1);
-      add(after, 1);
+    for (const { plantId, changes } of all) {
+      for (const { before, after } of changes) {
+        if (before) add(plantId, before, -1);
+        if (after) add(plantId, after, 1);
+      }
     }
-    for (const [unit, delta] of deltas) await this.#add(tx, plantId, unit, delta);
+    if (deltas.size > 0) await this.#add(tx, deltas);
   }
 
   /** A deleted plant's growth goes with it. */
@@ -80,19 +97,32 @@ export class GrowthTotals {
     return differences;
   }
 
-  async #add(
-    tx: Transaction,
-    plantId: string,
-    unit: GrowthUnit | null,
-    delta: { total: Big; measurements: number },
-  ): Promise<void> {
-    const known = await this.#growth.findOne(tx, { plantId: toStoredId(plantId), unit });
-    // The growth of a deleted plant was deleted with the plant.
-    if (!known && delta.measurements <= 0) return;
-    const span = await this.#events.growthSpan(tx, plantId, unit);
-    const measurements = (known?.measurements ?? 0) + delta.measurements;
-    const total = new Big(known?.total ?? 0).plus(delta.total).toFixed();
-    await this.#set(tx, plantId, unit, span && { unit, total, measurements, ...span });
+  async #add(tx: Transaction, deltas: ReadonlyMap<string, Delta>): Promise<void> {
+    const plantIds = [...new Set([...deltas.keys()].map((key) => fromKey(key).plantId))];
+    const stored = await this.#growth.find(tx, { plantId: { $in: plantIds.map(toStoredId) } });
+    const known = new Map(stored.map((each) => [keyOf(idText(each.plantId), each.unit), each]));
+    const sums: OneUpdate<GrowthDocument>[] = [];
+    for (const [key, { total: change, added, removed }] of deltas) {
+      const before = known.get(key);
+      // The growth of a deleted plant was deleted with the plant.
+      if (!before && added.length <= removed) continue;
+      const { plantId, unit } = fromKey(key);
+      const span =
+        removed === 0
+          ? spanOf([...added, ...(before ? [before.firstAt, before.lastAt] : [])])
+          : await this.#events.growthSpan(tx, plantId, unit);
+      if (!span) {
+        await this.#growth.deleteOne(tx, { plantId: toStoredId(plantId), unit });
+        continue;
+      }
+      const total = new Big(before?.total ?? 0).plus(change).toFixed();
+      const measurements = (before?.measurements ?? 0) + added.length - removed;
+      sums.push({
+        filter: { plantId: toStoredId(plantId), unit },
+        update: { $set: { total, measurements, ...span } },
+      });
+    }
+    await this.#growth.upsertMany(tx, sums);
   }
 
   async #set(
@@ -109,6 +139,11 @@ export class GrowthTotals {
     const { total, measurements, firstAt, lastAt } = growth;
     await this.#growth.upsert(tx, filter, { $set: { total, measurements, firstAt, lastAt } });
   }
+}
+
+function spanOf(moments: readonly Date[]): { firstAt: Date; lastAt: Date } {
+  const times = moments.map((moment) => moment.getTime());
+  return { firstAt: new Date(Math.min(...times)), lastAt: new Date(Math.max(...times)) };
 }
 
 async function sumUp(

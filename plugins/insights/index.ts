@@ -32,7 +32,7 @@ export default definePlugin({
             all.flatMap(({ changes }) => changes),
           ),
         ),
-        on(careChanged, (tx, { plantId, changes }) => growth.apply(tx, plantId, changes)),
+        onAll(careChanged, (tx, all) => growth.apply(tx, all)),
         on(plantDeleted, (tx, { plantId }) => growth.deletePlant(tx, plantId)),
         on(accountChanged, async (tx, { before, after }) => {
           if (before.timezone !== after.timezone) await insights.rebuildDays(tx, after.timezone);

@@ -1,9 +1,7 @@
 import Joi from 'joi';
 
-import { id, integer, nullable, oneOf, text } from '../../src/fields/joi';
+import { day, id, integer, notBefore, nullable, oneOf, text } from '../../src/fields/joi';
 import { EVENT_TYPES, type EventType, GROWTH_UNITS, type GrowthUnit } from '../events';
-
-const day = () => Joi.string().meta({ jsonSchema: { format: 'date' } });
 
 export interface InsightsView {
   overview: {
@@ -32,7 +30,7 @@ export interface InsightsView {
 }
 
 /** The insights (docs/specification.md, 2.11; docs/decisions.md, "Insights"). */
-export const insights = Joi.object<InsightsView, true>({
+export const insights = Joi.object<Partial<InsightsView>, true>({
   overview: Joi.object({
     totalPlants: integer(0).required(),
     totalEvents: integer(0).required(),
@@ -45,7 +43,7 @@ export const insights = Joi.object<InsightsView, true>({
       .description(
         'English name of the weekday with the most events; ties go to the earlier one, Monday first',
       ),
-  }).required(),
+  }),
   careActivityByDay: Joi.array()
     .items(
       Joi.object({
@@ -54,9 +52,8 @@ export const insights = Joi.object<InsightsView, true>({
         count: integer(1).required(),
       }),
     )
-    .required()
     .description(
-      'Events by day and type over the last 365 days, ascending by date, then type; only days with events',
+      'Events by day and type, over the last 365 days unless asked for others, ascending by date, then type; only days with events',
     ),
   wateringStreaks: Joi.object({
     currentStreak: integer(0)
@@ -66,10 +63,9 @@ export const insights = Joi.object<InsightsView, true>({
       .required()
       .description('The most consecutive days with a watering that there have been'),
     lastWateredDate: nullable(day()).required().description('The last day with a watering'),
-  }).required(),
+  }),
   speciesDistribution: Joi.array()
     .items(Joi.object({ species: nullable(text()).required(), count: integer(1).required() }))
-    .required()
     .description('Plants by species, most first; null stands for plants without one'),
   growthTracking: Joi.array()
     .items(
@@ -83,8 +79,49 @@ export const insights = Joi.object<InsightsView, true>({
         lastDate: day().required(),
       }),
     )
-    .required()
     .description(
       'Sums of growthAmount per plant and unit, in the units that were logged; unit is null where none was',
     ),
-}).description("Days are calendar days in the account's time zone");
+}).description(
+  "The sections asked for, all of them unless some are. Days are calendar days in the account's time zone",
+);
+
+/** The parts of the insights that can be asked for alone. */
+const SECTIONS = [
+  'overview',
+  'careActivityByDay',
+  'wateringStreaks',
+  'speciesDistribution',
+  'growthTracking',
+] as const satisfies readonly (keyof InsightsView)[];
+export type Section = (typeof SECTIONS)[number];
+
+export interface InsightsQuery {
+  sections?: readonly Section[];
+  from?: string;
+  to?: string;
+}
+
+const ONE_SECTION = `(${SECTIONS.join('|')})`;
+const SECTION_LIST = new RegExp(`^${ONE_SECTION}(,${ONE_SECTION})*$`);
+
+/** Names of sections by comma, which become a list. */
+const sectionList = Joi.string()
+  .custom((names: string, helpers) =>
+    SECTION_LIST.test(names) ? names.split(',') : helpers.error('sections.names'),
+  )
+  .meta({ jsonSchema: { pattern: SECTION_LIST.source } })
+  .messages({
+    'sections.names': `{{#label}} must be some of ${SECTIONS.join(', ')}, separated by commas`,
+  })
+  .description('Only these sections, by comma');
+
+export const insightsQuery = Joi.object<InsightsQuery>({
+  sections: sectionList,
+  from: day().description(
+    'First day of careActivityByDay, included; 364 days before the last one unless given',
+  ),
+  to: notBefore('from', day()).description(
+    'Last day of careActivityByDay, included; today unless given',
+  ),
+});

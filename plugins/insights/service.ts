@@ -13,11 +13,11 @@ import { type CareSums, DayCounts } from './day-counts';
 import type { GrowthTotals } from './growth';
 import type { GrowthDocument } from './model';
 import { lengthOf, type Run } from './runs';
-import type { InsightsView } from './schema';
+import type { InsightsQuery, InsightsView } from './schema';
 
 const QUARTER_MS = 15 * 60 * 1000;
 
-/** How far back `careActivityByDay` goes, today included. */
+/** How many days `careActivityByDay` has unless others are asked for, today included. */
 const ACTIVITY_DAYS = 365;
 
 interface Dependencies {
@@ -38,32 +38,39 @@ export class InsightService {
     this.#dependencies = dependencies;
   }
 
-  /** @param validUntil gets to know until when they stay as they are, if nothing is written */
+  /**
+   * The sections asked for.
+   *
+   * @param validUntil gets to know until when they stay as they are, if nothing is written
+   */
   async read(
     account: Account,
+    query: InsightsQuery,
     now: Date,
     validUntil: (moment: Date) => void,
-  ): Promise<InsightsView> {
-    const view = await this.#readAtOneMoment(account, now, validUntil);
+  ): Promise<Partial<InsightsView>> {
+    const view = await this.#readAtOneMoment(account, query, now, validUntil);
     if (view) return view;
     await this.#host.transact(account.id, async (tx) => {
       await tx.flush();
       await this.#dependencies.careDays.summarize(tx);
     });
-    return this.read(account, now, validUntil);
+    return this.read(account, query, now, validUntil);
   }
 
   #readAtOneMoment(
     account: Account,
+    { sections, from, to }: InsightsQuery,
     now: Date,
     validUntil: (moment: Date) => void,
-  ): Promise<InsightsView | undefined> {
+  ): Promise<Partial<InsightsView> | undefined> {
     const { plants, careDays, growth } = this.#dependencies;
     return this.#host.snapshot(async (session) => {
       const scope = { userId: account.id, session };
       const dayOf = calendarOf(account.timezone);
       const today = dayOf(now);
-      const days = { first: addDays(today, 1 - ACTIVITY_DAYS), today };
+      const last = to ?? today;
+      const days = { first: from ?? addDays(last, 1 - ACTIVITY_DAYS), last, today };
       const history = await careDays.read(scope, days, await this.#deleted(scope, dayOf));
       if (!history) return undefined;
       const gardens = await plants.summaries(account.id, session);
@@ -74,13 +81,15 @@ export class InsightService {
         const nextAge = daysSince(first.createdAt, now) + 1;
         validUntil(new Date(first.createdAt.getTime() + nextAge * DAY_MS));
       }
-      return {
+      const view: InsightsView = {
         overview: overview(gardens, history.sums, account.usage['photos'] ?? 0, now),
         careActivityByDay: history.activity,
         wateringStreaks: streaks(history.runs, dayNumber(today)),
         speciesDistribution: species(gardens),
         growthTracking: tracking(gardens, totals, dayOf),
       };
+      if (!sections) return view;
+      return Object.fromEntries(sections.map((section) => [section, view[section]]));
     });
   }
 

@@ -2,7 +2,7 @@ import { ErrorCode, recordNotFound } from '../../src/core/errors';
 
 export const photoNotFound = recordNotFound(
   'photo',
-  'Ids of photos are in the plants of list_plants and the events of list_events; create_photo gives a new one.',
+  'Call list_photos for the ids of all photos; create_photo gives a new one.',
 );
 /** Where a field of a request names a photo. */
 export const unknownPhoto = photoNotFound.at(400, 'A field names a photo that is not yours.');
@@ -10,7 +10,7 @@ export const photoLimitReached = new ErrorCode(
   'photo_limit_reached',
   403,
   'You have as many photos as your tier allows.',
-  'No tool deletes photos; the person needs another tier.',
+  'Only delete_photo frees a place, or another tier; the person has to decide.',
 );
 export const invalidCrop = new ErrorCode(
   'invalid_crop',

@@ -5,7 +5,9 @@ import { photo } from './schema';
 export const photoModel = tracked(
   'photo',
   resourceModel('Photo', 'photos', photo, [
-    // The photos of a plant that is deleted; counts of an account's photos.
-    { userId: 1, plantId: 1 },
+    // The photos of a plant, listed or to be detached; counts of an account's photos.
+    { userId: 1, plantId: 1, createdAt: -1, _id: 1 },
+    // The list.
+    { userId: 1, createdAt: -1, _id: 1 },
   ]),
 );

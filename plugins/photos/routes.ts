@@ -1,7 +1,8 @@
-import { type Operation, read, write } from '../../src/plugins/operation';
+import { invalidCursor } from '../../src/core/errors';
+import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { unknownPlant } from '../plants';
 import { invalidCrop, photoLimitReached, photoNotFound } from './errors';
-import { cropPhoto, photo } from './schema';
+import { cropPhoto, photo, photoList, photoListQuery } from './schema';
 import type { PhotoService } from './service';
 
 /** Operations on photos (docs/specification.md, 4.3). */
@@ -19,9 +20,26 @@ export function routes(photos: PhotoService): Operation[] {
       tool: {
         name: 'create_photo',
         description:
-          'Record a photo that is already uploaded to the image host; this service keeps metadata only and cannot upload. Use the id that it answers in photoIds of an event or as primaryPhotoId of a plant. The tier limits how many photos there may be, and none can be deleted.',
+          'Record a photo that is already uploaded to the image host; this service keeps metadata only and cannot upload. Use the id that it answers in photoIds of an event or as primaryPhotoId of a plant. The tier limits how many photos there may be.',
       },
       handler: ({ tx, body }) => photos.create(tx, body),
+    }),
+    read({
+      path: '/api/photos',
+      summary: 'List photos',
+      access: { scope: 'plants:read' },
+      query: photoListQuery,
+      response: {
+        schema: photoList,
+        description: 'A page of photos, newest createdAt first, then by id',
+      },
+      errors: [invalidCursor],
+      tool: {
+        name: 'list_photos',
+        description:
+          "List the person's photos, or those of one plant (plantId), newest first. While hasMore is true, pass nextCursor as cursor for the next page.",
+      },
+      handler: ({ account, query }) => photos.list(account.id, query),
     }),
     read({
       path: '/api/photos/{id}',
@@ -51,6 +69,18 @@ export function routes(photos: PhotoService): Operation[] {
           'Set the square crop of a photo, in pixels of the image. Width and height may differ by at most 2, and the crop must lie inside the image; get_photo has its size.',
       },
       handler: ({ tx, params, body }) => photos.crop(tx, params.id, body),
+    }),
+    remove({
+      path: '/api/photos/{id}',
+      summary: 'Delete a photo; its events and plants stay, without it',
+      access: { scope: 'plants:write' },
+      params: { id: photoNotFound },
+      tool: {
+        name: 'delete_photo',
+        description:
+          'Delete the metadata of a photo for good; events and plants that have it stay, without it. The image stays at the image host. This cannot be undone: ask the person first.',
+      },
+      handler: ({ tx, params }) => photos.delete(tx, params.id),
     }),
   ];
 }

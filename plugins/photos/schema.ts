@@ -1,7 +1,8 @@
 import Joi from 'joi';
 
 import type { CreateBody, Document, View } from '../../src/fields/field';
-import { integer as integerSchema } from '../../src/fields/joi';
+import { id, integer as integerSchema } from '../../src/fields/joi';
+import { page, type PageQuery, pageQuery } from '../../src/fields/page';
 import { defineRecord } from '../../src/fields/record';
 import { identified, integer, text, timestamp, url, uuid } from '../../src/fields/types';
 
@@ -45,3 +46,14 @@ export const cropPhoto = Joi.object<CropPhoto, true>({
   width: integerSchema(1).required().description('Width in pixels, within 2 of the height'),
   height: integerSchema(1).required().description('Height in pixels, within 2 of the width'),
 });
+
+export interface PhotoListQuery extends PageQuery {
+  plantId?: string;
+}
+
+export const photoListQuery = Joi.object<PhotoListQuery, true>({
+  plantId: id().description('Only photos of this plant'),
+  ...pageQuery('Photos'),
+});
+
+export const photoList = page<PhotoView>(photo.view);

@@ -1,8 +1,11 @@
 import { asUuid, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
 import { ChangedRecords } from '../../src/data/changes';
 import type { AccountScope } from '../../src/data/models';
+import { decodeCursor, encodeCursor } from '../../src/data/cursor';
+import { newestFirst, pageOf, within } from '../../src/data/page';
 import { Resource } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
+import type { Page } from '../../src/fields/page';
 import type { Host } from '../../src/plugins/host';
 import type { Plants } from '../plants';
 import { invalidCrop, photoNotFound, unknownPhoto } from './errors';
@@ -12,6 +15,7 @@ import {
   type CropPhoto,
   photo,
   type PhotoDocument,
+  type PhotoListQuery,
   type PhotoView,
 } from './schema';
 
@@ -41,6 +45,37 @@ export class PhotoService {
   async create(tx: Transaction, body: CreatePhoto, _id = newId()): Promise<PhotoView> {
     if (body.plantId !== undefined) await this.#plants.requireOwn(tx, body.plantId, 'plantId');
     return photo.toView(await this.#photos.create(tx, body, _id));
+  }
+
+  /** One page of an account's photos, or of one plant's, newest first. @throws ApiError invalid_cursor */
+  async list(userId: string, { plantId, limit, cursor }: PhotoListQuery): Promise<Page<PhotoView>> {
+    const identity = [userId, '/api/photos', plantId?.toLowerCase()] as const;
+    const after = cursor === undefined ? undefined : decodeCursor(identity, cursor);
+    const filter = {
+      ...(plantId === undefined ? {} : { plantId: toStoredId(plantId) }),
+      ...within('createdAt', { after }),
+    };
+    const sort = newestFirst('createdAt');
+    const found = await this.#records.find({ userId }, filter, { sort, limit: limit + 1 });
+    return pageOf(
+      { found, limit },
+      async function* (photos) {
+        yield photos.map((each) => photo.toView(each));
+      },
+      ({ createdAt, _id }) => encodeCursor(identity, { moment: createdAt, id: _id }),
+    );
+  }
+
+  /**
+   * Deletes a photo for good. Events that refer to it show it no more, since lists leave out photos
+   * that are not there: an account may have any number of those.
+   *
+   * @throws ApiError photo_not_found
+   */
+  async delete(tx: Transaction, id: string): Promise<void> {
+    await this.#photos.delete(tx, id);
+    tx.addUsage(QUOTA, -1);
+    await this.#plants.removePrimaryPhoto(tx, id);
   }
 
   /** @throws ApiError photo_not_found */

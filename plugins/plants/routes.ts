@@ -2,7 +2,7 @@ import Joi from 'joi';
 
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { plantLimitReached, plantNotFound } from './errors';
-import { locations, plant } from './schema';
+import { locations, plant, plantListQuery, plantSummary } from './schema';
 import type { PlantService } from './service';
 
 /** Operations on plants and locations (docs/specification.md, 4.1). */
@@ -13,14 +13,19 @@ export function routes(plants: PlantService): Operation[] {
       path: '/api/plants',
       summary: 'List all plants',
       access: { scope: 'plants:read' },
-      response: { schema: Joi.array().items(view), description: 'All plants, oldest first' },
+      query: plantListQuery,
+      response: {
+        schema: Joi.array().items(Joi.alternatives().try(view, plantSummary.view)),
+        description: 'The plants, oldest first',
+      },
       tool: {
         name: 'list_plants',
         description:
-          "List all plants of the person, oldest first, with care attributes, primary photo and when each was last watered (lastWatered) and last cared for in any way (lastEvent); null means never. Start here: it turns a plant's name into its id. There are no filters and no pages.",
-        tooLarge: 'Call get_plant for single plants, by ids that you know from elsewhere.',
+          "List the person's plants, oldest first, in short: name, species, location, days between waterings and feedings, and when each was last watered (lastWatered) and last cared for in any way (lastEvent); null means never. Start here: it turns a plant's name (q) into its id. For all that is known of one plant use get_plant, of many view full.",
+        tooLarge: 'Call it for one location, or without view full.',
+        defaults: { view: 'summary' },
       },
-      handler: async ({ account }) => plants.list(account.id),
+      handler: async ({ account, query }) => plants.list(account.id, query),
     }),
     write({
       method: 'POST',

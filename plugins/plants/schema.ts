@@ -1,7 +1,7 @@
 import Joi from 'joi';
 
 import type { CreateBody, Document, PatchBody, View } from '../../src/fields/field';
-import { text as textSchema } from '../../src/fields/joi';
+import { oneOf as oneOfSchema, text as textSchema } from '../../src/fields/joi';
 import { defineRecord } from '../../src/fields/record';
 import {
   boolean,
@@ -54,6 +54,43 @@ export type PlantDocument = Document<typeof plant.fields>;
 
 /** A plant as it is shown: with its primary photo, where it has one. */
 export type PlantView = View<typeof plant.fields> & { primaryPhoto?: object };
+
+const {
+  id,
+  name,
+  species,
+  location,
+  wateringFrequencyDays,
+  fertilizerFrequencyDays,
+  lastWatered,
+  lastEvent,
+} = plant.fields;
+
+/** A plant in a list of many: what it is called, where it stands and when it was cared for. */
+export const plantSummary = defineRecord({
+  ...{ id, name, species, location, wateringFrequencyDays, fertilizerFrequencyDays },
+  ...{ lastWatered, lastEvent },
+});
+
+export type SummaryView = View<typeof plantSummary.fields>;
+
+export const PLANT_VIEWS = ['full', 'summary'] as const;
+
+export interface PlantListQuery {
+  location?: string;
+  q?: string;
+  view: (typeof PLANT_VIEWS)[number];
+}
+
+export const plantListQuery = Joi.object<PlantListQuery, true>({
+  location: textSchema({ min: 1, max: 100 }).description('Only plants of exactly this location'),
+  q: textSchema({ min: 1, max: 100 }).description(
+    'Only plants with this in their name or species, whatever the case',
+  ),
+  view: oneOfSchema(PLANT_VIEWS)
+    .default('full')
+    .description('summary: only what most lists show, without care attributes and photo'),
+});
 
 /** When a plant was last cared for. */
 export type LastCare = Pick<PlantDocument, 'lastWatered' | 'lastEvent'>;

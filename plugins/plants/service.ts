@@ -2,6 +2,7 @@ import type { ClientSession } from 'mongoose';
 
 import { asUuid, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
 import { ChangedRecords } from '../../src/data/changes';
+import { containing } from '../../src/core/text';
 import type { AccountScope } from '../../src/data/models';
 import { LIST_ORDER, Resource } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
@@ -15,8 +16,11 @@ import {
   type CreatePlant,
   type LastCare,
   plant,
+  plantSummary,
   type PlantDocument,
+  type PlantListQuery,
   type PlantView,
+  type SummaryView,
   type UpdatePlant,
 } from './schema';
 
@@ -29,6 +33,10 @@ export interface PlantSummary extends LastCare {
 }
 
 const QUOTA = 'plants';
+
+const SUMMARY_PROJECTION = Object.fromEntries(
+  Object.keys(plantSummary.paths).map((path) => [path, 1 as const]),
+);
 
 export class PlantService {
   readonly photos = new PrimaryPhotos();
@@ -51,10 +59,21 @@ export class PlantService {
     return withKeys(plant.view, { primaryPhoto: this.photos.view });
   }
 
-  /** All plants of an account, by `createdAt`, then `id`. */
-  async *list(userId: string): AsyncGenerator<PlantView[]> {
-    for await (const batch of this.#records.batches({ userId }, {}, { sort: LIST_ORDER })) {
-      yield this.#present({ userId }, batch);
+  /** Plants of an account, by `createdAt`, then `id`. */
+  async *list(
+    userId: string,
+    { location, q, view }: PlantListQuery,
+  ): AsyncGenerator<(PlantView | SummaryView)[]> {
+    const isWanted = q === undefined ? () => true : containing(q);
+    const found = this.#records.batches({ userId }, location === undefined ? {} : { location }, {
+      sort: LIST_ORDER,
+      ...(view === 'summary' ? { projection: SUMMARY_PROJECTION } : {}),
+    });
+    for await (const batch of found) {
+      const wanted = batch.filter(({ name, species }) => isWanted(name) || isWanted(species ?? ''));
+      yield view === 'summary'
+        ? wanted.map((each) => plantSummary.toView(each))
+        : await this.#present({ userId }, wanted);
     }
   }
 
@@ -120,18 +139,63 @@ export class PlantService {
   }
 
   /**
-   * Records the moments of an event: only a later one than those known moves anything.
-   *
-   * @throws ApiError plant_not_found where there is none; at the latest at the end of `tx`
+   * The ids of the plants that there are, in the order of the list: of all, of those at a location,
+   * or of those among `ids`.
    */
-  async recordCare(tx: Transaction, id: string, care: Partial<LastCare>): Promise<void> {
-    const plant = { _id: toStoredId(id) };
-    await this.#records.updateExisting(tx, plant, { $max: care }, () => plantNotFound.error());
+  async idsInOrder(
+    scope: AccountScope,
+    { ids, location }: { ids?: readonly string[]; location?: string | undefined },
+  ): Promise<string[]> {
+    const filter = location === undefined ? {} : { location };
+    const projection = { createdAt: 1 } as const;
+    if (!ids) {
+      const found = await this.#records.find(scope, filter, { projection, sort: LIST_ORDER });
+      return found.map(({ _id }) => idText(_id));
+    }
+    const named = { ...filter, _id: { $in: ids.map(toStoredId) } };
+    const found = await this.#records.find(scope, named, { projection });
+    return found
+      .map(({ _id, createdAt }) => ({ id: idText(_id), at: createdAt.getTime() }))
+      .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
+      .map(({ id }) => id);
   }
 
-  /** Sets when a plant was last cared for, whatever was known before. */
-  async setLastCare(tx: Transaction, id: string, care: LastCare): Promise<void> {
-    await this.#records.updateOne(tx, { _id: toStoredId(id) }, { $set: care });
+  /**
+   * Records the moments of an event of each of some plants: only a later one than those known moves
+   * anything.
+   *
+   * @throws ApiError plant_not_found where one is not there; at the latest at the end of `tx`
+   */
+  async recordCare(
+    tx: Transaction,
+    ids: readonly string[],
+    care: Partial<LastCare>,
+  ): Promise<void> {
+    await this.#records.updateExisting(
+      tx,
+      ids.map((id) => ({ filter: { _id: toStoredId(id) }, update: { $max: care } })),
+      () => plantNotFound.error(),
+    );
+  }
+
+  /** Sets when plants were last cared for, whatever was known before. */
+  async setLastCare(
+    tx: Transaction,
+    plants: readonly { id: string; care: Partial<LastCare> }[],
+  ): Promise<void> {
+    await this.#records.updateEach(
+      tx,
+      plants.map(({ id, care }) => ({ filter: { _id: toStoredId(id) }, update: { $set: care } })),
+    );
+  }
+
+  /** Leaves plants without a primary photo that had this one. */
+  async removePrimaryPhoto(tx: Transaction, photoId: string): Promise<void> {
+    await this.#records.updateMany(
+      tx,
+      { primaryPhotoId: toStoredId(photoId) },
+      { $set: { primaryPhotoId: null } },
+    );
   }
 
   /** Whose plants with these ids are, by the ids of those that there are. */

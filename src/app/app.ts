@@ -297,6 +297,7 @@ export class App {
       accountData: this.#accountData,
       snapshot: <T>(read: (session: ClientSession) => Promise<T>) => this.database.snapshot(read),
       quotaLeft: (account, quota) => Math.max(0, this.#quotas.left(account, quota)),
+      quotaLimit: (tier, quota) => this.#quotas.limit(tier, quota),
       rebuildDerived: async (tx) => {
         await rebuildAll(this.derived, tx);
       },

@@ -19,7 +19,11 @@ export class Faults {
   /** @param fault one whose message names the field already, and quotes nothing that was sent */
   addJoi({ type, context, message }: Joi.ValidationErrorItem): void {
     // It depends on another field that has a fault itself.
-    if (type !== 'any.ref') this.#add({ field: context?.label ?? '', message: `${message}.` });
+    if (type === 'any.ref') return;
+    // Of several fields that need or exclude each other, the last is the one that was added.
+    const peers = (context?.['peers'] ?? []) as string[]; // Joi's own list.
+    const field = type === 'object.missing' ? peers[0] : peers.at(-1);
+    this.#add({ field: field ?? context?.label ?? '', message: `${message}.` });
   }
 
   /** @throws ApiError validation_error that lists them, if there are any */

@@ -111,7 +111,7 @@ export class CallPipeline {
     operation: Operation,
     account: Account,
     input: ValidInput,
-    { ifNoneMatch = '', log }: Call,
+    { ifNoneMatch = '', log, principal }: Call,
     key: AnswerKey | undefined,
   ): Promise<CallResult> {
     const { answers, availability } = this.#dependencies;
@@ -120,6 +120,7 @@ export class CallPipeline {
       ...input,
       log,
       account,
+      token: principal?.token,
       scope: { userId: account.id },
       now: new Date(),
       validUntil: (moment: Date) => {
@@ -127,6 +128,7 @@ export class CallPipeline {
       },
     };
     const value = await availability.read(() => this.#handle(operation, call));
+    if (operation.notConditional !== undefined) return { value };
     let text: string;
     if (isAsyncIterable(value)) {
       const etag = key && validUntil === Infinity ? revisionEtag(key) : undefined;
@@ -149,9 +151,9 @@ export class CallPipeline {
     operation: Operation,
     tx: Transaction,
     input: ValidInput,
-    { ifMatch, log }: Call,
+    { ifMatch, log, principal }: Call,
   ): Promise<unknown> {
-    const call = { ...input, log, tx, now: tx.now };
+    const call = { ...input, log, tx, token: principal?.token, now: tx.now };
     if (operation.state && ifMatch !== undefined) {
       const read = { ...call, account: tx.account, scope: tx, validUntil: () => undefined };
       // As in `#handle`: it is the handler of this operation's own plugin.

@@ -1,4 +1,4 @@
-import type { Account } from '../core/identity';
+import type { Account, Tier } from '../core/identity';
 import type { Settings } from '../core/settings';
 import type { Transaction } from '../data/transaction';
 import type { Quota } from '../plugins/plugin';
@@ -15,14 +15,19 @@ export class Quotas {
 
   /** How many more records an account may have; negative where it has more than it may. */
   left({ tier, usage }: Pick<Account, 'tier' | 'usage'>, name: string): number {
-    return this.#settings.of(this.#quota(name).limits[tier]) - (usage[name] ?? 0);
+    return this.limit(tier, name) - (usage[name] ?? 0);
+  }
+
+  /** How many records an account of a tier may have. */
+  limit(tier: Tier, name: string): number {
+    return this.#settings.of(this.#quota(name).limits[tier]);
   }
 
   /** @throws ApiError where the account of `tx` has more records than it may */
   check({ account }: Transaction, name: string): void {
     if (this.left(account, name) >= 0) return;
-    const { error, limits } = this.#quota(name);
-    const limit = this.#settings.of(limits[account.tier]);
+    const { error } = this.#quota(name);
+    const limit = this.limit(account.tier, name);
     throw error.error(`${error.meaning} The ${account.tier} tier allows ${limit}.`);
   }
 

@@ -8,12 +8,12 @@ const CHECK_LENGTH = 12;
  * @param list what tells the list from all others: a cursor is good for this one only
  * @param place how to get there, in characters of Latin-1
  */
-export function encodePlace(list: readonly string[], place: string): string {
+export function encodePlace(list: readonly unknown[], place: string): string {
   return Buffer.from(`${check(list, place)}${place}`).toString('base64url');
 }
 
 /** The place of a cursor; undefined for anything that {@link encodePlace} did not make for this list. */
-export function decodePlace(list: readonly string[], cursor: string): string | undefined {
+export function decodePlace(list: readonly unknown[], cursor: string): string | undefined {
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
   const place = text.slice(CHECK_LENGTH);
   const isGenuine =
@@ -24,7 +24,7 @@ export function decodePlace(list: readonly string[], cursor: string): string | u
 }
 
 /** Ties a place to its list. Not a secret: a forged one only moves within their own records. */
-function check(list: readonly string[], place: string): string {
+function check(list: readonly unknown[], place: string): string {
   return createHash('sha256')
     .update(JSON.stringify([...list, place]))
     .digest('base64url')

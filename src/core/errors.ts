@@ -135,6 +135,12 @@ export const methodNotAllowed = new ErrorCode(
   405,
   'This path does not take this method; the header Allow lists those that it takes.',
 );
+export const invalidCursor = new ErrorCode(
+  'invalid_cursor',
+  400,
+  'The cursor is not one that this list gave; start again without it.',
+  'Make the same call without cursor.',
+);
 export const preconditionFailed = new ErrorCode(
   'precondition_failed',
   412,
@@ -176,6 +182,7 @@ export const hostErrors: readonly ErrorCode[] = [
   rateLimited,
   notFound,
   methodNotAllowed,
+  invalidCursor,
   preconditionFailed,
   idempotencyConflict,
   idempotencyMismatch,

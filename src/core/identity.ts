@@ -19,12 +19,20 @@ export interface Account {
 /** How many records count against each quota, by its name; without those never counted. */
 export type Usage = Readonly<Record<string, number>>;
 
+/** A token as its holder may see it: the secret itself is nowhere. */
+export interface HeldToken {
+  id: string;
+  name: string;
+  scopes: readonly string[];
+  expiresAt: Date;
+}
+
 /** Who calls, and with what rights. */
 export interface Principal {
   account: Account;
-  /** The token that was sent. */
-  token: { id: string };
   scopes: ReadonlySet<string>;
+  /** The token that the call came with. */
+  token: HeldToken;
 }
 
 /** Where a call came from. */

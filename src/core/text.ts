@@ -28,3 +28,17 @@ function codePointOf(character: string): string {
   const hex = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
   return `U+${hex.padStart(4, '0')}`;
 }
+
+/**
+ * A test whether texts contain a part, whatever the case of either. It is literal, and follows
+ * Unicode: `ß` is in `STRASSE`, and `ς` is `Σ`.
+ */
+export function containing(part: string): (text: string) => boolean {
+  const wanted = foldCase(part);
+  return (text) => foldCase(text).includes(wanted);
+}
+
+function foldCase(text: string): string {
+  // Lower case first: some letters have their upper case as several, or as that of another.
+  return text.toLowerCase().toUpperCase();
+}

@@ -13,6 +13,16 @@ interface FindOptions {
   sort?: Readonly<Record<string, 1 | -1>>;
   limit?: number;
   projection?: Readonly<Record<string, 1>>;
+  /** How many records of `batches` are held at once; few unless given. */
+  batchSize?: number;
+  /** The index to use, where MongoDB might choose one that costs more. */
+  hint?: Readonly<Record<string, 1 | -1>>;
+}
+
+/** An update of the record that a filter finds. */
+export interface OneUpdate<T> {
+  filter: Filter<T>;
+  update: Update<T>;
 }
 
 /** Records of a batch: enough for most lists, and few megabytes of the largest records. */
@@ -24,7 +34,8 @@ const BATCH = 50;
  * single records are validated by the Mongoose model.
  *
  * In a transaction, writes that answer nothing wait for others to be sent with (see
- * {@link PendingWrites}). Each write to a tracked model sets the revision of the account, and each deletion is recorded.
+ * {@link PendingWrites}). Each write to a tracked model sets the revision of the account, and each
+ * deletion is recorded.
  */
 export class Records<T extends object, Scope extends SharedScope> {
   readonly #collection: mongo.Collection<T>;
@@ -45,7 +56,7 @@ export class Records<T extends object, Scope extends SharedScope> {
   async find(
     scope: Scope,
     filter: Filter<T> = {},
-    { sort = {}, limit = 0, projection }: FindOptions = {},
+    { sort = {}, limit = 0, projection, hint }: FindOptions = {},
   ): Promise<T[]> {
     await this.#flush(scope);
     const found = await this.#collection
@@ -53,6 +64,7 @@ export class Records<T extends object, Scope extends SharedScope> {
         ...sessionOf(scope),
         promoteBuffers: true,
         ...(projection ? { projection } : {}),
+        ...(hint ? { hint: { ...hint } } : {}),
       })
       .sort({ ...sort })
       .limit(limit)
@@ -71,14 +83,24 @@ export class Records<T extends object, Scope extends SharedScope> {
     filter: Filter<T>,
     {
       sort = {},
+      limit = 0,
+      projection,
+      batchSize = BATCH,
+      hint,
       promoteBuffers = true,
-    }: Pick<FindOptions, 'sort'> & { promoteBuffers?: boolean } = {},
+    }: FindOptions & { promoteBuffers?: boolean } = {},
   ): AsyncGenerator<T[]> {
     await this.#flush(scope);
     const found = this.#collection
-      .find(scoped(scope, filter), { ...sessionOf(scope), promoteBuffers })
+      .find(scoped(scope, filter), {
+        ...sessionOf(scope),
+        promoteBuffers,
+        ...(projection ? { projection } : {}),
+        ...(hint ? { hint: { ...hint } } : {}),
+      })
       .sort({ ...sort })
-      .batchSize(BATCH);
+      .limit(limit)
+      .batchSize(batchSize);
     try {
       // As in `find`.
       while (await found.hasNext()) yield found.readBufferedDocuments() as T[];
@@ -90,7 +112,7 @@ export class Records<T extends object, Scope extends SharedScope> {
   async findOne(
     scope: Scope,
     filter: Filter<T>,
-    { sort, projection }: Omit<FindOptions, 'limit'> = {},
+    { sort, projection }: Pick<FindOptions, 'sort' | 'projection'> = {},
   ): Promise<T | undefined> {
     await this.#flush(scope);
     const found = await this.#collection.findOne(scoped(scope, filter), {
@@ -149,24 +171,16 @@ export class Records<T extends object, Scope extends SharedScope> {
   }
 
   /**
-   * Updates a record that has to be there; in a transaction that is known only at its end.
+   * Updates records that have to be there; in a transaction that is known only at its end.
    *
-   * @param missing the error where it is not there
+   * @param missing the error where one is not there
    */
   async updateExisting(
     scope: Scope,
-    filter: Filter<T>,
-    update: Update<T>,
+    updates: readonly OneUpdate<T>[],
     missing: () => Error,
   ): Promise<void> {
-    await this.#send(scope, [
-      {
-        write: {
-          updateOne: { filter: scoped(scope, filter), update: this.#updated(scope, update) },
-        },
-        missing,
-      },
-    ]);
+    await this.#updateEach(scope, updates, { missing });
   }
 
   /** Answers whether a record matched. */
@@ -261,21 +275,32 @@ export class Records<T extends object, Scope extends SharedScope> {
     return deletedCount;
   }
 
-  /** Applies many upserts in one command. */
-  async upsertMany(
+  /** Applies many upserts. */
+  async upsertMany(scope: Scope, upserts: readonly OneUpdate<T>[]): Promise<void> {
+    await this.#updateEach(scope, upserts, { upsert: true });
+  }
+
+  /** Applies many updates, of a record each. */
+  async updateEach(scope: Scope, updates: readonly OneUpdate<T>[]): Promise<void> {
+    await this.#updateEach(scope, updates, {});
+  }
+
+  async #updateEach(
     scope: Scope,
-    upserts: readonly { filter: Filter<T>; update: Update<T> }[],
+    updates: readonly OneUpdate<T>[],
+    { upsert = false, missing }: { upsert?: boolean; missing?: () => Error },
   ): Promise<void> {
     await this.#send(
       scope,
-      upserts.map(({ filter, update }) => ({
+      updates.map(({ filter, update }) => ({
         write: {
           updateOne: {
             filter: scoped(scope, filter),
             update: this.#updated(scope, update),
-            upsert: true,
+            upsert,
           },
         },
+        ...(missing ? { missing } : {}),
       })),
     );
   }

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 
 import { isUuid, UUID_PATTERN } from '../core/ids';
+import { timezoneName } from '../core/time';
 import { isHttpUri } from './uri';
 
 /** Messages of the rules below, in place of Joi's; each reads on from the name of the field. */
@@ -15,6 +16,9 @@ const MESSAGES = {
   'text.nul': '{{#label}} must not contain a NUL character',
   'text.surrogate': '{{#label}} must be well-formed Unicode',
   'id.uuid': '{{#label}} must be a UUID',
+  'range.order': '{{#label}} must not be before {{#start}}',
+  'day.calendar': '{{#label}} must be a calendar day, such as 2026-03-01',
+  'timezone.iana': '{{#label}} must be an IANA time zone, such as Europe/Paris or UTC',
   'timestamp.rfc3339':
     '{{#label}} must be an RFC 3339 date-time with an offset, such as 2026-03-01T09:30:00Z',
   'url.rfc3986': '{{#label}} must be an http or https URI (RFC 3986)',
@@ -90,6 +94,26 @@ export function timestamp(): Joi.DateSchema {
   return schema as unknown as Joi.DateSchema;
 }
 
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** A calendar day (`YYYY-MM-DD`). */
+export function day(): Joi.StringSchema {
+  return Joi.string()
+    .custom((value: string, helpers) =>
+      DAY.test(value) && isCalendarDay(value) ? value : helpers.error('day.calendar'),
+    )
+    .meta({ jsonSchema: { format: 'date', pattern: DAY.source } })
+    .messages(MESSAGES);
+}
+
+/** The name of an IANA time zone, which becomes that name as it is usually written. */
+export function timezone(): Joi.StringSchema {
+  return text({ min: 1, max: 64 })
+    .custom((value: string, helpers) => timezoneName(value) ?? helpers.error('timezone.iana'))
+    .example('Europe/Paris')
+    .messages(MESSAGES);
+}
+
 /** A date-time of a response. */
 export function instant(): Joi.DateSchema {
   return Joi.date().meta({ jsonSchema: { format: 'date-time' } });
@@ -99,6 +123,19 @@ export function instant(): Joi.DateSchema {
 export function nullable<S extends Joi.Schema>(schema: S): S {
   // Joi types `allow` of every schema as returning its own kind, but not generically.
   return schema.allow(null) as S;
+}
+
+/** The end of a range that another field begins: not before it, where that is given. */
+export function notBefore<S extends Joi.Schema>(start: string, schema: S): S {
+  const ordered = schema.custom((end: string | Date, helpers) => {
+    // The object around the field, whose earlier fields are checked.
+    const [{ [start]: begin }] = helpers.state.ancestors as [
+      Record<string, string | Date | undefined>,
+    ];
+    const isOrdered = begin === undefined || typeof begin !== typeof end || begin <= end;
+    return isOrdered ? end : helpers.error('range.order', { start });
+  });
+  return ordered as S; // As in `nullable`.
 }
 
 /** An object schema with more keys, or others; the caller says of which type it then is. */
@@ -129,6 +166,12 @@ export const success = Joi.object({ success: Joi.boolean().required() });
 const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
+/** Whether there is such a day: JavaScript rolls 30 February over into March instead of refusing it. */
+function isCalendarDay(given: string): boolean {
+  const moment = new Date(`${given}T00:00:00Z`);
+  return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(given);
+}
+
 /**
  * The instant of an RFC 3339 date-time with an offset, to the millisecond; undefined for anything
  * else, dates that no calendar has and instants outside the years 0 to 9999 included.
@@ -136,14 +179,11 @@ const RFC3339 =
 function parseTimestamp(value: string): Date | undefined {
   const match = RFC3339.exec(value.toUpperCase());
   if (!match) return undefined;
-  const [, year, month, day, hours, minutes, seconds, fraction = '', zone = 'Z'] = match;
-  const calendarDay = new Date(`${String(year)}-${String(month)}-${String(day)}T00:00:00Z`);
-  if (Number.isNaN(calendarDay.getTime())) return undefined;
-  // JavaScript rolls 30 February over into March instead of refusing it.
-  if (calendarDay.getUTCDate() !== Number(day)) return undefined;
+  const [, year, month, date, hours, minutes, seconds, fraction = '', zone = 'Z'] = match;
+  if (!isCalendarDay(`${String(year)}-${String(month)}-${String(date)}`)) return undefined;
   const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
   const instantOf = new Date(
-    `${String(year)}-${String(month)}-${String(day)}T${String(hours)}:${String(minutes)}:${String(seconds)}.${milliseconds}${zone}`,
+    `${String(year)}-${String(month)}-${String(date)}T${String(hours)}:${String(minutes)}:${String(seconds)}.${milliseconds}${zone}`,
   );
   const utcYear = instantOf.getUTCFullYear();
   return utcYear >= 0 && utcYear <= 9999 ? instantOf : undefined;

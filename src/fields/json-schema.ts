@@ -20,6 +20,7 @@ interface Description {
   metas?: { jsonSchema?: JsonObject }[];
   keys?: Record<string, Description>;
   items?: Description[];
+  matches?: { schema: Description }[];
   whens?: When[];
 }
 
@@ -58,6 +59,13 @@ function normalized(json: JsonSchema, description: Description, direction: Direc
   if (direction === 'input') normalizeInteger(result, description);
   if (isRecord(result['items']) && description.items?.[0]) {
     result['items'] = normalized(result['items'], description.items[0], direction);
+  }
+  const { anyOf } = result;
+  if (Array.isArray(anyOf) && description.matches) {
+    const choices = description.matches.map(({ schema }) => schema);
+    result['anyOf'] = anyOf.map((choice, index) =>
+      isRecord(choice) ? normalized(choice, choices[index] ?? {}, direction) : choice,
+    );
   }
   if (isRecord(result['properties'])) normalizeProperties(result, description, direction);
   return result;

@@ -36,6 +36,9 @@ interface Connection {
 /** With it a GOAWAY takes nothing back: requests that cross it are answered too (RFC 9113, 6.8). */
 const MAX_STREAM_ID = 2 ** 31 - 1;
 
+/** After how many turns of the event loop without a new connection none is waiting. */
+const QUIET_TURNS = 20;
+
 /**
  * The open connections of a server, and how long each may go on.
  *
@@ -100,12 +103,13 @@ export class Connections {
 
   /** Waits until every connection that was made is accepted: those that are not would be reset. */
   async acceptWaiting(): Promise<void> {
-    let before: number;
-    do {
-      before = this.#accepted;
-      // One is accepted in each turn of the event loop.
+    let accepted = this.#accepted;
+    // One is accepted in a turn of the event loop, though not in each where the machine is busy.
+    for (let quiet = 0; quiet < QUIET_TURNS; quiet += 1) {
       await setImmediate();
-    } while (this.#accepted > before);
+      if (this.#accepted > accepted) quiet = -1;
+      accepted = this.#accepted;
+    }
   }
 
   /** Closes connections without a request in progress; of HTTP/2 also the others, once they are done. */

@@ -30,11 +30,16 @@ interface Dependencies {
 /** Serves operations over HTTP, and what other protocols there are over the same operations. */
 export function routes(description: ApiDescription, dependencies: Dependencies): Middleware[] {
   const router = new Router({ sensitive: true, strict: true });
+  const paths = new Set(description.operations.map(({ path }) => path));
   for (const operation of description.operations) {
+    const served = serve(operation, dependencies);
     router.register(
       routerPath(operation.path),
       [operation.method.toLowerCase()],
-      serve(operation, dependencies),
+      // A path of its own is no parameter of another: `/api/records/delete` is not the record `delete`.
+      operation.path.includes('{')
+        ? (ctx, next) => (paths.has(ctx.path) ? next() : served(ctx))
+        : served,
       { name: operationName(operation) },
     );
   }
@@ -192,9 +197,11 @@ function idempotencyKeyOf(ctx: Context): string | undefined {
 /** Answers what no route took: a known path with another method, or an unknown path. */
 const refuse: Middleware = (ctx) => {
   // The router lists here every route whose path matched, whatever its method.
-  const matched = (ctx['matched'] ?? []) as { methods: string[] }[];
+  const matched = (ctx['matched'] ?? []) as { path: string; methods: string[] }[];
   if (matched.length === 0) throw notFound.error();
-  const allowed = [...new Set(matched.flatMap((layer) => layer.methods))].join(', ');
+  const own = matched.filter(({ path }) => path === ctx.path);
+  const layers = own.length > 0 ? own : matched;
+  const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].join(', ');
   ctx.set('Allow', allowed);
   if (ctx.method !== 'OPTIONS') throw methodNotAllowed.error(`This path takes only ${allowed}.`);
   ctx.status = 204;

@@ -1,7 +1,7 @@
 import type { ClientSession } from 'mongoose';
 import type { Logger } from 'pino';
 
-import type { Account } from '../core/identity';
+import type { Account, Tier } from '../core/identity';
 import type { Settings } from '../core/settings';
 import type { AccountData } from '../data/account-data';
 import type { SharedTransaction } from '../data/audit/audit-log';
@@ -30,6 +30,8 @@ export interface Host {
   snapshot<T>(read: (session: ClientSession) => Promise<T>): Promise<T>;
   /** How many more records an account may have that count against a quota. */
   quotaLeft(account: Pick<Account, 'tier' | 'usage'>, quota: string): number;
+  /** How many records an account of a tier may have that count against a quota. */
+  quotaLimit(tier: Tier, quota: string): number;
   /** Recomputes everything that derives from other data of the account of `tx`. */
   rebuildDerived(tx: Transaction): Promise<void>;
   /** Whether the program can serve, and in what state its servers are. */

@@ -2,7 +2,7 @@ import type Joi from 'joi';
 import type { Logger } from 'pino';
 
 import type { ErrorCode } from '../core/errors';
-import type { Account, Tier } from '../core/identity';
+import type { Account, HeldToken, Tier } from '../core/identity';
 import type { AccountScope } from '../data/models';
 import type { Transaction } from '../data/transaction';
 import { success } from '../fields/joi';
@@ -18,6 +18,8 @@ interface AssistantTool {
   description: string;
   /** What to do where the answer is too large for an assistant, in a sentence that may name tools. */
   tooLarge?: string;
+  /** What arguments are where they are left out, instead of what they are over REST. */
+  defaults?: Readonly<Record<string, string>>;
 }
 
 /** Name of the rate budget that a call spends, or why it spends none. */
@@ -65,6 +67,8 @@ interface CallBase {
 /** What the handler of a read gets. */
 export interface ReadCall<Query, Names extends string> extends CallBase {
   account: Account;
+  /** The token that the call came with. */
+  token: HeldToken;
   /** Whose records to read: the account's; for If-Match within a write, as its transaction sees them. */
   scope: AccountScope;
   /** Text forms of UUIDs, checked and in lower case. */
@@ -80,6 +84,8 @@ export type PublicCall = CallBase;
 /** What the handler of a write gets. It runs again when its transaction has to be retried. */
 export interface WriteCall<Body, Names extends string> extends CallBase {
   tx: Transaction;
+  /** The token that the call came with. */
+  token: HeldToken;
   params: Readonly<Record<Names, string>>;
   body: Body;
 }
@@ -100,6 +106,8 @@ export interface Operation extends OperationBase<string> {
   isProbe?: boolean;
   /** Whether an answer is as good as a new one as long as nothing is written to the account. */
   cacheable: boolean;
+  /** Why its answers carry no ETag, and cannot be asked for on a condition. */
+  notConditional?: string;
   /** What an If-Match is compared with: the record as answers show it (see `withStates`). */
   state?: Handler;
   handler: Handler;
@@ -115,6 +123,8 @@ interface ReadOperation<Query, Names extends string> extends OperationBase<Names
   access: { scope: string } | { anyToken: string };
   /** Why the answer may change without a write to the account's data; without it, it may not. */
   notCacheable?: string;
+  /** Why it answers with no ETag, and never from the cache: no two of its answers are the same. */
+  notConditional?: string;
   /** `reads` unless given. */
   limit?: Limit;
   response: DeclaredResponse;
@@ -146,6 +156,8 @@ interface WriteOperation<Body, Names extends string> extends OperationBase<Names
   quota?: string;
   /** Why a POST takes no Idempotency-Key; every other POST takes one. */
   notIdempotent?: string;
+  /** Why it answers with no ETag. */
+  notConditional?: string;
   /** Reads the record as answers show it, for If-Match; the GET at the same path unless given. */
   state?: (call: WriteCall<Body, Names>) => Promise<unknown>;
   handler: (call: WriteCall<Body, Names>) => Promise<unknown>;
@@ -168,7 +180,7 @@ export function read<Query = undefined, Names extends string = never>({
     ...operation,
     method: 'GET',
     idempotent: false,
-    cacheable: notCacheable === undefined,
+    cacheable: notCacheable === undefined && operation.notConditional === undefined,
     response: { status: 200, ...operation.response },
   };
 }
@@ -220,19 +232,20 @@ export function withStates(operations: readonly Operation[]): Operation[] {
   return operations.map((operation) => {
     if (operation.state || !['PATCH', 'DELETE'].includes(operation.method)) return operation;
     const read = operations.find(({ method, path }) => method === 'GET' && path === operation.path);
-    return read ? { ...operation, state: read.handler } : operation;
+    return read && isConditional(read) ? { ...operation, state: read.handler } : operation;
   });
 }
 
 /** Whether answers of an operation depend on who asks, and can be asked for on a condition. */
-export function isConditional({ access, method }: Operation): boolean {
-  return method === 'GET' && !('public' in access);
+export function isConditional({ access, method, notConditional }: Operation): boolean {
+  return method === 'GET' && !('public' in access) && notConditional === undefined;
 }
 
 /** Whether good answers of an operation carry an ETag: all but those that show nothing. */
 export function hasEtag(operation: Operation): boolean {
   const { method, response } = operation;
-  return method === 'GET' ? isConditional(operation) : response.schema !== success;
+  if (method === 'GET') return isConditional(operation);
+  return response.schema !== success && operation.notConditional === undefined;
 }
 
 /** `GET /api/records`: how messages and logs name an operation. */

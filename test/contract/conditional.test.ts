@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
-import type { Operation } from '../../src/plugins/operation';
+import { isConditional, type Operation } from '../../src/plugins/operation';
 import { gardenOf } from '../support/garden';
 import { eventually } from '../support/processes';
 import { storeLargest } from '../support/largest';
@@ -45,7 +45,7 @@ function ask(
 }
 
 const rows = operationRows();
-const reads = rows.filter(([, { access, method }]) => method === 'GET' && !('public' in access));
+const reads = rows.filter(([, operation]) => isConditional(operation));
 
 test.each(reads)('%s is answered with 304 to who has the answer', async (_name, operation) => {
   const { path } = validRequest(operation, ids);

@@ -84,7 +84,10 @@ export class Conformance {
 
   #faultOf({ method, path, status, type, body }: Answer): string | undefined {
     const [template, operations] =
-      Object.entries(this.#document.paths).find(([each]) => matches(each, path)) ?? [];
+      Object.entries(this.#document.paths)
+        .filter(([each]) => matches(each, path))
+        // As OpenAPI has it, a path without parameters comes before those with.
+        .sort(([a], [b]) => Number(a.includes('{')) - Number(b.includes('{')))[0] ?? [];
     if (template === undefined || !operations) {
       return status === 404 ? this.#breach(ERROR, method, body) : 'is not declared of other paths';
     }

@@ -53,7 +53,7 @@ interface Creation {
   create: Operation;
 }
 
-/** The POST to the list of a kind, or else the one that answers what a read of a record answers. */
+/** The POST that answers what an operation on a record of the kind answers, or else that to its list. */
 function creationOf(kind: string): Operation | undefined {
   const ofOne = operations.filter((operation) => {
     const [, parameter = ''] = /\{(\w+)\}$/.exec(operation.path) ?? [];
@@ -63,8 +63,8 @@ function creationOf(kind: string): Operation | undefined {
   const lists = ofOne.map(({ path }) => path.replace(/\/\{\w+\}$/, ''));
   const shapes = ofOne.map(shapeOf);
   return (
-    posts.find(({ path }) => lists.includes(path)) ??
-    posts.find((each) => shapes.includes(shapeOf(each)))
+    posts.find((each) => each.response.status === 201 && shapes.includes(shapeOf(each))) ??
+    posts.find(({ path }) => lists.includes(path))
   );
 }
 

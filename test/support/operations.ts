@@ -40,6 +40,8 @@ export interface Field {
   max: number | undefined;
   /** A number that it must be greater than. */
   greater: number | undefined;
+  /** A value that the schema itself gives, where none would be guessed. */
+  example: unknown;
   /** What the elements of a list are. */
   items: Field | undefined;
 }
@@ -52,9 +54,18 @@ interface Described {
   rules?: { name: string; args?: { limit?: unknown } }[];
   metas?: { jsonSchema?: { format?: string } }[];
   items?: Described[];
+  examples?: unknown[];
 }
 
 const fields = new WeakMap<Joi.ObjectSchema, readonly Field[]>();
+
+/** Names of fields of which exactly one must be given; the first of them stands in samples. */
+function alternativesOf(schema: Joi.ObjectSchema | undefined): readonly string[] {
+  const { dependencies = [] } = (schema?.describe() ?? {}) as {
+    dependencies?: { rel: string; peers: string[] }[];
+  };
+  return dependencies.find(({ rel }) => rel === 'xor')?.peers ?? [];
+}
 
 export function fieldsOf(schema: Joi.ObjectSchema | undefined): readonly Field[] {
   if (!schema) return [];
@@ -67,7 +78,7 @@ export function fieldsOf(schema: Joi.ObjectSchema | undefined): readonly Field[]
 }
 
 function fieldOf(name: string, described: Described): Field {
-  const { type, flags = {}, allow = [], rules = [], metas = [], items = [] } = described;
+  const { type, flags = {}, allow = [], rules = [], metas = [], items = [], examples } = described;
   const limit = (rule: string): number | undefined => {
     const found = rules.find((each) => each.name === rule)?.args?.limit;
     return typeof found === 'number' ? found : undefined;
@@ -85,6 +96,7 @@ function fieldOf(name: string, described: Described): Field {
     min: limit('min'),
     max: limit('max'),
     greater: limit('greater'),
+    example: examples?.[0],
     items: item && fieldOf(`${name}[0]`, item),
   };
 }
@@ -165,10 +177,13 @@ function requestOf(
   includes: (field: Field) => boolean,
 ): SampleRequest {
   const { method, params = {} } = operation;
+  const [chosen, ...others] = alternativesOf(operation.body);
+  const isIncluded = (field: Field): boolean =>
+    field.name === chosen || (!others.includes(field.name) && includes(field));
   const samples = (fields: readonly Field[]): Record<string, unknown> =>
     Object.fromEntries(fields.map((field) => [field.name, sampleOf(operation, field, ids)]));
   const query = samples(fieldsOf(operation.query).filter(({ required }) => required));
-  const body = operation.body && samples(fieldsOf(operation.body).filter(includes));
+  const body = operation.body && samples(fieldsOf(operation.body).filter(isIncluded));
   const search = Object.entries(query).map(
     ([name, value]) => `${name}=${encodeURIComponent(String(value))}`,
   );
@@ -186,7 +201,8 @@ function requestOf(
 
 /** A value that a field takes. */
 function sampleOf(operation: Operation, field: Field, ids: Ids): unknown {
-  const { type, values, format, min = 0, max = Infinity, greater, items } = field;
+  const { type, values, format, min = 0, max = Infinity, greater, items, example } = field;
+  if (example !== undefined) return example;
   if (values.length > 0) return values[0];
   if (type === 'number')
     return greater === undefined ? Math.min(Math.max(min, 0), max) : greater + 1;
@@ -199,5 +215,6 @@ function sampleOf(operation: Operation, field: Field, ids: Ids): unknown {
   if (format === 'uuid') return ids[referenceOf(operation, field) ?? ''];
   if (format === 'uri') return 'https://images.example.com/fern.jpg';
   if (format === 'date-time') return '2026-03-01T09:30:00Z';
+  if (format === 'date') return '2026-03-01';
   return 'fern'.padEnd(min, '-').slice(0, max);
 }

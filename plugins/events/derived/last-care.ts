@@ -20,7 +20,7 @@ export function lastCare(plants: Plants, events: EventService): DerivedData {
         const care = latest.get(plant.id) ?? { lastWatered: null, lastEvent: null };
         if (text(plant) === text(care)) continue;
         differences.push(`plant ${plant.id}: ${text(plant)} should be ${text(care)}`);
-        await plants.setLastCare(tx, plant.id, care);
+        await plants.setLastCare(tx, [{ id: plant.id, care }]);
       }
       return differences;
     },

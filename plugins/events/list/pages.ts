@@ -1,17 +1,15 @@
-import type { mongo } from 'mongoose';
-
-import { asUuid, toStoredId } from '../../../src/core/ids';
-import { firstOfPage } from '../../../src/core/json-array';
+import { toStoredId } from '../../../src/core/ids';
+import { decodeCursor, encodeCursor, type Position } from '../../../src/data/cursor';
+import { newestFirst, pageOf, within } from '../../../src/data/page';
+import type { PageQuery } from '../../../src/fields/page';
 import type { Host } from '../../../src/plugins/host';
 import type { Photos } from '../../photos';
 import { plantNotFound, type Plants } from '../../plants';
 import { eventModel } from '../model';
-import type { EventDocument, EventList, EventListQuery, EventView, MonthQuery } from '../schema';
-import { decodeCursor, encodeCursor } from './cursor';
+import type { EventDocument, EventList, EventView, MonthQuery } from '../schema';
 import { presentEvents } from './present';
 
-/** Newest first, then by id. */
-const LIST_ORDER = { occurredAt: -1, _id: 1 } as const;
+const LIST_ORDER = newestFirst('occurredAt');
 
 /** Lists of a plant's events. */
 export class EventPages {
@@ -30,32 +28,15 @@ export class EventPages {
    *
    * @throws ApiError invalid_cursor, plant_not_found
    */
-  async list(userId: string, plantId: string, query: EventListQuery): Promise<EventList> {
-    const { limit, cursor } = query;
-    const after = cursor === undefined ? undefined : decodeCursor(userId, plantId, cursor);
-    const found = await this.#find(
-      userId,
-      plantId,
-      after && {
-        occurredAt: { $lte: after.occurredAt },
-        $or: [
-          { occurredAt: { $lt: after.occurredAt } },
-          { occurredAt: after.occurredAt, _id: { $gt: asUuid(after.id) } },
-        ],
-      },
-      limit + 1,
+  async list(userId: string, plantId: string, { limit, cursor }: PageQuery): Promise<EventList> {
+    const identity = [userId, plantId] as const;
+    const after = cursor === undefined ? undefined : decodeCursor(identity, cursor);
+    const found = await this.#find(userId, plantId, after, limit + 1);
+    return pageOf(
+      { found, limit },
+      (events) => presentEvents(this.#photos, { userId }, events),
+      ({ occurredAt, _id }) => encodeCursor(identity, { moment: occurredAt, id: _id }),
     );
-    const items = await firstOfPage(presentEvents(this.#photos, { userId }, found.slice(0, limit)));
-    const last = found[items.length - 1];
-    const hasMore = found.length > items.length;
-    return {
-      items,
-      hasMore,
-      nextCursor:
-        hasMore && last
-          ? encodeCursor(userId, plantId, { occurredAt: last.occurredAt, id: last._id })
-          : null,
-    };
   }
 
   /** The events between two moments, both included. @throws ApiError plant_not_found */
@@ -83,12 +64,13 @@ export class EventPages {
   async #find(
     userId: string,
     plantId: string,
-    range: mongo.Filter<EventDocument> | undefined,
+    after: Position | undefined,
     limit: number,
   ): Promise<EventDocument[]> {
+    const filter = { ...liveOf(plantId), ...within('occurredAt', { after }) };
     const [isThere, found] = await Promise.all([
       this.#plants.exists({ userId }, plantId),
-      this.#events.find({ userId }, { ...liveOf(plantId), ...range }, { sort: LIST_ORDER, limit }),
+      this.#events.find({ userId }, filter, { sort: LIST_ORDER, limit }),
     ]);
     if (!isThere) throw plantNotFound.error();
     return found;

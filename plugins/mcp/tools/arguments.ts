@@ -18,11 +18,13 @@ export class ToolArguments {
   /** Where unknown arguments go, to be refused by their names. */
   readonly #unknown: Source;
   readonly #operation: Operation;
+  readonly #defaults: Readonly<Record<string, string>>;
 
   /** @throws Error when two of them would have the same name */
   constructor(operation: Operation) {
     this.#operation = operation;
-    const { params = {}, query, body } = operation;
+    const { params = {}, query, body, tool } = operation;
+    this.#defaults = ('name' in tool && tool.defaults) || {};
     const properties: JsonObject = {};
     for (const [name, error] of Object.entries(params)) {
       this.#add(name, 'params');
@@ -39,6 +41,9 @@ export class ToolArguments {
       required.push(...(schema.required ?? []));
       Object.assign(conditions, schema);
     }
+    for (const [name, value] of Object.entries(this.#defaults)) {
+      Object.assign(properties[name] ?? {}, { default: value });
+    }
     this.schema = {
       ...conditions,
       type: 'object',
@@ -51,7 +56,7 @@ export class ToolArguments {
 
   /** The arguments where the operation looks for them; it is the operation that checks them. */
   toInput(args: Readonly<Record<string, unknown>>): CallInput {
-    const entries = Object.entries(args);
+    const entries = Object.entries({ ...this.#defaults, ...args });
     const of = (source: Source): [string, unknown][] =>
       entries.filter(([name]) => (this.#sources.get(name) ?? this.#unknown) === source);
     return {

@@ -1,5 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/server';
 
+import { success } from '../../../src/fields/joi';
 import type { Operation } from '../../../src/plugins/operation';
 import { ToolArguments } from './arguments';
 import { OutputSchemas } from './output-schemas';
@@ -73,7 +74,7 @@ function catalogTool(
       annotations: {
         readOnlyHint: method === 'GET',
         // A change writes over what was there, which is not only to add.
-        destructiveHint: method === 'PATCH' || method === 'DELETE',
+        destructiveHint: method === 'PATCH' || operation.response.schema === success,
         idempotentHint: method !== 'POST',
         openWorldHint: false,
       },

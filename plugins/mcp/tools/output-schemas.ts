@@ -9,7 +9,7 @@ export type OutputSchema = JsonSchema & { type: 'object' };
 const OMITTED = new Set(['description', 'minLength', 'maxLength', 'minimum', 'maximum']);
 
 /**
- * The output schemas of tools. A resource is described in full by the first tool that reads it;
+ * The output schemas of tools. A resource, or a whole answer, is described in full by the first tool that reads it;
  * other tools that answer it, by itself or within another, refer to that one. Without this most of
  * a list of tools would be repetition.
  */
@@ -20,7 +20,10 @@ export class OutputSchemas {
   constructor(operations: readonly Operation[]) {
     for (const { method, tool, response } of operations) {
       if (method === 'GET' && 'name' in tool) {
-        this.#register(jsonSchemaOf(response.schema, 'output'), tool.name);
+        const schema = jsonSchemaOf(response.schema, 'output');
+        this.#register(schema, tool.name);
+        const key = JSON.stringify(schema);
+        if (!this.#describedBy.has(key)) this.#describedBy.set(key, tool.name);
       }
     }
   }
@@ -42,14 +45,20 @@ export class OutputSchemas {
       if (!this.#describedBy.has(key)) this.#describedBy.set(key, tool);
       return;
     }
-    for (const part of [schema['items'], ...Object.values(propertiesOf(schema) ?? {})]) {
+    for (const part of [
+      schema['items'],
+      ...choicesOf(schema),
+      ...Object.values(propertiesOf(schema) ?? {}),
+    ]) {
       if (isRecord(part)) this.#register(part, tool);
     }
   }
 
   #compact(schema: JsonSchema, tool: string): JsonSchema {
-    const other = isResource(schema) ? this.#describedBy.get(JSON.stringify(schema)) : undefined;
+    const other = this.#describedBy.get(JSON.stringify(schema));
     if (other !== undefined && other !== tool) {
+      if (!isResource(schema))
+        return { type: schema['type'] ?? 'object', description: `As in ${other}` };
       return {
         type: schema['type'] ?? 'object',
         description: `As in ${other}`,
@@ -62,6 +71,8 @@ export class OutputSchemas {
       if (!OMITTED.has(key)) result[key] = value;
     }
     const { items } = schema;
+    const choices = choicesOf(schema);
+    if (choices.length > 0) result['anyOf'] = choices.map((each) => this.#compact(each, tool));
     if (isRecord(items)) result['items'] = this.#compact(items, tool);
     const properties = propertiesOf(schema);
     if (properties) {
@@ -74,6 +85,10 @@ export class OutputSchemas {
     }
     return result;
   }
+}
+
+function choicesOf({ anyOf }: JsonSchema): JsonSchema[] {
+  return Array.isArray(anyOf) ? anyOf.filter((each) => isRecord(each)) : [];
 }
 
 /** A resource, unlike other objects, has an id. */

@@ -159,10 +159,3 @@ test('the id of a photo is read in upper case too', async () => {
   const response = await user.get(`/api/photos/${photo.id.toUpperCase()}`).expect(200);
   expect(response.body).toEqual(photo);
 });
-
-test('photos can be neither listed nor deleted', async () => {
-  const photo = await user.photo();
-  expectError(await user.get('/api/photos'), 405, 'method_not_allowed');
-  expectError(await user.delete(`/api/photos/${photo.id}`), 405, 'method_not_allowed');
-  await user.get(`/api/photos/${photo.id}`).expect(200);
-});

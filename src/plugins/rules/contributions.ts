@@ -110,12 +110,14 @@ const operationSchema = Joi.object({
   idempotent: Joi.boolean(),
   cacheable: Joi.boolean(),
   isProbe: Joi.boolean(),
+  notConditional: sentence,
   state: Joi.function(),
   tool: Joi.alternatives(
     Joi.object({
       name: snakeName.required(),
       description: sentence.required(),
       tooLarge: sentence,
+      defaults: Joi.object().pattern(Joi.string(), Joi.string()),
     }),
     reasonFor('none'),
   ).required(),

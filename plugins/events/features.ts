@@ -1,0 +1,7 @@
+import type { Feature } from '../../src/plugins/operation';
+
+export const monthlyView: Feature = {
+  name: 'monthly view',
+  tiers: ['pro'],
+  remedy: 'Call list_events instead, and go on to its next pages as far as needed.',
+};

@@ -1,0 +1,116 @@
+import { idText, toStoredId } from '../../../src/core/ids';
+import { containing } from '../../../src/core/text';
+import { decodeCursor, encodeCursor } from '../../../src/data/cursor';
+import { merged } from '../../../src/data/merged';
+import { newestFirst, pageOf, within } from '../../../src/data/page';
+import type { Host } from '../../../src/plugins/host';
+import type { Photos } from '../../photos';
+import type { Plants } from '../../plants';
+import { eventModel, LIVE_INDEXES } from '../model';
+import type { EventDocument, EventList, FeedQuery } from '../schema';
+import { presentEvents } from './present';
+
+/** How many events a search looks at for one page; it says where to go on from. */
+const MAX_SEARCHED = 5000;
+/** Of these, how many are held at once. */
+const SEARCHED_BATCH = 500;
+/** Plants whose events MongoDB merges in their order; of more it would sort them in memory. */
+const MAX_MERGED = 100;
+
+const LIST_ORDER = newestFirst('occurredAt');
+
+/** Events of all plants that there are, newest first. */
+export class EventFeed {
+  readonly #events;
+  readonly #plants: Plants;
+  readonly #photos: Photos;
+
+  constructor(host: Host, plants: Plants, photos: Photos) {
+    this.#plants = plants;
+    this.#photos = photos;
+    this.#events = host.records(eventModel);
+  }
+
+  /**
+   * One page. It may be short, and say that there are more, where it would be too long or a search
+   * would look at too much.
+   *
+   * @throws ApiError invalid_cursor
+   */
+  async list(userId: string, query: FeedQuery): Promise<EventList> {
+    const { limit, cursor, from, to, type, plantId, location, q } = query;
+    const filters = [from, to, type, plantId?.toLowerCase(), location, q];
+    const identity = [userId, '/api/events', ...filters] as const;
+    const after = cursor === undefined ? undefined : decodeCursor(identity, cursor);
+    const plantIds = await this.#plants.idsInOrder(
+      { userId },
+      { location, ...(plantId === undefined ? {} : { ids: [plantId] }) },
+    );
+    const filter = {
+      ...within('occurredAt', { from, to, after }),
+      ...(type === undefined ? {} : { type }),
+    };
+    const isOfSome = plantId !== undefined || location !== undefined;
+    const events = this.#newestFirst(userId, plantIds, filter, { isOfSome, limit, q });
+    return pageOf(
+      { limit, ...(await take(events, limit + 1, q)) },
+      (found) => presentEvents(this.#photos, { userId }, found),
+      ({ occurredAt, _id }) => encodeCursor(identity, { moment: occurredAt, id: _id }),
+    );
+  }
+
+  /** @param options.isOfSome whether the plants are few of all, so that theirs are found by plant */
+  #newestFirst(
+    userId: string,
+    plantIds: readonly string[],
+    filter: object,
+    { isOfSome, limit, q }: { isOfSome: boolean; limit: number; q: string | undefined },
+  ): AsyncIterable<EventDocument> {
+    const ofType = 'type' in filter;
+    const index = isOfSome ? (ofType ? 'plantType' : 'plant') : ofType ? 'type' : 'all';
+    const atOnce = isOfSome ? MAX_MERGED : plantIds.length;
+    const groups: string[][] = [];
+    for (let begin = 0; begin < plantIds.length; begin += atOnce) {
+      groups.push(plantIds.slice(begin, begin + atOnce));
+    }
+    return merged(
+      groups.map((ids) =>
+        this.#events.batches(
+          { userId },
+          { ...filter, plantId: { $in: ids.map(toStoredId) }, deletedAt: null },
+          {
+            sort: LIST_ORDER,
+            limit: q === undefined ? limit + 1 : MAX_SEARCHED,
+            batchSize: q === undefined ? limit + 1 : SEARCHED_BATCH,
+            hint: LIVE_INDEXES[index],
+          },
+        ),
+      ),
+      isBefore,
+    );
+  }
+}
+
+/** As {@link LIST_ORDER} has it. */
+function isBefore(a: EventDocument, b: EventDocument): boolean {
+  const apart = b.occurredAt.getTime() - a.occurredAt.getTime();
+  return apart === 0 ? idText(a._id) < idText(b._id) : apart < 0;
+}
+
+/** As many events as are wanted, those with a part in their text where one is given. */
+async function take(
+  events: AsyncIterable<EventDocument>,
+  count: number,
+  part: string | undefined,
+): Promise<{ found: EventDocument[]; searchedTo?: EventDocument }> {
+  const isWanted = part === undefined ? () => true : containing(part);
+  const found: EventDocument[] = [];
+  let searched = 0;
+  for await (const event of events) {
+    searched += 1;
+    if (isWanted(event.text ?? '')) found.push(event);
+    if (found.length === count) break;
+    if (searched === MAX_SEARCHED) return { found, searchedTo: event };
+  }
+  return { found };
+}

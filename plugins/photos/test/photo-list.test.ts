@@ -1,0 +1,94 @@
+import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import { bodyOf, expectError, faultsOf, NOBODYS_ID } from '../../../test/support/shapes';
+
+let service: TestService;
+let user: TestUser;
+
+beforeAll(async () => {
+  service = await startService();
+});
+beforeEach(async () => {
+  user = await service.user();
+});
+afterAll(() => service.close());
+
+interface PhotoPage {
+  items: { id: string; createdAt: string }[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+async function page(query: Record<string, string | number> = {}, of = user): Promise<PhotoPage> {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) search.set(name, String(value));
+  const response = await of.get(`/api/photos?${search.toString()}`).expect(200);
+  return bodyOf(response) as unknown as PhotoPage; // Its fields are what the tests compare.
+}
+
+async function photos(count: number, fields: object = {}): Promise<{ id: string }[]> {
+  const made = [];
+  for (let index = 0; index < count; index += 1) made.push(await user.photo(fields));
+  return made;
+}
+
+test('photos are listed newest first, each as it is read alone', async () => {
+  expect(await page()).toEqual({ items: [], hasMore: false, nextCursor: null });
+  const made = await photos(3);
+  await (await service.user()).photo();
+  const { items } = await page();
+  const moments = items.map(({ createdAt }) => createdAt);
+  expect(moments).toEqual([...moments].sort().reverse());
+  expect(items.map(({ id }) => id).sort()).toEqual(made.map(({ id }) => id).sort());
+  const [first] = items;
+  expect((await user.get(`/api/photos/${first?.id ?? ''}`).expect(200)).body).toEqual(first);
+});
+
+test('pages hold 15 unless asked for otherwise, and each photo is on exactly one', async () => {
+  const made = await photos(17);
+  const first = await page();
+  expect([first.items.length, first.hasMore]).toEqual([15, true]);
+  const second = await page({ cursor: first.nextCursor ?? '' });
+  expect([second.items.length, second.hasMore, second.nextCursor]).toEqual([2, false, null]);
+  const ids = [...first.items, ...second.items].map(({ id }) => id);
+  expect([...ids].sort()).toEqual(made.map(({ id }) => id).sort());
+  const small = await page({ limit: 1 });
+  expect(small.items).toEqual(first.items.slice(0, 1));
+});
+
+test('the photos of a plant are those that name it, and none once it is deleted', async () => {
+  const plant = await user.plant();
+  await photos(2);
+  const made = await photos(2, { plantId: plant.id });
+  const ids = async () =>
+    (await page({ plantId: plant.id.toUpperCase() })).items.map(({ id }) => id);
+  expect((await ids()).sort()).toEqual(made.map(({ id }) => id).sort());
+  await user.delete(`/api/plants/${plant.id}`).expect(200);
+  expect(await ids()).toEqual([]);
+  expect((await page()).items).toHaveLength(4);
+  expect((await page({ plantId: NOBODYS_ID })).items).toEqual([]);
+});
+
+test('a cursor is good for the list that gave it, and no other', async () => {
+  const plant = await user.plant();
+  await photos(2, { plantId: plant.id });
+  const { nextCursor } = await page({ limit: 1 });
+  const cursor = nextCursor ?? '';
+  for (const path of [
+    `/api/photos?cursor=${cursor}&plantId=${plant.id}`,
+    `/api/photos?cursor=${cursor.slice(0, -1)}`,
+    `/api/plants/${plant.id}/events?cursor=${cursor}`,
+  ]) {
+    expectError(await user.get(path), 400, 'invalid_cursor');
+  }
+  const other = await service.user();
+  expectError(await other.get(`/api/photos?cursor=${cursor}`), 400, 'invalid_cursor');
+});
+
+test.each([
+  ['limit=0', 'limit'],
+  ['limit=101', 'limit'],
+  ['plantId=fern', 'plantId'],
+  ['type=jpg', 'type'],
+])('%s is refused', async (query, field) => {
+  expect(faultsOf(await user.get(`/api/photos?${query}`).expect(400))).toEqual([field]);
+});

@@ -1,0 +1,104 @@
+import { assistant, tool } from '../../../test/mcp/support';
+import { faultsOf, listOf } from '../../../test/support/shapes';
+import { startService, type TestService, type TestUser } from '../../../test/support/service';
+
+let service: TestService;
+let user: TestUser;
+
+beforeAll(async () => {
+  service = await startService();
+});
+beforeEach(async () => {
+  user = await service.user();
+});
+afterAll(() => service.close());
+
+async function list(query: Record<string, string>, of = user) {
+  const search = new URLSearchParams(query).toString();
+  return listOf(await of.get(`/api/plants?${search}`).expect(200));
+}
+
+async function names(query: Record<string, string>): Promise<unknown[]> {
+  return (await list(query)).map(({ name }) => name);
+}
+
+test('a location is exact, and keeps the order of the list', async () => {
+  for (const [name, location] of [
+    ['Fern', 'Hall'],
+    ['Oak', 'hall'],
+    ['Ivy', 'Hall'],
+    ['Elm', null],
+    ['Fig', 'Hall '],
+  ]) {
+    await user.plant({ name, location: location ?? undefined });
+  }
+  await (await service.user()).plant({ name: 'Theirs', location: 'Hall' });
+  expect(await names({ location: 'Hall' })).toEqual(['Fern', 'Ivy']);
+  expect(await names({ location: 'hall' })).toEqual(['Oak']);
+  expect(await names({ location: 'Hal' })).toEqual([]);
+});
+
+test.each([
+  ['fern', ['Boston FERN', 'Tree']],
+  ['ON F', ['Boston FERN']],
+  ['dicksonia', ['Tree']],
+  ['.*', ['a.*b']],
+  ['(', ['(', 'Tree']],
+  ['STRASSE', ['Straße']],
+  ['straße', ['Straße']],
+  ['ΟΔΌΣ', ['οδός']],
+  ['ÉTÉ', ['été']],
+  ['蕨', ['蕨']],
+  ['nothing', []],
+])('q %s is looked for in name and species, literally and whatever the case', async (q, found) => {
+  const plants = ['Boston FERN', 'a.*b', '(', 'Straße', 'οδός', 'été', '蕨', 'Elm'];
+  for (const name of plants) await user.plant({ name });
+  await user.plant({ name: 'Tree', species: 'Tree Fern (Dicksonia)' });
+  await user.plant({ name: 'Oak', notes: 'fern nothing', location: 'fern' });
+  expect(await names({ q })).toEqual(found);
+});
+
+test('q and location hold together', async () => {
+  await user.plant({ name: 'Fern', location: 'Hall' });
+  await user.plant({ name: 'Fern two', location: 'Attic' });
+  await user.plant({ name: 'Oak', location: 'Hall' });
+  expect(await names({ q: 'fern', location: 'Hall' })).toEqual(['Fern']);
+});
+
+test('a summary has its eight fields and no other', async () => {
+  const photo = await user.photo();
+  const plant = await user.plant({
+    ...{ name: 'Fern', species: 'Nephrolepis', location: 'Hall', notes: 'Long' },
+    ...{ wateringFrequencyDays: 7, fertilizerFrequencyDays: 30, primaryPhotoId: photo.id },
+  });
+  const { occurredAt } = await user.event(plant.id);
+  expect(await list({ view: 'summary' })).toEqual([
+    {
+      ...{ id: plant.id, name: 'Fern', species: 'Nephrolepis', location: 'Hall' },
+      ...{ wateringFrequencyDays: 7, fertilizerFrequencyDays: 30 },
+      ...{ lastWatered: occurredAt, lastEvent: occurredAt },
+    },
+  ]);
+  const full = await list({});
+  expect(full).toEqual([{ ...full[0], notes: 'Long', primaryPhoto: photo }]);
+  expect(await list({ view: 'full' })).toEqual(full);
+});
+
+test('an assistant gets the summary unless it asks for all', async () => {
+  const me = await assistant(service);
+  await me.user.plant({ notes: 'Long' });
+  const items = async (given: object) => (await tool(me, 'list_plants', given))['items'];
+  expect(await items({})).toEqual(await list({ view: 'summary' }, me.user));
+  expect(await items({ view: 'full' })).toEqual(await list({}, me.user));
+});
+
+test.each([
+  ['view=short', ['view']],
+  ['q=', ['q']],
+  ['location=', ['location']],
+  [`q=${'x'.repeat(101)}&location=${'x'.repeat(101)}`, ['location', 'q']],
+  ['q=%00', ['q']],
+  ['species=fern', ['species']],
+])('%s is refused', async (query, fields) => {
+  expect(faultsOf(await user.get(`/api/plants?${query}`).expect(400))).toEqual(fields);
+});

@@ -1,0 +1,10 @@
+import { definePlugin } from '../../src/plugins/plugin';
+import accountsPlugin from '../accounts';
+import { routes } from './routes';
+
+/** The account as its owner sees it, and the one setting that is the owner's. */
+export default definePlugin({
+  name: 'profile',
+  requires: ['accounts', 'events', 'photos', 'plants'],
+  setup: (host) => ({ operations: () => routes(host, host.use(accountsPlugin)) }),
+});

@@ -1,0 +1,123 @@
+import { resetClock, setClock } from '../../test/support/clock';
+import { insightsOf, water } from '../../test/support/insights';
+import { anyId, anyInstant, bodyOf, expectError, faultsOf } from '../../test/support/shapes';
+import { startService, type TestService } from '../../test/support/service';
+import { assistant, tool } from '../../test/mcp/support';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterEach(resetClock);
+afterAll(() => service.close());
+
+test('an account shows its tier, zone, day, limits and features, and the token that asks', async () => {
+  const user = await service.user({
+    tier: 'free',
+    scopes: ['plants:read'],
+    timezone: 'Asia/Tokyo',
+  });
+  setClock('2026-03-14T15:00:00Z');
+  const answer = await user.get('/api/account').expect(200);
+  expect(answer.body).toEqual({
+    userId: user.id,
+    tier: 'free',
+    timezone: 'Asia/Tokyo',
+    now: '2026-03-14T15:00:00.000Z',
+    today: '2026-03-15',
+    limits: { plants: { max: 25, used: 0 }, photos: { max: 250, used: 0 } },
+    features: { monthlyView: false },
+    token: { id: anyId, name: 'test', scopes: ['plants:read'], expiresAt: anyInstant },
+  });
+  expect(JSON.stringify(answer.body)).not.toContain(user.token);
+});
+
+test('any valid token may read it, also one without a scope, and nobody without one', async () => {
+  const user = await service.user({ scopes: [] });
+  const { token } = bodyOf(await user.get('/api/account').expect(200));
+  expect(token).toMatchObject({ scopes: [] });
+  expectError(await service.anonymous.get('/api/account'), 401, 'unauthorized');
+});
+
+test('what is used follows every plant and photo, made or deleted', async () => {
+  const user = await service.user();
+  const limits = async () => bodyOf(await user.get('/api/account').expect(200))['limits'];
+  const plants = await Promise.all([user.plant(), user.plant(), user.plant()]);
+  const photo = await user.photo();
+  expect(await limits()).toEqual({
+    plants: { max: 1000, used: 3 },
+    photos: { max: 20_000, used: 1 },
+  });
+  await user.delete(`/api/plants/${plants[0].id}`).expect(200);
+  await user.delete(`/api/photos/${photo.id}`).expect(200);
+  expect(await limits()).toEqual({
+    plants: { max: 1000, used: 2 },
+    photos: { max: 20_000, used: 0 },
+  });
+});
+
+test('no two answers are the same, so they carry no ETag and are never a 304', async () => {
+  const user = await service.user();
+  const first = await user.get('/api/account').expect(200);
+  expect(first.headers).not.toHaveProperty('etag');
+  await user.get('/api/account').set('If-None-Match', '*').expect(200);
+  const changed = await user
+    .patch('/api/account', { timezone: 'Europe/Paris' })
+    .set('If-Match', '"x"')
+    .expect(200);
+  expect(changed.headers).not.toHaveProperty('etag');
+  expect(changed.body).toMatchObject({ timezone: 'Europe/Paris', token: { id: anyId } });
+});
+
+test('with the time zone all days are counted anew', async () => {
+  const user = await service.user({ expiresInSeconds: 10 * 365 * 24 * 3600 });
+  setClock('2026-03-15T12:00:00Z');
+  const { id } = await user.plant();
+  await water(user, id, ['2026-03-14T23:30:00Z']);
+  const days = async () => (await insightsOf(user)).careActivityByDay.map(({ date }) => date);
+  expect(await days()).toEqual(['2026-03-14']);
+  const moved = await user.patch('/api/account', { timezone: 'Asia/Kathmandu' }).expect(200);
+  expect(moved.body).toMatchObject({ timezone: 'Asia/Kathmandu', today: '2026-03-15' });
+  expect(await days()).toEqual(['2026-03-15']);
+  await user.patch('/api/account', { timezone: 'America/St_Johns' }).expect(200);
+  expect(await days()).toEqual(['2026-03-14']);
+});
+
+test('a zone is stored as it is usually written', async () => {
+  const user = await service.user();
+  const moved = await user.patch('/api/account', { timezone: 'europe/paris' }).expect(200);
+  expect(moved.body).toMatchObject({ timezone: 'Europe/Paris' });
+});
+
+test.each([
+  [{}],
+  [{ timezone: null }],
+  [{ timezone: '' }],
+  [{ timezone: 7 }],
+  [{ timezone: 'Mars/Olympus' }],
+  [{ timezone: '+02:00' }],
+  [{ timezone: ' Europe/Paris' }],
+  [{ timezone: 'x'.repeat(65) }],
+])('%j is refused, and the field named', async (body) => {
+  const user = await service.user();
+  expect(faultsOf(await user.patch('/api/account', body).expect(400))).toEqual(['timezone']);
+  expect((await user.get('/api/account')).body).toMatchObject({ timezone: 'UTC' });
+});
+
+test('neither tier nor anything else can be set, and not without the scope', async () => {
+  const user = await service.user({ tier: 'free', scopes: ['plants:read'] });
+  const refused = await user.patch('/api/account', { timezone: 'UTC' });
+  expectError(refused, 403, 'insufficient_scope');
+  const other = await service.user();
+  const answer = await other.patch('/api/account', { timezone: 'UTC', tier: 'pro' }).expect(400);
+  expect(faultsOf(answer)).toEqual(['tier']);
+});
+
+test('an assistant learns what day it is, and can move the person', async () => {
+  const me = await assistant(service, { timezone: 'Pacific/Auckland' });
+  expect(await tool(me, 'get_account')).toMatchObject({ timezone: 'Pacific/Auckland' });
+  expect(await tool(me, 'update_account', { timezone: 'Europe/Oslo' })).toMatchObject({
+    timezone: 'Europe/Oslo',
+  });
+});

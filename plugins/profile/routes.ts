@@ -1,0 +1,58 @@
+import type { Account, HeldToken } from '../../src/core/identity';
+import { calendarOf } from '../../src/core/time';
+import type { Host } from '../../src/plugins/host';
+import { type Operation, read, write } from '../../src/plugins/operation';
+import type { Accounts } from '../accounts';
+import { monthlyView } from '../events';
+import { profile, type ProfileView, updateProfile } from './schema';
+
+const SAYS_TIME = 'it says what time it is';
+
+/** Operations on the caller's own account. */
+export function routes(host: Host, accounts: Accounts): Operation[] {
+  const limitOf = ({ tier, usage }: Account, quota: string) => ({
+    max: host.quotaLimit(tier, quota),
+    used: usage[quota] ?? 0,
+  });
+  const view = (account: Account, { id, name, scopes, expiresAt }: HeldToken, now: Date) => ({
+    userId: account.id,
+    tier: account.tier,
+    timezone: account.timezone,
+    now,
+    today: calendarOf(account.timezone)(now),
+    limits: { plants: limitOf(account, 'plants'), photos: limitOf(account, 'photos') },
+    features: { monthlyView: monthlyView.tiers.includes(account.tier) },
+    token: { id, name, scopes, expiresAt },
+  });
+  return [
+    read({
+      path: '/api/account',
+      summary: 'Read the account',
+      access: { anyToken: 'it shows what the token is, and may do' },
+      notConditional: SAYS_TIME,
+      response: { schema: profile, description: 'The account, and the token of the caller' },
+      tool: {
+        name: 'get_account',
+        description:
+          "Read the person's account: what day and time it is for them (today, now, timezone), the tier with how many plants and photos it allows and how many there are, and what this token may do.",
+      },
+      handler: async ({ account, token, now }): Promise<ProfileView> => view(account, token, now),
+    }),
+    write({
+      method: 'PATCH',
+      path: '/api/account',
+      summary: 'Set the time zone of the account',
+      access: { scope: 'plants:write' },
+      notConditional: SAYS_TIME,
+      body: updateProfile,
+      response: { schema: profile, description: 'The account as it is now' },
+      tool: {
+        name: 'update_account',
+        description:
+          "Set the person's time zone, by its IANA name, when they moved or days are wrong. All days of insights are counted anew in it.",
+      },
+      handler: async ({ tx, token, body, now }): Promise<ProfileView> =>
+        view(await accounts.change(tx, body), token, now),
+    }),
+  ];
+}

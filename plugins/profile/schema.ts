@@ -1,0 +1,53 @@
+import Joi from 'joi';
+
+import { TIERS, type Tier } from '../../src/core/identity';
+import { day, id, instant, integer, oneOf, text, timezone } from '../../src/fields/joi';
+
+interface LimitView {
+  max: number;
+  used: number;
+}
+
+export interface ProfileView {
+  userId: string;
+  tier: Tier;
+  timezone: string;
+  now: Date;
+  today: string;
+  limits: { plants: LimitView; photos: LimitView };
+  features: { monthlyView: boolean };
+  token: { id: string; name: string; scopes: readonly string[]; expiresAt: Date };
+}
+
+const limit = () => Joi.object({ max: integer(0).required(), used: integer(0).required() });
+
+/** The account of the caller (docs/decisions.md, "Account"). */
+export const profile = Joi.object<ProfileView, true>({
+  userId: text().required(),
+  tier: oneOf(TIERS).required(),
+  timezone: text().required().description('IANA name; calendar days are reckoned in it'),
+  now: instant().required(),
+  today: day().required().description("The calendar day in the account's time zone"),
+  limits: Joi.object({ plants: limit().required(), photos: limit().required() })
+    .required()
+    .description('How many there may be, and are'),
+  features: Joi.object({ monthlyView: Joi.boolean().required() })
+    .required()
+    .description('What only some tiers have'),
+  token: Joi.object({
+    id: id().required(),
+    name: text().required(),
+    scopes: Joi.array().items(Joi.string()).required(),
+    expiresAt: instant().required(),
+  })
+    .required()
+    .description('The token that the call came with'),
+});
+
+export interface UpdateProfile {
+  timezone: string;
+}
+
+export const updateProfile = Joi.object<UpdateProfile, true>({
+  timezone: timezone().required().description('IANA name of a time zone, such as Europe/Paris'),
+});

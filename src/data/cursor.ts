@@ -1,0 +1,24 @@
+import { decodePlace, encodePlace } from '../core/cursor';
+import { invalidCursor } from '../core/errors';
+import { idText, isUuid, toStoredId, type StoredId } from '../core/ids';
+
+/** A place in a list that goes by a moment, then by id: just after this record. */
+export interface Position {
+  moment: Date;
+  id: StoredId;
+}
+
+/** What a list is of: the account, and whatever else decides which records are in it. */
+export type ListIdentity = readonly [userId: string, ...rest: unknown[]];
+
+/** The cursor of a position. It is good for this list only. */
+export function encodeCursor(list: ListIdentity, { moment, id }: Position): string {
+  return encodePlace(list, `${moment.getTime()}.${idText(id)}`);
+}
+
+/** @throws ApiError invalid_cursor for anything that {@link encodeCursor} did not make for this list */
+export function decodeCursor(list: ListIdentity, cursor: string): Position {
+  const [milliseconds = '', id = ''] = decodePlace(list, cursor)?.split('.') ?? [];
+  if (!isUuid(id)) throw invalidCursor.error();
+  return { moment: new Date(Number(milliseconds)), id: toStoredId(id) };
+}

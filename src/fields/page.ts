@@ -1,0 +1,36 @@
+import Joi from 'joi';
+
+import { integer, nullable } from './joi';
+
+/** Which page of a list is asked for. */
+export interface PageQuery {
+  limit: number;
+  cursor?: string;
+}
+
+/** @param of what the list has, in the plural */
+export function pageQuery(of: string): Joi.StrictSchemaMap<PageQuery> {
+  return {
+    limit: integer(1, 100).default(15).description(`${of} a page`),
+    cursor: Joi.string()
+      .allow('')
+      .description('nextCursor of the page before, as it came; good for the same list only'),
+  };
+}
+
+export interface Page<View> {
+  items: View[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+/** A page of a list (docs/specification.md, 2.10). */
+export function page<View>(item: Joi.Schema): Joi.ObjectSchema<Page<View>> {
+  return Joi.object<Page<View>>({
+    items: Joi.array().items(item).required(),
+    hasMore: Joi.boolean().required(),
+    nextCursor: nullable(Joi.string())
+      .required()
+      .description('Opaque; null where there are no more'),
+  });
+}
