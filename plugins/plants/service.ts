@@ -171,10 +171,8 @@ export class PlantService {
     ids: readonly string[],
     care: Partial<LastCare>,
   ): Promise<void> {
-    await this.#records.updateExisting(
-      tx,
-      ids.map((id) => ({ filter: { _id: toStoredId(id) }, update: { $max: care } })),
-      () => plantNotFound.error(),
+    await this.#records.updateExisting(tx, ids.map(toStoredId), { $max: care }, () =>
+      plantNotFound.error(),
     );
   }
 

@@ -85,8 +85,14 @@ export class ChangedRecords<T extends object, View> {
   }
 
   /** The same of those that show a record. */
-  referringTo(scope: AccountScope, id: StoredId, range: RevisionRange): Promise<(T & Revised)[]> {
-    return this.#find(scope, range, this.#references([id]));
+  async referringTo(
+    scope: AccountScope,
+    id: StoredId,
+    range: RevisionRange,
+  ): Promise<(T & Revised)[]> {
+    return this.#references === undefined
+      ? []
+      : this.#find(scope, range, this.#showing(this.#references, [id]));
   }
 
   /** Whether any that last changed before a revision shows one of some records. */
@@ -95,9 +101,9 @@ export class ChangedRecords<T extends object, View> {
     ids: readonly StoredId[],
     before: number,
   ): Promise<boolean> {
-    if (this.#options.references === undefined) return false;
-    const revision = { $lt: before };
-    return this.#records.exists(scope, this.#filter({ ...this.#references(ids), revision }));
+    if (this.#references === undefined) return false;
+    const showing = this.#showing(this.#references, ids);
+    return this.#records.exists(scope, this.#filter({ ...showing, revision: { $lt: before } }));
   }
 
   present(scope: AccountScope, documents: readonly (T & Revised)[]): Promise<(View | undefined)[]> {
@@ -124,9 +130,12 @@ export class ChangedRecords<T extends object, View> {
     return found as (T & Revised)[]; // As in `#filter`.
   }
 
-  #references(ids: readonly StoredId[]): object {
-    const { references } = this.#options;
-    return references === undefined ? {} : { [references]: { $in: ids.map(asUuid) } };
+  get #references(): string | undefined {
+    return this.#options.references;
+  }
+
+  #showing(references: string, ids: readonly StoredId[]): object {
+    return { [references]: { $in: ids.map(asUuid) } };
   }
 
   #filter(filter: object): mongo.Filter<T> {

@@ -4,9 +4,10 @@ import type { ClientSession, mongo } from 'mongoose';
 export interface PendingWrite {
   write:
     | { insertOne: { document: object } }
-    | { updateOne: { filter: object; update: object; upsert?: boolean } };
-  /** The error where an update matches no document. */
-  missing?: () => Error;
+    | { updateOne: { filter: object; update: object; upsert?: boolean } }
+    | { updateMany: { filter: object; update: object } };
+  /** For an update that has to match so many documents: the error where there are fewer. */
+  required?: { count: number; missing: () => Error };
 }
 
 const bySession = new WeakMap<ClientSession, PendingWrites>();
@@ -56,7 +57,7 @@ export class PendingWrites {
 /**
  * Sends writes to a collection, in their order.
  *
- * @throws what `missing` answers for one that matched nothing: MongoDB counts the matches of a
+ * @throws what `missing` answers for one that matched too little: MongoDB counts the matches of a
  *   command and not of each of its writes, so it may be that of another
  */
 export async function sendWrites(
@@ -70,8 +71,9 @@ export async function sendWrites(
       group.map(({ write }) => write as mongo.AnyBulkWriteOperation),
       session ? { session } : {},
     );
-    const missing = group[0]?.missing;
-    if (missing && matchedCount < group.length) throw missing();
+    const required = group.flatMap((write) => write.required ?? []);
+    const count = required.reduce((sum, each) => sum + each.count, 0);
+    if (required[0] && matchedCount < count) throw required[0].missing();
   }
 }
 
@@ -80,7 +82,7 @@ function groupsOf(writes: readonly PendingWrite[]): PendingWrite[][] {
   const groups: PendingWrite[][] = [];
   for (const write of writes) {
     const group = groups.at(-1);
-    if (group && !group[0]?.missing === !write.missing) group.push(write);
+    if (group && !group[0]?.required === !write.required) group.push(write);
     else groups.push([write]);
   }
   return groups;

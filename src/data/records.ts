@@ -1,6 +1,6 @@
 import type { ClientSession, Model, mongo } from 'mongoose';
 
-import type { StoredId } from '../core/ids';
+import { asUuid, type StoredId } from '../core/ids';
 import { acrossAccounts } from './guard';
 import type { SharedScope } from './models';
 import { type PendingWrite, PendingWrites, sendWrites } from './pending-writes';
@@ -171,16 +171,23 @@ export class Records<T extends object, Scope extends SharedScope> {
   }
 
   /**
-   * Updates records that have to be there; in a transaction that is known only at its end.
+   * Updates records that all have to be there; in a transaction that is known only at its end.
    *
    * @param missing the error where one is not there
    */
   async updateExisting(
     scope: Scope,
-    updates: readonly OneUpdate<T>[],
+    ids: readonly StoredId[],
+    update: Update<T>,
     missing: () => Error,
   ): Promise<void> {
-    await this.#updateEach(scope, updates, { missing });
+    // The filter's type cannot know the `_id` of a type yet to be given.
+    const filter = { _id: { $in: ids.map(asUuid) } } as Filter<T>;
+    const updateMany = {
+      filter: scoped(scope, filter),
+      update: this.#updated(scope, update),
+    };
+    await this.#send(scope, [{ write: { updateMany }, required: { count: ids.length, missing } }]);
   }
 
   /** Answers whether a record matched. */
@@ -282,13 +289,13 @@ export class Records<T extends object, Scope extends SharedScope> {
 
   /** Applies many updates, of a record each. */
   async updateEach(scope: Scope, updates: readonly OneUpdate<T>[]): Promise<void> {
-    await this.#updateEach(scope, updates, {});
+    await this.#updateEach(scope, updates, { upsert: false });
   }
 
   async #updateEach(
     scope: Scope,
     updates: readonly OneUpdate<T>[],
-    { upsert = false, missing }: { upsert?: boolean; missing?: () => Error },
+    { upsert }: { upsert: boolean },
   ): Promise<void> {
     await this.#send(
       scope,
@@ -300,7 +307,6 @@ export class Records<T extends object, Scope extends SharedScope> {
             upsert,
           },
         },
-        ...(missing ? { missing } : {}),
       })),
     );
   }

@@ -1,5 +1,5 @@
 import accountsPlugin from '../../plugins/accounts';
-import { idempotencyModels } from '../../src/data/idempotency';
+import { hostModels } from '../../src/data/host-models';
 import { record, records } from '../support/client';
 import { gardenOf } from '../support/garden';
 import { eventually } from '../support/processes';
@@ -22,10 +22,7 @@ afterEach(async () => {
 });
 
 /** The collections of data that accounts own. */
-const COLLECTIONS = [
-  ...idempotencyModels,
-  ...pluginsUnderTest().flatMap(({ models = [] }) => models),
-]
+const COLLECTIONS = [...hostModels, ...pluginsUnderTest().flatMap(({ models = [] }) => models)]
   .filter(({ owner }) => owner === 'account')
   .map(({ schema }) => String(schema.get('collection')));
 

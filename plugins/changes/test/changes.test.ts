@@ -5,6 +5,7 @@ import { startService, type TestService, type TestUser } from '../../../test/sup
 import { bodyOf, expectError } from '../../../test/support/shapes';
 import { DAY_MS } from '../../../src/core/time';
 import eventsPlugin from '../../events';
+import plantsPlugin from '../../plants';
 
 let service: TestService;
 let user: TestUser;
@@ -119,6 +120,27 @@ test('the records that show a photo come again when it is cropped, a page at a t
   expect(copy.contents).toEqual(await listed(client, [photo.id]));
   expect([...copy.events.keys()].sort()).toEqual(events.sort());
   expect(copy.applied - before).toBe(3);
+});
+
+test('the records that show a photo come again when it is deleted, and no others do', async () => {
+  // A bulk load, before which no copy was begun.
+  const { unitOfWork } = service.app;
+  await unitOfWork.run(user.id, (tx) => service.app.exportsOf(plantsPlugin).insertBulk(tx, []));
+  const photo = await user.photo();
+  const plant = await user.plant({ primaryPhotoId: photo.id });
+  await user.event(plant.id, { photoIds: [photo.id] });
+  await user.event(plant.id);
+  await user.photo();
+  const copy = new Copy();
+  await copy.sync(client);
+  await user.delete(`/api/photos/${photo.id}`).expect(200);
+  const changes = await changesSince(client, copy.cursor);
+  expect(changes).toMatchObject({
+    plants: [{ id: plant.id, primaryPhotoId: null }],
+    events: [{ photos: [] }],
+    photos: [],
+    deleted: [{ kind: 'photo', id: photo.id }],
+  });
 });
 
 test('an answer holds at most so many records, deletions included, and at most 1 MB', async () => {

@@ -72,7 +72,7 @@ interface ShownEvent extends Shown {
 }
 
 function withId({ _id, ...document }: Shown): object {
-  return { id: _id, ...document };
+  return { id: _id, ...document, revision: undefined };
 }
 
 function asPlant(plant: ShownPlant): object {

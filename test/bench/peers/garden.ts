@@ -297,12 +297,12 @@ export class Garden {
 }
 
 function withId({ _id, ...document }: Owned): object {
-  return { id: _id, ...document };
+  // What is undefined is no part of JSON.
+  return { id: _id, ...document, revision: undefined };
 }
 
 function asEvent(event: Event, found: ReadonlyMap<string, object>): object {
   const photos = event.photos.flatMap(({ photoId }) => found.get(String(photoId)) ?? []);
-  // What is undefined is no part of JSON.
   return { ...withId(event), deletedAt: undefined, photos };
 }
 
