@@ -1,5 +1,6 @@
 import type { ClientSession } from 'mongoose';
 
+import { BatchLookup } from '../../src/core/batch-lookup';
 import { BoundedMap } from '../../src/core/bounded-map';
 import type { Account, Identity, Principal, Tier, Usage } from '../../src/core/identity';
 import { asUuid, idText, newId, toStoredId } from '../../src/core/ids';
@@ -37,6 +38,8 @@ export class AccountService implements Identity {
   readonly #accounts;
   readonly #tokens;
   readonly #known = new BoundedMap<string, TokenDocument>(MAX_KNOWN);
+  /** Every request reads its account; those that come together do so in one query. */
+  readonly #current = new BatchLookup((ids) => this.#byId(ids));
   readonly #host: Host;
 
   constructor(host: Host) {
@@ -57,7 +60,7 @@ export class AccountService implements Identity {
     if (!known || known.revokedAt !== null || known.expiresAt <= now) return undefined;
     // What a token is never changes but for its revocation, which its account records: so one that
     // is known costs a read of the account alone.
-    const account = await this.#accounts.findOne({}, { _id: known.userId });
+    const account = await this.#current.get(known.userId);
     if (!account || account.revokedTokens.includes(idText(known._id))) {
       this.#known.delete(hash);
       return undefined;
@@ -197,6 +200,14 @@ export class AccountService implements Identity {
       const revoked = await this.#tokens.findOne({ session }, { _id });
       return revoked ? asView(revoked) : undefined;
     });
+  }
+
+  async #byId(ids: readonly string[]): Promise<Map<string, AccountDocument>> {
+    const [first] = ids;
+    // Of many readers most are of one account, and in a sharded cluster one id is on one shard.
+    const _id = ids.length === 1 && first !== undefined ? first : { $in: [...ids] };
+    const found = await this.#accounts.find({}, { _id });
+    return new Map(found.map((account) => [account._id, account]));
   }
 
   /**
