@@ -72,14 +72,16 @@ export class Database {
       readPreference: 'primary',
     });
     // In a transaction no collection can be made, so all are made before the first.
-    for (const model of Object.values(this.connection.models)) {
-      try {
-        await model.createCollection();
-        await createIndexes(model);
-      } catch (error) {
-        const { name } = model.collection;
-        throw preparationError(error, { database: this.connection.name, collection: name });
-      }
+    await Promise.all(Object.values(this.connection.models).map((model) => this.#prepare(model)));
+  }
+
+  async #prepare(model: Model<unknown>): Promise<void> {
+    try {
+      await model.createCollection();
+      await createIndexes(model);
+    } catch (error) {
+      const { name } = model.collection;
+      throw preparationError(error, { database: this.connection.name, collection: name });
     }
   }
 
