@@ -2,6 +2,8 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 /** How long a query waits for the one before it: one that hangs must not hold up the others. */
 const PATIENCE_MS = 5;
+/** A query without an answer for so long is sent again: its connection may be lost. */
+const LOST_MS = 1000;
 /** How many keys a query may have. */
 const MAX_KEYS = 1000;
 
@@ -53,7 +55,7 @@ export class BatchLookup<Value> {
   }
 
   async #run(keys: readonly string[]): Promise<ReadonlyMap<string, Value>> {
-    const found = this.#query(keys);
+    const found = this.#ask(keys);
     const ended = found.then(
       () => undefined,
       () => undefined,
@@ -63,5 +65,19 @@ export class BatchLookup<Value> {
       if (this.#inProgress === ended) this.#inProgress = undefined;
     });
     return found;
+  }
+
+  async #ask(keys: readonly string[]): Promise<ReadonlyMap<string, Value>> {
+    let timer: NodeJS.Timeout | undefined;
+    const again = new Promise<ReadonlyMap<string, Value>>((resolve, reject) => {
+      timer = setTimeout(() => {
+        this.#query(keys).then(resolve, reject);
+      }, LOST_MS);
+    });
+    try {
+      return await Promise.race([this.#query(keys), again]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }

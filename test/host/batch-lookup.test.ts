@@ -63,3 +63,12 @@ test('a query that fails fails for those who share it alone', async () => {
   queries[1]?.end();
   expect(await next).toBe('ada!');
 });
+
+test('a query whose answer is lost is sent again', async () => {
+  const { values, queries } = lookup();
+  const found = values.get('ada');
+  while (queries.length < 2) await sleep(10);
+  expect(queries[1]?.keys).toEqual(['ada']);
+  queries[1]?.end();
+  expect(await found).toBe('ada!');
+});
