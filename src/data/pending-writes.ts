@@ -80,7 +80,7 @@ async function send(
 ): Promise<number> {
   const [only] = group;
   if (only && group.length === 1) {
-    // The same command, for half of what the driver's collecting of many costs.
+    // The same command, without the driver's collecting of many.
     if ('insertOne' in only.write) {
       await collection.insertOne(only.write.insertOne.document, options);
       return 0;
