@@ -5,7 +5,7 @@ SHELL := bash
 
 SOURCES := $(shell find src plugins -name '*.ts' ! -name '*.test.ts') tsconfig.json tsconfig.build.json
 
-.PHONY: help install build run cli seed test test-network test-soak test-hostile test-watch dev lint format typecheck bench bench-tools audit docs clean
+.PHONY: help install build run cli seed test test-network test-soak test-hostile test-watch dev lint format typecheck bench bench-scale bench-tools audit docs clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ typecheck: node_modules/.installed ## check types
 
 bench: dist/.built ## compare with the same on Fastify, on Express and on no framework; renews docs/performance.md
 	@node --require ./test/servers/register.cjs test/bench/bench.ts
+
+bench-scale: dist/.built ## how times grow with events, accounts and writers; renews docs/performance-scale.md
+	@node --require ./test/servers/register.cjs test/bench/scale.ts
 
 bench-tools: node_modules/.installed ## compare what a tool call costs with REST
 	@node --require ./test/servers/register.cjs test/bench/tools.ts

@@ -1,5 +1,6 @@
 import type { ClientSession } from 'mongoose';
 
+import { BatchLookup } from '../../src/core/batch-lookup';
 import { BoundedMap } from '../../src/core/bounded-map';
 import { invalidToken } from '../../src/core/errors';
 import type {
@@ -45,6 +46,8 @@ export class AccountService implements Identity {
   readonly #accounts;
   readonly #tokens;
   readonly #known = new BoundedMap<string, KnownToken>(MAX_KNOWN);
+  /** Every request reads its account; those that come together do so in one query. */
+  readonly #current = new BatchLookup((ids) => this.#byId(ids));
   readonly #host: Host;
 
   constructor(host: Host) {
@@ -64,7 +67,7 @@ export class AccountService implements Identity {
     const found = known?.token ?? (lookUp ? await this.#goodToken({ hash }, now) : undefined);
     if (!found || found.expiresAt <= now) return undefined;
     // A token that is known costs a read of the account alone.
-    const account = await this.#accounts.findOne({}, { _id: found.userId });
+    const account = await this.#current.get(found.userId);
     const version = account?.tokensVersion;
     const isCurrent = known !== undefined && known.version === version;
     // Read after the account: whatever changes a token changes the version with it.
@@ -179,6 +182,14 @@ export class AccountService implements Identity {
   ): Promise<TokenDocument | undefined> {
     const token = await this.#tokens.findOne({}, filter);
     return token?.revokedAt === null && token.expiresAt > now ? token : undefined;
+  }
+
+  async #byId(ids: readonly string[]): Promise<Map<string, AccountDocument>> {
+    const [first] = ids;
+    // Of many readers most are of one account, and in a sharded cluster one id is on one shard.
+    const _id = ids.length === 1 && first !== undefined ? first : { $in: [...ids] };
+    const found = await this.#accounts.find({}, { _id });
+    return new Map(found.map((account) => [account._id, account]));
   }
 
   /**

@@ -1,4 +1,6 @@
-import { type CallToolResult, INVALID_REQUEST, PARSE_ERROR } from '@modelcontextprotocol/server';
+import { createRequire } from 'node:module';
+
+import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Context } from 'koa';
 
 import {
@@ -16,8 +18,8 @@ import type { Host } from '../../src/plugins/host';
 import type { TransportApi } from '../../src/plugins/transport';
 import { instructionsFor } from './instructions';
 import { allowedOriginsSetting, Origins } from './origins';
-import { errorReply, type Reply } from './protocol/exchange';
-import { handleMessage } from './protocol/messages';
+import type * as Protocol from './protocol';
+import type { Reply } from './protocol/exchange';
 import { type CatalogTool, ToolCatalog } from './tools/catalog';
 import {
   errorResult,
@@ -76,6 +78,7 @@ export class Endpoint {
   async #reply(ctx: Context, api: TransportApi): Promise<Reply> {
     this.#origins.check(ctx.req.headers);
     const principal = await authenticate(ctx, api);
+    const { errorReply, handleMessage, INVALID_REQUEST, PARSE_ERROR } = loadProtocol();
     let message: unknown;
     try {
       message = await api.readJson(ctx);
@@ -121,6 +124,12 @@ export class Endpoint {
   #catalogOf({ operations }: TransportApi): ToolCatalog {
     return (this.#catalog ??= new ToolCatalog(operations));
   }
+}
+
+/** Its package is a seventh of what a start loads, and many servers never meet an assistant. */
+function loadProtocol(): typeof Protocol {
+  // Its own sibling, in the sources as in the build.
+  return createRequire(__filename)('./protocol') as typeof Protocol;
 }
 
 interface Caller {

@@ -31,13 +31,40 @@ export async function* jsonArray(
 /** As many of the first items as a page may hold, and at least one where there is one. */
 export async function firstOfPage<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> {
   const page: T[] = [];
+  // Making the text of a page only to measure it would take as long as making it to be sent.
+  let bytesOf = mostBytes;
   let bytes = 0;
   for await (const batch of batches) {
     for (const item of batch) {
-      bytes += Buffer.byteLength(JSON.stringify(item)) + 1;
+      bytes += bytesOf(item);
+      if (bytes > MAX_PAGE_BYTES && bytesOf === mostBytes) {
+        bytesOf = exactBytes;
+        bytes = [...page, item].reduce((sum, each) => sum + exactBytes(each), 0);
+      }
       if (bytes > MAX_PAGE_BYTES && page.length > 0) return page;
       page.push(item);
     }
   }
   return page;
+}
+
+/** The length of an item's JSON and of what separates it from the next. */
+function exactBytes(item: unknown): number {
+  return Buffer.byteLength(JSON.stringify(item)) + 1;
+}
+
+/** No character takes more: escaped it is \\u and four digits. */
+const BYTES_PER_CODE_UNIT = 6;
+/** No number, date or word of JSON is longer, nor what separates members. */
+const BYTES_PER_VALUE = 32;
+
+/** No fewer bytes than the JSON of a value has, without making it. */
+function mostBytes(value: unknown): number {
+  if (typeof value === 'string') return value.length * BYTES_PER_CODE_UNIT + BYTES_PER_VALUE;
+  if (typeof value !== 'object' || value === null || value instanceof Date) return BYTES_PER_VALUE;
+  let bytes = BYTES_PER_VALUE;
+  for (const [name, member] of Object.entries(value)) {
+    bytes += name.length * BYTES_PER_CODE_UNIT + mostBytes(member);
+  }
+  return bytes;
 }

@@ -66,15 +66,37 @@ export async function sendWrites(
   session: ClientSession | undefined,
 ): Promise<void> {
   for (const group of groupsOf(writes)) {
-    const { matchedCount } = await collection.bulkWrite(
-      // What sends them has checked them against the type of its documents.
-      group.map(({ write }) => write as mongo.AnyBulkWriteOperation),
-      session ? { session } : {},
-    );
+    const options = session ? { session } : {};
+    const matchedCount = await send(collection, group, options);
     const required = group.flatMap((write) => write.required ?? []);
     const count = required.reduce((sum, each) => sum + each.count, 0);
     if (required[0] && matchedCount < count) throw required[0].missing();
   }
+}
+
+/** Sends writes in one command; answers how many documents their updates matched. */
+async function send(
+  collection: mongo.Collection,
+  group: readonly PendingWrite[],
+  options: { session?: ClientSession },
+): Promise<number> {
+  const [only] = group;
+  if (only && group.length === 1) {
+    // The same command, without the driver's collecting of many.
+    if ('insertOne' in only.write) {
+      await collection.insertOne(only.write.insertOne.document, options);
+      return 0;
+    }
+    if ('updateMany' in only.write) {
+      const { filter, update } = only.write.updateMany;
+      return (await collection.updateMany(filter, update, options)).matchedCount;
+    }
+    const { filter, update, upsert = false } = only.write.updateOne;
+    return (await collection.updateOne(filter, update, { ...options, upsert })).matchedCount;
+  }
+  // What sends them has checked them against the type of its documents.
+  const writes = group.map(({ write }) => write as mongo.AnyBulkWriteOperation);
+  return (await collection.bulkWrite(writes, options)).matchedCount;
 }
 
 /** Splits writes, in their order, where those that have to match begin or end. */

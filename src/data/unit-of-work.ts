@@ -152,28 +152,34 @@ export class UnitOfWork {
    * @throws Unconfirmed as soon as it is known that MongoDB does not answer
    */
   async #commitWhileThere(userId: string, jobs: readonly Job[]): Promise<unknown[]> {
-    const end = new AbortController();
+    let watch: NodeJS.Timeout | undefined;
+    let isGivenUp = false;
+    const away = new Promise<never>((_, reject) => {
+      watch = setInterval(() => {
+        void this.#database.ping().then((isThere) => {
+          if (!isThere) reject(new Unconfirmed());
+        });
+      }, SUSPECT_MS);
+    });
     try {
-      const committing = this.#commit(userId, jobs, end.signal);
-      return await Promise.race([committing, this.#failOnceAway(end.signal)]);
+      return await Promise.race([this.#commit(userId, jobs, () => isGivenUp), away]);
     } finally {
-      end.abort();
+      isGivenUp = true;
+      clearInterval(watch);
     }
   }
 
-  async #failOnceAway(signal: AbortSignal): Promise<never> {
-    do await sleep(SUSPECT_MS, undefined, { signal });
-    while (await this.#database.ping());
-    throw new Unconfirmed();
-  }
-
-  async #commit(userId: string, jobs: readonly Job[], signal: AbortSignal): Promise<unknown[]> {
+  async #commit(
+    userId: string,
+    jobs: readonly Job[],
+    isGivenUp: () => boolean,
+  ): Promise<unknown[]> {
     const deadline = Math.min(...jobs.map((job) => job.deadline));
-    const isOver = (): boolean => signal.aborted || Date.now() >= deadline;
+    const isOver = (): boolean => isGivenUp() || Date.now() >= deadline;
     let nextLook = Date.now() + LOOK_EVERY_MS;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const values = await this.#attempt(userId, jobs, { signal, isOver });
+        const values = await this.#attempt(userId, jobs, { isGivenUp, isOver });
         this.#batchSize.observe(jobs.length);
         return values;
       } catch (error) {
@@ -193,7 +199,7 @@ export class UnitOfWork {
   async #attempt(
     userId: string,
     jobs: readonly Job[],
-    { signal, isOver }: { signal: AbortSignal; isOver: () => boolean },
+    { isGivenUp, isOver }: { isGivenUp: () => boolean; isOver: () => boolean },
   ): Promise<unknown[]> {
     const session = await this.#database.connection.startSession();
     try {
@@ -209,7 +215,7 @@ export class UnitOfWork {
         values.push(await work(open.tx));
       }
       await open.finish();
-      signal.throwIfAborted();
+      if (isGivenUp()) throw new Unconfirmed();
       await commitUntil(session, isOver);
       return values;
     } catch (error) {

@@ -8,9 +8,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
-import accountsPlugin from '../../plugins/accounts';
-import demoPlugin from '../../plugins/demo';
 import { type Program, startProgram } from '../../src/app/program';
+import { LIMITS, listOf, makeGardener } from './gardens';
 import { type Load, median, percentile, type Sample, type Target } from './load';
 import { ServingProgram } from './programs';
 import { type Figures, type Row, writeReport } from './report';
@@ -21,15 +20,7 @@ const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 7);
 const DOCS = process.env['BENCH_DOCS'] ?? path.resolve(__dirname, '../../docs');
 const PEERS = ['bare', 'fastify', 'express'];
 const ACCOUNTS = Number(process.env['BENCH_ACCOUNTS'] ?? 16);
-const GARDEN = { tier: 'pro', plants: 50, events: 1500, seed: 7 } as const;
-
-/** Limits that are counted as ever, and never met. */
-const LIMITS = {
-  RATE_LIMIT_PLANTS_CREATE_MAX: '100000000',
-  RATE_LIMIT_WRITES_MAX: '100000000',
-  RATE_LIMIT_READS_MAX: '100000000',
-  TIER_PRO_PLANTS: '100000000',
-};
+const GARDEN = { plants: 50, events: 1500 };
 
 /** One contender of a comparison, and what it is asked. */
 interface Contender {
@@ -38,29 +29,13 @@ interface Contender {
   samples: readonly Sample[];
 }
 
-/** Accounts with a garden each, written as operators write demo data. */
-async function gardeners({ app }: Program, server: Target): Promise<Gardener[]> {
-  const silent = { advance: () => undefined, stop: () => undefined };
+/** Accounts with a garden each. */
+async function makeGardeners(program: Program, server: Target): Promise<Gardener[]> {
   const all: Gardener[] = [];
   for (let index = 0; index < ACCOUNTS; index += 1) {
-    const userId = `gardener-${index}`;
-    await app.exportsOf(demoPlugin).write({ ...GARDEN, user: userId }, silent);
-    const { token } = await app.exportsOf(accountsPlugin).createToken({
-      userId,
-      scopes: [...app.scopes.keys()],
-      name: 'bench',
-      expiresInSeconds: 24 * 3600,
-    });
-    const { text } = await server.send(listOf(token));
-    const [plant] = JSON.parse(text) as { id: string }[]; // The list of plants.
-    all.push({ token, plantId: plant?.id ?? '' });
+    all.push(await makeGardener(program, server, { ...GARDEN, user: `gardener-${index}` }));
   }
   return all;
-}
-
-function listOf(token: string): Sample {
-  const headers = { authorization: `Bearer ${token}` };
-  return { method: 'GET', path: '/api/plants', headers };
 }
 
 /** @throws Error where contenders do not answer the same, but for the cursor, which is opaque */
@@ -148,7 +123,7 @@ async function main(): Promise<void> {
     );
     const peers: Target[] = [];
     for (const peer of PEERS) peers.push(await start(ServingProgram.peer(peer, mongodbUri)));
-    const users = await gardeners(program, hot);
+    const users = await makeGardeners(program, hot);
     await program.stop();
     const { etag } = await hot.send(listOf(users[0]?.token ?? ''));
     const rows: Row[] = [];

@@ -4,7 +4,7 @@ import { Pool } from 'undici';
 
 /** A request that is sent again and again. */
 export interface Sample {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
   headers?: Readonly<Record<string, string>>;
   body?: object;
@@ -51,14 +51,18 @@ export class Target {
     return { status, text, etag: String(answered['etag'] ?? '') };
   }
 
-  /** Sends samples in turns over all connections for some seconds. */
-  async load(samples: readonly Sample[], seconds: number): Promise<Load> {
+  /** Sends samples in turns over some connections for some seconds. */
+  async load(
+    samples: readonly Sample[],
+    seconds: number,
+    connections = CONNECTIONS,
+  ): Promise<Load> {
     const started = performance.now();
     const end = started + seconds * 1000;
     const cpuBefore = cpuOf(this.#pid);
     const times: number[] = [];
     const connection = async (first: number): Promise<void> => {
-      for (let turn = first; performance.now() < end; turn += CONNECTIONS) {
+      for (let turn = first; performance.now() < end; turn += connections) {
         const sample = samples[turn % samples.length];
         if (!sample) throw new Error('There is nothing to send.');
         const sent = performance.now();
@@ -66,7 +70,7 @@ export class Target {
         times.push(performance.now() - sent);
       }
     };
-    await Promise.all(Array.from({ length: CONNECTIONS }, (_, index) => connection(index)));
+    await Promise.all(Array.from({ length: connections }, (_, index) => connection(index)));
     const took = performance.now() - started;
     const cpu = ((cpuOf(this.#pid) - cpuBefore) * 1000) / times.length;
     return { rate: (times.length / took) * 1000, times: times.sort((a, b) => a - b), cpu };
