@@ -28,6 +28,7 @@ import { type Contribution, type Plugin, type SeedKind, type SetUpPlugin } from 
 import type { PluginReference } from '../plugins/reference';
 import { requirePlugin, setUpPlugins } from '../plugins/setup';
 import type { ApiDescription, Transport } from '../plugins/transport';
+import { scheduledBackups } from './backup/schedule';
 import { JobRunner } from './jobs';
 import { rebuildAll } from './reconcile';
 import { loadSeeds, SEEDS_FOLDER } from './seeds';
@@ -61,6 +62,7 @@ export class App {
   readonly #counts: ReadonlyMap<string, CountRecords>;
   readonly #idempotency: IdempotencyStore;
   readonly #jobs: JobRunner;
+  #mongodbUri: string | undefined;
   #redis: RedisConnection | undefined;
   #closing = false;
 
@@ -107,6 +109,8 @@ export class App {
       this.#idempotency.usage,
     ];
     this.seeds = contributions.flatMap((each) => each.seeds ?? []);
+    const backups = scheduledBackups(this.settings, () => this.#mongodbUri);
+    if (backups) this.metrics.reading(backups.lastSuccess);
     this.#jobs = new JobRunner(
       [
         {
@@ -115,6 +119,7 @@ export class App {
           everySeconds: HOUR_MS / 1000,
           run: () => this.#idempotency.deleteExpired(),
         },
+        ...(backups ? [backups.job] : []),
         ...contributions.flatMap((each) => each.jobs ?? []),
       ],
       log,
@@ -122,8 +127,14 @@ export class App {
   }
 
   /** Connects to MongoDB, ensures its indexes, and starts to connect to Redis. */
-  async connect(servers: { mongodbUri: string; redisUrl?: string | undefined }): Promise<void> {
-    await this.database.connect(servers.mongodbUri);
+  async connect(servers: {
+    mongodbUri: string;
+    redisUrl?: string | undefined;
+    restoring?: boolean | undefined;
+  }): Promise<void> {
+    const { mongodbUri, restoring = false } = servers;
+    this.#mongodbUri = mongodbUri;
+    await this.database.connect(mongodbUri, { restoring });
     if (servers.redisUrl !== undefined) {
       this.#redis = new RedisConnection(servers.redisUrl, this.#options.log);
       await this.#redis.opened();

@@ -27,6 +27,8 @@ interface ProgramOptions {
   env: NodeJS.ProcessEnv;
   plugins?: readonly Plugin[];
   progress?: Progress;
+  /** Whether a backup is to be restored, and data need not be whole. */
+  restoring?: boolean;
   /** Aborted when what was started is not wanted any more. */
   stopping?: AbortSignal;
 }
@@ -37,7 +39,7 @@ interface ProgramOptions {
  * @throws SettingsError, LoaderError or ServersError, whose messages are for the operator
  */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
-  const { role, env, plugins = loadPlugins(), progress, stopping } = options;
+  const { role, env, plugins = loadPlugins(), progress, restoring, stopping } = options;
   const { log, dropped } = openLog(env);
   const app = new App({ plugins, env, log });
   app.metrics.count(
@@ -73,7 +75,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     }
   };
   try {
-    await app.connect(servers);
+    await app.connect({ ...servers, restoring });
   } catch (error) {
     await stop();
     throw error;

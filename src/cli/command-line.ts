@@ -1,8 +1,7 @@
-import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 
 import { App, scopesOf } from '../app/app';
-import type { CommandLine, CommandResult, ProgressBar, RunningApp } from '../plugins/command';
+import type { CommandLine, CommandResult, RunningApp } from '../plugins/command';
 import type { Plugin } from '../plugins/plugin';
 import { openLog } from '../app/log';
 import { type Program, startProgram } from '../app/program';
@@ -10,6 +9,7 @@ import { readSettings } from '../app/settings';
 import { hostSettings } from '../core/host-settings';
 import type { Settings } from '../core/settings';
 import { EXIT } from './exit';
+import { progressBar } from './progress';
 
 /** Work of a command that the host itself adds, and that reaches what plugins need not. */
 type HostWork = (program: Program, app: RunningApp) => Promise<CommandResult>;
@@ -41,8 +41,27 @@ export class CommandRunner implements CommandLine {
     return this.runHost((_program, app) => work(app));
   }
 
-  /** Does work with the servers up, and leaves no server behind, whatever ends it. */
-  async runHost(work: HostWork): Promise<void> {
+  /**
+   * Does work with the servers up, and prints what it answers.
+   *
+   * @param options as those of {@link withProgram}
+   */
+  runHost(work: HostWork, options?: { restoring: boolean }): Promise<void> {
+    return this.withProgram(async (program) => {
+      // The result is printed even if the servers then do not stop as they should.
+      this.print(await work(program, runningApp(program)));
+    }, options);
+  }
+
+  /**
+   * Does work with the servers up, and leaves no server behind, whatever ends it.
+   *
+   * @param options.restoring whether it restores a backup, and data need not be whole
+   */
+  async withProgram<T>(
+    work: (program: Program) => Promise<T>,
+    { restoring } = { restoring: false },
+  ): Promise<T> {
     let program: Program | undefined;
     const interruption = new AbortController();
     const interrupt = (): void => {
@@ -60,12 +79,12 @@ export class CommandRunner implements CommandLine {
         role: 'tool',
         plugins: this.#plugins,
         env: this.#env,
+        restoring,
         progress: (line) => {
           process.stderr.write(`${line}\n`);
         },
       });
-      // The result is printed even if the servers then do not stop as they should.
-      this.print(await work(program, runningApp(program)));
+      return await work(program);
     } catch (error) {
       // An error that comes of the servers being stopped is of no interest.
       await untilExit(interruption.signal);
@@ -111,24 +130,4 @@ async function untilExit(interruption: AbortSignal): Promise<void> {
 
 function runningApp({ app }: Program): RunningApp {
   return { exportsOf: (plugin) => app.exportsOf(plugin), progress: progressBar };
-}
-
-/** Draws on standard error, and only where somebody looks at it. */
-function progressBar(label: string, total: number): ProgressBar {
-  if (!process.stderr.isTTY) return { advance: () => undefined, stop: () => undefined };
-  const bar = new SingleBar({
-    format: `${label} {bar} {percentage} %, {eta_formatted} left`,
-    stream: process.stderr,
-    clearOnComplete: true,
-    hideCursor: true,
-  });
-  bar.start(total, 0);
-  return {
-    advance: (by) => {
-      bar.increment(by);
-    },
-    stop: () => {
-      bar.stop();
-    },
-  };
 }

@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 
 import { isConnectionError, PreparationError } from '../data/mongodb-errors';
+import { BackupError } from '../app/backup/errors';
 import { ApiError } from '../core/errors';
 import { CommandError, UsageError } from './errors';
 import { LoaderError } from '../plugins/loader';
@@ -12,7 +13,10 @@ import { SettingsError } from '../core/settings';
 export const EXIT = { done: 0, failed: 1, wrongUse: 2 } as const;
 
 /** Errors that are no fault of the program, and whose message is for the operator. */
-const EXPECTED = [CommandError, LoaderError, SeedError, ServersError, PreparationError, ApiError];
+const EXPECTED = [
+  ...[CommandError, LoaderError, SeedError, ServersError, PreparationError, ApiError],
+  BackupError,
+];
 
 /** How a command ends that threw `error`, and what to say of it. */
 export function exitOf(error: unknown): { exitCode: number; message?: string } {

@@ -5,6 +5,7 @@ import type { CommandResult, ProgressBar } from '../plugins/command';
 import { reconcile, type Reconciliation } from '../app/reconcile';
 import { loadSeeds, SEEDS_FOLDER } from '../app/seeds';
 import { auditCommands } from './audit-commands';
+import { backupCommands } from './backup-commands';
 import type { CommandRunner } from './command-line';
 import { configCommands } from './config-commands';
 import { EXIT } from './exit';
@@ -14,6 +15,7 @@ import { counted, table } from './table';
 export function hostCommands(commandLine: CommandRunner): void {
   seedCommand(commandLine);
   reconcileCommand(commandLine);
+  backupCommands(commandLine);
   auditCommands(commandLine);
   configCommands(commandLine);
 }

@@ -5,9 +5,10 @@ import mongoose, { type ClientSession, type Connection, type Model, mongo } from
 
 import { guardUserData } from './guard';
 import type { ModelDefinition, ScopeOf } from './models';
-import { mayRetry, preparationError } from './mongodb-errors';
+import { mayRetry, PreparationError, preparationError } from './mongodb-errors';
 import { APP_NAME } from './orphans';
 import { Records } from './records';
+import { holdsHalfARestore } from './restore-marker';
 
 /** How long MongoDB may take to say that it is there. */
 const PING_MS = 2000;
@@ -55,9 +56,10 @@ export class Database {
   /**
    * Connects and makes sure that collections and indexes are there.
    *
-   * @throws PreparationError where they are not and cannot be made
+   * @param restoring whether it is to restore a backup, and data need not be whole
+   * @throws PreparationError where they are not and cannot be made, or data is not whole
    */
-  async connect(uri: string): Promise<void> {
+  async connect(uri: string, { restoring = false } = {}): Promise<void> {
     await this.connection.openUri(uri, {
       appName: APP_NAME,
       maxPoolSize: 50,
@@ -71,6 +73,12 @@ export class Database {
       // What others may be behind with, answers must not be.
       readPreference: 'primary',
     });
+    const database = this.connection.getClient().db(this.connection.name);
+    if (!restoring && (await holdsHalfARestore(database))) {
+      throw new PreparationError(
+        `The database ${this.connection.name} holds a backup that is being restored, or was restored half way: wait, or run \`backup restore FILE\` again, which starts over.`,
+      );
+    }
     // In a transaction no collection can be made, so all are made before the first.
     for (const model of Object.values(this.connection.models)) {
       try {

@@ -1,6 +1,13 @@
 import { METHODS } from 'node:http';
 
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** A figure that goes up and down, read when metrics are asked for. */
+export interface Reading {
+  name: string;
+  help: string;
+  read: () => Promise<number | undefined>;
+}
 
 /** What the program counts about itself, for Prometheus. */
 export class Metrics {
@@ -34,6 +41,21 @@ export class Metrics {
       collect() {
         this.reset();
         this.inc(total());
+      },
+    });
+  }
+
+  /** Adds a figure that is read when it is asked for; undefined while it is not known. */
+  reading({ name, help, read }: Reading): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      async collect() {
+        const value = await read();
+        // The library would show 0.
+        if (value === undefined) this.remove();
+        else this.set(value);
       },
     });
   }
