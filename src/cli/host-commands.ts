@@ -8,6 +8,7 @@ import { auditCommands } from './audit-commands';
 import { backupCommands } from './backup-commands';
 import type { CommandRunner } from './command-line';
 import { configCommands } from './config-commands';
+import { doctorCommand } from './doctor-command';
 import { EXIT } from './exit';
 import { counted, table } from './table';
 
@@ -16,6 +17,7 @@ export function hostCommands(commandLine: CommandRunner): void {
   seedCommand(commandLine);
   reconcileCommand(commandLine);
   backupCommands(commandLine);
+  doctorCommand(commandLine);
   auditCommands(commandLine);
   configCommands(commandLine);
 }

@@ -97,8 +97,12 @@ export class DatabaseReader {
       { raw: true },
     );
     try {
-      // With `raw` the driver gives the bytes that came instead of what they stand for.
-      for await (const document of found) yield document as unknown as Buffer;
+      for await (const document of found) {
+        // With `raw` the driver gives the bytes that came, and its types what they stand for.
+        const bytes: unknown = document;
+        if (!Buffer.isBuffer(bytes)) throw new Error('MongoDB’s driver gives no bytes.');
+        yield bytes;
+      }
     } catch (error) {
       if (!(error instanceof mongo.MongoServerError) || !MOMENT_IS_GONE.has(error.code)) throw error;
       throw new MomentGoneError('MongoDB does not have that moment any more.', { cause: error });
