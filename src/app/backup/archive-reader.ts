@@ -128,8 +128,8 @@ class CompressedTar {
     if (this.#extract.write(chunk) || this.#extract.destroyed) return;
     const waiting = new AbortController();
     // One that is given up takes nothing any more.
-    const events = ['drain', 'close'].map((event) => once(this.#extract, event, waiting));
-    await Promise.race(events).finally(() => {
+    const ends = ['drain', 'close'].map((event) => once(this.#extract, event, waiting));
+    await Promise.race(ends).finally(() => {
       waiting.abort();
     });
   }
