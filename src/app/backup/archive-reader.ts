@@ -104,6 +104,7 @@ class CompressedTar {
       throw error instanceof BackupError ? error : damaged(reasonOf(this.#failure ?? error));
     } finally {
       source.destroy();
+      this.#gunzip.destroy();
       this.#extract.destroy();
     }
   }

@@ -1,9 +1,8 @@
 import { IDENTITY } from '../../core/project';
-import { codeOf, reasonOf } from '../../core/values';
 import { DatabaseReader, MomentGoneError } from '../../data/database-reader';
 import { isRestoring } from '../../data/restore-marker';
 import { ArchiveWriter } from './archive-writer';
-import { BackupError } from './errors';
+import { BackupError, explain } from './errors';
 import { type ArchivedCollection, documentsIn, FORMAT, type Manifest } from './manifest';
 import { PartialFile } from './partial-file';
 
@@ -53,15 +52,9 @@ export async function createBackup(options: BackupOptions): Promise<Backup> {
           'MongoDB does not keep one moment for as long as the backup takes: raise its minSnapshotHistoryWindowInSeconds.',
         );
       }
-      throw explained(error);
+      throw explain(error);
     }
   }
-}
-
-/** What the operating system refuses, such as a full disk, in a sentence. */
-function explained(error: unknown): unknown {
-  const isOfSystem = error instanceof Error && 'syscall' in error && codeOf(error) !== undefined;
-  return isOfSystem ? new BackupError(`The backup cannot be written: ${reasonOf(error)}.`) : error;
 }
 
 async function attemptBackup(options: BackupOptions): Promise<Backup> {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { hostSettings } from '../../core/host-settings';
 import type { Settings } from '../../core/settings';
 import { codeOf } from '../../core/values';
+import { explain } from './errors';
 import { PARTIAL } from './partial-file';
 
 /** Names of backups that were given none; only those that the server made are ever removed. */
@@ -31,9 +32,15 @@ export class BackupFolder {
     return path.join(this.path, `plant-care-scheduled${PARTIAL}`);
   }
 
-  /** Makes the folder where it is missing; answers a path in it for a backup that is made now. */
+  /**
+   * Makes the folder where it is missing; answers a path in it for a backup that is made now.
+   *
+   * @throws BackupError where it cannot be made
+   */
   async nextFile({ scheduled }: { scheduled: boolean }): Promise<string> {
-    await mkdir(this.path, { recursive: true, mode: 0o700 });
+    await mkdir(this.path, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+      throw explain(error);
+    });
     const moment = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
     return path.join(this.path, `plant-care-${scheduled ? 'scheduled-' : ''}${moment}Z.tar.gz`);
   }

@@ -5,6 +5,7 @@ import { codeOf } from '../../core/values';
 import type { Reading } from '../../http/metrics';
 import type { Job } from '../../plugins/plugin';
 import { createBackup } from './create';
+import { BackupError } from './errors';
 import { BackupFolder } from './folder';
 
 /** How often it is looked whether one is due, at most. */
@@ -36,9 +37,10 @@ export function scheduledBackups(
     return made.find(({ isScheduled }) => isScheduled)?.madeAt;
   };
   const isDue = async (): Promise<boolean> => {
+    // Asked first: what is written no more by then is among those that are made.
+    if (await folder.isBeingWritten(STALE_MS)) return false;
     const last = await newest();
-    const isOld = last === undefined || Date.now() - last.getTime() >= everyMs;
-    return isOld && !(await folder.isBeingWritten(STALE_MS));
+    return last === undefined || Date.now() - last.getTime() >= everyMs;
   };
   const run = async (signal: AbortSignal): Promise<void> => {
     const uri = mongodbUri();
@@ -53,8 +55,9 @@ export function scheduledBackups(
       });
       await folder.prune(settings.of(hostSettings.backupKeep));
     } catch (error) {
+      const isOthers = error instanceof BackupError && codeOf(error.cause) === 'EEXIST';
       // Another server was faster, or this one is stopping.
-      if (codeOf(error) !== 'EEXIST' && !signal.aborted) throw error;
+      if (!isOthers && !signal.aborted) throw error;
     }
   };
   return {
@@ -63,7 +66,8 @@ export function scheduledBackups(
       name: 'backup_last_success_timestamp_seconds',
       help: 'When the newest backup was made that a server made by itself',
       read: async () => {
-        const last = await newest();
+        // Where the folder cannot be read, the job says so.
+        const last = await newest().catch(() => undefined);
         return last && last.getTime() / 1000;
       },
     },
