@@ -31,6 +31,17 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
+/** Makes a database large enough for a backup and a restore to be met under way. */
+async function fill(uri: string): Promise<void> {
+  const client = await new mongo.MongoClient(uri).connect();
+  const text = 'x'.repeat(250);
+  for (let start = 0; start < 60_000; start += 5000) {
+    const documents = Array.from({ length: 5000 }, (_, index) => ({ number: start + index, text }));
+    await client.db().collection('fillers').insertMany(documents);
+  }
+  await client.close();
+}
+
 async function documentsIn(uri: string): Promise<number> {
   const client = await new mongo.MongoClient(uri).connect();
   try {
@@ -90,7 +101,8 @@ test('a restore that was killed is recognized and refused until it is done again
   const from = freshDatabase();
   const to = freshDatabase();
   const cli = new CommandLine(from);
-  await cli.json('demo', '--user', 'ada', '--tier', 'pro', '--plants', '5', '--events', '60000');
+  await cli.json('token', 'create', '--user', 'ada');
+  await fill(from);
   const file = path.join(folder, 'large.tar.gz');
   await cli.json('backup', 'create', file);
   const env = { MONGODB_URI: to, REDIS_URL: process.env['TEST_REDIS_URL'] };
@@ -123,8 +135,7 @@ test('a restore that was killed is recognized and refused until it is done again
 
 test('a backup that is interrupted leaves no file', async () => {
   const uri = freshDatabase();
-  const garden = ['--tier', 'pro', '--plants', '5', '--events', '60000'];
-  await new CommandLine(uri).json('demo', '--user', 'ada', ...garden);
+  await fill(uri);
   const backup = start(['backup', 'create', path.join(folder, 'a.tar.gz')], {
     MONGODB_URI: uri,
     REDIS_URL: process.env['TEST_REDIS_URL'],

@@ -14,7 +14,7 @@ import {
 } from '../../data/restore-marker';
 import { readArchive } from './archive-reader';
 import { BackupError } from './errors';
-import { type Manifest } from './manifest';
+import type { Manifest } from './manifest';
 
 /** How many documents go to the database at once: a few megabytes. */
 const BATCH = 1000;
@@ -50,17 +50,14 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
 
 async function restoreInto(
   database: mongo.Db,
-  { identity, file, manifest, onDocuments }: RestoreOptions,
+  { identity, file, onDocuments }: RestoreOptions,
 ): Promise<void> {
   if (await holdsHalfARestore(database)) await empty(database, await namesIn(database));
   await requireEmpty(database);
   const id = randomUUID();
   await beginRestore(database, id);
-  // What the program noted for itself in an empty database gives way to what it noted before.
-  await empty(
-    database,
-    manifest.collections.map(({ name }) => name),
-  );
+  // It gives way to what the program noted for itself in the archive.
+  await empty(database, ownNotes());
   await readArchive(file, {
     onDocuments: async (collection, documents) => {
       await requireCurrent(database, id);
@@ -105,7 +102,7 @@ async function empty(database: mongo.Db, names: readonly string[]): Promise<void
 }
 
 async function requireEmpty(database: mongo.Db): Promise<void> {
-  const own = new Set(ownNotes().map(({ schema }) => String(schema.get('collection'))));
+  const own = new Set(ownNotes());
   for (const name of await namesIn(database)) {
     if (own.has(name) || !(await database.collection(name).findOne())) continue;
     throw new BackupError(
@@ -114,7 +111,9 @@ async function requireEmpty(database: mongo.Db): Promise<void> {
   }
 }
 
-/** What the program keeps for itself, also where nobody has any data yet. */
-function ownNotes(): ModelDefinition[] {
-  return hostModels.filter(({ owner }: ModelDefinition) => owner !== 'account');
+/** The collections of what the program notes for itself, also where nobody has any data yet. */
+function ownNotes(): string[] {
+  return hostModels
+    .filter(({ owner }: ModelDefinition) => owner !== 'account')
+    .map(({ schema }) => String(schema.get('collection')));
 }
