@@ -30,6 +30,7 @@ import { type Contribution, type Plugin, type SeedKind, type SetUpPlugin } from 
 import type { PluginReference } from '../plugins/reference';
 import { requirePlugin, setUpPlugins } from '../plugins/setup';
 import type { ApiDescription, Transport } from '../plugins/transport';
+import { scheduledBackups } from './backup/schedule';
 import { JobRunner } from './jobs';
 import { Listeners, type RequestListener } from './listeners';
 import { rebuildAll } from './reconcile';
@@ -75,6 +76,7 @@ export class App {
   readonly #availability: Availability;
   #accountHash: AccountHash | undefined;
   #listeners: Listeners | undefined;
+  #mongodbUri: string | undefined;
   #redis: RedisConnection | undefined;
   #closing = false;
 
@@ -139,6 +141,8 @@ export class App {
     for (const reading of contributions.flatMap((each) => each.readings ?? [])) {
       metrics.reading(reading);
     }
+    const backups = scheduledBackups(this.settings, () => this.#mongodbUri);
+    if (backups) metrics.reading(backups.lastSuccess);
     this.#jobs = new JobRunner(
       [
         {
@@ -153,6 +157,7 @@ export class App {
           run: (stopping) =>
             this.audit.prune(this.settings.of(hostSettings.auditKeepDays), stopping),
         },
+        ...(backups ? [backups.job] : []),
         ...contributions.flatMap((each) => each.jobs ?? []),
       ],
       { log, metrics },
@@ -166,12 +171,18 @@ export class App {
    * @throws SchemaError where it does not, RightsError where MongoDB does not let us look
    */
   async connect(
-    servers: { mongodbUri: string; redisUrl?: string | undefined },
+    servers: {
+      mongodbUri: string;
+      redisUrl?: string | undefined;
+      restoring?: boolean | undefined;
+    },
     prepare: (schema: StoredSchema) => Promise<string[]> = (schema) =>
       schema.update(() => undefined),
   ): Promise<void> {
     const { database, metrics } = this;
-    await database.connect(servers.mongodbUri);
+    const { mongodbUri, restoring = false } = servers;
+    this.#mongodbUri = mongodbUri;
+    await database.connect(mongodbUri, { restoring });
     // A connection that breaks and is made anew at once is no outage; a second failure may be one.
     let failures = 0;
     const client = database.connection.getClient();

@@ -30,6 +30,8 @@ interface ProgramOptions {
   env: NodeJS.ProcessEnv;
   plugins?: readonly Plugin[];
   progress?: Progress;
+  /** Whether a backup is to be restored, and data need not be whole. */
+  restoring?: boolean;
   /** Aborted when what was started is not wanted any more. */
   stopping?: AbortSignal;
   /** Who acts; the server by itself where left out. */
@@ -44,7 +46,7 @@ interface ProgramOptions {
  * @throws SettingsError, LoaderError, SchemaError or ServersError, whose messages are for the operator
  */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
-  const { role, env, plugins = loadPlugins(), progress, stopping, acting } = options;
+  const { role, env, plugins = loadPlugins(), progress, restoring, stopping, acting } = options;
   const { log, dropped } = openLog(env);
   const app = new App({ plugins, env, log, acting });
   const { settings } = app;
@@ -85,7 +87,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     }
   };
   try {
-    await app.connect(servers, (schema) => prepare(schema, options, servers));
+    await app.connect({ ...servers, restoring }, (schema) => prepare(schema, options, servers));
   } catch (error) {
     await stop();
     throw error;
@@ -99,7 +101,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
  */
 async function prepare(
   schema: StoredSchema,
-  { role, progress = () => undefined, leaveSchema = false }: ProgramOptions,
+  { role, progress = () => undefined, restoring = false, leaveSchema = restoring }: ProgramOptions,
   { isServed }: Servers,
 ): Promise<string[]> {
   if (leaveSchema) return [];

@@ -1,19 +1,12 @@
 import { once } from 'node:events';
 import { hostname, userInfo } from 'node:os';
 
-import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 
 import { App, scopesOf } from '../app/app';
 import { codeOf } from '../core/values';
 import type { Acting } from '../data/audit/entry';
-import type {
-  CommandLine,
-  CommandResult,
-  ProgressBar,
-  RunningApp,
-  StreamedResult,
-} from '../plugins/command';
+import type { CommandLine, CommandResult, RunningApp, StreamedResult } from '../plugins/command';
 import type { Plugin } from '../plugins/plugin';
 import { openLog } from '../app/log';
 import { type Program, startProgram } from '../app/program';
@@ -21,11 +14,20 @@ import { readSettings } from '../app/settings';
 import { hostSettings } from '../core/host-settings';
 import type { Settings } from '../core/settings';
 import { EXIT } from './exit';
+import { progressBar } from './progress';
 
 /** Work of a command that the host itself adds, and that reaches what plugins need not. */
 type HostWork = (program: Program, app: RunningApp) => Promise<CommandResult | StreamedResult>;
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** In what state a command takes the data. */
+interface DataOptions {
+  /** Whether data that does not fit this version is left as it is. */
+  leaveSchema?: boolean;
+  /** Whether it restores a backup, and data need not be whole. */
+  restoring?: boolean;
+}
 
 /** Runs the work of commands, and prints what it answers. */
 export class CommandRunner implements CommandLine {
@@ -52,8 +54,25 @@ export class CommandRunner implements CommandLine {
     return this.runHost((_program, app) => work(app));
   }
 
+  /**
+   * Does work with the servers up, and prints what it answers.
+   *
+   * @param options as those of {@link withProgram}
+   */
+  runHost(work: HostWork, options?: DataOptions): Promise<void> {
+    return this.withProgram(async (program) => {
+      const result = await work(program, runningApp(program));
+      // It is printed even if the servers then do not stop as they should.
+      if ('pieces' in result) await this.#printEach(result);
+      else this.print(result);
+    }, options);
+  }
+
   /** Does work with the servers up, and leaves no server behind, whatever ends it. */
-  async runHost(work: HostWork, { leaveSchema = false } = {}): Promise<void> {
+  async withProgram<T>(
+    work: (program: Program) => Promise<T>,
+    options: DataOptions = {},
+  ): Promise<T> {
     let program: Program | undefined;
     const interruption = new AbortController();
     const interrupt = (): void => {
@@ -72,15 +91,12 @@ export class CommandRunner implements CommandLine {
         plugins: this.#plugins,
         env: this.#env,
         acting: this.#acting,
-        leaveSchema,
+        ...options,
         progress: (line) => {
           process.stderr.write(`${line}\n`);
         },
       });
-      // The result is printed even if the servers then do not stop as they should.
-      const result = await work(program, runningApp(program));
-      if ('pieces' in result) await this.#printEach(result);
-      else this.print(result);
+      return await work(program);
     } catch (error) {
       // An error that comes of the servers being stopped is of no interest.
       await untilExit(interruption.signal);
@@ -158,24 +174,4 @@ async function untilExit(interruption: AbortSignal): Promise<void> {
 
 function runningApp({ app }: Program): RunningApp {
   return { exportsOf: (plugin) => app.exportsOf(plugin), progress: progressBar };
-}
-
-/** Draws on standard error, and only where somebody looks at it. */
-function progressBar(label: string, total: number): ProgressBar {
-  if (!process.stderr.isTTY) return { advance: () => undefined, stop: () => undefined };
-  const bar = new SingleBar({
-    format: `${label} {bar} {percentage} %, {eta_formatted} left`,
-    stream: process.stderr,
-    clearOnComplete: true,
-    hideCursor: true,
-  });
-  bar.start(total, 0);
-  return {
-    advance: (by) => {
-      bar.increment(by);
-    },
-    stop: () => {
-      bar.stop();
-    },
-  };
 }

@@ -1,7 +1,9 @@
 import { CommanderError } from 'commander';
 
 import { isConnectionError, RightsError } from '../data/mongodb-errors';
+import { HalfRestoredError } from '../data/restore-marker';
 import { SchemaError } from '../data/schema/migration';
+import { BackupError } from '../app/backup/errors';
 import { ApiError } from '../core/errors';
 import { CommandError, UsageError } from './errors';
 import { LoaderError } from '../plugins/loader';
@@ -14,7 +16,9 @@ export const EXIT = { done: 0, failed: 1, wrongUse: 2 } as const;
 
 /** Errors that are no fault of the program, and whose message is for the operator. */
 const EXPECTED = [
+  BackupError,
   CommandError,
+  HalfRestoredError,
   LoaderError,
   RightsError,
   SchemaError,

@@ -5,8 +5,10 @@ import type { CommandResult, ProgressBar } from '../plugins/command';
 import { reconcile, type Reconciliation } from '../app/reconcile';
 import { SEEDS_FOLDER } from '../app/seeds';
 import { auditCommands } from './audit-commands';
+import { backupCommands } from './backup-commands';
 import type { CommandRunner } from './command-line';
 import { configCommands } from './config-commands';
+import { doctorCommand } from './doctor-command';
 import { EXIT } from './exit';
 import { migrateCommands } from './migrate-commands';
 import { counted, table } from './table';
@@ -16,6 +18,8 @@ export function hostCommands(commandLine: CommandRunner): void {
   seedCommand(commandLine);
   reconcileCommand(commandLine);
   migrateCommands(commandLine);
+  backupCommands(commandLine);
+  doctorCommand(commandLine);
   auditCommands(commandLine);
   configCommands(commandLine);
 }

@@ -65,6 +65,9 @@ const LONGEST_EXPIRY = 596_523;
 /** A day: far from what anybody waits, and what timers hold. */
 const MAX_SECONDS = 86_400;
 
+/** A year: what is backed up more rarely is not backed up. */
+const MAX_BACKUP_HOURS = 8760;
+
 /** How long a write may be retried before its caller gets a 503. */
 export const WRITE_DEADLINE_SECONDS = 10;
 
@@ -152,6 +155,23 @@ export const hostSettings = {
     Joi.number().integer().min(24).max(LONGEST_EXPIRY).required(),
     168,
     'Hours for which the response to a request with an Idempotency-Key is stored for its retries',
+  ),
+  backupEveryHours: new Setting(
+    'BACKUP_EVERY_HOURS',
+    Joi.number().min(0).max(MAX_BACKUP_HOURS).required(),
+    0,
+    'Hours between the backups that the server makes by itself; 0 for none',
+  ),
+  backupDir: optional(
+    'BACKUP_DIR',
+    'Where backups go that are given no file; the folder backups of DATA_DIR unless set',
+    writableFolder,
+  ),
+  backupKeep: new Setting(
+    'BACKUP_KEEP',
+    Joi.number().integer().min(1).max(10_000).required(),
+    7,
+    'How many of the backups that the server makes by itself are kept, the newest',
   ),
   startupTimeoutSeconds: new Setting(
     'STARTUP_TIMEOUT_SECONDS',

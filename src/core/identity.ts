@@ -72,4 +72,7 @@ export interface Identity extends Authenticator {
 
   /** The ids of all accounts, in a fixed order. */
   accountIds(): Promise<string[]>;
+
+  /** Adds to the revisions of all accounts, whose data is no longer what it was. */
+  raiseRevisions(by: number): Promise<void>;
 }

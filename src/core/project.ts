@@ -4,13 +4,16 @@ import path from 'node:path';
 /** The folder of package.json: that above the sources, and so above the build. */
 export const PROJECT_FOLDER = above(__dirname);
 
-// This very project's package.json, which names both.
-const { name, version } = JSON.parse(
+// This very project's package.json, which names them all.
+const { name, version, engines } = JSON.parse(
   readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8'),
-) as { name: string; version: string };
+) as { name: string; version: string; engines: { node: string } };
 
 /** What the program is called, and which release of it this is. */
 export const IDENTITY = { name, version };
+
+/** The versions of Node that it runs on: `>=20.19`. */
+export const NODE_VERSIONS = engines.node;
 
 function above(folder: string): string {
   if (existsSync(path.join(folder, 'package.json'))) return folder;

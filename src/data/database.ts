@@ -11,6 +11,7 @@ import { mayRetry } from './mongodb-errors';
 import { APP_NAME } from './orphans';
 import { measurePool } from './pool-metrics';
 import { Records } from './records';
+import { HalfRestoredError, holdsHalfARestore } from './restore-marker';
 import { Tracking } from './tracking';
 
 /** How long MongoDB may take to say that it is there. */
@@ -66,8 +67,13 @@ export class Database {
     return new Records(model, new Tracking(definition.tracked, this.records(deletionModel)));
   }
 
-  /** Connects; a `StoredSchema` then makes sure that collections and indexes are there. */
-  async connect(uri: string): Promise<void> {
+  /**
+   * Connects; a `StoredSchema` then makes sure that collections and indexes are there.
+   *
+   * @param restoring whether it is to restore a backup, and data need not be whole
+   * @throws HalfRestoredError where data is not whole
+   */
+  async connect(uri: string, { restoring = false } = {}): Promise<void> {
     const opened = this.connection.openUri(uri, {
       appName: APP_NAME,
       maxPoolSize: 50,
@@ -83,6 +89,10 @@ export class Database {
     });
     measurePool(this.connection.getClient(), this.#metrics);
     await opened;
+    const { name } = this.connection;
+    if (!restoring && (await holdsHalfARestore(this.connection.getClient().db(name)))) {
+      throw new HalfRestoredError(name);
+    }
   }
 
   /** Has MongoDB delete the documents of a collection some time after a moment that they hold. */

@@ -1,8 +1,9 @@
 import { Schema } from 'mongoose';
 
-import type { StoredId } from '../core/ids';
+import { newId, type StoredId } from '../core/ids';
 import { DAY_MS } from '../core/time';
 import { accountModel } from './models';
+import type { Transaction } from './transaction';
 
 /** For how many days it is known what was deleted. */
 export const DELETIONS_KEPT_DAYS = 90;
@@ -21,6 +22,11 @@ export interface DeletionDocument {
   id: StoredId;
   revision: number;
   deletedAt: Date;
+}
+
+/** The record that stands for all of an account. */
+export function everythingDeleted({ userId, revision, now }: Transaction): DeletionDocument {
+  return { _id: newId(), userId, kind: EVERYTHING, id: newId(), revision, deletedAt: now };
 }
 
 export const deletionModel = accountModel<DeletionDocument>(

@@ -9,6 +9,7 @@ import { redis, redisAnswers } from './redis';
 
 export { ServersError } from './errors';
 export type { Progress } from './lease';
+export { redisVersion } from './redis';
 
 /** DATA_DIR, MONGODB_URI, REDIS_URL and MONGOD_BINARY of the environment. */
 export interface ServersConfig {

@@ -27,6 +27,12 @@ export async function redisAnswers(url: string): Promise<boolean> {
   return (await ask(url, async (client) => client.ping())) !== undefined;
 }
 
+/** The version of that Redis; undefined where none answers. */
+export async function redisVersion(url: string): Promise<string | undefined> {
+  const info = await ask(url, async (client) => client.info('server'));
+  return info && /^redis_version:(\S+)/m.exec(info)?.[1];
+}
+
 async function ask<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T | undefined> {
   const client = new Redis(url, {
     lazyConnect: true,

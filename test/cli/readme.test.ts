@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { commandsOf } from '../support/documented-commands';
 import { freePort, until } from '../support/processes';
 import { dataDirectory, removeDataDirectory, runningServers } from '../support/real-server';
 
@@ -46,13 +46,6 @@ function type(command: string, env: NodeJS.ProcessEnv): RunningCommand {
   return running;
 }
 
-/** The commands that the README's blocks of shell hold, in their order. */
-function commandsOfReadme(): string[] {
-  const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
-  const blocks = [...readme.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block);
-  return blocks.join('').replaceAll('\\\n', ' ').trim().split('\n');
-}
-
 let dataDir: string;
 
 beforeEach(async () => {
@@ -77,7 +70,7 @@ test('every command of the README works as it stands, from make run to Ctrl-C', 
   await requireBuild();
   const port = await freePort();
   const env = { DATA_DIR: dataDir, PORT: String(port) };
-  const commands = commandsOfReadme();
+  const commands = commandsOf('README.md');
   expect(commands).toEqual(expect.arrayContaining(APART));
   const running = type('make run', env);
   const curl = /^ {2}(curl -H 'Authorization: Bearer (tnd_mcp_\w+)' \S+)$/m;

@@ -98,7 +98,7 @@ export class StoredSchema {
       finishedAt ? [{ migration: _id, finishedAt }] : [],
     );
     const done = new Set(finished.map(({ migration }) => migration));
-    this.#refuseNewer(done);
+    this.requireKnown([...done]);
     const collections = await this.#collections();
     const isThere = (model: AnyModel): boolean => collections.has(model.collection.name);
     const models = this.#database.models;
@@ -125,12 +125,13 @@ export class StoredSchema {
     };
   }
 
-  #refuseNewer(done: ReadonlySet<string>): void {
+  /** @throws SchemaError where data has passed a migration that this version does not know */
+  requireKnown(done: readonly string[]): void {
     const known = new Set(this.#migrations.map(({ id }) => id));
     const plugins = new Set(this.#migrations.map(({ plugin }) => plugin));
     // A plugin that was taken away may have migrated its data before.
     const isOfPlugin = (id: string): boolean => plugins.has(id.split('/')[0] ?? '');
-    const unknown = [...done].find((id) => !known.has(id) && isOfPlugin(id));
+    const unknown = done.find((id) => !known.has(id) && isOfPlugin(id));
     if (unknown === undefined) return;
     throw new SchemaError(
       `The data was written by a newer version of the program, which knows the migration ${unknown}: start that version.`,

@@ -1,0 +1,83 @@
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+import { hostSettings } from '../../core/host-settings';
+import type { Settings } from '../../core/settings';
+import { codeOf } from '../../core/values';
+import { explain } from './errors';
+import { PARTIAL } from './partial-file';
+
+/** Names of backups that were given none; only those that the server made are ever removed. */
+const NAME = /^plant-care-(scheduled-)?(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.tar\.gz$/;
+
+/** A backup in the folder for those that are given no file. */
+export interface BackupFile {
+  path: string;
+  madeAt: Date;
+  /** Whether the server made it by itself. */
+  isScheduled: boolean;
+}
+
+/** The folder for backups that are given no file. */
+export class BackupFolder {
+  readonly path: string;
+
+  constructor(settings: Settings) {
+    const { backupDir, dataDir } = hostSettings;
+    this.path = path.resolve(settings.of(backupDir) ?? path.join(settings.of(dataDir), 'backups'));
+  }
+
+  /** Where the backup that a scheduled one becomes is written; one program at a time does. */
+  get scheduledPartial(): string {
+    return path.join(this.path, `plant-care-scheduled${PARTIAL}`);
+  }
+
+  /**
+   * Makes the folder where it is missing; answers a path in it for a backup that is made now.
+   *
+   * @throws BackupError where it cannot be made
+   */
+  async nextFile({ scheduled }: { scheduled: boolean }): Promise<string> {
+    await mkdir(this.path, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+      throw explain(error);
+    });
+    const moment = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
+    return path.join(this.path, `plant-care-${scheduled ? 'scheduled-' : ''}${moment}Z.tar.gz`);
+  }
+
+  /** The backups in it, the newest first. */
+  async backups(): Promise<BackupFile[]> {
+    const names = await readdir(this.path).catch((error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return [];
+      throw error;
+    });
+    return names
+      .flatMap((name) => {
+        const [match, scheduled, day = '', ...time] = NAME.exec(name) ?? [];
+        if (match === undefined) return [];
+        const madeAt = new Date(`${day}T${time.join(':')}Z`);
+        return { path: path.join(this.path, name), madeAt, isScheduled: scheduled !== undefined };
+      })
+      .sort((a, b) => b.madeAt.getTime() - a.madeAt.getTime());
+  }
+
+  /** Removes all that the server made but the newest. */
+  async prune(keep: number): Promise<void> {
+    const scheduled = (await this.backups()).filter(({ isScheduled }) => isScheduled);
+    for (const { path: file } of scheduled.slice(keep)) await rm(file, { force: true });
+  }
+
+  /**
+   * Whether a scheduled backup is being written, by whichever program; one that a program left
+   * which was killed is removed.
+   *
+   * @param staleMs how long nothing is written to one that was left
+   */
+  async isBeingWritten(staleMs: number): Promise<boolean> {
+    const partial = await stat(this.scheduledPartial).catch(() => undefined);
+    if (!partial) return false;
+    if (Date.now() - partial.mtimeMs < staleMs) return true;
+    await rm(this.scheduledPartial, { force: true });
+    return false;
+  }
+}

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+
+import { mongo } from 'mongoose';
+
+import { ApiError } from '../../core/errors';
+import { IDENTITY } from '../../core/project';
+import { deletionModel, everythingDeleted } from '../../data/deletions';
+import { hostModels } from '../../data/host-models';
+import type { ModelDefinition } from '../../data/models';
+import {
+  beginRestore,
+  endRestore,
+  holdsHalfARestore,
+  isCurrentRestore,
+} from '../../data/restore-marker';
+import type { App } from '../app';
+import { readArchive } from './archive-reader';
+import { BackupError } from './errors';
+import type { Manifest } from './manifest';
+
+/** How many documents go to the database at once: a few megabytes. */
+const BATCH = 1000;
+
+/** Numbers keep the type that they have in the archive. */
+const AS_STORED = { promoteValues: false, promoteLongs: false, bsonRegExp: true };
+
+interface RestoreOptions {
+  mongodbUri: string;
+  /** The program, connected to the same database. */
+  app: App;
+  file: string;
+  /** Of the archive, which must have been verified. */
+  manifest: Manifest;
+  /** Called as documents are restored, with how many since the last time. */
+  onDocuments?: (count: number) => void;
+}
+
+/**
+ * Puts what is in an archive into an empty database. Until all of it is there the database is marked
+ * as not whole; one that a killed restore left is emptied first.
+ *
+ * @throws BackupError where the database has data, or the archive that of a newer release
+ */
+export async function restoreBackup(options: RestoreOptions): Promise<void> {
+  requireOwnVersion(options.manifest);
+  options.app.schema.requireKnown(options.manifest.migrations);
+  const client = new mongo.MongoClient(options.mongodbUri, { maxPoolSize: 2 });
+  try {
+    await restoreInto(client.db(), options);
+  } finally {
+    await client.close();
+  }
+}
+
+async function restoreInto(
+  database: mongo.Db,
+  { app, file, onDocuments }: RestoreOptions,
+): Promise<void> {
+  if (await holdsHalfARestore(database)) await empty(database, await namesIn(database));
+  await requireEmpty(database);
+  const id = randomUUID();
+  await beginRestore(database, id);
+  // It gives way to what the program noted for itself in the archive.
+  await empty(database, ownNotes());
+  await readArchive(file, {
+    onDocuments: async (collection, documents) => {
+      await requireCurrent(database, id);
+      for (let start = 0; start < documents.length; start += BATCH) {
+        const batch = documents.slice(start, start + BATCH);
+        const inserted = batch.map((document) => mongo.BSON.deserialize(document, AS_STORED));
+        await database.collection(collection).insertMany(inserted, { ordered: false });
+        onDocuments?.(batch.length);
+      }
+    },
+  });
+  await app.recordMigrations(await app.schema.update(() => undefined));
+  await beginAnew(app);
+  await app.audit.record({ action: 'backup.restored', target: { type: 'backup', id: file } });
+  await requireCurrent(database, id);
+  await endRestore(database);
+}
+
+/** Has nothing that was answered before the restore pass for an answer of after it. */
+async function beginAnew({ identity, unitOfWork, database }: App): Promise<void> {
+  // No account can have been written to a thousand times a second: none had such a revision before.
+  await identity.raiseRevisions(Date.now());
+  const deletions = database.records(deletionModel);
+  for (const userId of await identity.accountIds()) {
+    await unitOfWork
+      .run(userId, (tx) => deletions.insertBulk(tx, [everythingDeleted(tx)]))
+      .catch((error: unknown) => {
+        // Nobody gets into an account that is being deleted.
+        if (!(error instanceof ApiError)) throw error;
+      });
+  }
+}
+
+async function requireCurrent(database: mongo.Db, id: string): Promise<void> {
+  if (await isCurrentRestore(database, id)) return;
+  throw new BackupError('Another restore into this database has begun meanwhile.');
+}
+
+/** @throws BackupError where a newer release has written the archive */
+export function requireOwnVersion({ program }: Manifest): void {
+  const numbersOf = (version: string) => version.split(/[.+-]/).slice(0, 3).map(Number);
+  const own = numbersOf(IDENTITY.version);
+  const theirs = numbersOf(program.version);
+  const difference = theirs.map((each, index) => each - (own[index] ?? 0)).find((by) => by !== 0);
+  if (difference === undefined || difference < 0) return;
+  throw new BackupError(
+    `The archive holds data of release ${program.version}, and this is ${IDENTITY.version}: restore it with that release or a later one.`,
+  );
+}
+
+async function namesIn(database: mongo.Db): Promise<string[]> {
+  const listed = await database.listCollections({ type: 'collection' }).toArray();
+  return listed.map(({ name }) => name).filter((name) => !name.startsWith('system.'));
+}
+
+async function empty(database: mongo.Db, names: readonly string[]): Promise<void> {
+  for (const name of names) await database.collection(name).deleteMany({});
+}
+
+async function requireEmpty(database: mongo.Db): Promise<void> {
+  const own = new Set(ownNotes());
+  for (const name of await namesIn(database)) {
+    if (own.has(name) || !(await database.collection(name).findOne())) continue;
+    throw new BackupError(
+      `The database ${database.databaseName} is not empty (there are ${name}): restore into one that is, such as that of another DATA_DIR.`,
+    );
+  }
+}
+
+/** The collections of what the program notes for itself, also where nobody has any data yet. */
+function ownNotes(): string[] {
+  return hostModels
+    .filter(({ owner }: ModelDefinition) => owner !== 'account')
+    .map(({ schema }) => String(schema.get('collection')));
+}

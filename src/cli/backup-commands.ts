@@ -1,0 +1,159 @@
+import path from 'node:path';
+
+import { readArchive } from '../app/backup/archive-reader';
+import { createBackup } from '../app/backup/create';
+import { BackupFolder } from '../app/backup/folder';
+import { documentsIn, type Manifest } from '../app/backup/manifest';
+import { requireOwnVersion, restoreBackup } from '../app/backup/restore';
+import { hostSettings } from '../core/host-settings';
+import type { ProgressBar } from '../plugins/command';
+import type { CommandRunner } from './command-line';
+import { progressBar } from './progress';
+import { counted, table } from './table';
+
+/** Adds `backup create`, `backup verify` and `backup restore`. */
+export function backupCommands(commandLine: CommandRunner): void {
+  const parent = commandLine.program
+    .command('backup')
+    .summary('archive all data, check an archive, and restore one')
+    .description('Archives all data, checks an archive, and restores one.');
+  createCommand(commandLine, parent);
+  verifyCommand(commandLine, parent);
+  restoreCommand(commandLine, parent);
+}
+
+type Parent = CommandRunner['program'];
+
+function createCommand(commandLine: CommandRunner, parent: Parent): void {
+  parent
+    .command('create')
+    .summary('archive all data as it is at one moment')
+    .description(
+      `Archives all data as it is at one moment, whatever is written meanwhile; the server may run. The archive is a tar, compressed by gzip, of BSON files and a manifest with counts and SHA-256. Only its owner may read it, and it gets its name once it is whole.`,
+    )
+    .argument(
+      '[file]',
+      'a file that is not there yet; by default one in BACKUP_DIR with the date in its name',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ npm run --silent cli -- backup create
+  $ npm run --silent cli -- backup create /mnt/backups/today.tar.gz --json
+  {"file":"/mnt/backups/today.tar.gz","bytes":71204,"moment":"2026-03-01T10:30:00.000Z",
+   "documents":5120}     printed as one line`,
+    )
+    .action((given: string | undefined) =>
+      commandLine.runHost(async ({ app, servers }, running) => {
+        const { settings } = app;
+        const file = given ?? (await new BackupFolder(settings).nextFile({ scheduled: false }));
+        let bar: ProgressBar | undefined;
+        const made = await createBackup({
+          mongodbUri: servers.mongodbUri,
+          isOwn: settings.of(hostSettings.mongodbUri) === undefined,
+          file: path.resolve(file),
+          onDocuments: (count, total) => {
+            bar ??= running.progress('Documents', total);
+            bar.advance(count);
+          },
+        }).finally(() => bar?.stop());
+        await app.audit.record({
+          action: 'backup.created',
+          target: { type: 'backup', id: made.file },
+          changes: { bytes: made.bytes, documents: made.documents },
+        });
+        const size = `${counted(made.documents, 'document')}, ${counted(made.bytes, 'byte')}`;
+        return { result: made, text: `${made.file} has all of ${made.moment}: ${size}.` };
+      }),
+    );
+}
+
+function verifyCommand(commandLine: CommandRunner, parent: Parent): void {
+  parent
+    .command('verify')
+    .summary('check that an archive is whole and unaltered')
+    .description(
+      `Reads an archive from its beginning to its end and compares it with its manifest. Starts no server.`,
+    )
+    .argument('<file>', 'the archive')
+    .addHelpText(
+      'after',
+      `
+Exit codes:
+  0  it is whole and as it was written
+  1  it is not, or cannot be read
+
+Examples:
+  $ npm run --silent cli -- backup verify /mnt/backups/today.tar.gz
+  $ npm run --silent cli -- backup verify /mnt/backups/today.tar.gz --json
+  {"file":"/mnt/backups/today.tar.gz","moment":"…","version":"1.0.0","documents":5120,
+   "collections":{"accounts":2,…}}     printed as one line`,
+    )
+    .action(async (given: string) => {
+      const file = path.resolve(given);
+      const manifest = await verified(file);
+      const { moment, program, collections } = manifest;
+      const rows = collections.map(({ name, documents }) => [name, String(documents)]);
+      const documents = documentsIn(manifest);
+      commandLine.print({
+        result: {
+          ...{ file, moment, version: program.version, documents },
+          collections: Object.fromEntries(collections.map((each) => [each.name, each.documents])),
+        },
+        text: `${table(['collection', 'documents'], rows)}\n${file} is whole: ${counted(documents, 'document')} of ${moment}, written by release ${program.version}.`,
+      });
+    });
+}
+
+function restoreCommand(commandLine: CommandRunner, parent: Parent): void {
+  parent
+    .command('restore')
+    .summary('put what is in an archive into an empty database')
+    .description(
+      `Checks an archive as verify does, then puts all that is in it into an empty database: that of another DATA_DIR, or of a MONGODB_URI. Stop the servers of that database before. Until all is there, servers and commands refuse to work on it; where a restore was interrupted, the same command starts over.`,
+    )
+    .argument('<file>', 'the archive')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ DATA_DIR=./new npm run --silent cli -- backup restore /mnt/backups/today.tar.gz
+  $ DATA_DIR=./new npm run --silent cli -- backup restore /mnt/backups/today.tar.gz --json
+  {"file":"/mnt/backups/today.tar.gz","moment":"…","documents":5120}     printed as one line`,
+    )
+    .action(async (given: string) => {
+      const file = path.resolve(given);
+      const manifest = await verified(file);
+      requireOwnVersion(manifest);
+      await commandLine.runHost(
+        async ({ app, servers: { mongodbUri } }, running) => {
+          const documents = documentsIn(manifest);
+          const bar = running.progress('Documents', documents);
+          const onDocuments = (count: number): void => {
+            bar.advance(count);
+          };
+          await restoreBackup({ mongodbUri, app, file, manifest, onDocuments }).finally(() => {
+            bar.stop();
+          });
+          const { moment } = manifest;
+          return {
+            result: { file, moment, documents },
+            text: `${counted(documents, 'document')} of ${moment} were restored from ${file}.`,
+          };
+        },
+        { restoring: true },
+      );
+    });
+}
+
+/** The manifest of an archive that was read to its end. */
+async function verified(file: string): Promise<Manifest> {
+  let bar: ProgressBar | undefined;
+  return readArchive(file, {
+    onBytes: (bytes, size) => {
+      bar ??= progressBar('Checking', size);
+      bar.advance(bytes);
+    },
+  }).finally(() => bar?.stop());
+}

@@ -1,0 +1,137 @@
+import { mongo } from 'mongoose';
+
+/** Codes of errors by which MongoDB says that it has not kept a moment long enough. */
+const MOMENT_IS_GONE = new Set<unknown>([239, 246]);
+/** How long a command may take: a batch of large documents on a slow disk, and nobody waits. */
+const COMMAND_MS = 60_000;
+/** How long MongoDB keeps the past unless it is asked for more, and how long a long read needs it. */
+const DEFAULT_HISTORY_SECONDS = 300;
+const LONG_HISTORY_SECONDS = 24 * 60 * 60;
+
+/** The moment that is read is not to be had: it is too old, or an index was made since. */
+export class MomentGoneError extends Error {}
+
+/**
+ * Reads whole collections as they all were at one moment, whatever is written meanwhile. No
+ * transaction does it, so there is no limit but how long MongoDB keeps the past
+ * (`minSnapshotHistoryWindowInSeconds`).
+ */
+export class DatabaseReader {
+  readonly #client: mongo.MongoClient;
+  readonly #database: mongo.Db;
+  readonly #clusterTime: mongo.Timestamp;
+
+  readonly #keepsHistory: boolean;
+
+  private constructor(
+    client: mongo.MongoClient,
+    clusterTime: mongo.Timestamp,
+    keepsHistory: boolean,
+    readonly collections: readonly string[],
+    readonly mongodbVersion: string,
+  ) {
+    this.#client = client;
+    this.#database = client.db();
+    this.#clusterTime = clusterTime;
+    this.#keepsHistory = keepsHistory;
+  }
+
+  /**
+   * Connects and chooses the moment: now. It has all writes that were acknowledged before.
+   *
+   * @param isOwn whether MongoDB is the program's own, which then keeps the past for longer
+   */
+  static async open(uri: string, isOwn: boolean): Promise<DatabaseReader> {
+    const client = new mongo.MongoClient(uri, {
+      maxPoolSize: 2,
+      socketTimeoutMS: COMMAND_MS,
+      readPreference: 'primary',
+    });
+    try {
+      if (isOwn) await keepHistory(client, LONG_HISTORY_SECONDS);
+      const database = client.db();
+      const listed = await database.listCollections({ type: 'collection' }).toArray();
+      const collections = listed
+        .map(({ name }) => name)
+        .filter((name) => !name.startsWith('system.'))
+        .sort();
+      const { cursor } = await database.command({
+        find: collections[0] ?? 'none',
+        limit: 1,
+        readConcern: { level: 'snapshot' },
+      });
+      const { version } = await database.admin().serverInfo();
+      // MongoDB's own answers: a read with this concern says which moment it saw.
+      const { atClusterTime } = cursor as { atClusterTime: mongo.Timestamp };
+      return new DatabaseReader(client, atClusterTime, isOwn, collections, String(version));
+    } catch (error) {
+      await client.close();
+      throw error;
+    }
+  }
+
+  /** The moment that is read, to the second. */
+  get moment(): Date {
+    return new Date(this.#clusterTime.getHighBitsUnsigned() * 1000);
+  }
+
+  /** About how many documents there are. */
+  async estimatedDocuments(): Promise<number> {
+    const counts = await Promise.all(
+      this.collections.map((name) => this.#database.collection(name).estimatedDocumentCount()),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /**
+   * The documents of a collection as BSON, in no order.
+   *
+   * @throws MomentGoneError where MongoDB does not have the moment any more
+   */
+  async *documents(collection: string): AsyncGenerator<Buffer> {
+    const found = this.#database.runCursorCommand(
+      {
+        find: collection,
+        readConcern: { level: 'snapshot', atClusterTime: this.#clusterTime },
+      },
+      { raw: true },
+    );
+    try {
+      for await (const document of found) {
+        // With `raw` the driver gives the bytes that came, and its types what they stand for.
+        const bytes: unknown = document;
+        if (!Buffer.isBuffer(bytes)) throw new Error('MongoDB’s driver gives no bytes.');
+        yield bytes;
+      }
+    } catch (error) {
+      if (!(error instanceof mongo.MongoServerError) || !MOMENT_IS_GONE.has(error.code)) throw error;
+      throw new MomentGoneError('MongoDB does not have that moment any more.', { cause: error });
+    } finally {
+      await found.close();
+    }
+  }
+
+  /** The ids of the documents of a collection that say when they were finished; none without it. */
+  async finishedIds(collection: string): Promise<string[]> {
+    if (!this.collections.includes(collection)) return [];
+    const ids: string[] = [];
+    for await (const document of this.documents(collection)) {
+      const { _id, finishedAt } = mongo.BSON.deserialize(document);
+      if (finishedAt instanceof Date) ids.push(String(_id));
+    }
+    return ids.sort();
+  }
+
+  async close(): Promise<void> {
+    try {
+      if (this.#keepsHistory) await keepHistory(this.#client, DEFAULT_HISTORY_SECONDS);
+    } finally {
+      await this.#client.close();
+    }
+  }
+}
+
+async function keepHistory(client: mongo.MongoClient, seconds: number): Promise<void> {
+  const command = { setParameter: 1, minSnapshotHistoryWindowInSeconds: seconds };
+  await client.db('admin').command(command);
+}

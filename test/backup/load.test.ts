@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { mongo } from 'mongoose';
+
+import { CommandLine } from '../cli/run';
+import { record } from '../support/client';
+import { until } from '../support/processes';
+import { freshDatabase, startService, type TestService, type TestUser } from '../support/service';
+
+const BACKUPS = 2;
+
+let service: TestService;
+let folder: string;
+let client: mongo.MongoClient;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'backup-test-'));
+  service = await startService();
+  client = await new mongo.MongoClient(service.mongodbUri).connect();
+});
+
+afterAll(async () => {
+  await client.close();
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Writes until it is stopped: an event of the first user, then one of the second, and so on. */
+class Alternation {
+  isStopped = false;
+  written = 0;
+  readonly #users: readonly [TestUser, TestUser];
+  #plants: string[] = [];
+
+  constructor(users: readonly [TestUser, TestUser]) {
+    this.#users = users;
+  }
+
+  async run(): Promise<void> {
+    this.#plants = await Promise.all(this.#users.map(async (user) => (await user.plant()).id));
+    while (!this.isStopped) {
+      for (const [index, user] of this.#users.entries()) {
+        await user.event(this.#plants[index] ?? '', { type: 'growth', growthAmount: 0.1 });
+      }
+      this.written += 1;
+    }
+  }
+}
+
+test('a backup under load has all of one moment, and is restored with nothing amiss', async () => {
+  const cli = new CommandLine(service.mongodbUri);
+  const garden = ['--tier', 'pro', '--plants', '20', '--events', '5000'];
+  await cli.json('demo', '--user', 'demo', ...garden);
+  const users = [await service.user(), await service.user()] as const;
+  const alternation = new Alternation(users);
+  const running = alternation.run();
+  await until(() => alternation.written > 5, { within: 30_000 });
+  const made: { file: string; before: number; after: number }[] = [];
+  try {
+    for (let count = 1; count <= BACKUPS; count += 1) {
+      const file = path.join(folder, `${count}.tar.gz`);
+      const before = alternation.written;
+      const backup = await cli.runBuilt('backup', 'create', file, '--json');
+      expect(backup).toMatchObject({ code: 0, stderr: '' });
+      made.push({ file, before, after: alternation.written + 1 });
+    }
+  } finally {
+    alternation.isStopped = true;
+    await running;
+  }
+
+  for (const { file, before, after } of made) {
+    const uri = freshDatabase();
+    const restored = new CommandLine(uri);
+    const { documents } = record(await restored.json('backup', 'restore', file));
+    const database = client.db(new URL(uri).pathname.slice(1));
+    const counts = await Promise.all(
+      users.map(({ id }) => database.collection('events').countDocuments({ userId: id })),
+    );
+    const [first = 0, second = 0] = counts;
+    // Whoever sees a later write sees the earlier one, in whichever account it was.
+    expect(first - second === 0 || first - second === 1).toBe(true);
+    expect(second).toBeGreaterThanOrEqual(before);
+    expect(first).toBeLessThanOrEqual(after + 1);
+    const totals = await Promise.all(
+      users.map(({ id }) => database.collection('careTotals').findOne({ userId: id })),
+    );
+    expect(totals.map((each) => each?.['events'] as unknown)).toEqual(counts);
+    expect(Number(documents)).toBeGreaterThan(5000);
+    expect(await restored.json('reconcile', '--check')).toMatchObject({ differences: [] });
+    await database.dropDatabase();
+  }
+});
+
+test('what was read before a restore never passes for what is read after it', async () => {
+  const cli = new CommandLine(service.mongodbUri);
+  const user = await service.user();
+  await user.plant();
+  const file = path.join(folder, 'revisions.tar.gz');
+  await cli.json('backup', 'create', file);
+  const revisionIn = async (uri: string): Promise<number> => {
+    const accounts = client
+      .db(new URL(uri).pathname.slice(1))
+      .collection<{ _id: string; revision: number }>('accounts');
+    return Number((await accounts.findOne({ _id: user.id }))?.revision);
+  };
+  const restoredTwice: number[] = [];
+  for (let count = 1; count <= 2; count += 1) {
+    const uri = freshDatabase();
+    await new CommandLine(uri).json('backup', 'restore', file);
+    restoredTwice.push(await revisionIn(uri));
+    await client.db(new URL(uri).pathname.slice(1)).dropDatabase();
+  }
+  const [first = 0, second = 0] = restoredTwice;
+  const writesInBetween = 1000;
+  expect(first).toBeGreaterThan((await revisionIn(service.mongodbUri)) + writesInBetween);
+  expect(second).toBeGreaterThan(first);
+});

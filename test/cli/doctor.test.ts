@@ -1,0 +1,124 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { makeCertificate } from '../support/certificate';
+import { record } from '../support/client';
+import { freshDatabase, startService, type TestService } from '../support/service';
+import { CommandLine, run, start } from './run';
+
+let service: TestService;
+let folder: string;
+let mongodbUri: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'doctor-test-'));
+  mongodbUri = freshDatabase();
+  service = await startService({ mongodbUri });
+});
+afterAll(async () => {
+  await service.app.database.connection.dropDatabase();
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+/** What doctor finds under some settings, and how it ends. */
+async function doctor(env: NodeJS.ProcessEnv, ...args: string[]) {
+  const cli = new CommandLine(mongodbUri, { DATA_DIR: path.join(folder, 'data'), ...env });
+  const { code, stdout, stderr } = await cli.run('doctor', '--json', ...args);
+  expect(stderr).toBe('');
+  const findings = (JSON.parse(stdout) as unknown[])
+    .map(record)
+    .map((each) => ({ check: each['check'], ok: each['ok'], finding: each['finding'] }));
+  return { code, findings, faults: findings.filter(({ ok }) => ok !== true) };
+}
+
+/** Expects one fault, whose sentence says what to do. */
+function expectFault(found: Awaited<ReturnType<typeof doctor>>, check: string, sentence: RegExp) {
+  expect(found).toMatchObject({ code: 1, faults: [{ check }] });
+  expect(found.faults[0]?.finding).toMatch(sentence);
+  expect(found.faults[0]?.finding).toMatch(/^[A-Z/][^\n]*: [^\n]+\.$/);
+}
+
+test('doctor says that all is well, check by check', async () => {
+  const { code, findings, faults } = await doctor({});
+  expect({ code, faults }).toEqual({ code: 0, faults: [] });
+  expect(findings.map(({ check }) => check)).toEqual([
+    ...['settings', 'program', 'Node', 'disk of DATA_DIR', 'disk of backups', 'rights of files'],
+    ...['certificate', 'last backup', 'MongoDB', 'replica set', 'clock', 'Redis', 'indexes'],
+    'derived data',
+  ]);
+  const quick = await doctor({}, '--quick');
+  expect(quick.findings.map(({ check }) => check)).not.toContain('derived data');
+});
+
+test('doctor shows people a table, and starts own servers where none run', async () => {
+  const dataDir = path.join(folder, 'own');
+  const { code, stdout } = await start(['doctor'], { DATA_DIR: dataDir }).ended;
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^ +CHECK +FOUND\nok +settings +all are right\n/);
+  expect(stdout).toMatch(
+    /\nok +replica set +plantcare with 1 members, all well\n[^]*\nAll is well\.\n$/,
+  );
+});
+
+test('doctor finds wrong settings, and looks no further', async () => {
+  const { code, findings } = await doctor({ PORT: 'x', BACKUP_KEEP: '0' });
+  expect(code).toBe(1);
+  expect(findings.map(({ check, ok }) => [check, ok])).toEqual([
+    ['settings', false],
+    ['settings', false],
+  ]);
+});
+
+test('doctor finds that MongoDB is away', async () => {
+  const env = { MONGODB_URI: 'mongodb://127.0.0.1:1', DATA_DIR: path.join(folder, 'data') };
+  const { code, stdout } = await run(['doctor'], env);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/\nFAULT +servers +The MongoDB of MONGODB_URI cannot be reached: /);
+});
+
+test('doctor finds a Redis that is away', async () => {
+  const env = { REDIS_URL: 'redis://127.0.0.1:1' };
+  expectFault(await doctor(env, '--quick'), 'Redis', /does not answer/);
+});
+
+test('doctor finds data that others can read', async () => {
+  const dataDir = path.join(folder, 'open');
+  await mkdir(path.join(dataDir, 'backups'), { recursive: true, mode: 0o700 });
+  await chmod(path.join(dataDir, 'backups'), 0o755);
+  const found = await doctor({ DATA_DIR: dataDir }, '--quick');
+  expectFault(found, 'rights of files', /run chmod go= '.*\/open\/backups'/);
+});
+
+test('doctor finds a certificate that expires soon', async () => {
+  // It is good for a day.
+  const { cert, key } = makeCertificate();
+  const env = {
+    TLS_CERT_FILE: path.join(folder, 'cert.pem'),
+    TLS_KEY_FILE: path.join(folder, 'key.pem'),
+  };
+  await writeFile(env.TLS_CERT_FILE, cert);
+  await writeFile(env.TLS_KEY_FILE, key, { mode: 0o600 });
+  expectFault(await doctor(env, '--quick'), 'certificate', /expires on \d{4}-.*SIGHUP/);
+});
+
+test('doctor finds that the last backup is late', async () => {
+  const env = { BACKUP_EVERY_HOURS: '24', BACKUP_DIR: path.join(folder, 'backups') };
+  expectFault(await doctor(env, '--quick'), 'last backup', /there is none.*`backup create`/);
+  await mkdir(env.BACKUP_DIR, { mode: 0o700 });
+  const old = 'plant-care-scheduled-2020-01-01T00-00-00Z.tar.gz';
+  await writeFile(path.join(env.BACKUP_DIR, old), '', { mode: 0o600 });
+  expectFault(await doctor(env, '--quick'), 'last backup', /made at 2020-01-01T00:00:00/);
+  await new CommandLine(mongodbUri, env).json('backup', 'create');
+  expect(await doctor(env, '--quick')).toMatchObject({ code: 0 });
+});
+
+test('doctor finds derived data that is not right', async () => {
+  const user = await service.user();
+  await user.plant();
+  const plants = service.app.database.connection.collection('plants');
+  await plants.updateMany({ userId: user.id }, { $set: { lastWatered: new Date(0) } });
+  expectFault(await doctor({}), 'derived data', /differences: .*`reconcile --repair`/);
+  await new CommandLine(mongodbUri).json('reconcile', '--repair');
+});

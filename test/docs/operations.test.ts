@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+
+import accounts from '../../plugins/accounts';
+import { commandsOf } from '../support/documented-commands';
+import { asOperator, dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
+import { builtProgram } from '../support/built';
+
+const ROOT = path.resolve(__dirname, '../..');
+/** They change the project's own folder, or stop and start what the others work on. */
+const APART = ['npm ci', 'npm run build', 'npm start', 'kill -TERM "$SERVER_PID"'];
+
+let dataDir: string;
+let server: RealServer;
+
+beforeEach(async () => {
+  dataDir = await dataDirectory();
+  server = await RealServer.start(dataDir);
+});
+afterEach(async () => {
+  await server.kill();
+  await removeDataDirectory(dataDir);
+});
+
+test('every command for operators works as it stands, on a server that runs', async () => {
+  const tokenId = await asOperator(dataDir, async (app) => {
+    const wanted = { userId: 'ada', scopes: [], name: 'phone', expiresInSeconds: 3600 };
+    return (await app.exportsOf(accounts).createToken(wanted)).view.id;
+  });
+  const commands = commandsOf('docs/operations.md');
+  expect(commands).toEqual(expect.arrayContaining(APART));
+  const script = [
+    // The build that tests are of, whether it is in dist or not.
+    'npm() { [ "$1 $2 $3 $4" = "run --silent cli --" ]; node "$CLI" "${@:5}"; }',
+    'curl() { command curl --fail "$@"; }',
+    ...commands.filter((command) => !APART.includes(command)),
+  ].join('\n');
+  const { PATH, HOME, XDG_CACHE_HOME, MONGOD_BINARY } = process.env;
+  const shell = spawn(
+    'bash',
+    ['-euxo', 'pipefail', '-c', script.replaceAll('localhost:3000', new URL(server.url).host)],
+    {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...{ PATH, HOME, XDG_CACHE_HOME, MONGOD_BINARY },
+        DATA_DIR: dataDir,
+        CLI: path.join(builtProgram(), 'src/cli/main.js'),
+        SERVER_PID: String(server.process.pid),
+        TOKEN_ID: tokenId,
+      },
+    },
+  );
+  let output = '';
+  for (const stream of [shell.stdout, shell.stderr]) {
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  }
+  const [code] = (await once(shell, 'close')) as unknown[];
+  if (code !== 0) throw new Error(output);
+  expect(output).toMatch(/today\.tar\.gz is whole: [^]*were restored from [^]*All is well\./);
+  expect(await server.stop()).toBe(0);
+}, 300_000);
