@@ -70,6 +70,8 @@ const createEvent = commandOn(
           { type: 'note', isJournal: false },
         ],
         ...[{ type: 'fertilized' }, { type: 'repotted' }, { type: 'soil_change' }],
+        // Often, since plants are due to be fed again.
+        ...[{ type: 'fertilized' }, { type: 'fertilized' }, { type: 'fertilized' }],
       ),
       growth.map((measured) => ({ type: 'growth', ...measured })),
     ),

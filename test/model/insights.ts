@@ -40,7 +40,7 @@ export function insightsOf(garden: Garden, now: Date) {
 }
 
 /** The calendar day of a moment in a time zone, as `YYYY-MM-DD`. */
-function dayOf(moment: string, timeZone: string): string {
+export function dayOf(moment: string, timeZone: string): string {
   const parts = new Intl.DateTimeFormat('en-US-u-ca-gregory', {
     ...{ timeZone, year: 'numeric', month: 'numeric', day: 'numeric' },
   }).formatToParts(new Date(moment));
