@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 import { type Client, record, records, type Reply } from '../support/client';
 import { Copy, listed } from '../support/copy';
-import type { Answer, Garden, Made } from './model';
+import type { Garden } from './model';
+import type { Answer, Made } from './records';
 
 /** What all actors of a run share. */
 export interface World {

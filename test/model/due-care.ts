@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../src/core/time';
 import { dayOf } from './insights';
-import { type Garden, latest, order, type Plant } from './model';
+import { type Garden, latest, order } from './model';
+import type { Plant } from './records';
 
 const FREQUENCIES = {
   watered: 'wateringFrequencyDays',

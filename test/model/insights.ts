@@ -1,4 +1,5 @@
-import { type CareEvent, type Garden, order } from './model';
+import { type Garden, order } from './model';
+import type { CareEvent } from './records';
 import { DAY_MS } from '../../src/core/time';
 
 const WEEKDAYS = [
