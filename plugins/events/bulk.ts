@@ -44,7 +44,7 @@ export class BulkEvents {
     const documents = ids.map((id) => newEvent(tx, id, body, photos));
     await this.#events.insertBulk(tx, documents);
     tx.addUsage(QUOTA, documents.length);
-    await this.#changes.added(tx, documents);
+    await this.#changes.added(tx, documents, { isNew: true });
     return { items: documents.map((each) => ({ ...event.toView(each), photos })) };
   }
 

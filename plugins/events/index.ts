@@ -13,6 +13,7 @@ import { EventFeed } from './list/feed';
 import { EventPages } from './list/pages';
 import { deletedPlantModel, eventModel } from './model';
 import { revisions } from './migrations/0001-revisions';
+import { lastFertilized } from './migrations/0002-last-fertilized';
 import { routes } from './routes';
 import { EventService } from './service';
 
@@ -58,7 +59,7 @@ export default definePlugin<{ events: Events; deletions: Deletions }>({
   errors: [eventNotFound],
   emits: [careChanged],
   models: [eventModel, deletedPlantModel],
-  migrations: [revisions],
+  migrations: [revisions, lastFertilized],
   instructions:
     "Log care of a plant with create_event; never write it into the plant's notes. list_events and create_event take the plant's id, update_event and delete_event the event's. To correct a wrong event use update_event, and do not log a second one.",
   setup: (host) => {

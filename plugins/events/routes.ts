@@ -48,7 +48,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       tool: {
         name: 'list_events',
         description:
-          "List a plant's care events, newest first; id is the plant's. 15 a page unless limit (1 to 100) says otherwise; while hasMore is true, pass nextCursor as cursor for the next page. To filter by type, date or text use search_events.",
+          "List a plant's care events, newest first; id is the plant's. While hasMore is true, pass nextCursor as cursor for the next page. To filter by type, date or text use search_events.",
       },
       handler: ({ account, params, query }) => pages.list(account.id, params.id, query),
     }),
@@ -80,7 +80,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       tool: {
         name: 'list_month_events',
         description:
-          "List all events of a plant between monthStart and monthEnd, both included, in Unix milliseconds and at most 366 days apart; id is the plant's. Only for the pro tier; others use list_events.",
+          "List all events of a plant between two moments; id is the plant's. Only for the pro tier; others use list_events.",
         tooLarge: 'Call it for a shorter time, or list_events, which answers in pages.',
       },
       handler: ({ account, params, query }) => pages.month(account.id, params.id, query),
@@ -129,7 +129,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       tool: {
         name: 'search_events',
         description:
-          'List care events of all plants, newest first: what was done lately or between two moments (from, to), of a type, at a location, or with a word in its text (q). 15 a page unless limit says otherwise; while hasMore is true, pass nextCursor as cursor with the same filters, also where a page is short or empty.',
+          'List care events of all plants, newest first: what was done lately or between two moments (from, to), of a type, at a location, or with a word in its text (q). While hasMore is true, pass nextCursor as cursor with the same filters, also where a page is short or empty.',
       },
       handler: ({ account, query }) => feed.list(account.id, query),
     }),

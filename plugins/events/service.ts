@@ -6,7 +6,7 @@ import type { Host } from '../../src/plugins/host';
 import type { Photos } from '../photos';
 import type { Plants } from '../plants';
 import { eventChanges } from './changes';
-import { CareChanges, careOf } from './derived/care-changes';
+import { CareChanges } from './derived/care-changes';
 import { careEntries } from './derived/care-entries';
 import { careChanged } from './domain-events';
 import { eventNotFound } from './errors';
@@ -45,8 +45,8 @@ export class EventService {
 
   /** @throws ApiError plant_not_found, photo_not_found */
   async create(tx: Transaction, plantId: string, body: CreateEvent): Promise<EventView> {
-    const { occurredAt = tx.now } = body;
-    await this.#plants.recordCare(tx, [plantId], careOf({ ...body, occurredAt }));
+    const { type, occurredAt = tx.now } = body;
+    await this.#plants.care.record(tx, [plantId], { type, occurredAt, isNew: true });
     // A plant that is not there is said before a photo that is not.
     if (body.photoIds?.length) await this.#plants.exists(tx, plantId);
     const photos = await this.#photos.requireOwn(tx, body.photoIds ?? [], 'photoIds');
@@ -97,7 +97,7 @@ export class EventService {
     if (found.deletedAt === null) return this.#present(tx, found);
     const restored = { ...found, deletedAt: null };
     await this.#set(tx, [restored], { deletedAt: null });
-    await this.#changes.added(tx, [restored]);
+    await this.#changes.added(tx, [restored], { isNew: false });
     return this.#present(tx, restored);
   }
 

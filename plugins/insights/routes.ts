@@ -14,7 +14,7 @@ export function routes(insights: InsightService): Operation[] {
       tool: {
         name: 'get_insights',
         description:
-          "Read what the care of all plants adds up to: totals (overview), care by day (careActivityByDay, over the last 365 days unless from and to say otherwise), watering streaks in days, species, and growth by plant and unit. Ask only for the sections that you need: care by day is long. Days are calendar days in the account's time zone. For single events use search_events.",
+          "Read what the care of all plants adds up to: totals (overview), care by day (careActivityByDay), watering streaks in days, species, and growth by plant and unit. Ask only for the sections that you need: care by day is long. Days are calendar days in the account's time zone. For single events use search_events.",
       },
       handler: ({ account, query, now, validUntil }) =>
         insights.read(account, query, now, validUntil),

@@ -6,7 +6,14 @@ import { idText, type StoredId } from '../../src/core/ids';
 import type { Host } from '../../src/plugins/host';
 import type { CareEntry, Deletions, Events } from '../events';
 import type { Plants, PlantSummary } from '../plants';
-import { addDays, calendarOf, DAY_MS, dayAt, dayNumber } from '../../src/core/time';
+import {
+  addDays,
+  calendarOf,
+  DAY_MS,
+  dayAt,
+  dayNumber,
+  endOfQuarterHour,
+} from '../../src/core/time';
 import { WEEKDAYS } from './weekdays';
 import type { CareDays } from './care-days';
 import { type CareSums, DayCounts } from './day-counts';
@@ -14,8 +21,6 @@ import type { GrowthTotals } from './growth';
 import type { GrowthDocument } from './model';
 import { lengthOf, type Run } from './runs';
 import type { InsightsQuery, InsightsView } from './schema';
-
-const QUARTER_MS = 15 * 60 * 1000;
 
 /** How many days `careActivityByDay` has unless others are asked for, today included. */
 const ACTIVITY_DAYS = 365;
@@ -138,11 +143,6 @@ export class InsightService {
       if (ids.has(idText(event.plantId))) yield event;
     }
   }
-}
-
-/** No calendar day begins before it: in every time zone days begin at a quarter of an hour. */
-function endOfQuarterHour(now: Date): Date {
-  return new Date((Math.floor(now.getTime() / QUARTER_MS) + 1) * QUARTER_MS);
 }
 
 /** Whole periods of 24 hours. */

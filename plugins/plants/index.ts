@@ -9,12 +9,23 @@ import { PlantService } from './service';
 
 export { plantNotFound, unknownPlant } from './errors';
 export type { PhotoSource } from './photos';
-export { plant, type CreatePlant, type LastCare, type PlantDocument } from './schema';
+export type { CareSchedule } from './care';
+export {
+  type CreatePlant,
+  isRecurring,
+  type LastCare,
+  plant,
+  type PlantDocument,
+  RECURRING_CARE,
+  RECURRING_TYPES,
+  type RecurringCare,
+} from './schema';
 export type { PlantSummary } from './service';
 
 /** What other plugins may do with plants. */
 export type Plants = Pick<
   PlantService,
+  | 'care'
   | 'changes'
   | 'create'
   | 'existing'
@@ -23,10 +34,8 @@ export type Plants = Pick<
   | 'insertBulk'
   | 'owners'
   | 'photos'
-  | 'recordCare'
   | 'removePrimaryPhoto'
   | 'requireOwn'
-  | 'setLastCare'
   | 'summaries'
   | 'update'
   | 'view'

@@ -5,6 +5,7 @@ import { oneOf as oneOfSchema, text as textSchema } from '../../src/fields/joi';
 import { defineRecord } from '../../src/fields/record';
 import {
   boolean,
+  day,
   identified,
   integer,
   oneOf,
@@ -46,6 +47,9 @@ export const plant = defineRecord({
     .readOnly()
     .describe('The greatest occurredAt of its waterings, in whatever order they were logged'),
   lastEvent: timestamp().nullable().readOnly().describe('The greatest occurredAt of its events'),
+  lastFertilized: timestamp().nullable().internal(),
+  wateringSnoozedUntil: day().nullable().internal(),
+  fertilizerSnoozedUntil: day().nullable().internal(),
 });
 
 export type CreatePlant = CreateBody<typeof plant.fields>;
@@ -93,6 +97,27 @@ export const plantListQuery = Joi.object<PlantListQuery, true>({
 });
 
 /** When a plant was last cared for. */
-export type LastCare = Pick<PlantDocument, 'lastWatered' | 'lastEvent'>;
+export type LastCare = Pick<PlantDocument, 'lastWatered' | 'lastFertilized' | 'lastEvent'>;
+
+/** Events that are due again after some days, and the fields of a plant that say when. */
+export const RECURRING_CARE = {
+  watered: {
+    everyDays: 'wateringFrequencyDays',
+    lastDone: 'lastWatered',
+    snoozedUntil: 'wateringSnoozedUntil',
+  },
+  fertilized: {
+    everyDays: 'fertilizerFrequencyDays',
+    lastDone: 'lastFertilized',
+    snoozedUntil: 'fertilizerSnoozedUntil',
+  },
+} as const;
+export type RecurringCare = keyof typeof RECURRING_CARE;
+// The keys of the object that the type is made from.
+export const RECURRING_TYPES = Object.keys(RECURRING_CARE) as readonly RecurringCare[];
+
+export function isRecurring(type: string): type is RecurringCare {
+  return Object.hasOwn(RECURRING_CARE, type);
+}
 
 export const locations = Joi.array().items(textSchema({ min: 1 }));

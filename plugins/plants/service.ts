@@ -8,6 +8,7 @@ import { LIST_ORDER, Resource } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
 import { withKeys } from '../../src/fields/joi';
 import type { Host } from '../../src/plugins/host';
+import { PlantCare } from './care';
 import { plantDeleted } from './domain-events';
 import { plantNotFound, unknownPlant } from './errors';
 import { plantModel } from './model';
@@ -42,6 +43,7 @@ export class PlantService {
   readonly photos = new PrimaryPhotos();
   /** Plants for those who keep a copy of them. */
   readonly changes;
+  readonly care;
   readonly #records;
   readonly #plants;
 
@@ -51,6 +53,7 @@ export class PlantService {
       references: 'primaryPhotoId',
       present: (scope, documents) => this.#present(scope, documents),
     });
+    this.care = new PlantCare(this.#records);
     this.#plants = new Resource(plant, this.#records, plantNotFound);
   }
 
@@ -122,20 +125,18 @@ export class PlantService {
 
   /** All plants of an account in short, in the order of the list. */
   async summaries(userId: string, session: ClientSession): Promise<PlantSummary[]> {
-    const projection = { name: 1, species: 1, createdAt: 1, lastWatered: 1, lastEvent: 1 } as const;
     const documents = await this.#records.find(
       { userId, session },
       {},
-      { projection, sort: LIST_ORDER },
+      {
+        projection: {
+          ...{ name: 1, species: 1, createdAt: 1 },
+          ...{ lastWatered: 1, lastFertilized: 1, lastEvent: 1 },
+        },
+        sort: LIST_ORDER,
+      },
     );
-    return documents.map(({ _id, name, species, createdAt, lastWatered, lastEvent }) => ({
-      id: idText(_id),
-      name,
-      species,
-      createdAt,
-      lastWatered,
-      lastEvent,
-    }));
+    return documents.map(({ _id, ...fields }) => ({ ...fields, id: idText(_id) }));
   }
 
   /**
@@ -158,33 +159,6 @@ export class PlantService {
       .map(({ _id, createdAt }) => ({ id: idText(_id), at: createdAt.getTime() }))
       .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
       .map(({ id }) => id);
-  }
-
-  /**
-   * Records the moments of an event of each of some plants: only a later one than those known moves
-   * anything.
-   *
-   * @throws ApiError plant_not_found where one is not there; at the latest at the end of `tx`
-   */
-  async recordCare(
-    tx: Transaction,
-    ids: readonly string[],
-    care: Partial<LastCare>,
-  ): Promise<void> {
-    await this.#records.updateExisting(tx, ids.map(toStoredId), { $max: care }, () =>
-      plantNotFound.error(),
-    );
-  }
-
-  /** Sets when plants were last cared for, whatever was known before. */
-  async setLastCare(
-    tx: Transaction,
-    plants: readonly { id: string; care: Partial<LastCare> }[],
-  ): Promise<void> {
-    await this.#records.updateEach(
-      tx,
-      plants.map(({ id, care }) => ({ filter: { _id: toStoredId(id) }, update: { $set: care } })),
-    );
   }
 
   /** Leaves plants without a primary photo that had this one. */

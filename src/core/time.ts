@@ -1,6 +1,13 @@
 export const HOUR_MS = 60 * 60 * 1000;
 export const DAY_MS = 24 * HOUR_MS;
 
+const QUARTER_MS = HOUR_MS / 4;
+
+/** No calendar day begins before it: in every time zone days begin at a quarter of an hour. */
+export function endOfQuarterHour(now: Date): Date {
+  return new Date((Math.floor(now.getTime() / QUARTER_MS) + 1) * QUARTER_MS);
+}
+
 /** The calendar day (`YYYY-MM-DD`) that lies a number of days after another. */
 export function addDays(day: string, days: number): string {
   return dayAt(dayNumber(day) + days);

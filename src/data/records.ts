@@ -233,7 +233,7 @@ export class Records<T extends object, Scope extends SharedScope> {
     await this.updateUnseen(scope, filter, this.#updated(scope, update));
   }
 
-  /** Updates records that are out of reach already, so that nobody needs to hear of it. */
+  /** Updates what nobody is shown, or records that are out of reach: no copy has to follow. */
   async updateUnseen(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<void> {
     await this.#flush(scope);
     await this.#collection.updateMany(scoped(scope, filter), update, sessionOf(scope));

@@ -21,7 +21,7 @@ export interface FieldType {
 export type Presence = 'required' | 'defaulted' | 'optional' | 'nullable';
 
 /** Whether callers set a field on create and PATCH, on create alone, or not; and whether it is shown. */
-export type Mode = 'readWrite' | 'createOnly' | 'readOnly' | 'writeOnly';
+export type Mode = 'readWrite' | 'createOnly' | 'readOnly' | 'writeOnly' | 'internal';
 
 interface Facts {
   type: FieldType;
@@ -71,6 +71,11 @@ export class Field<
     return new Field({ ...this.facts, mode: 'readOnly' });
   }
 
+  /** Set by the program alone, and not shown. */
+  internal(): Field<Value, Stored, P, 'internal'> {
+    return new Field({ ...this.facts, mode: 'internal' });
+  }
+
   /** Taken from callers, but neither stored nor shown as it is. */
   writeOnly(): Field<Value, Stored, P, 'writeOnly'> {
     return new Field({ ...this.facts, mode: 'writeOnly' });
@@ -99,7 +104,9 @@ type Names<F extends Fields, M extends Mode, P extends Presence = Presence> = {
 
 type OnCreate = 'readWrite' | 'createOnly' | 'writeOnly';
 type OnPatch = 'readWrite' | 'writeOnly';
-type Kept = 'readWrite' | 'createOnly' | 'readOnly';
+type Shown = 'readWrite' | 'createOnly' | 'readOnly';
+type Kept = Shown | 'internal';
+type SetByProgram = 'readOnly' | 'internal';
 type Always = 'required' | 'defaulted';
 type Sometimes = 'optional' | 'nullable';
 
@@ -129,8 +136,8 @@ export type PatchBody<F extends Fields> = Simplify<
 
 /** A resource as it is shown. */
 export type View<F extends Fields> = Simplify<
-  { [K in Names<F, Kept, Always>]: ValueOf<F[K]> } & {
-    [K in Names<F, Kept, Sometimes>]: ValueOf<F[K]> | null;
+  { [K in Names<F, Shown, Always>]: ValueOf<F[K]> } & {
+    [K in Names<F, Shown, Sometimes>]: ValueOf<F[K]> | null;
   }
 >;
 
@@ -146,8 +153,8 @@ export type Document<F extends Fields> = Simplify<
 
 /** What the program itself sets on create, in stored form. */
 export type SetOnCreate<F extends Fields> = Simplify<
-  { [K in Names<F, 'readOnly', 'required'> as StoredKey<K>]: StoredOf<F[K]> } & {
-    [K in Names<F, 'readOnly', Exclude<Presence, 'required'>> as StoredKey<K>]?: StoredOf<
+  { [K in Names<F, SetByProgram, 'required'> as StoredKey<K>]: StoredOf<F[K]> } & {
+    [K in Names<F, SetByProgram, Exclude<Presence, 'required'>> as StoredKey<K>]?: StoredOf<
       F[K]
     > | null;
   }

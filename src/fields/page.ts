@@ -14,7 +14,7 @@ export function pageQuery(of: string): Joi.StrictSchemaMap<PageQuery> {
     limit: integer(1, 100).default(15).description(`${of} a page`),
     cursor: Joi.string()
       .allow('')
-      .description('nextCursor of the page before, as it came; good for the same list only'),
+      .description('nextCursor of the page before; good for the same list only'),
   };
 }
 

@@ -43,17 +43,18 @@ export class RecordDefinition<F extends Fields> {
   constructor(readonly fields: F) {
     const entries = Object.entries(fields);
     this.#kept = entries.filter(([, { facts }]) => facts.mode !== 'writeOnly');
-    this.#shown = this.#kept.map(([name, { facts }]) => ({
+    const shown = this.#kept.filter(([, { facts }]) => facts.mode !== 'internal');
+    this.#shown = shown.map(([name, { facts }]) => ({
       name,
       key: storedKey(name),
       toValue: facts.type.toValue,
     }));
-    const onCreate = entries.filter(([, { facts }]) => facts.mode !== 'readOnly');
+    const onCreate = entries.filter(([, { facts }]) => !isSetByProgram(facts));
     const onPatch = onCreate.filter(([, { facts }]) => facts.mode !== 'createOnly');
     this.createBody = Joi.object(schemas(onCreate, onCreateSchema));
     this.seed = Joi.object({ id: id().required(), ...schemas(onCreate, seedSchema) });
     this.patchBody = Joi.object(schemas(onPatch, onPatchSchema));
-    this.view = Joi.object(schemas(this.#kept, viewSchema));
+    this.view = Joi.object(schemas(shown, viewSchema));
     this.paths = Object.fromEntries(
       this.#kept.map(([name, each]) => [storedKey(name), path(each)]),
     );
@@ -67,7 +68,7 @@ export class RecordDefinition<F extends Fields> {
     for (const [name, { facts }] of this.#kept) {
       const key = storedKey(name);
       const value = given[name];
-      if (facts.mode === 'readOnly') document[key] = own[key] ?? facts.fallback ?? null;
+      if (isSetByProgram(facts)) document[key] = own[key] ?? facts.fallback ?? null;
       else document[key] = stored(facts, value ?? facts.fallback ?? null);
     }
     // The loop has gone through the very fields that the type is made from.
@@ -150,6 +151,10 @@ function path({ facts: { type, presence } }: AnyField): Path {
   return isNullable({ presence })
     ? { type: type.path, default: null }
     : { type: type.path, required: true };
+}
+
+function isSetByProgram({ mode }: AnyField['facts']): boolean {
+  return mode === 'readOnly' || mode === 'internal';
 }
 
 function isNullable({ presence }: Pick<AnyField['facts'], 'presence'>): boolean {

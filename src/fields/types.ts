@@ -46,6 +46,11 @@ export function timestamp(): Field<Date> {
   return field({ input: joi.timestamp(), output: joi.instant(), path: Date });
 }
 
+/** A calendar day (`YYYY-MM-DD`). */
+export function day(): Field<string> {
+  return field({ input: joi.day(), output: joi.day(), path: String });
+}
+
 /** The id of a record. */
 export function uuid(): Field<string, StoredId> {
   return field({

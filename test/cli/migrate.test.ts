@@ -4,13 +4,25 @@ import { mongo } from 'mongoose';
 
 import { Client } from '../support/client';
 import { Copy, listed } from '../support/copy';
+import { differencesOf } from '../support/differences';
 import { eventually } from '../support/processes';
 import { dataDirectory, RealServer } from '../support/real-server';
-import { freshDatabase, startService, type TestService, type TestUser } from '../support/service';
+import {
+  freshDatabase,
+  startService,
+  type TestService,
+  type TestUser,
+  userOf,
+} from '../support/service';
 import { CommandLine, resultOf } from './run';
 
 const TRACKED = ['plants', 'events', 'photos'];
-const ALL = ['plants/0001-revisions', 'photos/0001-revisions', 'events/0001-revisions'];
+const ALL = [
+  ...['plants/0001-revisions', 'photos/0001-revisions', 'events/0001-revisions'],
+  'events/0002-last-fertilized',
+];
+/** What plants did not have before it was known when they are due to be cared for. */
+const SINCE_CARE = { lastFertilized: '', wateringSnoozedUntil: '', fertilizerSnoozedUntil: '' };
 
 let uri: string;
 let client: mongo.MongoClient;
@@ -34,6 +46,7 @@ async function oldData(fill: (user: TestUser, service: TestService) => Promise<v
   await service.close();
   const db = client.db();
   for (const name of ['migrations', 'leases', 'deletions']) await db.dropCollection(name);
+  await db.collection('plants').updateMany({}, { $unset: SINCE_CARE });
   for (const name of TRACKED) {
     const collection = db.collection(name);
     await collection.updateMany({}, { $unset: { revision: '' } });
@@ -170,4 +183,32 @@ test('a migration that was killed goes on at the next start, of two servers at o
   phone.close();
   for (const server of servers) expect(await server.stop()).toBe(0);
   for (const folder of folders) await rm(folder, { recursive: true, force: true });
+});
+
+test('plants of an earlier version get to know when they were last fertilized', async () => {
+  const day = (number: number) => `2026-03-0${number}T12:00:00.000Z`;
+  const user = await oldData(async (someone, service) => {
+    const add = (fertilizerFrequencyDays?: number) => someone.plant({ fertilizerFrequencyDays });
+    const [fed, other] = [await add(9), await add(9)];
+    await add();
+    const log = (id: string, type: string, number: number) =>
+      someone.event(id, { type, occurredAt: day(number) });
+    await log(fed.id, 'fertilized', 2);
+    await log(fed.id, 'fertilized', 1);
+    await log(fed.id, 'watered', 4);
+    const deleted = await log(fed.id, 'fertilized', 3);
+    await someone.delete(`/api/events/${deleted.id}`).expect(200);
+    await log(other.id, 'watered', 1);
+    const another = await service.user();
+    await another.event((await another.plant()).id, { type: 'fertilized' });
+  });
+  expect((await cli.run('migrate', 'up')).code).toBe(0);
+  const service = await startService({ mongodbUri: uri });
+  const again = userOf(service.url, user.id, user.token);
+  const body: unknown = (await again.get('/api/care').expect(200)).body;
+  expect(body).toMatchObject({
+    items: [{ lastDone: day(2), dueOn: '2026-03-11' }, { lastDone: null }],
+  });
+  expect(await differencesOf(service.app, user.id)).toEqual([]);
+  await service.close();
 });

@@ -27,7 +27,11 @@ async function upset(userId: string): Promise<void> {
     );
   const day = dayOf(new Date());
   await collection('idempotencyUsage').insertOne({ userId, day, bytes: 7 });
-  await collection('plants').updateMany({ userId }, { $set: { lastWatered: new Date(0) } });
+  const never = new Date(0);
+  await collection('plants').updateMany(
+    { userId },
+    { $set: { lastWatered: never, lastFertilized: never } },
+  );
   await collection('careMonths').deleteMany({ userId });
   await collection('growth').updateMany({ userId }, { $set: { total: '99' } });
 }

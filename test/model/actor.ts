@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
-import { type Client, record, type Reply } from '../support/client';
-import type { Answer, Garden, Made } from './model';
+import { type Client, record, records, type Reply } from '../support/client';
+import { Copy, listed } from '../support/copy';
+import type { Garden } from './model';
+import type { Answer, Made } from './records';
 
 /** What all actors of a run share. */
 export interface World {
@@ -32,7 +34,8 @@ export interface Walk {
 /** One user and what the model says of their account. */
 export class Actor {
   walk: Walk | undefined;
-
+  /** What a phone of the user keeps, brought up to date now and then. */
+  readonly #copy = new Copy();
   readonly #client: Client;
 
   constructor(
@@ -94,6 +97,28 @@ export class Actor {
     const replayed = await this.#client.send('POST', path, { body, headers });
     same(visible(replayed), visible(reply), `POST ${path} again`);
     same(replayed.headers['idempotent-replayed'], 'true', `POST ${path} again`);
+  }
+
+  /** As {@link expect}, for what makes several records at once. */
+  async expectAll(
+    method: string,
+    path: string,
+    body: object,
+    answerOf: (madeOf: (index: number) => Made) => Answer,
+  ): Promise<Reply> {
+    const started = Date.now();
+    const reply = await this.send(method, path, body);
+    const items = reply.status === 201 ? records(record(reply.body)['items']) : [];
+    const answer = answerOf((index) => this.#made({ ...reply, body: items[index] ?? {} }, started));
+    same(visible(reply, answer), answer, `${method} ${path} ${JSON.stringify(body)}`);
+    return reply;
+  }
+
+  /** Brings the copy that is built from changes alone up to date, and compares it with the lists. */
+  async expectCopy(): Promise<void> {
+    await this.#copy.sync(this.#client);
+    const lists = await listed(this.#client, this.world.known.photos);
+    same(this.#copy.contents, lists, 'the copy built from changes');
   }
 
   /** What the server made, as far as it can be right. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 
+import { careCommands } from './care-commands';
 import { command, type Command } from './command';
 import { eventCommands } from './event-commands';
 import { invalidCommand } from './invalid';
@@ -15,6 +16,7 @@ const weighted = [
   { weight: 6, of: [updateEvent] },
   { weight: 4, of: [createPlant, createPhoto] },
   { weight: 2, of: [...onPlants, ...onPhotos, ...onEvents, invalidCommand] },
+  { weight: 3, of: careCommands },
   { weight: 1, of: [deletePlant, command('read insights', fc.constant(null), expectInsights)] },
 ];
 

@@ -4,7 +4,7 @@ import { records, record } from '../support/client';
 import { type Actor, same, type Target } from './actor';
 import { commandOn, reference, words } from './command';
 import { byText } from './insights';
-import type { CareEvent } from './model';
+import type { CareEvent } from './records';
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
@@ -70,6 +70,8 @@ const createEvent = commandOn(
           { type: 'note', isJournal: false },
         ],
         ...[{ type: 'fertilized' }, { type: 'repotted' }, { type: 'soil_change' }],
+        // Often, since plants are due to be fed again.
+        ...[{ type: 'fertilized' }, { type: 'fertilized' }, { type: 'fertilized' }],
       ),
       growth.map((measured) => ({ type: 'growth', ...measured })),
     ),

@@ -1,4 +1,5 @@
 import type { Actor } from './actor';
+import { expectDueCare } from './care-commands';
 import { expectEvents } from './event-commands';
 import { expectInsights } from './read-insights';
 
@@ -13,6 +14,8 @@ export async function expectEverything(actor: Actor): Promise<void> {
   await actor.expect('GET', '/api/plants', undefined, () => garden.listPlants());
   await actor.expect('GET', '/api/locations', undefined, () => garden.locations());
   await expectInsights(actor);
+  await expectDueCare(actor);
+  await actor.expectCopy();
   for (const id of garden.plants.keys()) await expectEvents(actor, id, 2);
   for (const id of others('plants')) {
     await actor.expect('GET', `/api/plants/${id}`, undefined, () => garden.readPlant(id));

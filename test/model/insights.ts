@@ -1,4 +1,5 @@
-import { type CareEvent, type Garden, order } from './model';
+import { type Garden, order } from './model';
+import type { CareEvent } from './records';
 import { DAY_MS } from '../../src/core/time';
 
 const WEEKDAYS = [
@@ -40,7 +41,7 @@ export function insightsOf(garden: Garden, now: Date) {
 }
 
 /** The calendar day of a moment in a time zone, as `YYYY-MM-DD`. */
-function dayOf(moment: string, timeZone: string): string {
+export function dayOf(moment: string, timeZone: string): string {
   const parts = new Intl.DateTimeFormat('en-US-u-ca-gregory', {
     ...{ timeZone, year: 'numeric', month: 'numeric', day: 'numeric' },
   }).formatToParts(new Date(moment));

@@ -6,7 +6,8 @@ import { startService, type TestService } from '../support/service';
 import { Actor, same, type World } from './actor';
 import { anyCommand } from './commands';
 import { expectEverything } from './final';
-import { type AccountFacts, Garden } from './model';
+import { Garden } from './model';
+import type { AccountFacts } from './records';
 
 /** Few enough for a free account to meet its limits within one run. */
 const FREE = { maxPlants: 3, maxPhotos: 4 };

@@ -1,49 +1,4 @@
-/** What an operation must answer: a body with a success, a code with a failure. */
-export type Answer = { status: number; body: unknown } | { status: number; code: string };
-
-/** What only the server can make: an id, and moments while it worked. */
-export interface Made {
-  id(): string;
-  at(field: 'createdAt' | 'updatedAt' | 'occurredAt'): string;
-}
-
-export type Fields = Readonly<Record<string, unknown>>;
-
-export interface Photo extends Record<string, unknown> {
-  id: string;
-  plantId: string | null;
-  width: number;
-  height: number;
-}
-
-export interface Plant {
-  id: string;
-  primaryPhotoId: string | null;
-  fields: Record<string, unknown>;
-  createdAt: string;
-  updatedAt: string;
-}
-
-export interface CareEvent {
-  id: string;
-  plantId: string;
-  type: string;
-  text: string | null;
-  growthAmount: number | null;
-  growthUnit: string | null;
-  occurredAt: string;
-  createdAt: string;
-  updatedAt: string;
-  photoIds: string[];
-}
-
-export interface AccountFacts {
-  id: string;
-  timezone: string;
-  isPro: boolean;
-  maxPlants: number;
-  maxPhotos: number;
-}
+import type { AccountFacts, Answer, CareEvent, Fields, Made, Photo, Plant } from './records';
 
 const NULLABLE = [
   ...['species', 'location', 'notes', 'wateringFrequencyDays', 'wateringNotes'],
@@ -67,6 +22,10 @@ const done: Answer = { status: 200, body: { success: true } };
 export class Garden {
   readonly plants = new Map<string, Plant>();
   readonly events = new Map<string, CareEvent>();
+  /** Deleted events of plants that there are. */
+  readonly deletedEvents = new Map<string, CareEvent>();
+  /** Until when care is snoozed, by plant and type. */
+  readonly snoozes = new Map<string, string>();
   readonly photos = new Map<string, Photo>();
 
   constructor(readonly account: AccountFacts) {}
@@ -108,16 +67,15 @@ export class Garden {
 
   deletePlant(id: string): Answer {
     if (!this.plants.delete(id)) return noPlant;
-    for (const event of this.eventsOf(id)) this.events.delete(event.id);
+    for (const events of [this.events, this.deletedEvents]) {
+      for (const event of events.values()) if (event.plantId === id) events.delete(event.id);
+    }
     for (const photo of this.photos.values()) if (photo.plantId === id) photo.plantId = null;
     return done;
   }
 
   listPlants(): Answer {
-    const plants = [...this.plants.values()].sort(
-      (a, b) => order(a.createdAt, b.createdAt) || order(a.id, b.id),
-    );
-    return { status: 200, body: plants.map((plant) => this.plantView(plant)) };
+    return { status: 200, body: this.inOrder().map((plant) => this.plantView(plant)) };
   }
 
   locations(): Answer {
@@ -144,6 +102,7 @@ export class Garden {
       photoIds,
     };
     this.events.set(event.id, event);
+    this.snoozes.delete(`${plantId} ${event.type}`);
     return { status: 201, body: this.eventView(event) };
   }
 
@@ -159,7 +118,43 @@ export class Garden {
   }
 
   deleteEvent(id: string): Answer {
-    return this.events.delete(id) ? done : noEvent;
+    return this.deleteEvents([id]).status === 200 ? done : noEvent;
+  }
+
+  deleteEvents(ids: readonly string[]): Answer {
+    const found = ids.flatMap((id) => this.events.get(id) ?? []);
+    if (found.length < ids.length) return failure(400, 'event_not_found');
+    for (const event of found) {
+      this.events.delete(event.id);
+      this.deletedEvents.set(event.id, event);
+    }
+    return done;
+  }
+
+  restoreEvent(id: string): Answer {
+    const event = this.events.get(id) ?? this.deletedEvents.get(id);
+    if (!event) return noEvent;
+    this.deletedEvents.delete(id);
+    this.events.set(id, event);
+    return { status: 200, body: this.eventView(event) };
+  }
+
+  /** Logs the same care of several plants, each with what the server made of its event. */
+  logCare(
+    { plantIds, location, ...body }: Fields & { plantIds?: string[]; location?: string },
+    madeOf: (index: number) => Made,
+  ): Answer {
+    if (plantIds?.every((id) => this.plants.has(id)) === false) {
+      return failure(400, 'plant_not_found');
+    }
+    const plants = this.inOrder().filter((plant) =>
+      plantIds ? plantIds.includes(plant.id) : plant.fields['location'] === location,
+    );
+    if (plants.length === 0) return failure(400, 'validation_error');
+    const items = plants.map(({ id }, index) => this.createEvent(id, body, madeOf(index)));
+    const failed = items.find((answer) => 'code' in answer);
+    if (failed) return failed;
+    return { status: 201, body: { items: items.map((item) => 'body' in item && item.body) } };
   }
 
   /** The whole list of a plant's events, as pages one after another must give it. */
@@ -215,6 +210,24 @@ export class Garden {
     return { status: 200, body: { ...photo } };
   }
 
+  deletePhoto(id: string): Answer {
+    if (!this.photos.delete(id)) return noPhoto;
+    for (const plant of this.plants.values()) {
+      if (plant.primaryPhotoId === id) plant.primaryPhotoId = null;
+    }
+    for (const event of [...this.events.values(), ...this.deletedEvents.values()]) {
+      event.photoIds = event.photoIds.filter((photoId) => photoId !== id);
+    }
+    return done;
+  }
+
+  /** The plants in the order of their list. */
+  inOrder(): Plant[] {
+    return [...this.plants.values()].sort(
+      (a, b) => order(a.createdAt, b.createdAt) || order(a.id, b.id),
+    );
+  }
+
   eventsOf(plantId: string): CareEvent[] {
     return [...this.events.values()].filter((event) => event.plantId === plantId);
   }
@@ -241,7 +254,7 @@ export class Garden {
   }
 }
 
-function latest(events: readonly CareEvent[]): string | null {
+export function latest(events: readonly CareEvent[]): string | null {
   return (
     events
       .map(({ occurredAt }) => occurredAt)

@@ -2,6 +2,7 @@ import type Joi from 'joi';
 import pino from 'pino';
 
 import { App } from '../../src/app/app';
+import { DAY_MS } from '../../src/core/time';
 import { type Operation, operationName } from '../../src/plugins/operation';
 import { pluginsUnderTest } from './plugins';
 
@@ -215,6 +216,7 @@ function sampleOf(operation: Operation, field: Field, ids: Ids): unknown {
   if (format === 'uuid') return ids[referenceOf(operation, field) ?? ''];
   if (format === 'uri') return 'https://images.example.com/fern.jpg';
   if (format === 'date-time') return '2026-03-01T09:30:00Z';
-  if (format === 'date') return '2026-03-01';
+  // What is planned for a day is for one to come.
+  if (format === 'date') return new Date(Date.now() + DAY_MS).toISOString().slice(0, 10);
   return 'fern'.padEnd(min, '-').slice(0, max);
 }

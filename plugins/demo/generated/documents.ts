@@ -44,6 +44,9 @@ export function plantDocument(
     updatedAt: facts.since,
     lastWatered: null,
     lastEvent: null,
+    lastFertilized: null,
+    wateringSnoozedUntil: null,
+    fertilizerSnoozedUntil: null,
   };
 }
 

@@ -2,22 +2,14 @@ import { idText, type StoredId, toStoredId } from '../../../src/core/ids';
 import type { AccountScope } from '../../../src/data/models';
 import type { Records } from '../../../src/data/records';
 import type { Transaction } from '../../../src/data/transaction';
-import type { LastCare, Plants } from '../../plants';
+import { type LastCare, type Plants, RECURRING_CARE, RECURRING_TYPES } from '../../plants';
 import { careChanged } from '../domain-events';
-import type { CareEntry, EventDocument, EventType } from '../schema';
+import type { EventDocument, EventType } from '../schema';
 
 /** How one event changed: deleted (`before` alone) or changed (both). */
 interface Change {
   before: EventDocument;
   after?: EventDocument;
-}
-
-/** What an event may move of its plant's last care. */
-export function careOf({
-  type,
-  occurredAt,
-}: Pick<CareEntry, 'type' | 'occurredAt'>): Partial<LastCare> {
-  return { lastEvent: occurredAt, ...(type === 'watered' ? { lastWatered: occurredAt } : {}) };
 }
 
 /** Passes on what became of events: to the last care of their plants, and to listeners. */
@@ -30,12 +22,17 @@ export class CareChanges {
     this.#plants = plants;
   }
 
-  /** Events of one type and moment are there now. */
-  async added(tx: Transaction, events: readonly EventDocument[]): Promise<void> {
+  /** Events of one type and moment are there now: logged just now, or again. */
+  async added(
+    tx: Transaction,
+    events: readonly EventDocument[],
+    { isNew }: { isNew: boolean },
+  ): Promise<void> {
     const [first] = events;
     if (!first) return;
+    const { type, occurredAt } = first;
     const plantIds = events.map(({ plantId }) => idText(plantId));
-    await this.#plants.recordCare(tx, plantIds, careOf(first));
+    await this.#plants.care.record(tx, plantIds, { type, occurredAt, isNew });
     await this.emitAdded(tx, events);
   }
 
@@ -60,7 +57,7 @@ export class CareChanges {
         lastCare.push({ id: plantId, care: await this.#latest(tx, plantId, moved) });
       }
     }
-    await this.#plants.setLastCare(tx, lastCare);
+    await this.#plants.care.setLast(tx, lastCare);
     for (const [plantId, ofPlant] of byPlant) {
       await tx.emit(careChanged, { plantId, changes: ofPlant });
     }
@@ -73,12 +70,12 @@ export class CareChanges {
     types: readonly EventType[],
   ): Promise<Partial<LastCare>> {
     const id = toStoredId(plantId);
-    return {
-      lastEvent: await this.#latestAt(tx, { plantId: id }),
-      ...(types.includes('watered')
-        ? { lastWatered: await this.#latestAt(tx, { plantId: id, type: 'watered' }) }
-        : {}),
-    };
+    const care: Partial<LastCare> = { lastEvent: await this.#latestAt(tx, { plantId: id }) };
+    for (const type of RECURRING_TYPES.filter((each) => types.includes(each))) {
+      const { lastDone } = RECURRING_CARE[type];
+      care[lastDone] = await this.#latestAt(tx, { plantId: id, type });
+    }
+    return care;
   }
 
   async #latestAt(

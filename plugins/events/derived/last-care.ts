@@ -1,9 +1,11 @@
 import { idText, type StoredId } from '../../../src/core/ids';
 import type { DerivedData } from '../../../src/data/derived';
-import type { LastCare, Plants } from '../../plants';
+import { isRecurring, type LastCare, type Plants, RECURRING_CARE } from '../../plants';
 import type { EventService } from '../service';
 
-/** `lastWatered` and `lastEvent` of plants, recomputed from the events. */
+const NEVER: LastCare = { lastWatered: null, lastFertilized: null, lastEvent: null };
+
+/** When plants were last cared for, recomputed from the events. */
 export function lastCare(plants: Plants, events: EventService): DerivedData {
   return {
     name: 'last care of plants',
@@ -13,14 +15,16 @@ export function lastCare(plants: Plants, events: EventService): DerivedData {
       for await (const { plantId, type, occurredAt } of events.careEntries(account.id, session)) {
         const care = careOf(latest, plantId);
         care.lastEvent = later(care.lastEvent, occurredAt);
-        if (type === 'watered') care.lastWatered = later(care.lastWatered, occurredAt);
+        if (!isRecurring(type)) continue;
+        const { lastDone } = RECURRING_CARE[type];
+        care[lastDone] = later(care[lastDone], occurredAt);
       }
       const differences: string[] = [];
       for (const plant of await plants.summaries(account.id, session)) {
-        const care = latest.get(plant.id) ?? { lastWatered: null, lastEvent: null };
+        const care = latest.get(plant.id) ?? NEVER;
         if (text(plant) === text(care)) continue;
         differences.push(`plant ${plant.id}: ${text(plant)} should be ${text(care)}`);
-        await plants.setLastCare(tx, [{ id: plant.id, care }]);
+        await plants.care.setLast(tx, [{ id: plant.id, care }]);
       }
       return differences;
     },
@@ -29,7 +33,7 @@ export function lastCare(plants: Plants, events: EventService): DerivedData {
 
 function careOf(latest: Map<string, LastCare>, plantId: StoredId): LastCare {
   const id = idText(plantId);
-  const care = latest.get(id) ?? { lastWatered: null, lastEvent: null };
+  const care = latest.get(id) ?? { ...NEVER };
   latest.set(id, care);
   return care;
 }
@@ -38,6 +42,6 @@ function later(known: Date | null, other: Date): Date {
   return known === null || other > known ? other : known;
 }
 
-function text({ lastWatered, lastEvent }: LastCare): string {
-  return JSON.stringify({ lastWatered, lastEvent });
+function text({ lastWatered, lastFertilized, lastEvent }: LastCare): string {
+  return JSON.stringify({ lastWatered, lastFertilized, lastEvent });
 }

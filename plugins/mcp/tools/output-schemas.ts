@@ -5,25 +5,25 @@ import type { Operation } from '../../../src/plugins/operation';
 /** The output schema of a tool. */
 export type OutputSchema = JsonSchema & { type: 'object' };
 
-/** Keywords that a reader of results does without: a model reads each character of a list of tools. */
-const OMITTED = new Set(['description', 'minLength', 'maxLength', 'minimum', 'maximum']);
+/** Keywords that readers of results do without, who see the values: a model reads every character. */
+const OMITTED = new Set([
+  ...['description', 'enum', 'format', 'minLength', 'maxLength', 'minimum', 'maximum'],
+  'additionalProperties',
+]);
 
 /**
- * The output schemas of tools. A resource, or a whole answer, is described in full by the first tool that reads it;
- * other tools that answer it, by itself or within another, refer to that one. Without this most of
- * a list of tools would be repetition.
+ * The output schemas of tools. An object is described in full by the first tool that reads it; other
+ * tools that answer it, by itself or within another, refer to that one. Without this most of a list
+ * of tools would be repetition.
  */
 export class OutputSchemas {
-  /** Tools by the JSON of the schema of the resource that they describe in full. */
+  /** Tools by the JSON of the schema of the object that they describe in full. */
   readonly #describedBy = new Map<string, string>();
 
   constructor(operations: readonly Operation[]) {
     for (const { method, tool, response } of operations) {
       if (method === 'GET' && 'name' in tool) {
-        const schema = jsonSchemaOf(response.schema, 'output');
-        this.#register(schema, tool.name);
-        const key = JSON.stringify(schema);
-        if (!this.#describedBy.has(key)) this.#describedBy.set(key, tool.name);
+        this.#register(jsonSchemaOf(response.schema, 'output'), tool.name);
       }
     }
   }
@@ -31,20 +31,14 @@ export class OutputSchemas {
   of({ response }: Operation, tool: string): OutputSchema {
     const schema = this.#compact(jsonSchemaOf(response.schema, 'output'), tool);
     if (schema['type'] !== 'array') return { ...schema, type: 'object' };
-    return {
-      type: 'object',
-      properties: { items: schema },
-      required: ['items'],
-      additionalProperties: false,
-    };
+    return { type: 'object', properties: { items: schema }, required: ['items'] };
   }
 
   #register(schema: JsonSchema, tool: string): void {
-    if (isResource(schema)) {
-      const key = JSON.stringify(schema);
-      if (!this.#describedBy.has(key)) this.#describedBy.set(key, tool);
-      return;
-    }
+    const key = JSON.stringify(schema);
+    if (propertiesOf(schema) && !this.#describedBy.has(key)) this.#describedBy.set(key, tool);
+    // What a resource has within it may be a resource of its own, with a tool of its own.
+    if (isResource(schema)) return;
     for (const part of [
       schema['items'],
       ...choicesOf(schema),
@@ -57,14 +51,9 @@ export class OutputSchemas {
   #compact(schema: JsonSchema, tool: string): JsonSchema {
     const other = this.#describedBy.get(JSON.stringify(schema));
     if (other !== undefined && other !== tool) {
-      if (!isResource(schema))
-        return { type: schema['type'] ?? 'object', description: `As in ${other}` };
-      return {
-        type: schema['type'] ?? 'object',
-        description: `As in ${other}`,
-        properties: { id: { type: 'string' } },
-        required: ['id'],
-      };
+      const reference = { type: schema['type'] ?? 'object', description: `As in ${other}` };
+      if (!isResource(schema)) return reference;
+      return { ...reference, properties: { id: { type: 'string' } }, required: ['id'] };
     }
     const result: JsonSchema = {};
     for (const [key, value] of Object.entries(schema)) {

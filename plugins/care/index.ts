@@ -1,0 +1,14 @@
+import { definePlugin } from '../../src/plugins/plugin';
+import plantsPlugin from '../plants';
+import { routes } from './routes';
+import { CareService } from './service';
+
+/** Care that is due. */
+export default definePlugin({
+  name: 'care',
+  requires: ['events', 'plants'],
+  setup: (host) => {
+    const care = new CareService(host.use(plantsPlugin));
+    return { operations: () => routes(care) };
+  },
+});

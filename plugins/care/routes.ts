@@ -1,0 +1,45 @@
+import { type Operation, read, write } from '../../src/plugins/operation';
+import { unknownPlant } from '../plants';
+import { careItem, dueCare, dueCareQuery, snooze } from './schema';
+import type { CareService } from './service';
+
+/** Operations on care that is due (docs/decisions.md, "Due care"). */
+export function routes(care: CareService): Operation[] {
+  return [
+    read({
+      path: '/api/care',
+      summary: 'List the care that is due',
+      access: { scope: 'plants:read' },
+      query: dueCareQuery,
+      response: {
+        schema: dueCare,
+        description:
+          "What is due, for each plant and type that has a frequency: by day, then in the order of the list of plants. Days are calendar days in the account's time zone",
+      },
+      tool: {
+        name: 'list_due_care',
+        description:
+          'List which plants need water or fertilizer, most overdue first; those without a frequency are left out. daysOverdue is negative for days to come.',
+        tooLarge: 'Call it for one location or type.',
+      },
+      handler: async ({ account, scope, query, now, validUntil }) =>
+        care.due(account, scope, query, now, validUntil),
+    }),
+    write({
+      method: 'POST',
+      path: '/api/care/snooze',
+      summary: 'Snooze care of a plant until a day',
+      access: { scope: 'events:write' },
+      notConditional: 'it says how many days are left',
+      body: snooze,
+      response: { status: 200, schema: careItem, description: 'The care as it is due now' },
+      errors: [unknownPlant],
+      tool: {
+        name: 'snooze_care',
+        description:
+          'Put watering or fertilizing of a plant off until a day, or until such care is logged.',
+      },
+      handler: ({ tx, body }) => care.snooze(tx, body),
+    }),
+  ];
+}

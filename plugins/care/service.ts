@@ -1,0 +1,109 @@
+import type { Account } from '../../src/core/identity';
+import { type FieldFault, validationError } from '../../src/core/errors';
+import { calendarOf, dayAt, dayNumber, endOfQuarterHour } from '../../src/core/time';
+import type { AccountScope } from '../../src/data/models';
+import type { Transaction } from '../../src/data/transaction';
+import {
+  type CareSchedule,
+  type Plants,
+  RECURRING_CARE,
+  RECURRING_TYPES,
+  type RecurringCare,
+  unknownPlant,
+} from '../plants';
+import {
+  type CareItem,
+  type DueCare,
+  type DueCareQuery,
+  MAX_SNOOZE_DAYS,
+  type Snooze,
+} from './schema';
+
+/** The last day that can be written. */
+const LAST_DAY = dayNumber('9999-12-31');
+
+/** Care that is due, by days in the time zone of the account. */
+export class CareService {
+  readonly #plants: Plants;
+
+  constructor(plants: Plants) {
+    this.#plants = plants;
+  }
+
+  /** @param validUntil gets to know until when it stays as it is, if nothing is written */
+  async due(
+    { timezone }: Account,
+    scope: AccountScope,
+    { dueBy, type, location }: DueCareQuery,
+    now: Date,
+    validUntil: (moment: Date) => void,
+  ): Promise<DueCare> {
+    const dayOf = calendarOf(timezone);
+    const today = dayOf(now);
+    const types = type === undefined ? RECURRING_TYPES : [type];
+    const schedules = await this.#plants.care.schedules(scope, location);
+    validUntil(endOfQuarterHour(now));
+    const items = schedules
+      .flatMap((schedule) => types.flatMap((each) => itemOf(schedule, each, today, dayOf) ?? []))
+      .filter(({ dueOn }) => dueOn <= (dueBy ?? today))
+      // Those of a day stay in the order of plants.
+      .sort((a, b) => (a.dueOn === b.dueOn ? 0 : a.dueOn < b.dueOn ? -1 : 1));
+    return { today, items };
+  }
+
+  /**
+   * Has care due on a day at the earliest, until such care is logged.
+   *
+   * @throws ApiError plant_not_found (400); validation_error for a day that is past or too far
+   *   ahead, and for a plant without that frequency
+   */
+  async snooze(tx: Transaction, { plantId, type, until }: Snooze): Promise<CareItem> {
+    const dayOf = calendarOf(tx.account.timezone);
+    const today = dayOf(tx.now);
+    if (until < today) throw fault('until', `until must not be before today, ${today}.`);
+    if (dayNumber(until) > dayNumber(today) + MAX_SNOOZE_DAYS) {
+      throw fault('until', `until must be at most ${MAX_SNOOZE_DAYS} days ahead.`);
+    }
+    const schedule = await this.#plants.care.snooze(tx, plantId, type, until);
+    if (!schedule) throw unknownPlant.error('plantId names a plant that is not yours.');
+    const item = itemOf(schedule, type, today, dayOf);
+    if (item) return item;
+    throw fault(
+      'type',
+      `type must be care of which the plant has a frequency: it has no ${RECURRING_CARE[type].everyDays}.`,
+    );
+  }
+}
+
+/** Care of a plant, where it has a frequency. */
+function itemOf(
+  schedule: CareSchedule,
+  type: RecurringCare,
+  today: string,
+  dayOf: (moment: Date) => string,
+): CareItem | undefined {
+  const fields = RECURRING_CARE[type];
+  const everyDays = schedule[fields.everyDays];
+  if (everyDays === null) return undefined;
+  const lastDone = schedule[fields.lastDone];
+  const snoozedUntil = schedule[fields.snoozedUntil] ?? '';
+  const regular = lastDone
+    ? dayAt(Math.min(dayNumber(dayOf(lastDone)) + everyDays, LAST_DAY))
+    : dayOf(schedule.createdAt);
+  const dueOn = regular < snoozedUntil ? snoozedUntil : regular;
+  return {
+    plantId: schedule.id,
+    plantName: schedule.name,
+    location: schedule.location,
+    type,
+    everyDays,
+    lastDone,
+    dueOn,
+    daysOverdue: dayNumber(today) - dayNumber(dueOn),
+  };
+}
+
+function fault(field: string, message: string) {
+  const details: FieldFault[] = [{ field, message }];
+  return validationError.error(message, { details });
+}

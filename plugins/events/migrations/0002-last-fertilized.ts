@@ -1,0 +1,40 @@
+import type { mongo } from 'mongoose';
+
+import type { Migration } from '../../../src/data/schema/migration';
+
+/** Plants changed at a time: few enough for one moment. */
+const CHUNK = 100;
+
+/** Adds to plants, which know it of waterings alone, when they were last fertilized. */
+export const lastFertilized: Migration = {
+  name: '0002-last-fertilized',
+  run: async (run) => {
+    const plants = run.collection('plants');
+    const events = run.collection('events');
+    const lastOf = async (plantId: mongo.ObjectId, userId: string): Promise<Date | null> => {
+      const last = await events.findOne<{ occurredAt: Date }>(
+        { userId, plantId, type: 'fertilized', deletedAt: null },
+        { sort: { occurredAt: -1 }, projection: { occurredAt: 1 } },
+      );
+      return last?.occurredAt ?? null;
+    };
+    // What it has saved itself, where it has saved anything.
+    let position = run.position as mongo.ObjectId | null | undefined;
+    for (;;) {
+      const chunk = await plants
+        .find(position ? { _id: { $gt: position } } : {}, { projection: { userId: 1 } })
+        .sort({ _id: 1 })
+        .limit(CHUNK)
+        .toArray();
+      position = chunk.at(-1)?._id;
+      if (!position) return;
+      await Promise.all(
+        chunk.map(async ({ _id, userId }) => {
+          const $set = { lastFertilized: await lastOf(_id, String(userId)) };
+          await plants.updateOne({ _id, lastFertilized: { $exists: false } }, { $set });
+        }),
+      );
+      await run.save(position, chunk.length);
+    }
+  },
+};

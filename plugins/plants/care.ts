@@ -1,0 +1,108 @@
+import { idText, toStoredId } from '../../src/core/ids';
+import type { AccountScope } from '../../src/data/models';
+import type { Records } from '../../src/data/records';
+import { LIST_ORDER } from '../../src/data/resource';
+import type { Transaction } from '../../src/data/transaction';
+import { plantNotFound } from './errors';
+import {
+  isRecurring,
+  type LastCare,
+  type PlantDocument,
+  RECURRING_CARE,
+  RECURRING_TYPES,
+  type RecurringCare,
+} from './schema';
+
+type RecurringField =
+  (typeof RECURRING_CARE)[RecurringCare][keyof (typeof RECURRING_CARE)['watered']];
+
+/** What says when the care of a plant is due. */
+export interface CareSchedule extends Pick<
+  PlantDocument,
+  'name' | 'location' | 'createdAt' | RecurringField
+> {
+  id: string;
+}
+
+const SCHEDULE_FIELDS = [
+  ...(['name', 'location', 'createdAt'] as const),
+  ...RECURRING_TYPES.flatMap((type) => Object.values(RECURRING_CARE[type])),
+];
+const SCHEDULE_PROJECTION = Object.fromEntries(SCHEDULE_FIELDS.map((name) => [name, 1 as const]));
+
+/** An event, as far as it moves when its plant was last cared for. */
+interface CareRecord {
+  type: string;
+  occurredAt: Date;
+  /** Whether it is logged just now, which ends a snooze; it may also come back. */
+  isNew: boolean;
+}
+
+/** When plants were last cared for, and are due to be again. */
+export class PlantCare {
+  readonly #records: Records<PlantDocument, AccountScope>;
+
+  constructor(records: Records<PlantDocument, AccountScope>) {
+    this.#records = records;
+  }
+
+  /**
+   * Records an event of each of some plants: only a later one than those known moves when they were
+   * last cared for.
+   *
+   * @throws ApiError plant_not_found where one is not there; at the latest at the end of `tx`
+   */
+  async record(
+    tx: Transaction,
+    ids: readonly string[],
+    { type, occurredAt, isNew }: CareRecord,
+  ): Promise<void> {
+    const fields = isRecurring(type) ? RECURRING_CARE[type] : undefined;
+    const update = {
+      $max: { lastEvent: occurredAt, ...(fields ? { [fields.lastDone]: occurredAt } : {}) },
+      ...(fields && isNew ? { $set: { [fields.snoozedUntil]: null } } : {}),
+    };
+    await this.#records.updateExisting(tx, ids.map(toStoredId), update, () =>
+      plantNotFound.error(),
+    );
+  }
+
+  /** Sets when plants were last cared for, whatever was known before. */
+  async setLast(
+    tx: Transaction,
+    plants: readonly { id: string; care: Partial<LastCare> }[],
+  ): Promise<void> {
+    await this.#records.updateEach(
+      tx,
+      plants.map(({ id, care }) => ({ filter: { _id: toStoredId(id) }, update: { $set: care } })),
+    );
+  }
+
+  /** The schedules of all plants, or of those at a location, in the order of the list. */
+  async schedules(scope: AccountScope, location?: string): Promise<CareSchedule[]> {
+    const found = await this.#records.find(scope, location === undefined ? {} : { location }, {
+      projection: SCHEDULE_PROJECTION,
+      sort: LIST_ORDER,
+    });
+    return found.map(asSchedule);
+  }
+
+  /** Snoozes care of a plant until a day; answers its schedule, undefined where there is none. */
+  async snooze(
+    tx: Transaction,
+    id: string,
+    type: RecurringCare,
+    until: string,
+  ): Promise<CareSchedule | undefined> {
+    const filter = { _id: toStoredId(id) };
+    const $set = { [RECURRING_CARE[type].snoozedUntil]: until };
+    // No answer shows a snooze of a plant, so copies of it have nothing to follow.
+    await this.#records.updateUnseen(tx, filter, { $set });
+    const found = await this.#records.findOne(tx, filter, { projection: SCHEDULE_PROJECTION });
+    return found && asSchedule(found);
+  }
+}
+
+function asSchedule({ _id, ...fields }: PlantDocument): CareSchedule {
+  return { ...fields, id: idText(_id) };
+}

@@ -1,0 +1,46 @@
+import { DAY_MS } from '../../src/core/time';
+import { dayOf } from './insights';
+import { type Garden, latest, order } from './model';
+import type { Plant } from './records';
+
+const FREQUENCIES = {
+  watered: 'wateringFrequencyDays',
+  fertilized: 'fertilizerFrequencyDays',
+} as const;
+export const CARE_TYPES = ['watered', 'fertilized'] as const;
+export type CareType = (typeof CARE_TYPES)[number];
+
+/** Care of a plant as `GET /api/care` has it; undefined where the plant has no frequency. */
+export function careItemOf(garden: Garden, plant: Plant, type: CareType, now: Date) {
+  const everyDays = plant.fields[FREQUENCIES[type]];
+  if (typeof everyDays !== 'number') return undefined;
+  const { timezone } = garden.account;
+  const lastDone = latest(garden.eventsOf(plant.id).filter((event) => event.type === type));
+  const regular =
+    lastDone === null
+      ? dayOf(plant.createdAt, timezone)
+      : dayAfter(dayOf(lastDone, timezone), everyDays);
+  const dueOn = [regular, garden.snoozes.get(`${plant.id} ${type}`) ?? regular].sort().at(-1);
+  const today = dayOf(now.toISOString(), timezone);
+  return {
+    plantId: plant.id,
+    plantName: plant.fields['name'],
+    location: plant.fields['location'],
+    ...{ type, everyDays, lastDone, dueOn: dueOn ?? regular },
+    daysOverdue: Math.round((Date.parse(today) - Date.parse(dueOn ?? regular)) / DAY_MS),
+  };
+}
+
+/** The care that is due by a day, counted from the records (docs/decisions.md, "Due care"). */
+export function dueCareOf(garden: Garden, dueBy: string, now: Date) {
+  const items = garden
+    .inOrder()
+    .flatMap((plant) => CARE_TYPES.flatMap((type) => careItemOf(garden, plant, type, now) ?? []))
+    .filter(({ dueOn }) => dueOn <= dueBy)
+    .sort((a, b) => order(a.dueOn, b.dueOn));
+  return { today: dayOf(now.toISOString(), garden.account.timezone), items };
+}
+
+export function dayAfter(day: string, days: number): string {
+  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+}

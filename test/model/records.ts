@@ -1,0 +1,46 @@
+/** What an operation must answer: a body with a success, a code with a failure. */
+export type Answer = { status: number; body: unknown } | { status: number; code: string };
+
+/** What only the server can make: an id, and moments while it worked. */
+export interface Made {
+  id(): string;
+  at(field: 'createdAt' | 'updatedAt' | 'occurredAt'): string;
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface Photo extends Record<string, unknown> {
+  id: string;
+  plantId: string | null;
+  width: number;
+  height: number;
+}
+
+export interface Plant {
+  id: string;
+  primaryPhotoId: string | null;
+  fields: Record<string, unknown>;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface CareEvent {
+  id: string;
+  plantId: string;
+  type: string;
+  text: string | null;
+  growthAmount: number | null;
+  growthUnit: string | null;
+  occurredAt: string;
+  createdAt: string;
+  updatedAt: string;
+  photoIds: string[];
+}
+
+export interface AccountFacts {
+  id: string;
+  timezone: string;
+  isPro: boolean;
+  maxPlants: number;
+  maxPhotos: number;
+}
