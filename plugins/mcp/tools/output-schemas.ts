@@ -6,7 +6,10 @@ import type { Operation } from '../../../src/plugins/operation';
 export type OutputSchema = JsonSchema & { type: 'object' };
 
 /** Keywords that a reader of results does without: a model reads each character of a list of tools. */
-const OMITTED = new Set(['description', 'minLength', 'maxLength', 'minimum', 'maximum']);
+const OMITTED = new Set([
+  ...['description', 'format', 'minLength', 'maxLength', 'minimum', 'maximum'],
+  'additionalProperties',
+]);
 
 /**
  * The output schemas of tools. A resource, or a whole answer, is described in full by the first tool that reads it;
@@ -23,7 +26,10 @@ export class OutputSchemas {
         const schema = jsonSchemaOf(response.schema, 'output');
         this.#register(schema, tool.name);
         const key = JSON.stringify(schema);
-        if (!this.#describedBy.has(key)) this.#describedBy.set(key, tool.name);
+        // A list of a resource is shorter than a reference, and the resource would not be described.
+        if (schema['type'] === 'object' && !this.#describedBy.has(key)) {
+          this.#describedBy.set(key, tool.name);
+        }
       }
     }
   }
@@ -35,7 +41,6 @@ export class OutputSchemas {
       type: 'object',
       properties: { items: schema },
       required: ['items'],
-      additionalProperties: false,
     };
   }
 
