@@ -184,7 +184,7 @@ test('the schemas of inputs have only keywords that all well-known models take',
 function unknownIn(schema: unknown): string[] {
   if (!isRecord(schema)) return [];
   const { type, enum: values, properties, items, anyOf } = schema;
-  const inner: unknown[] = [properties, anyOf].flatMap((each) =>
+  const inner = [properties, anyOf].flatMap((each): unknown[] =>
     isRecord(each) || Array.isArray(each) ? Object.values(each) : [],
   );
   return [
