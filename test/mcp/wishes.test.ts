@@ -171,10 +171,33 @@ test('"Which of them ever had thrips?"', async () => {
   expect(plant['id']).toBe(plants[1]?.id);
 });
 
-test.each(['list_plants', 'search_events', 'list_locations', 'get_insights', 'get_account'])(
-  'what %s answers by default of 50 plants is short',
-  async (name) => {
-    await talk.call(name);
-    expect(talk.tokens).toBeLessThan(DEFAULT_TOKENS);
-  },
-);
+test('"What is overdue?"', async () => {
+  const { today, items } = await talk.call('list_due_care');
+  const due = records(items);
+  expect(due.length).toBeGreaterThan(0);
+  for (const { plantName, dueOn, daysOverdue } of due) {
+    expect([plantName, String(dueOn) <= String(today), Number(daysOverdue) >= 0]).toEqual([
+      plantName,
+      true,
+      true,
+    ]);
+  }
+});
+
+test('"Which plants need feeding?"', async () => {
+  const due = await talk.items('list_due_care', { type: 'fertilized' });
+  expect(due.length).toBeGreaterThan(0);
+  for (const { type, everyDays } of due) expect([type, everyDays]).toEqual(['fertilized', 30]);
+});
+
+test.each([
+  'list_due_care',
+  'list_plants',
+  'search_events',
+  'list_locations',
+  'get_insights',
+  'get_account',
+])('what %s answers by default of 50 plants is short', async (name) => {
+  await talk.call(name);
+  expect(talk.tokens).toBeLessThan(DEFAULT_TOKENS);
+});
