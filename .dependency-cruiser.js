@@ -44,6 +44,12 @@ const forbidden = [
     },
   },
   {
+    name: 'imports-of-examples',
+    comment: 'An example stands alone, as in the program of somebody else.',
+    from: { path: '^examples/([^/]+)/' },
+    to: { pathNot: '^examples/$1/', dependencyTypesNot: ['core'] },
+  },
+  {
     name: 'cycles',
     comment: 'Files do not import each other in a cycle, types included.',
     from: {},

@@ -44,11 +44,13 @@ export type GrowthUnit = (typeof GROWTH_UNITS)[number];
 /** How many photos an event may have. */
 const MAX_PHOTOS = 20;
 
+const LOG_ANOTHER = 'delete the event and log another';
+
 /** An event (docs/specification.md, 2.4 to 2.6). */
 export const event = defineRecord({
   ...identified,
-  plantId: uuid().readOnly(),
-  type: oneOf(EVENT_TYPES).createOnly(),
+  plantId: uuid().readOnly(LOG_ANOTHER),
+  type: oneOf(EVENT_TYPES).createOnly(LOG_ANOTHER),
   text: text({ max: 2000 }).nullable().describe('What there is to say about it'),
   growthAmount: positiveNumber().optional().describe('How much it grew, in growthUnit'),
   growthUnit: oneOf(GROWTH_UNITS).optional().describe('Unit of growthAmount'),
@@ -86,7 +88,7 @@ export const createEvent = withKeys<CreateEvent>(event.createBody, {
       }),
       otherwise: Joi.string().default('watered'),
     })
-    .description('What was done; watered when left out'),
+    .description('What was done'),
   occurredAt: timestampSchema().description('When it happened; now when left out'),
   isJournal: Joi.boolean().description('true is the same as type journal'),
 });

@@ -114,7 +114,7 @@ const sectionList = Joi.string()
   .messages({
     'sections.names': `{{#label}} must be some of ${SECTIONS.join(', ')}, separated by commas`,
   })
-  .description('Only these sections, by comma');
+  .description(`Only these sections, by comma, of ${SECTIONS.join(', ')}`);
 
 export const insightsQuery = Joi.object<InsightsQuery>({
   sections: sectionList,

@@ -90,7 +90,7 @@ export class Endpoint {
     }
     const catalog = this.#catalogOf(api);
     return handleMessage(message, ctx.req.headers, {
-      instructions: instructionsFor(api.instructions),
+      instructions: instructionsFor(api.instructions, principal.account.timezone, new Date()),
       listTools: () => catalog.definitionsFor(principal.scopes),
       hasTool: (name) => catalog.has(name),
       callTool: (name, args) => this.#callTool(catalog.get(name), args, { ctx, api, principal }),

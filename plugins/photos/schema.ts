@@ -1,7 +1,7 @@
 import Joi from 'joi';
 
 import type { CreateBody, Document, View } from '../../src/fields/field';
-import { id, integer as integerSchema } from '../../src/fields/joi';
+import { id, integer as integerSchema, withFixed } from '../../src/fields/joi';
 import { page, type PageQuery, pageQuery } from '../../src/fields/page';
 import { defineRecord } from '../../src/fields/record';
 import { identified, integer, text, timestamp, url, uuid } from '../../src/fields/types';
@@ -40,12 +40,15 @@ export interface CropPhoto {
 }
 
 /** docs/specification.md, 2.9; what depends on the image is checked where the image is known. */
-export const cropPhoto = Joi.object<CropPhoto, true>({
-  x: integerSchema(0).required().description('Left edge in pixels'),
-  y: integerSchema(0).required().description('Top edge in pixels'),
-  width: integerSchema(1).required().description('Width in pixels, within 2 of the height'),
-  height: integerSchema(1).required().description('Height in pixels, within 2 of the width'),
-});
+export const cropPhoto = withFixed(
+  Joi.object<CropPhoto, true>({
+    x: integerSchema(0).required().description('Left edge in pixels'),
+    y: integerSchema(0).required().description('Top edge in pixels'),
+    width: integerSchema(1).required().description('Width in pixels, within 2 of the height'),
+    height: integerSchema(1).required().description('Height in pixels, within 2 of the width'),
+  }),
+  photo.fixed,
+);
 
 export interface PhotoListQuery extends PageQuery {
   plantId?: string;

@@ -19,6 +19,8 @@ const LIGHT = ['low', 'medium', 'bright_indirect', 'full_sun'] as const;
 const POT = ['plastic', 'terracotta', 'ceramic', 'fabric', 'other'] as const;
 const HUMIDITY = ['low', 'medium', 'high'] as const;
 
+const FROM_EVENTS = 'it follows from the events of the plant';
+
 /** A plant (docs/specification.md, 2.1 to 2.3 and 8). */
 export const plant = defineRecord({
   ...identified,
@@ -44,9 +46,12 @@ export const plant = defineRecord({
   ...timestamps,
   lastWatered: timestamp()
     .nullable()
-    .readOnly()
+    .readOnly(FROM_EVENTS)
     .describe('The greatest occurredAt of its waterings, in whatever order they were logged'),
-  lastEvent: timestamp().nullable().readOnly().describe('The greatest occurredAt of its events'),
+  lastEvent: timestamp()
+    .nullable()
+    .readOnly(FROM_EVENTS)
+    .describe('The greatest occurredAt of its events'),
   lastFertilized: timestamp().nullable().internal(),
   wateringSnoozedUntil: day().nullable().internal(),
   fertilizerSnoozedUntil: day().nullable().internal(),

@@ -4,7 +4,7 @@ import { invalidJson } from '../core/errors';
 import { isUuid } from '../core/ids';
 import { prototypeKeyIn } from '../core/json';
 import { isAsyncIterable, isRecord } from '../core/values';
-import { keysOf } from '../fields/joi';
+import { keysOf, whyNot } from '../fields/joi';
 import { type Operation, operationName } from '../plugins/operation';
 import type { CallInput } from '../plugins/transport';
 import { Faults } from './faults';
@@ -105,7 +105,7 @@ function validate(schema: Joi.ObjectSchema, given: object, faults: Faults): unkn
     errors: { wrap: { label: false } },
   });
   for (const fault of checked.error?.details ?? []) faults.addJoi(fault);
-  for (const name of unknown) faults.add(name, 'is not allowed');
+  for (const name of unknown) faults.add(name, whyNot(schema, name));
   return checked.value as unknown;
 }
 

@@ -29,6 +29,8 @@ interface Facts {
   mode: Mode;
   fallback?: string | number | boolean;
   description?: string;
+  /** Why no PATCH sets it. */
+  fixed?: string;
 }
 
 /**
@@ -61,14 +63,22 @@ export class Field<
     return new Field({ ...this.facts, presence: 'defaulted', fallback: value });
   }
 
-  /** Set on create and never changed. */
-  createOnly(): Field<Value, Stored, P, 'createOnly'> {
-    return new Field({ ...this.facts, mode: 'createOnly' });
+  /**
+   * Set on create and never changed.
+   *
+   * @param instead what to do instead; reads on from "cannot be changed: "
+   */
+  createOnly(instead = 'it is set once'): Field<Value, Stored, P, 'createOnly'> {
+    return new Field({ ...this.facts, mode: 'createOnly', fixed: instead });
   }
 
-  /** Set by the program alone. */
-  readOnly(): Field<Value, Stored, P, 'readOnly'> {
-    return new Field({ ...this.facts, mode: 'readOnly' });
+  /**
+   * Set by the program alone.
+   *
+   * @param reason why; reads on from "cannot be changed: "
+   */
+  readOnly(reason = 'the service sets it'): Field<Value, Stored, P, 'readOnly'> {
+    return new Field({ ...this.facts, mode: 'readOnly', fixed: reason });
   }
 
   /** Set by the program alone, and not shown. */

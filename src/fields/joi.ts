@@ -148,6 +148,21 @@ export function withKeys<T>(
   return schema.keys(Object.fromEntries(given)) as Joi.ObjectSchema<T>;
 }
 
+/** Not among Joi's metas: a description of the schema for each unknown name would take too long. */
+const fixedBySchema = new WeakMap<Joi.Schema, ReadonlyMap<string, string>>();
+
+/** The schema of a change, which says why it does not take some fields that there are. */
+export function withFixed<S extends Joi.Schema>(schema: S, fixed: ReadonlyMap<string, string>): S {
+  fixedBySchema.set(schema, fixed);
+  return schema;
+}
+
+/** Why a schema does not take a field, in words that read on from its name. */
+export function whyNot(schema: Joi.ObjectSchema, field: string): string {
+  const reason = fixedBySchema.get(schema)?.get(field);
+  return reason === undefined ? 'is not allowed' : `cannot be changed: ${reason}`;
+}
+
 /** What Joi says of a key of an object, as far as it matters here. */
 interface KeyDescription {
   type: string;

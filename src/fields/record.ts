@@ -13,7 +13,7 @@ import type {
   SetOnCreate,
   View,
 } from './field';
-import { id, nullable } from './joi';
+import { id, nullable, withFixed } from './joi';
 
 type AnyField = Field<unknown, unknown, Presence, Mode>;
 type Entry = [name: string, field: AnyField];
@@ -33,6 +33,8 @@ export class RecordDefinition<F extends Fields> {
   readonly seed: Joi.ObjectSchema<Seed<F> & { id: string }>;
   /** What a caller sends to change one; only the fields included are changed. */
   readonly patchBody: Joi.ObjectSchema<PatchBody<F>>;
+  /** The fields that nobody can change, each with the reason. */
+  readonly fixed: ReadonlyMap<string, string>;
   /** One as it is shown. */
   readonly view: Joi.ObjectSchema<View<F>>;
   /** The paths of its Mongoose schema. */
@@ -53,7 +55,12 @@ export class RecordDefinition<F extends Fields> {
     const onPatch = onCreate.filter(([, { facts }]) => facts.mode !== 'createOnly');
     this.createBody = Joi.object(schemas(onCreate, onCreateSchema));
     this.seed = Joi.object({ id: id().required(), ...schemas(onCreate, seedSchema) });
-    this.patchBody = Joi.object(schemas(onPatch, onPatchSchema));
+    this.fixed = new Map(
+      entries.flatMap(([name, { facts }]) =>
+        facts.fixed === undefined ? [] : [[name, facts.fixed]],
+      ),
+    );
+    this.patchBody = withFixed(Joi.object(schemas(onPatch, onPatchSchema)), this.fixed);
     this.view = Joi.object(schemas(shown, viewSchema));
     this.paths = Object.fromEntries(
       this.#kept.map(([name, each]) => [storedKey(name), path(each)]),

@@ -72,6 +72,24 @@ test('one fault is the error and the only detail', async () => {
   });
 });
 
+test('a field that cannot be changed is refused with the reason, over REST and as a tool', async () => {
+  const event = await user.event(plantId);
+  const given = { text: 'x', type: 'fertilized', plantId, createdAt: '2026-03-01T09:30:00Z' };
+  const reasons = [
+    'type cannot be changed: delete the event and log another.',
+    'plantId cannot be changed: delete the event and log another.',
+    'createdAt cannot be changed: the service sets it.',
+  ];
+  const answer = await user.patch(`/api/events/${event.id}`, given).expect(400);
+  expect(records(record(answer.body)['details']).map(({ message }) => message)).toEqual(reasons);
+  const text = await refused(await assistant(service), 'update_event', { id: event.id, ...given });
+  for (const reason of reasons.slice(1)) expect(text).toContain(reason);
+  const watered = await user.patch(`/api/plants/${plantId}`, { lastWatered: null }).expect(400);
+  expect(record(watered.body)['error']).toBe(
+    'lastWatered cannot be changed: it follows from the events of the plant.',
+  );
+});
+
 test('a tool caller gets the same faults in one answer, with those of the id', async () => {
   const me = await assistant(service);
   const text = await refused(me, 'create_plant', WRONG);

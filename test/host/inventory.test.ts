@@ -58,9 +58,9 @@ test('everything but the short list of public operations needs a token', () => {
   expect(open.filter((name) => !short.includes(name))).toEqual([]);
 });
 
-test('only the list of announcements is open to any token', () => {
+test('only announcements and the account are open to any token', () => {
   const any = app.operations.filter(({ access }) => 'anyToken' in access).map(operationName);
-  expect(any).toEqual(['GET /api/announcements']);
+  expect(any).toEqual(['GET /api/announcements', 'GET /api/account']);
 });
 
 test('every operation asks for the scope that the specification gives it', () => {

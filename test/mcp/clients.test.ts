@@ -96,11 +96,7 @@ describe.each(LINES)('%s over %s', (_, version, connect) => {
     output?.(structured);
     expect(output?.errors).toBeNull();
     const full = ajv.compile(jsonSchemaOf(operation.response.schema, 'output'));
-    full(
-      Array.isArray(structured['items']) && !('hasMore' in structured)
-        ? structured['items']
-        : structured,
-    );
+    full(operation.response.schema.type === 'array' ? structured['items'] : structured);
     expect(full.errors).toBeNull();
   }
 
@@ -114,7 +110,7 @@ describe.each(LINES)('%s over %s', (_, version, connect) => {
     garden ??= await gardenOf(user);
     for (const requestOf of [validRequest, fullRequest]) {
       await call(name, operation, requestOf(operation, garden).toolArguments);
-      if (operation.method !== 'DELETE') continue;
+      if (!name.startsWith('delete_')) continue;
       garden = undefined;
       break;
     }

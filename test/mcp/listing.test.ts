@@ -1,7 +1,17 @@
 import { toolRows } from '../support/operations';
 import { pluginsUnderTest } from '../support/plugins';
 import { startService, type TestService } from '../support/service';
-import { ajv, assistant, type Assistant, listTools, post, rpc, type Tool, TOOLS } from './support';
+import {
+  ajv,
+  assistant,
+  type Assistant,
+  listTools,
+  post,
+  rpc,
+  tool,
+  type Tool,
+  TOOLS,
+} from './support';
 
 /** What a list of these tools may cost a model, in characters. */
 const LONGEST_LIST = 34 * 1024;
@@ -14,7 +24,7 @@ let tools: Tool[];
 
 beforeAll(async () => {
   service = await startService();
-  me = await assistant(service);
+  me = await assistant(service, { timezone: 'Pacific/Kiritimati' });
   tools = await listTools(me);
 });
 afterAll(() => service.close());
@@ -41,6 +51,8 @@ test('the instructions are short, have what each plugin says, and name only tool
   const sentences = pluginsUnderTest().flatMap((plugin) => plugin.instructions ?? []);
   expect(sentences.length).toBeGreaterThan(1);
   for (const sentence of sentences) expect(instructions).toContain(sentence);
+  const { today, timezone } = await tool(me, 'get_account');
+  expect(instructions).toContain(`Today is ${String(today)} in ${String(timezone)}`);
   expectTools(instructions);
 });
 

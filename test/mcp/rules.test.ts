@@ -75,7 +75,7 @@ test('what is not there is a result that says where to look', async () => {
   const id = '01920000-0000-7000-8000-0123456789ab';
   expect(await refused(me, 'get_plant', { id })).toMatch(/^plant_not_found: .*list_plants/);
   expect(await refused(me, 'create_event', { id })).toMatch(/^plant_not_found: .*list_plants/);
-  expect(await refused(me, 'update_event', { id })).toMatch(/^event_not_found: .*list_events/);
+  expect(await refused(me, 'update_event', { id })).toMatch(/^event_not_found: .*search_events/);
   expect(await refused(me, 'get_photo', { id })).toMatch(/^photo_not_found: .*create_photo/);
   const stranger = await assistant(usual);
   const plant = await stranger.user.plant();
@@ -124,8 +124,8 @@ test('an answer that no model could read is a result that says how to ask for le
   const caller = await assistant(usual);
   const counts = { plants: 40, events: 10 };
   const id = await storeLargest(usual.app, caller.user.id, counts);
-  expect(await refused(caller, 'list_plants')).toBe(
-    'payload_too_large: The answer is larger than 1 MB. Call get_plant for single plants, by ids that you know from elsewhere.',
+  expect(await refused(caller, 'list_plants', { view: 'full' })).toBe(
+    'payload_too_large: The answer is larger than 1 MB. Call it for one location, or without view full.',
   );
   const month = { id, monthStart: LARGEST_SINCE, monthEnd: LARGEST_SINCE + DAY_MS };
   expect(await refused(caller, 'list_month_events', month)).toBe(

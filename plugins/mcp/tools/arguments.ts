@@ -4,6 +4,7 @@ import { id } from '../../../src/fields/joi';
 import { type JsonObject, type JsonSchema, jsonSchemaOf } from '../../../src/fields/json-schema';
 import type { Operation } from '../../../src/plugins/operation';
 import type { CallInput } from '../../../src/plugins/transport';
+import { inCommonKeywords } from './input-schemas';
 
 /** Where an operation looks for a value. */
 type Source = Exclude<keyof CallInput, 'repeated'>;
@@ -13,6 +14,9 @@ export type InputSchema = JsonSchema & { type: 'object'; properties: JsonObject 
 
 /** The flat arguments of a tool, which REST takes from the path, the query and the body. */
 export class ToolArguments {
+  /** What the operation accepts, in all keywords of JSON Schema that this takes. */
+  readonly exactSchema: InputSchema;
+  /** What a model sees of it. */
   readonly schema: InputSchema;
   readonly #sources = new Map<string, Source>();
   /** Where unknown arguments go, to be refused by their names. */
@@ -44,13 +48,15 @@ export class ToolArguments {
     for (const [name, value] of Object.entries(this.#defaults)) {
       Object.assign(properties[name] ?? {}, { default: value });
     }
-    this.schema = {
+    this.exactSchema = {
       ...conditions,
       type: 'object',
       properties,
       ...(required.length > 0 ? { required } : {}),
       additionalProperties: false,
     };
+    // An object of properties stays one.
+    this.schema = inCommonKeywords(this.exactSchema) as InputSchema;
     this.#unknown = body ? 'body' : 'query';
   }
 

@@ -1,0 +1,145 @@
+import type { Item, State, Store, Write } from './store';
+
+const KINDS = ['plants', 'events', 'photos'] as const;
+
+/** An answer of `GET /api/changes`. */
+interface Changes extends Record<(typeof KINDS)[number], Item[]> {
+  deleted: { kind: string; id: string }[];
+  nextCursor: string;
+  hasMore: boolean;
+}
+
+interface Options {
+  url: string;
+  token: string;
+  store: Store;
+  timeoutMs?: number;
+}
+
+/** There was no answer that counts: the same request is sent again later. */
+class TryLater extends Error {
+  constructor(readonly seconds?: number) {
+    super('The service cannot be reached now.');
+  }
+}
+
+/** A copy of an account's records that can be read and changed without a network. */
+export class OfflineClient {
+  #syncing: Promise<number> | undefined;
+  #saved = Promise.resolve();
+  #failures = 0;
+
+  private constructor(
+    readonly options: Options,
+    /** The copy, what waits to be sent, and what was refused. */
+    readonly state: State,
+  ) {}
+
+  /** Goes on with what the store has. */
+  static async open(options: Options): Promise<OfflineClient> {
+    const none: State = { plants: {}, events: {}, photos: {}, queue: [], rejected: [] };
+    const json = await options.store.load();
+    return new OfflineClient(options, json === undefined ? none : (JSON.parse(json) as State));
+  }
+
+  /** Queues a change and answers its key, which later ones may use as the id of what it makes. */
+  async write(change: Omit<Write, 'key'>): Promise<string> {
+    const key = crypto.randomUUID();
+    this.state.queue.push({ key, ...change });
+    await this.#save();
+    return key;
+  }
+
+  /** Sends what waits, then takes what changed. Answers 0, or after how many seconds to try again. */
+  sync(): Promise<number> {
+    this.#syncing ??= this.#sync().finally(() => (this.#syncing = undefined));
+    return this.#syncing;
+  }
+
+  async #sync(): Promise<number> {
+    try {
+      for (let [next] = this.state.queue; next; [next] = this.state.queue) await this.#send(next);
+      while (await this.#takeChanges());
+      this.#failures = 0;
+      return 0;
+    } catch (error) {
+      if (!(error instanceof TryLater)) throw error;
+      this.#failures += 1;
+      return error.seconds ?? Math.min(2 ** this.#failures, 60) * (0.5 + Math.random() / 2);
+    }
+  }
+
+  async #send(write: Write): Promise<void> {
+    const { status, body } = await this.#request(write.method, write.path, write);
+    if (status === 401) throw new Error('The token is not good any more.');
+    const { id, code = '' } = body as { id?: string; code?: string };
+    // A deletion that finds nothing was done before.
+    const isDone = status < 400 || (write.method === 'DELETE' && status === 404);
+    // What was refused once would be refused again.
+    if (!isDone) this.state.rejected.push({ write, code });
+    const rest = JSON.stringify(this.state.queue.slice(1));
+    this.state.queue = JSON.parse(rest.replaceAll(write.key, id ?? write.key)) as Write[];
+    await this.#save();
+  }
+
+  /** Applies one answer; answers whether there is more. */
+  async #takeChanges(): Promise<boolean> {
+    const { cursor } = this.state;
+    const since = cursor === undefined ? '' : `?since=${encodeURIComponent(cursor)}`;
+    const { status, body } = await this.#request('GET', `/api/changes${since}`);
+    if (status === 410) {
+      delete this.state.cursor;
+      Object.assign(this.state, { plants: {}, events: {}, photos: {} });
+      return true;
+    }
+    if (status !== 200) throw new Error(`GET /api/changes is refused with ${status}.`);
+    const changes = body as Changes;
+    for (const kind of KINDS) {
+      for (const item of changes[kind]) this.state[kind][item.id] = item;
+    }
+    for (const { id } of changes.deleted) this.#forget(id);
+    // Saved together: a copy is never ahead of its cursor.
+    this.state.cursor = changes.nextCursor;
+    await this.#save();
+    return changes.hasMore;
+  }
+
+  #forget(gone: string): void {
+    for (const kind of KINDS) {
+      const kept = Object.entries(this.state[kind]).filter(
+        // A deleted plant stands for its events.
+        ([id, { plantId }]) => id !== gone && (kind !== 'events' || plantId !== gone),
+      );
+      this.state[kind] = Object.fromEntries(kept);
+    }
+  }
+
+  /** @throws TryLater when there is no answer, or one that asks to wait */
+  async #request(method: string, path: string, { body, key, ifMatch }: Partial<Write> = {}) {
+    const { url, token, timeoutMs = 30_000 } = this.options;
+    const headers = new Headers({ Authorization: `Bearer ${token}` });
+    if (body) headers.set('Content-Type', 'application/json');
+    if (method === 'POST' && key) headers.set('Idempotency-Key', key);
+    if (ifMatch) headers.set('If-Match', ifMatch);
+    try {
+      const response = await fetch(new URL(path, url), {
+        ...{ method, headers, signal: AbortSignal.timeout(timeoutMs) },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      const answer = (await response.json()) as { code?: string };
+      const { status } = response;
+      if (status < 500 && status !== 429 && answer.code !== 'idempotency_conflict') {
+        return { status, body: answer as unknown };
+      }
+      throw new TryLater(Number(response.headers.get('Retry-After')) || undefined);
+    } catch (error) {
+      throw error instanceof TryLater ? error : new TryLater();
+    }
+  }
+
+  /** One save after the other, each of what is there when it begins. */
+  #save(): Promise<void> {
+    this.#saved = this.#saved.then(() => this.options.store.save(JSON.stringify(this.state)));
+    return this.#saved;
+  }
+}

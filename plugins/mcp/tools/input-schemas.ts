@@ -1,0 +1,69 @@
+import { isRecord } from '../../../src/core/values';
+import type { Json, JsonObject, JsonSchema } from '../../../src/fields/json-schema';
+
+/**
+ * What the interfaces of all well-known models take of JSON Schema. Some refuse a whole request over
+ * one other keyword, such as `exclusiveMinimum`, `uniqueItems`, `if` or null within an enum.
+ */
+export const COMMON_KEYWORDS: ReadonlySet<string> = new Set([
+  ...['type', 'properties', 'required', 'additionalProperties', 'items', 'anyOf'],
+  ...['description', 'enum', 'format', 'minimum', 'maximum'],
+  ...['minLength', 'maxLength', 'minItems', 'maxItems'],
+]);
+
+/**
+ * The same schema in those keywords alone: it accepts all that the schema accepts, and some that the
+ * operation then refuses. What a description can say of the rest, it says.
+ */
+export function inCommonKeywords(schema: JsonSchema): JsonSchema {
+  const { type, properties, items, anyOf } = schema;
+  const result = Object.fromEntries(
+    Object.entries(schema).filter(([key, value]) => COMMON_KEYWORDS.has(key) && !isNoLimit(value)),
+  );
+  const notes = notesOf(schema);
+  if (notes.length > 0) result['description'] = notes.join('; ');
+  if (isRecord(items)) result['items'] = inCommonKeywords(items);
+  if (isRecord(properties)) result['properties'] = mapValues(properties);
+  if (Array.isArray(anyOf)) {
+    result['anyOf'] = anyOf.map((each) => (isRecord(each) ? inCommonKeywords(each) : each));
+  }
+  return Array.isArray(type) && type.includes('null') ? orNull(result, type) : result;
+}
+
+function mapValues(properties: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, each]) => [
+      name,
+      isRecord(each) ? inCommonKeywords(each) : each,
+    ]),
+  );
+}
+
+/** The bounds of what a double holds exactly limit nobody, and a model reads each of their digits. */
+function isNoLimit(value: Json): boolean {
+  return value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER;
+}
+
+/** What a description can say. */
+function notesOf({ description, exclusiveMinimum, default: value }: JsonSchema): string[] {
+  return [
+    ...(typeof description === 'string' ? [description] : []),
+    ...(typeof exclusiveMinimum === 'number' ? [`more than ${exclusiveMinimum}`] : []),
+    ...(typeof value === 'string' ? [`default ${value}`] : []),
+    ...(typeof value === 'number' || typeof value === 'boolean' ? [`default ${value}`] : []),
+  ];
+}
+
+function orNull({ description, ...schema }: JsonSchema, types: readonly Json[]): JsonSchema {
+  const { enum: values } = schema;
+  const [type = 'string'] = types.filter((each) => each !== 'null');
+  const given = {
+    ...schema,
+    type,
+    ...(Array.isArray(values) ? { enum: values.filter((each) => each !== null) } : {}),
+  };
+  return {
+    ...(description === undefined ? {} : { description }),
+    anyOf: [given, { type: 'null' }],
+  };
+}

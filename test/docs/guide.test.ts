@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { compileFunction } from 'node:vm';
+
+import { startService, type TestService } from '../support/service';
+
+const GUIDE = readFileSync(path.resolve(__dirname, '../../docs/guide.md'), 'utf8');
+const SNIPPET = /^```js\n([^]*?)^```$/gm;
+/** What is printed stands in the comment of its line. */
+const PRINTED = /console\.log\(.*\); \/\/ (.*)$/gm;
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+test('the snippets of the guide run in order and print what their comments say', async () => {
+  const program = [...GUIDE.matchAll(SNIPPET)].map((match) => match[1]).join('\n');
+  const expected = [...program.matchAll(PRINTED)].map((match) => match[1]);
+  expect(expected.length).toBeGreaterThan(10);
+  const { token } = await service.user();
+  const printed: string[] = [];
+  const console = { log: (...values: unknown[]) => printed.push(values.join(' ')) };
+  // What is compiled has these parameters, and is asynchronous.
+  const run = compileFunction(`return (async () => {${program}})();`, [
+    ...['url', 'token', 'console'],
+  ]) as (...given: unknown[]) => Promise<void>;
+  await run(service.url, token, console);
+  expect(printed).toEqual(expected);
+});
+
+test('every section of the guide has a snippet', () => {
+  const sections = GUIDE.split(/^## /m).slice(1);
+  for (const section of sections) expect(section).toMatch(/^```js$/m);
+});
