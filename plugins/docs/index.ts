@@ -20,6 +20,10 @@ const NOT_MODIFIED = { 304: { description: 'The content is the one that the clie
 export default definePlugin({
   name: 'docs',
   requires: [],
+  tag: {
+    name: 'Documents',
+    description: 'This description: for programs as OpenAPI, for people as a page.',
+  },
   setup: () => {
     let document: Content | undefined;
     const serveDocument = (ctx: Context, api: ApiDescription): Promise<void> => {
@@ -34,6 +38,7 @@ export default definePlugin({
           methods: {
             GET: {
               summary: 'The OpenAPI document',
+              operationId: 'getOpenApiDocument',
               access,
               responses: {
                 200: {
@@ -51,6 +56,7 @@ export default definePlugin({
           methods: {
             GET: {
               summary: 'The page for people',
+              operationId: 'getDocsPage',
               access,
               responses: {
                 200: { description: 'HTML', content: { 'text/html': TEXT } },
@@ -65,6 +71,7 @@ export default definePlugin({
           methods: {
             GET: {
               summary: 'The files of the page',
+              operationId: 'getDocsFile',
               access,
               responses: {
                 200: {

@@ -4,13 +4,16 @@ import path from 'node:path';
 /** The folder of package.json: that above the sources, and so above the build. */
 export const PROJECT_FOLDER = above(__dirname);
 
-// This very project's package.json, which names both.
-const { name, version } = JSON.parse(
+// This very project's package.json, which names all of them.
+const { name, version, license } = JSON.parse(
   readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8'),
-) as { name: string; version: string };
+) as { name: string; version: string; license: string };
 
 /** What the program is called, and which release of it this is. */
 export const IDENTITY = { name, version };
+
+/** The terms of its use. */
+export const LICENSE = license;
 
 function above(folder: string): string {
   if (existsSync(path.join(folder, 'package.json'))) return folder;
