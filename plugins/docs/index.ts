@@ -6,6 +6,7 @@ import type { JsonSchema } from '../../src/fields/json-schema';
 import { definePlugin } from '../../src/plugins/plugin';
 import { sendContent } from '../../src/plugins/send-content';
 import type { ApiDescription } from '../../src/plugins/transport';
+import { openApiCommand } from './commands';
 import { openApiDocument } from './document';
 import { serveFile, servePage } from './page';
 
@@ -24,6 +25,7 @@ export default definePlugin({
     name: 'Documents',
     description: 'This description: for programs as OpenAPI, for people as a page.',
   },
+  commands: openApiCommand,
   setup: () => {
     let document: Content | undefined;
     const serveDocument = (ctx: Context, api: ApiDescription): Promise<void> => {
