@@ -11,6 +11,7 @@ export default definePlugin<AnnouncementService>({
   name: 'announcements',
   requires: [],
   models: [announcementModel],
+  tag: { name: 'Announcements', description: 'What the operators of the service announce.' },
   setup: (host) => {
     const announcements = new AnnouncementService(host);
     return {

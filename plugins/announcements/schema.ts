@@ -2,13 +2,14 @@ import Joi from 'joi';
 
 import type { Document, Seed, View } from '../../src/fields/field';
 import { defineRecord } from '../../src/fields/record';
+import { named } from '../../src/fields/schema-name';
 import { boolean, text, timestamp, url, uuid } from '../../src/fields/types';
 
 /** An announcement (docs/specification.md, 2.12). */
 export const announcement = defineRecord({
   id: uuid().readOnly(),
-  textEn: text({ min: 1, max: 1000 }),
-  textFr: text({ min: 1, max: 1000 }),
+  textEn: text({ min: 1, max: 1000 }).example('New: due care.'),
+  textFr: text({ min: 1, max: 1000 }).example('Nouveau : les soins à faire.'),
   linkUrl: url(2048).nullable(),
   linkTextEn: text({ min: 1, max: 200 }).nullable(),
   linkTextFr: text({ min: 1, max: 200 }).nullable(),
@@ -30,4 +31,4 @@ export const announcementSeed = announcement.seed
   })
   .messages({ 'seed.dates': '{{#label}} must not have an endDate before its startDate' });
 
-export const announcements = Joi.array().items(announcement.view);
+export const announcements = Joi.array().items(named('Announcement', announcement.view));

@@ -11,6 +11,7 @@ export default definePlugin({
   name: 'changes',
   requires: ['events', 'photos', 'plants'],
   errors: [cursorExpired],
+  tag: { name: 'Changes', description: 'What changed, for those who keep a copy of their data.' },
   setup: (host) => {
     const plants = host.use(plantsPlugin);
     const { events } = host.use(eventsPlugin);

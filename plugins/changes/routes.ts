@@ -1,6 +1,6 @@
 import { type Operation, read } from '../../src/plugins/operation';
 import { eventView } from '../events';
-import { photo } from '../photos';
+import { photoView } from '../photos';
 import type { Plants } from '../plants';
 import { nextDay } from './cursor';
 import { cursorExpired, invalidSince } from './errors';
@@ -13,10 +13,11 @@ export function routes(changes: ChangeService, plants: Pick<Plants, 'view'>): Op
     read({
       path: '/api/changes',
       summary: 'List what changed, to keep a copy in step',
+      operationId: 'listChanges',
       access: { scope: 'plants:read' },
       query: changesQuery,
       response: {
-        schema: changesSchema({ plants: plants.view, events: eventView, photos: photo.view }),
+        schema: changesSchema({ plants: plants.view, events: eventView, photos: photoView }),
         description:
           'Records that are new or changed since the cursor, each as it is now, and those that are gone. A copy that applies every answer in turn, plants, events, photos and then deletions, is what the lists show once `hasMore` is false. An answer ends at 1 MB, and may hold fewer than `limit` while `hasMore` is true',
       },

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 
 import { id, integer, oneOf } from '../../src/fields/joi';
+import { named } from '../../src/fields/schema-name';
 
 export interface ChangesQuery {
   since?: string;
@@ -33,7 +34,7 @@ export interface Changes {
 /** @param views how records are shown */
 export function changesSchema(views: Record<'plants' | 'events' | 'photos', Joi.Schema>) {
   const records = (view: Joi.Schema) => Joi.array().items(view).required();
-  return Joi.object<Changes, true>({
+  const schema = Joi.object<Changes, true>({
     plants: records(views.plants).description('Plants that are new or changed'),
     events: records(views.events).description('Events that are new, changed or restored'),
     photos: records(views.photos).description('Photos that are new or changed'),
@@ -43,4 +44,5 @@ export function changesSchema(views: Record<'plants' | 'events' | 'photos', Joi.
     nextCursor: Joi.string().required().description('Opaque; what to send as since the next time'),
     hasMore: Joi.boolean().required().description('Whether there is more already'),
   });
+  return named('Changes', schema);
 }

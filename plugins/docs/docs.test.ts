@@ -19,13 +19,32 @@ afterAll(() => service.close());
 
 interface Document {
   info: { description: string };
-  paths: Record<string, Record<string, Operation>>;
-  components: { schemas: { Error: { properties: { code: { enum: string[] } } } } };
+  servers: { url: string }[];
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, DocumentedOperation>>;
+  components: {
+    headers: Record<string, object>;
+    schemas: Record<string, { properties: Record<string, { enum: string[] }> }>;
+  };
 }
 
-interface Operation {
+interface DocumentedOperation {
+  operationId: string;
+  tags: string[];
   description?: string;
-  responses: Record<string, { description: string; content?: Record<string, object> }>;
+  requestBody?: { content: Record<string, Media> };
+  responses: Record<string, Response>;
+}
+
+interface Response {
+  description: string;
+  headers: Record<string, { $ref: string }>;
+  content?: Record<string, Media>;
+}
+
+interface Media {
+  schema: object;
+  example?: unknown;
 }
 
 async function openApi(): Promise<Document> {
@@ -46,8 +65,8 @@ test('the OpenAPI document is a valid one of version 3.1', async () => {
   expect(JSON.parse(output)).toEqual({ valid: true });
 });
 
-test('every operation is in the document, and no schema of it is broken', async () => {
-  const { paths, components } = await openApi();
+test('every operation is in the document', async () => {
+  const { paths } = await openApi();
   for (const operation of service.app.operations) {
     expect(paths[operation.path]).toHaveProperty(operation.method.toLowerCase());
   }
@@ -56,16 +75,96 @@ test('every operation is in the document, and no schema of it is broken', async 
       expect(paths[path]).toHaveProperty(method.toLowerCase());
     }
   }
+});
+
+/** Every body that the document describes, by where it is. */
+async function bodies(): Promise<[place: string, media: Media][]> {
+  const { paths } = await openApi();
+  return Object.values(paths)
+    .flatMap((methods) => Object.values(methods))
+    .flatMap(({ operationId, requestBody, responses }) =>
+      [
+        ...Object.values(requestBody?.content ?? {}).map((media) => ({ place: 'body', media })),
+        ...Object.entries(responses).flatMap(([place, { content = {} }]) =>
+          Object.values(content).map((media) => ({ place, media })),
+        ),
+      ].map(({ place, media }): [string, Media] => [`${operationId} ${place}`, media]),
+    );
+}
+
+test('each body and each good answer has an example, which passes its schema', async () => {
+  const { components } = await openApi();
   const ajv = addFormats(new Ajv2020({ strict: false }));
-  const schemas: object[] = [];
-  JSON.stringify(paths, (key, value: unknown) => {
-    if (key === 'schema' && typeof value === 'object' && value && !('$ref' in value)) {
-      schemas.push(value);
-    }
-    return value;
-  });
-  expect(schemas.length).toBeGreaterThan(20);
-  for (const schema of schemas) expect(() => ajv.compile({ ...schema, components })).not.toThrow();
+  const all = await bodies();
+  expect(all.length).toBeGreaterThan(200);
+  for (const [place, { schema, example }] of all) {
+    const validate = ajv.compile({ ...schema, components });
+    if (!/ (body|2..)$/.test(place)) continue;
+    expect([place, validate(example), validate.errors]).toEqual([place, true, null]);
+  }
+});
+
+test('the example of each body is one that the operation takes', async () => {
+  const { paths } = await openApi();
+  for (const { method, path, body } of service.app.operations) {
+    if (!body) continue;
+    const { requestBody } = paths[path]?.[method.toLowerCase()] ?? {};
+    const { error } = body.validate(requestBody?.content['application/json']?.example, {
+      convert: true,
+    });
+    expect([path, error]).toEqual([path, undefined]);
+  }
+});
+
+test('a resource is described once, wherever it is shown', async () => {
+  const { components, paths } = await openApi();
+  expect(Object.keys(components.schemas)).toEqual(
+    expect.arrayContaining([
+      'Account',
+      'Error',
+      'Event',
+      'EventPage',
+      'Photo',
+      'PhotoPage',
+      'Plant',
+    ]),
+  );
+  // What only a photo and an event have.
+  for (const field of ['imagehostPublicId', 'occurredAt']) {
+    expect(JSON.stringify(paths)).not.toContain(`"${field}":{`);
+  }
+});
+
+test('every operation has a name and a tag, and every tag says what it is about', async () => {
+  const { paths, tags } = await openApi();
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  for (const operation of operations) {
+    expect(operation.operationId).toMatch(/^[a-z][A-Za-z]+$/);
+    expect(tags.map(({ name }) => name)).toContain(operation.tags[0]);
+  }
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+});
+
+test('an answer carries the headers that the document says', async () => {
+  const { paths, components } = await openApi();
+  const declared = paths['/api/plants']?.['get']?.responses['200']?.headers ?? {};
+  const user = await service.user();
+  const { headers } = await user.get('/api/plants').expect(200);
+  expect(Object.keys(declared)).toContain('ETag');
+  for (const name of Object.keys(declared)) {
+    expect(headers).toHaveProperty(name.toLowerCase());
+    expect(components.headers).toHaveProperty(name);
+  }
+  const refused = paths['/api/plants']?.['get']?.responses['401']?.headers ?? {};
+  const anonymous = await service.anonymous.get('/api/plants').expect(401);
+  for (const name of Object.keys(refused)) {
+    expect(anonymous.headers).toHaveProperty(name.toLowerCase());
+  }
+});
+
+test('the document begins with paging, retrying and limits', async () => {
+  const { info } = await openApi();
+  expect(info.description).toMatch(/^[^\n]+\n\n\*\*Paging[^]+\*\*Retrying[^]+\*\*Limits/);
 });
 
 test('the page and all that it loads come from the service itself', async () => {
@@ -145,7 +244,7 @@ test('what never changes is made once, however often it is asked for', async () 
 test('every code of an error is in the document, and no other', async () => {
   const { components } = await openApi();
   const codes = service.app.description.errors.map(({ code }) => code);
-  expect(components.schemas.Error.properties.code.enum).toEqual(codes);
+  expect(components.schemas['Error']?.properties['code']?.enum).toEqual(codes);
   expect(codes).toEqual(expect.arrayContaining(['not_found', 'method_not_allowed']));
 });
 
@@ -188,7 +287,8 @@ test.each([
 });
 
 test('a URL is a string of the format uri, in what is sent and in what is answered', async () => {
-  const { paths } = await openApi();
-  const operation = JSON.stringify(paths['/api/photos']?.['post']);
-  expect(operation.match(/"secureUrl":\{[^{}]*"format":"uri"/g)).toHaveLength(2);
+  const { schemas } = (await openApi()).components;
+  for (const name of ['CreatePhotoBody', 'Photo']) {
+    expect(schemas[name]?.properties['secureUrl']).toMatchObject({ format: 'uri' });
+  }
 });

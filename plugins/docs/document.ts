@@ -1,70 +1,71 @@
-import type { ErrorCode } from '../../src/core/errors';
-import {
-  featureNotAvailable,
-  idempotencyConflict,
-  idempotencyMismatch,
-  insufficientScope,
-  internalError,
-  invalidJson,
-  invalidToken,
-  MAX_DETAILS,
-  payloadTooLarge,
-  preconditionFailed,
-  rateLimited,
-  serviceUnavailable,
-  unauthorized,
-  unsupportedMediaType,
-  validationError,
-} from '../../src/core/errors';
-import { hostSettings } from '../../src/core/host-settings';
-import { type Json, type JsonObject, jsonSchemaOf } from '../../src/fields/json-schema';
-import { hasEtag, isConditional, type Operation } from '../../src/plugins/operation';
-import type { ApiDescription, Transport, TransportMethod } from '../../src/plugins/transport';
-import { IDENTITY } from '../../src/core/project';
 import { CONVENTIONS } from '../../src/core/conventions';
-
-/** What may be wrong with any body. */
-const BODY_ERRORS = [invalidJson, unsupportedMediaType, payloadTooLarge];
-/** What may go wrong on our side. */
-const OUR_ERRORS = [internalError, serviceUnavailable];
+import { type ErrorCode, MAX_DETAILS, validationError } from '../../src/core/errors';
+import { IDENTITY, LICENSE } from '../../src/core/project';
+import type { JsonObject, JsonSchema } from '../../src/fields/json-schema';
+import type { ApiDescription } from '../../src/plugins/transport';
+import { Components } from './components';
+import { describeOperation, describeTransport } from './endpoints';
+import { parameterComponents } from './parameters';
+import { headerComponents, sentencesOf } from './responses';
 
 /** The OpenAPI 3.1 document of operations, and of other protocols over them. */
-export function openApiDocument({ operations, transports, errors }: ApiDescription): JsonObject {
-  const paths: Record<string, JsonObject> = {};
-  for (const operation of operations) {
-    const path = (paths[operation.path] ??= {});
-    path[operation.method.toLowerCase()] = describe(operation);
-  }
-  for (const transport of transports) {
-    const path = (paths[transport.path] ??= {});
-    for (const [method, each] of Object.entries(transport.methods)) {
-      path[method.toLowerCase()] = describeTransport(transport, each);
-    }
-  }
+export function openApiDocument(api: ApiDescription): JsonObject {
+  const components = new Components();
+  components.refer('Error', errorSchema(api.errors));
+  const paths = pathsOf(api, components);
   return {
     openapi: '3.1.0',
     info: {
       title: 'Plant care API',
       version: IDENTITY.version,
+      license: { name: LICENSE, identifier: `LicenseRef-${LICENSE}` },
       description: [
         "Keeps a person's plants, the care they get, their photos and what it all adds up to.",
         ...CONVENTIONS.map(({ topic, rule }) => `**${topic}.** ${rule}`),
       ].join('\n\n'),
     },
+    // Where the document itself comes from, whatever stands before the program.
+    servers: [{ url: '/' }],
+    tags: api.tags.map(({ name, description }) => ({ name, description })),
     paths,
     components: {
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', description: 'A developer token: tnd_mcp_…' },
       },
-      schemas: {
-        Error: errorSchema(errors),
-      },
+      headers: headerComponents(),
+      parameters: parameterComponents(),
+      schemas: components.toJson(),
     },
   };
 }
 
+function pathsOf({ operations, transports, tags }: ApiDescription, components: Components) {
+  const paths: Record<string, JsonObject> = {};
+  const add = (
+    of: ApiDescription['operations' | 'transports'][number],
+    method: string,
+    described: JsonObject,
+  ) => {
+    const tag = tags.find((each) => each.of.has(of));
+    (paths[of.path] ??= {})[method.toLowerCase()] = {
+      ...(tag ? { tags: [tag.name] } : {}),
+      ...described,
+    };
+  };
+  for (const operation of operations) {
+    add(operation, operation.method, describeOperation(operation, components));
+  }
+  for (const transport of transports) {
+    for (const [method, each] of Object.entries(transport.methods)) {
+      add(transport, method, describeTransport(transport, each, components));
+    }
+  }
+  return paths;
+}
+
 /** The Error shape (docs/specification.md, 2.13; docs/decisions.md, "Requests"). */
-function errorSchema(errors: readonly ErrorCode[]): JsonObject {
+function errorSchema(errors: readonly ErrorCode[]): JsonSchema {
+  const message = 'name is required';
   return {
     type: 'object',
     required: ['error', 'code'],
@@ -89,175 +90,8 @@ function errorSchema(errors: readonly ErrorCode[]): JsonObject {
       },
     },
     additionalProperties: false,
-  };
-}
-
-function describe(operation: Operation): JsonObject {
-  const { access, body, path, response, summary, tool } = operation;
-  const scope = 'scope' in access ? `Scope: ${access.scope}.` : '';
-  return {
-    summary,
-    description: [('description' in tool && tool.description) || '', scope].join('\n\n').trim(),
-    tags: [tagOf(path)],
-    ...('name' in tool ? { operationId: tool.name } : {}),
-    security: 'public' in access ? [] : [{ token: [] }],
-    parameters: [
-      ...Object.keys(operation.params ?? {}).map(pathParameter),
-      ...queryParameters(operation),
-      ...headersOf(operation).map(headerParameter),
+    examples: [
+      { error: message, code: validationError.code, details: [{ field: 'name', message }] },
     ],
-    ...(body
-      ? { requestBody: { required: true, content: json(jsonSchemaOf(body, 'input')) } }
-      : {}),
-    responses: {
-      [response.status]: {
-        description: response.description,
-        ...(hasEtag(operation) ? { headers: { ETag: ETAG } } : {}),
-        content: {
-          [response.type ?? 'application/json']: {
-            schema: jsonSchemaOf(response.schema, 'output'),
-          },
-        },
-      },
-      ...(isConditional(operation)
-        ? { 304: { description: 'The client has this answer', headers: { ETag: ETAG } } }
-        : {}),
-      ...responsesOf(errorsOf(operation)),
-    },
   };
-}
-
-const ETAG = {
-  description: 'Names what the answer says, for If-None-Match and If-Match',
-  schema: { type: 'string' },
-};
-
-/** The headers of requests that say how an operation is to be done. */
-function headersOf(operation: Operation): (keyof typeof HEADERS)[] {
-  return [
-    ...(operation.idempotent ? ['Idempotency-Key' as const] : []),
-    ...(operation.state ? ['If-Match' as const] : []),
-    ...(isConditional(operation) ? ['If-None-Match' as const] : []),
-  ];
-}
-
-function describeTransport(
-  { path }: Transport,
-  { summary, description, access, body, responses, errors = [] }: TransportMethod,
-): JsonObject {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-  const ofTokens = 'public' in access ? [] : [unauthorized, rateLimited];
-  return {
-    summary,
-    ...(description === undefined ? {} : { description }),
-    tags: [tagOf(path)],
-    security: 'public' in access ? [] : [{ token: [] }],
-    parameters: names.map((name) => ({
-      ...{ name, in: 'path', required: true },
-      schema: { type: 'string' },
-    })),
-    ...(body ? { requestBody: { required: true, content: json(body) } } : {}),
-    responses: {
-      ...responsesOf([...ofTokens, ...errors, ...OUR_ERRORS]),
-      ...Object.fromEntries(
-        Object.entries(responses ?? { 200: { description: summary } }).map(([status, response]) => [
-          status,
-          {
-            description: response.description,
-            ...(response.content ? { content: contentOf(response.content) } : {}),
-          },
-        ]),
-      ),
-    },
-  };
-}
-
-function contentOf(content: Readonly<Record<string, JsonObject>>): JsonObject {
-  return Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema }]));
-}
-
-function tagOf(path: string): string {
-  return path.split('/').find((part) => !['', 'api'].includes(part)) ?? 'api';
-}
-
-function json(schema: JsonObject): JsonObject {
-  return { 'application/json': { schema } };
-}
-
-const HEADERS = {
-  'If-Match': {
-    type: 'string',
-    description:
-      'The ETag of the record as the caller knows it: where the record is in another state by now, the answer is 412 and nothing is changed',
-  },
-  'If-None-Match': {
-    type: 'string',
-    description:
-      'The ETag of an answer that the caller has: while it is the same, the answer is 304',
-  },
-  'Idempotency-Key': {
-    type: 'string',
-    minLength: 1,
-    maxLength: 255,
-    description: `A name that the caller gives the request. For ${hostSettings.idempotencyKeepHours.fallback / 24} days, where the operator has not set another time, the same request under it has no further effect and gets the first answer again, with the header Idempotent-Replayed`,
-  },
-} as const;
-
-function pathParameter(name: string): JsonObject {
-  return { name, in: 'path', required: true, schema: { type: 'string', format: 'uuid' } };
-}
-
-function headerParameter(name: keyof typeof HEADERS): JsonObject {
-  return { name, in: 'header', required: false, schema: { ...HEADERS[name] } };
-}
-
-function queryParameters({ query }: Operation): JsonObject[] {
-  if (!query) return [];
-  // What JSON Schema says of an object.
-  const { properties = {}, required = [] } = jsonSchemaOf(query, 'input');
-  return Object.entries(properties as JsonObject).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: (required as Json[]).includes(name),
-    schema,
-  }));
-}
-
-/** What may go wrong follows from what the operation is; it lists only what is its own. */
-function errorsOf(operation: Operation): ErrorCode[] {
-  const { access, body, errors = [], feature, idempotent, limit, params = {}, state } = operation;
-  return [
-    // Also where nothing is taken: a query parameter that nobody knows is refused.
-    validationError,
-    ...(body ? BODY_ERRORS : []),
-    ...('public' in access ? [] : [unauthorized, invalidToken]),
-    ...('scope' in access ? [insufficientScope] : []),
-    ...(feature ? [featureNotAvailable] : []),
-    ...(typeof limit === 'string' ? [rateLimited] : []),
-    ...(idempotent ? [idempotencyConflict, idempotencyMismatch] : []),
-    ...(state ? [preconditionFailed] : []),
-    ...Object.values(params),
-    ...errors,
-    ...OUR_ERRORS,
-  ];
-}
-
-function responsesOf(errors: readonly ErrorCode[]): JsonObject {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const error of new Set(errors)) {
-    byStatus.set(error.status, [...(byStatus.get(error.status) ?? []), error]);
-  }
-  return Object.fromEntries(
-    [...byStatus].map(([status, those]) => [
-      status,
-      {
-        description: sentencesOf(those),
-        content: json({ $ref: '#/components/schemas/Error' }),
-      },
-    ]),
-  );
-}
-
-function sentencesOf(errors: readonly ErrorCode[]): string {
-  return errors.map(({ code, meaning }) => `\`${code}\`: ${meaning}`).join('\n\n');
 }

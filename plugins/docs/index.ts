@@ -6,6 +6,7 @@ import type { JsonSchema } from '../../src/fields/json-schema';
 import { definePlugin } from '../../src/plugins/plugin';
 import { sendContent } from '../../src/plugins/send-content';
 import type { ApiDescription } from '../../src/plugins/transport';
+import { openApiCommand } from './commands';
 import { openApiDocument } from './document';
 import { serveFile, servePage } from './page';
 
@@ -20,6 +21,11 @@ const NOT_MODIFIED = { 304: { description: 'The content is the one that the clie
 export default definePlugin({
   name: 'docs',
   requires: [],
+  tag: {
+    name: 'Documents',
+    description: 'This description: for programs as OpenAPI, for people as a page.',
+  },
+  commands: openApiCommand,
   setup: () => {
     let document: Content | undefined;
     const serveDocument = (ctx: Context, api: ApiDescription): Promise<void> => {
@@ -34,6 +40,7 @@ export default definePlugin({
           methods: {
             GET: {
               summary: 'The OpenAPI document',
+              operationId: 'getOpenApiDocument',
               access,
               responses: {
                 200: {
@@ -51,6 +58,7 @@ export default definePlugin({
           methods: {
             GET: {
               summary: 'The page for people',
+              operationId: 'getDocsPage',
               access,
               responses: {
                 200: { description: 'HTML', content: { 'text/html': TEXT } },
@@ -65,6 +73,7 @@ export default definePlugin({
           methods: {
             GET: {
               summary: 'The files of the page',
+              operationId: 'getDocsFile',
               access,
               responses: {
                 200: {

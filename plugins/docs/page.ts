@@ -25,6 +25,10 @@ const PAGE = `<!doctype html>
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Plant care API</title>
     <link rel="stylesheet" href="/docs/swagger-ui.css">
+    <style>
+      /* On a phone wide tables scroll by themselves, and not with the page. */
+      .swagger-ui .responses-inner, .swagger-ui .table-container { overflow-x: auto; }
+    </style>
   </head>
   <body>
     <div id="docs"></div>

@@ -23,10 +23,11 @@ export {
   createEvent,
   type CreateEvent,
   EVENT_TYPES,
+  eventType,
   type EventDocument,
   type EventType,
   eventView,
-  GROWTH_UNITS,
+  growthUnit,
   type GrowthUnit,
 } from './schema';
 
@@ -62,6 +63,10 @@ export default definePlugin<{ events: Events; deletions: Deletions }>({
   migrations: [revisions, lastFertilized],
   instructions:
     "Log care of a plant with create_event; never write it into the plant's notes. list_events and create_event take the plant's id, update_event and delete_event the event's. To correct a wrong event use update_event, and do not log a second one.",
+  tag: {
+    name: 'Events',
+    description: 'The care that plants got, and what else there is to say of them.',
+  },
   setup: (host) => {
     const plants = host.use(plantsPlugin);
     const photos = host.use(photosPlugin);

@@ -15,6 +15,7 @@ import {
 } from '../../src/fields/joi';
 import { type Page, page, type PageQuery, pageQuery } from '../../src/fields/page';
 import { defineRecord } from '../../src/fields/record';
+import { named } from '../../src/fields/schema-name';
 import {
   identified,
   oneOf,
@@ -25,7 +26,7 @@ import {
   uuid,
   uuidList,
 } from '../../src/fields/types';
-import { photo, type PhotoView } from '../photos';
+import { type PhotoView, photoView } from '../photos';
 
 export const EVENT_TYPES = [
   'watered',
@@ -41,6 +42,10 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export const GROWTH_UNITS = ['cm', 'in'] as const;
 export type GrowthUnit = (typeof GROWTH_UNITS)[number];
 
+/** A type of event as callers send it, and answers show it. */
+export const eventType = named('EventType', oneOfSchema(EVENT_TYPES));
+export const growthUnit = named('GrowthUnit', oneOfSchema(GROWTH_UNITS));
+
 /** How many photos an event may have. */
 const MAX_PHOTOS = 20;
 
@@ -50,10 +55,13 @@ const LOG_ANOTHER = 'delete the event and log another';
 export const event = defineRecord({
   ...identified,
   plantId: uuid().readOnly(LOG_ANOTHER),
-  type: oneOf(EVENT_TYPES).createOnly(LOG_ANOTHER),
-  text: text({ max: 2000 }).nullable().describe('What there is to say about it'),
+  type: oneOf(EVENT_TYPES).named('EventType').createOnly(LOG_ANOTHER),
+  text: text({ max: 2000 })
+    .nullable()
+    .describe('What there is to say about it')
+    .example('Rainwater'),
   growthAmount: positiveNumber().optional().describe('How much it grew, in growthUnit'),
-  growthUnit: oneOf(GROWTH_UNITS).optional().describe('Unit of growthAmount'),
+  growthUnit: oneOf(GROWTH_UNITS).named('GrowthUnit').optional().describe('Unit of growthAmount'),
   occurredAt: timestamp().describe('When it happened'),
   ...timestamps,
   photoIds: uuidList(MAX_PHOTOS)
@@ -80,7 +88,7 @@ export type CareEntry = Pick<EventDocument, 'type' | 'occurredAt' | 'growthAmoun
 
 /** What is left out depends on other fields, or on the moment (docs/specification.md, 2.5). */
 export const createEvent = withKeys<CreateEvent>(event.createBody, {
-  type: oneOfSchema(EVENT_TYPES)
+  type: eventType
     .when('isJournal', {
       is: Joi.valid(true).required(),
       then: Joi.valid(Joi.override, 'journal').default('journal').messages({
@@ -93,9 +101,10 @@ export const createEvent = withKeys<CreateEvent>(event.createBody, {
   isJournal: Joi.boolean().description('true is the same as type journal'),
 });
 
-export const eventView = withKeys<EventView>(event.view, {
-  photos: Joi.array().items(photo.view).required(),
-});
+export const eventView = named(
+  'Event',
+  withKeys<EventView>(event.view, { photos: Joi.array().items(photoView).required() }),
+);
 
 /** How many events one call may log or delete. */
 export const MAX_AT_ONCE = 100;
@@ -110,9 +119,9 @@ export type LogCare = CreateEvent & SeveralPlants;
 
 export const logCare = withKeys<LogCare>(createEvent, {
   plantIds: idList(MAX_AT_ONCE).min(1).description('The plants, unless a location is given'),
-  location: textSchema({ min: 1, max: 100 }).description(
-    'All plants of exactly this location, instead of plantIds',
-  ),
+  location: textSchema({ min: 1, max: 100 })
+    .description('All plants of exactly this location, instead of plantIds')
+    .example('Living room'),
 })
   .xor('plantIds', 'location')
   .messages({
@@ -121,7 +130,10 @@ export const logCare = withKeys<LogCare>(createEvent, {
   });
 
 /** The events that were logged, in the order of the list of plants. */
-export const loggedCare = Joi.object({ items: Joi.array().items(eventView).required() });
+export const loggedCare = named(
+  'LoggedCare',
+  Joi.object({ items: Joi.array().items(eventView).required() }),
+);
 
 export const deleteEvents = Joi.object<{ eventIds: string[] }, true>({
   eventIds: idList(MAX_AT_ONCE).min(1).required(),
@@ -143,7 +155,7 @@ export interface FeedQuery extends PageQuery {
 export const feedQuery = Joi.object<FeedQuery, true>({
   from: timestampSchema().description('First moment, included'),
   to: notBefore('from', timestampSchema()).description('Last moment, included'),
-  type: oneOfSchema(EVENT_TYPES),
+  type: eventType,
   plantId: id().description('Only events of this plant'),
   location: textSchema({ min: 1, max: 100 }).description('Only of plants of exactly this location'),
   q: textSchema({ min: 1, max: 100 }).description(

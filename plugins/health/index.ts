@@ -7,5 +7,10 @@ export default definePlugin({
   name: 'health',
   requires: [],
   settings: [metricsPortSetting, metricsTokenSetting],
+  tag: {
+    name: 'Health',
+    description:
+      'What the programs of operators ask: does it live, can it serve, what does it count.',
+  },
   setup: (host) => ({ operations: () => routes(host), transports: [metricsTransport(host)] }),
 });

@@ -35,6 +35,7 @@ export function metricsTransport(host: Host): Transport {
     methods: {
       GET: {
         summary: "The process's metrics, for Prometheus",
+        operationId: 'getMetrics',
         access: { public: 'METRICS_TOKEN and METRICS_PORT say who may read them' },
         isProbe: true,
         responses: {

@@ -12,6 +12,7 @@ export function routes(host: Host): Operation[] {
     publicRead({
       path: '/healthz',
       summary: 'Whether the process lives',
+      operationId: 'getLiveness',
       access: { public: 'probes have no token' },
       limit: NO_LIMIT,
       isProbe: true,
@@ -22,6 +23,7 @@ export function routes(host: Host): Operation[] {
     publicRead({
       path: '/readyz',
       summary: 'Whether the service can serve',
+      operationId: 'getReadiness',
       access: { public: 'probes have no token' },
       limit: NO_LIMIT,
       isProbe: true,

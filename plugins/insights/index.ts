@@ -17,6 +17,7 @@ export default definePlugin({
   requires: ['accounts', 'events', 'plants'],
   scopes: { 'insights:read': 'Read insights' },
   models: [careMonthModel, careTotalsModel, wateringRunModel, growthModel],
+  tag: { name: 'Insights', description: 'What all the care adds up to.' },
   setup: (host) => {
     const { events, deletions } = host.use(eventsPlugin);
     const careDays = new CareDays(host);

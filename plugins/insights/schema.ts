@@ -1,7 +1,8 @@
 import Joi from 'joi';
 
-import { day, id, integer, notBefore, nullable, oneOf, text } from '../../src/fields/joi';
-import { EVENT_TYPES, type EventType, GROWTH_UNITS, type GrowthUnit } from '../events';
+import { day, id, integer, notBefore, nullable, text } from '../../src/fields/joi';
+import { named } from '../../src/fields/schema-name';
+import { eventType, type EventType, growthUnit, type GrowthUnit } from '../events';
 
 export interface InsightsView {
   overview: {
@@ -30,60 +31,69 @@ export interface InsightsView {
 }
 
 /** The insights (docs/specification.md, 2.11; docs/decisions.md, "Insights"). */
-export const insights = Joi.object<Partial<InsightsView>, true>({
-  overview: Joi.object({
-    totalPlants: integer(0).required(),
-    totalEvents: integer(0).required(),
-    totalPhotos: integer(0).required(),
-    daysSinceFirstPlant: nullable(integer(0))
-      .required()
-      .description('Whole days since the earliest createdAt among the plants that exist'),
-    mostActiveDay: nullable(Joi.string())
-      .required()
+export const insights = named(
+  'Insights',
+  Joi.object<Partial<InsightsView>, true>({
+    overview: Joi.object({
+      totalPlants: integer(0).required(),
+      totalEvents: integer(0).required(),
+      totalPhotos: integer(0).required(),
+      daysSinceFirstPlant: nullable(integer(0))
+        .required()
+        .description('Whole days since the earliest createdAt among the plants that exist'),
+      mostActiveDay: nullable(Joi.string())
+        .required()
+        .example('Saturday')
+        .description(
+          'English name of the weekday with the most events; ties go to the earlier one, Monday first',
+        ),
+    }),
+    careActivityByDay: Joi.array()
+      .items(
+        Joi.object({
+          date: day().required(),
+          type: eventType.required(),
+          count: integer(1).required(),
+        }),
+      )
       .description(
-        'English name of the weekday with the most events; ties go to the earlier one, Monday first',
+        'Events by day and type, over the last 365 days unless asked for others, ascending by date, then type; only days with events',
       ),
-  }),
-  careActivityByDay: Joi.array()
-    .items(
-      Joi.object({
-        date: day().required(),
-        type: oneOf(EVENT_TYPES).required(),
-        count: integer(1).required(),
-      }),
-    )
-    .description(
-      'Events by day and type, over the last 365 days unless asked for others, ascending by date, then type; only days with events',
-    ),
-  wateringStreaks: Joi.object({
-    currentStreak: integer(0)
-      .required()
-      .description('Consecutive days with a watering that end today or yesterday; 0 otherwise'),
-    longestStreak: integer(0)
-      .required()
-      .description('The most consecutive days with a watering that there have been'),
-    lastWateredDate: nullable(day()).required().description('The last day with a watering'),
-  }),
-  speciesDistribution: Joi.array()
-    .items(Joi.object({ species: nullable(text()).required(), count: integer(1).required() }))
-    .description('Plants by species, most first; null stands for plants without one'),
-  growthTracking: Joi.array()
-    .items(
-      Joi.object({
-        plantId: id().required(),
-        plantName: text().required(),
-        unit: nullable(oneOf(GROWTH_UNITS)).required(),
-        total: Joi.number().unsafe().required(),
-        measurements: integer(1).required(),
-        firstDate: day().required(),
-        lastDate: day().required(),
-      }),
-    )
-    .description(
-      'Sums of growthAmount per plant and unit, in the units that were logged; unit is null where none was',
-    ),
-}).description(
-  "The sections asked for, all of them unless some are. Days are calendar days in the account's time zone",
+    wateringStreaks: Joi.object({
+      currentStreak: integer(0)
+        .required()
+        .description('Consecutive days with a watering that end today or yesterday; 0 otherwise'),
+      longestStreak: integer(0)
+        .required()
+        .description('The most consecutive days with a watering that there have been'),
+      lastWateredDate: nullable(day()).required().description('The last day with a watering'),
+    }),
+    speciesDistribution: Joi.array()
+      .items(
+        Joi.object({
+          species: nullable(text()).required().example('Monstera deliciosa'),
+          count: integer(1).required(),
+        }),
+      )
+      .description('Plants by species, most first; null stands for plants without one'),
+    growthTracking: Joi.array()
+      .items(
+        Joi.object({
+          plantId: id().required(),
+          plantName: text().required().example('Monstera'),
+          unit: nullable(growthUnit).required(),
+          total: Joi.number().unsafe().required(),
+          measurements: integer(1).required(),
+          firstDate: day().required(),
+          lastDate: day().required(),
+        }),
+      )
+      .description(
+        'Sums of growthAmount per plant and unit, in the units that were logged; unit is null where none was',
+      ),
+  }).description(
+    "The sections asked for, all of them unless some are. Days are calendar days in the account's time zone",
+  ),
 );
 
 /** The parts of the insights that can be asked for alone. */

@@ -13,6 +13,10 @@ export default definePlugin({
   requires: [],
   settings: [allowedOriginsSetting],
   errors: [originNotAllowed],
+  tag: {
+    name: 'Tools',
+    description: 'All operations as tools for AI assistants (Model Context Protocol).',
+  },
   setup: (host) => {
     const endpoint = new Endpoint(host);
     return {
@@ -22,6 +26,7 @@ export default definePlugin({
           methods: {
             GET: {
               summary: 'Describe the tool endpoint',
+              operationId: 'describeTools',
               access: { public: 'which tools there are is no secret' },
               responses: {
                 200: {
@@ -34,6 +39,7 @@ export default definePlugin({
             },
             POST: {
               summary: 'Call tools by JSON-RPC 2.0 (Model Context Protocol)',
+              operationId: 'callTool',
               access: { anyToken: 'each tool asks for the scope of its operation' },
               description: POST_DESCRIPTION,
               body: requestBody,

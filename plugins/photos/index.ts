@@ -7,11 +7,11 @@ import { invalidCrop, photoLimitReached, photoNotFound, unknownPhoto } from './e
 import { photoModel } from './model';
 import { revisions } from './migrations/0001-revisions';
 import { routes } from './routes';
-import { photo } from './schema';
+import { photoView } from './schema';
 import { PhotoService } from './service';
 
 export { unknownPhoto } from './errors';
-export { photo, type CreatePhoto, type PhotoDocument, type PhotoView } from './schema';
+export { photo, type CreatePhoto, type PhotoDocument, type PhotoView, photoView } from './schema';
 
 /** What other plugins may do with photos. */
 export type Photos = Pick<
@@ -33,11 +33,12 @@ export default definePlugin<Photos>({
   migrations: [revisions],
   instructions:
     'Photos are metadata of images that are already at the image host: create_photo first, then pass its id in photoIds of an event or as primaryPhotoId of a plant.',
+  tag: { name: 'Photos', description: 'Metadata of photos; the images are at an image host.' },
   setup: (host) => {
     const plants = host.use(plantsPlugin);
     const photos = new PhotoService(host, plants);
     plants.photos.provide({
-      view: photo.view,
+      view: photoView,
       unknownPhoto,
       byIds: (scope, ids) => photos.byIds(scope, ids),
     });

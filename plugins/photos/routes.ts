@@ -2,7 +2,7 @@ import { invalidCursor } from '../../src/core/errors';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { unknownPlant } from '../plants';
 import { invalidCrop, photoLimitReached, photoNotFound } from './errors';
-import { cropPhoto, photo, photoList, photoListQuery } from './schema';
+import { cropPhoto, photo, photoList, photoListQuery, photoView } from './schema';
 import type { PhotoService } from './service';
 
 /** Operations on photos (docs/specification.md, 4.3). */
@@ -15,7 +15,7 @@ export function routes(photos: PhotoService): Operation[] {
       access: { scope: 'plants:write' },
       quota: 'photos',
       body: photo.createBody,
-      response: { schema: photo.view, description: 'The photo' },
+      response: { schema: photoView, description: 'The photo' },
       errors: [photoLimitReached, unknownPlant],
       tool: {
         name: 'create_photo',
@@ -46,7 +46,7 @@ export function routes(photos: PhotoService): Operation[] {
       summary: 'Read a photo',
       access: { scope: 'plants:read' },
       params: { id: photoNotFound },
-      response: { schema: photo.view, description: 'The photo' },
+      response: { schema: photoView, description: 'The photo' },
       tool: {
         name: 'get_photo',
         description:
@@ -61,7 +61,7 @@ export function routes(photos: PhotoService): Operation[] {
       access: { scope: 'plants:write' },
       params: { id: photoNotFound },
       body: cropPhoto,
-      response: { schema: photo.view, description: 'The photo with its new crop' },
+      response: { schema: photoView, description: 'The photo with its new crop' },
       errors: [invalidCrop],
       tool: {
         name: 'crop_photo',

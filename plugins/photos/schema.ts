@@ -4,6 +4,7 @@ import type { CreateBody, Document, View } from '../../src/fields/field';
 import { id, integer as integerSchema, withFixed } from '../../src/fields/joi';
 import { page, type PageQuery, pageQuery } from '../../src/fields/page';
 import { defineRecord } from '../../src/fields/record';
+import { named } from '../../src/fields/schema-name';
 import { identified, integer, text, timestamp, url, uuid } from '../../src/fields/types';
 
 /** A photo (docs/specification.md, 2.7 and 2.8). */
@@ -15,11 +16,18 @@ export const photo = defineRecord({
     .describe('The plant it shows; null once that plant is deleted'),
   imagehostPublicId: text({ min: 1, max: 512 })
     .createOnly()
-    .describe('Identifier of the image at the image host'),
-  secureUrl: url(2048).createOnly().describe('Where the image can be fetched'),
-  width: integer(1).createOnly().describe('Width in pixels'),
-  height: integer(1).createOnly().describe('Height in pixels'),
-  format: text({ min: 1, max: 32 }).createOnly().describe('Format such as jpg, png or webp'),
+    .describe('Identifier of the image at the image host')
+    .example('plants/monstera-1'),
+  secureUrl: url(2048)
+    .createOnly()
+    .describe('Where the image can be fetched')
+    .example('https://images.example.com/plants/monstera-1.jpg'),
+  width: integer(1).createOnly().describe('Width in pixels').example(1600),
+  height: integer(1).createOnly().describe('Height in pixels').example(1200),
+  format: text({ min: 1, max: 32 })
+    .createOnly()
+    .describe('Format such as jpg, png or webp')
+    .example('jpg'),
   bytes: integer(0).default(0).createOnly().describe('Size of the file in bytes'),
   cropX: integer().optional().readOnly(),
   cropY: integer().optional().readOnly(),
@@ -27,6 +35,9 @@ export const photo = defineRecord({
   cropHeight: integer().optional().readOnly(),
   createdAt: timestamp().readOnly(),
 });
+
+/** A photo as it is shown. */
+export const photoView = named('Photo', photo.view);
 
 export type CreatePhoto = CreateBody<typeof photo.fields>;
 export type PhotoView = View<typeof photo.fields>;
@@ -44,8 +55,14 @@ export const cropPhoto = withFixed(
   Joi.object<CropPhoto, true>({
     x: integerSchema(0).required().description('Left edge in pixels'),
     y: integerSchema(0).required().description('Top edge in pixels'),
-    width: integerSchema(1).required().description('Width in pixels, within 2 of the height'),
-    height: integerSchema(1).required().description('Height in pixels, within 2 of the width'),
+    width: integerSchema(1)
+      .required()
+      .description('Width in pixels, within 2 of the height')
+      .example(600),
+    height: integerSchema(1)
+      .required()
+      .description('Height in pixels, within 2 of the width')
+      .example(600),
   }),
   photo.fixed,
 );
@@ -59,4 +76,4 @@ export const photoListQuery = Joi.object<PhotoListQuery, true>({
   ...pageQuery('Photos'),
 });
 
-export const photoList = page<PhotoView>(photo.view);
+export const photoList = page<PhotoView>(photoView);

@@ -65,6 +65,7 @@ export default definePlugin<Plants>({
   migrations: [revisions],
   instructions:
     "Plants are one person's. list_plants turns a plant's name into its id, and says when each was lastWatered and had its lastEvent. delete_plant is final: ask first.",
+  tag: { name: 'Plants', description: 'Plants, and the locations they stand in.' },
   setup: (host) => {
     const plants = new PlantService(host);
     return {

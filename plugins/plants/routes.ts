@@ -2,7 +2,7 @@ import Joi from 'joi';
 
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { plantLimitReached, plantNotFound } from './errors';
-import { locations, plant, plantListQuery, plantSummary } from './schema';
+import { locations, plant, plantListQuery, summaryView } from './schema';
 import type { PlantService } from './service';
 
 /** Operations on plants and locations (docs/specification.md, 4.1). */
@@ -15,7 +15,7 @@ export function routes(plants: PlantService): Operation[] {
       access: { scope: 'plants:read' },
       query: plantListQuery,
       response: {
-        schema: Joi.array().items(Joi.alternatives().try(view, plantSummary.view)),
+        schema: Joi.array().items(Joi.alternatives().try(view, summaryView)),
         description: 'The plants, oldest first',
       },
       tool: {

@@ -3,6 +3,7 @@ import Joi from 'joi';
 import type { CreateBody, Document, PatchBody, View } from '../../src/fields/field';
 import { oneOf as oneOfSchema, text as textSchema } from '../../src/fields/joi';
 import { defineRecord } from '../../src/fields/record';
+import { named } from '../../src/fields/schema-name';
 import {
   boolean,
   day,
@@ -24,21 +25,27 @@ const FROM_EVENTS = 'it follows from the events of the plant';
 /** A plant (docs/specification.md, 2.1 to 2.3 and 8). */
 export const plant = defineRecord({
   ...identified,
-  name: text({ min: 1, max: 100 }).describe('What the person calls it'),
-  species: text({ max: 100 }).nullable().describe('Botanical or common species'),
-  location: text({ max: 100 }).nullable().describe('Where it stands, such as a room'),
+  name: text({ min: 1, max: 100 }).describe('What the person calls it').example('Monstera'),
+  species: text({ max: 100 })
+    .nullable()
+    .describe('Botanical or common species')
+    .example('Monstera deliciosa'),
+  location: text({ max: 100 })
+    .nullable()
+    .describe('Where it stands, such as a room')
+    .example('Living room'),
   notes: text({ max: 1000 }).nullable(),
   primaryPhotoId: uuid().nullable().describe('One of your photos'),
-  wateringFrequencyDays: integer(1, 365).nullable().describe('Days between waterings'),
+  wateringFrequencyDays: integer(1, 365).nullable().describe('Days between waterings').example(7),
   wateringNotes: text({ max: 500 }).nullable(),
-  lightRequirement: oneOf(LIGHT).nullable(),
+  lightRequirement: oneOf(LIGHT).named('LightRequirement').nullable(),
   lightNotes: text({ max: 500 }).nullable(),
   soilType: text({ max: 100 }).nullable(),
-  potType: oneOf(POT).nullable(),
+  potType: oneOf(POT).named('PotType').nullable(),
   fertilizerType: text({ max: 100 }).nullable(),
   fertilizerFrequencyDays: integer(1, 365).nullable().describe('Days between feedings'),
   fertilizerNotes: text({ max: 500 }).nullable(),
-  humidityPreference: oneOf(HUMIDITY).nullable(),
+  humidityPreference: oneOf(HUMIDITY).named('HumidityPreference').nullable(),
   temperatureNotes: text({ max: 500 }).nullable(),
   mossPoleNeeded: boolean().default(false).describe('Whether it climbs a moss pole'),
   toxic: boolean().default(false).describe('Whether it is toxic to pets or people'),
@@ -81,6 +88,7 @@ export const plantSummary = defineRecord({
   ...{ lastWatered, lastEvent },
 });
 
+export const summaryView = named('PlantSummary', plantSummary.view);
 export type SummaryView = View<typeof plantSummary.fields>;
 
 export const PLANT_VIEWS = ['full', 'summary'] as const;
@@ -125,4 +133,4 @@ export function isRecurring(type: string): type is RecurringCare {
   return Object.hasOwn(RECURRING_CARE, type);
 }
 
-export const locations = Joi.array().items(textSchema({ min: 1 }));
+export const locations = Joi.array().items(textSchema({ min: 1 }).example('Living room'));

@@ -7,6 +7,7 @@ import type { AccountScope } from '../../src/data/models';
 import { LIST_ORDER, Resource } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
 import { withKeys } from '../../src/fields/joi';
+import { named } from '../../src/fields/schema-name';
 import type { Host } from '../../src/plugins/host';
 import { PlantCare } from './care';
 import { plantDeleted } from './domain-events';
@@ -59,7 +60,7 @@ export class PlantService {
 
   /** A plant as it is shown. */
   get view() {
-    return withKeys(plant.view, { primaryPhoto: this.photos.view });
+    return named('Plant', withKeys(plant.view, { primaryPhoto: this.photos.view }));
   }
 
   /** Plants of an account, by `createdAt`, then `id`. */

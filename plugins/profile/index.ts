@@ -6,5 +6,9 @@ import { routes } from './routes';
 export default definePlugin({
   name: 'profile',
   requires: ['accounts', 'events', 'photos', 'plants'],
+  tag: {
+    name: 'Account',
+    description: "The account as its owner sees it, and the one setting that is the owner's.",
+  },
   setup: (host) => ({ operations: () => routes(host, host.use(accountsPlugin)) }),
 });

@@ -2,6 +2,7 @@ import Joi from 'joi';
 
 import { TIERS, type Tier } from '../../src/core/identity';
 import { day, id, instant, integer, oneOf, text, timezone } from '../../src/fields/joi';
+import { named } from '../../src/fields/schema-name';
 
 interface LimitView {
   max: number;
@@ -22,27 +23,33 @@ export interface ProfileView {
 const limit = () => Joi.object({ max: integer(0).required(), used: integer(0).required() });
 
 /** The account of the caller (docs/decisions.md, "Account"). */
-export const profile = Joi.object<ProfileView, true>({
-  userId: text().required(),
-  tier: oneOf(TIERS).required(),
-  timezone: text().required().description('IANA name; calendar days are reckoned in it'),
-  now: instant().required(),
-  today: day().required().description("The calendar day in the account's time zone"),
-  limits: Joi.object({ plants: limit().required(), photos: limit().required() })
-    .required()
-    .description('How many there may be, and are'),
-  features: Joi.object({ monthlyView: Joi.boolean().required() })
-    .required()
-    .description('What only some tiers have'),
-  token: Joi.object({
-    id: id().required(),
-    name: text().required(),
-    scopes: Joi.array().items(Joi.string()).required(),
-    expiresAt: instant().required(),
-  })
-    .required()
-    .description('The token that the call came with'),
-});
+export const profile = named(
+  'Account',
+  Joi.object<ProfileView, true>({
+    userId: text().required().example('ada'),
+    tier: named('Tier', oneOf(TIERS)).required(),
+    timezone: text()
+      .required()
+      .example('Europe/Paris')
+      .description('IANA name; calendar days are reckoned in it'),
+    now: instant().required(),
+    today: day().required().description("The calendar day in the account's time zone"),
+    limits: Joi.object({ plants: limit().required(), photos: limit().required() })
+      .required()
+      .description('How many there may be, and are'),
+    features: Joi.object({ monthlyView: Joi.boolean().required() })
+      .required()
+      .description('What only some tiers have'),
+    token: Joi.object({
+      id: id().required(),
+      name: text().required().example('Phone'),
+      scopes: Joi.array().items(Joi.string().example('plants:read')).required(),
+      expiresAt: instant().required(),
+    })
+      .required()
+      .description('The token that the call came with'),
+  }),
+);
 
 export interface UpdateProfile {
   timezone: string;

@@ -240,6 +240,9 @@ export class App {
     return {
       operations: this.operations,
       transports: this.transports.filter((each) => !this.#hasOwnPort(each)),
+      tags: this.plugins.flatMap(({ plugin: { tag }, operations, contribution }) =>
+        tag ? [{ ...tag, of: new Set([...operations, ...(contribution.transports ?? [])]) }] : [],
+      ),
       scopes: this.scopes,
       errors: [...hostErrors, ...plugins.flatMap(({ errors = [] }) => errors)],
       instructions: plugins.flatMap(({ instructions = [] }) => instructions),

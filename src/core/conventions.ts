@@ -1,7 +1,20 @@
 import { MAX_DETAILS } from './errors';
+import { hostSettings } from './host-settings';
 
 /** What holds for every request, for the OpenAPI document and the README. */
 export const CONVENTIONS: readonly { topic: string; rule: string }[] = [
+  {
+    topic: 'Paging',
+    rule: 'A list that comes in pages has `items`, `hasMore` and `nextCursor`; send `nextCursor` back as `cursor` for the next page. `limit` is 1 to 100, and 15 when left out; a page may hold fewer while `hasMore` is true. An event that is there throughout is seen exactly once, whatever is logged meanwhile; one that is moved to another moment may be met at both. A cursor is opaque, and good for the list that gave it only; any other is a 400 `invalid_cursor`.',
+  },
+  {
+    topic: 'Retrying',
+    rule: `Give every \`POST\` an \`Idempotency-Key\` of your own (1 to 255 characters) and repeat it as often as the network needs: for ${hostSettings.idempotencyKeepHours.fallback / 24} days (\`${hostSettings.idempotencyKeepHours.name}\`) the first answer comes again, with \`Idempotent-Replayed: true\`, and there is one effect. After a 503 or a lost connection this is the only way to know that nothing is doubled. \`PATCH\` and \`DELETE\` may be repeated as they are: what is deleted already is a 404. Wait before each try: as long as \`Retry-After\` says, else twice as long as the time before.`,
+  },
+  {
+    topic: 'Limits',
+    rule: 'Each answer of an operation says what is left of its budget, which is counted by the minute, in `RateLimit` and `RateLimit-Policy`. A 429 `rate_limited` says in `Retry-After` how many seconds to wait; a 503 `service_unavailable` does too. How many records an account may have depends on its tier, and `GET /api/account` says how many there are.',
+  },
   {
     topic: 'Types',
     rule: '`"7"` is not a number and `1` is not a boolean. `null` is taken only where a field is nullable. Fields and query parameters that are not known are refused, and so is a parameter that is given twice.',

@@ -5,15 +5,17 @@ import path from 'node:path';
 export const PROJECT_FOLDER = above(__dirname);
 
 // This very project's package.json, which names them all.
-const { name, version, engines } = JSON.parse(
+const { name, version, license, engines } = JSON.parse(
   readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8'),
-) as { name: string; version: string; engines: { node: string } };
+) as { name: string; version: string; license: string; engines: { node: string } };
 
 /** What the program is called, and which release of it this is. */
 export const IDENTITY = { name, version };
 
 /** The versions of Node that it runs on: `>=20.19`. */
 export const NODE_VERSIONS = engines.node;
+/** The terms of its use. */
+export const LICENSE = license;
 
 function above(folder: string): string {
   if (existsSync(path.join(folder, 'package.json'))) return folder;

@@ -1,5 +1,7 @@
 import type Joi from 'joi';
 
+import { named } from './schema-name';
+
 /** How a kind of value is checked, stored and shown. */
 export interface FieldType {
   /** What a caller may send. */
@@ -31,6 +33,7 @@ interface Facts {
   description?: string;
   /** Why no PATCH sets it. */
   fixed?: string;
+  example?: string | number;
 }
 
 /**
@@ -94,6 +97,18 @@ export class Field<
   /** Says what it means, for the OpenAPI document and the tools. */
   describe(description: string): Field<Value, Stored, P, M> {
     return new Field({ ...this.facts, description });
+  }
+
+  /** Names its kind of value, so that the OpenAPI document describes it once. */
+  named(name: string): Field<Value, Stored, P, M> {
+    const { type } = this.facts;
+    const [input, output] = [named(name, type.input), named(name, type.output)];
+    return new Field({ ...this.facts, type: { ...type, input, output } });
+  }
+
+  /** Gives a value for the examples of the OpenAPI document. */
+  example(example: Value & (string | number)): Field<Value, Stored, P, M> {
+    return new Field({ ...this.facts, example });
   }
 }
 

@@ -2,6 +2,7 @@ import Joi from 'joi';
 
 import { isUuid, UUID_PATTERN } from '../core/ids';
 import { timezoneName } from '../core/time';
+import { named } from './schema-name';
 import { isHttpUri } from './uri';
 
 /** Messages of the rules below, in place of Joi's; each reads on from the name of the field. */
@@ -176,7 +177,7 @@ export function keysOf(schema: Joi.ObjectSchema): Readonly<Record<string, KeyDes
 }
 
 /** The Success body (docs/specification.md, 2.13). */
-export const success = Joi.object({ success: Joi.boolean().required() });
+export const success = named('Success', Joi.object({ success: Joi.boolean().required() }));
 
 const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;

@@ -1,6 +1,7 @@
 import type Joi from 'joi';
 
 import { isRecord } from '../core/values';
+import { nameOf } from './schema-name';
 
 /** A value of JSON. */
 export type Json = string | number | boolean | null | Json[] | JsonObject;
@@ -14,10 +15,16 @@ export type Direction = 'input' | 'output';
 /** A schema in JSON Schema 2020-12. */
 export type JsonSchema = JsonObject;
 
+/** Where schemas with names go; it answers references to them. */
+export interface SharedSchemas {
+  refer(name: string, schema: JsonSchema): JsonSchema;
+}
+
 /** What Joi describes of a schema, so far as it matters here. */
 interface Description {
   flags?: { unsafe?: boolean };
-  metas?: { jsonSchema?: JsonObject }[];
+  metas?: { jsonSchema?: JsonObject; schemaName?: string }[];
+  examples?: Json[];
   keys?: Record<string, Description>;
   items?: Description[];
   matches?: { schema: Description }[];
@@ -33,11 +40,16 @@ interface When {
  * A Joi schema as JSON Schema: Joi's own translation, with what it leaves out or gets wrong. Rules
  * that are functions describe themselves by `.meta({ jsonSchema: … })`.
  *
+ * @param shared takes the schemas that have names, which are then referred to; examples are given too
  * @throws Error where a schema says what this cannot translate
  */
-export function jsonSchemaOf(schema: Joi.Schema, direction: Direction): JsonSchema {
+export function jsonSchemaOf(
+  schema: Joi.Schema,
+  direction: Direction,
+  shared?: SharedSchemas,
+): JsonSchema {
   const translated = standardOf(schema)[direction]({ target: 'draft-2020-12' });
-  return normalized(translated, schema.describe(), direction);
+  return normalized(translated, schema.describe(), { direction, shared });
 }
 
 type Translate = (options: { target: 'draft-2020-12' }) => JsonSchema;
@@ -49,7 +61,17 @@ function standardOf(schema: Joi.Schema): Record<Direction, Translate> {
   ].jsonSchema;
 }
 
-function normalized(json: JsonSchema, description: Description, direction: Direction): JsonSchema {
+interface Translation {
+  direction: Direction;
+  shared: SharedSchemas | undefined;
+}
+
+function normalized(
+  json: JsonSchema,
+  description: Description,
+  translation: Translation,
+): JsonSchema {
+  const { direction, shared } = translation;
   const result = { ...json };
   for (const { jsonSchema } of description.metas ?? []) Object.assign(result, jsonSchema);
   // Joi's way to say that a string is not empty, which these rules say better.
@@ -58,17 +80,35 @@ function normalized(json: JsonSchema, description: Description, direction: Direc
   normalizeNull(result);
   if (direction === 'input') normalizeInteger(result, description);
   if (isRecord(result['items']) && description.items?.[0]) {
-    result['items'] = normalized(result['items'], description.items[0], direction);
+    result['items'] = normalized(result['items'], description.items[0], translation);
   }
   const { anyOf } = result;
   if (Array.isArray(anyOf) && description.matches) {
     const choices = description.matches.map(({ schema }) => schema);
     result['anyOf'] = anyOf.map((choice, index) =>
-      isRecord(choice) ? normalized(choice, choices[index] ?? {}, direction) : choice,
+      isRecord(choice) ? normalized(choice, choices[index] ?? {}, translation) : choice,
     );
   }
-  if (isRecord(result['properties'])) normalizeProperties(result, description, direction);
-  return result;
+  if (isRecord(result['properties'])) normalizeProperties(result, description, translation);
+  if (!shared) return result;
+  if (description.examples) result['examples'] = description.examples;
+  const name = nameOf(description);
+  if (name === undefined) return result;
+  return 'enum' in result ? sharedEnum(name, result, shared) : shared.refer(name, result);
+}
+
+/** What a field says of itself, and whether it may be null, is no matter of the enum. */
+function sharedEnum(
+  name: string,
+  { type, enum: values = [], ...field }: JsonSchema,
+  shared: SharedSchemas,
+): JsonSchema {
+  const reference = shared.refer(name, {
+    type: 'string',
+    enum: [values].flat().filter((value) => value !== null),
+  });
+  const isNullable = [type].flat().includes('null');
+  return { ...field, ...(isNullable ? { anyOf: [reference, { type: 'null' }] } : reference) };
 }
 
 /** Joi lists null among the types of an enum, and not among its values. */
@@ -90,7 +130,7 @@ function normalizeInteger(json: JsonSchema, { flags }: Description): void {
 function normalizeProperties(
   json: JsonSchema,
   { keys = {} }: Description,
-  direction: Direction,
+  translation: Translation,
 ): void {
   const properties: JsonObject = {};
   for (const [name, description] of Object.entries(keys)) {
@@ -100,7 +140,7 @@ function normalizeProperties(
     properties[name] = normalized(
       when ? conditional(json, name, when, property) : property,
       description,
-      direction,
+      translation,
     );
   }
   json['properties'] = properties;

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 
 import { integer, nullable } from './joi';
+import { named, nameOf } from './schema-name';
 
 /** Which page of a list is asked for. */
 export interface PageQuery {
@@ -24,13 +25,15 @@ export interface Page<View> {
   nextCursor: string | null;
 }
 
-/** A page of a list (docs/specification.md, 2.10). */
+/** A page of a list (docs/specification.md, 2.10); its name follows from that of its items. */
 export function page<View>(item: Joi.Schema): Joi.ObjectSchema<Page<View>> {
-  return Joi.object<Page<View>>({
+  const schema = Joi.object<Page<View>>({
     items: Joi.array().items(item).required(),
     hasMore: Joi.boolean().required(),
     nextCursor: nullable(Joi.string())
       .required()
       .description('Opaque; null where there are no more'),
   });
+  const name = nameOf(item.describe());
+  return name === undefined ? schema : named(`${name}Page`, schema);
 }

@@ -127,11 +127,10 @@ function schemas(
 ): Record<string, Joi.Schema> {
   return Object.fromEntries(
     entries.map(([name, { facts }]) => {
-      const schema = schemaOf(facts);
-      return [
-        name,
-        facts.description === undefined ? schema : schema.description(facts.description),
-      ];
+      let schema = schemaOf(facts);
+      if (facts.description !== undefined) schema = schema.description(facts.description);
+      if (facts.example !== undefined) schema = schema.example(facts.example);
+      return [name, schema];
     }),
   );
 }

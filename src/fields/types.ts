@@ -69,7 +69,7 @@ export function uuidList(max: number): Field<string[]> {
 }
 
 /** What every record of an account has. */
-export const identified = { id: uuid().readOnly(), userId: text().readOnly() };
+export const identified = { id: uuid().readOnly(), userId: text().readOnly().example('ada') };
 
 /** When a record was made, and last changed. */
 export const timestamps = {

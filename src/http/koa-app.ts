@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 
 import { validationError } from '../core/errors';
 import { hostSettings } from '../core/host-settings';
+import { RESPONSE_HEADERS } from '../core/response-headers';
 import type { Settings } from '../core/settings';
 import { asApiError } from '../calls/failures';
 import { compression } from './compression';
@@ -98,8 +99,7 @@ function corsFor(origins: readonly string[]): Middleware {
       return origins.includes(origin) ? origin : '';
     },
     allowMethods: METHODS.join(','),
-    exposeHeaders:
-      'Allow,ETag,X-Request-Id,RateLimit,RateLimit-Policy,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,Retry-After,Idempotent-Replayed,WWW-Authenticate',
+    exposeHeaders: Object.keys(RESPONSE_HEADERS).join(','),
     maxAge: 86_400,
   });
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 import type { PluginReference } from './reference';
+import type { ApiDescription } from './transport';
 
 /** What a command prints: `result` as a line of JSON under `--json`, else `text`. */
 export interface CommandResult {
@@ -22,6 +23,8 @@ export interface CommandLine {
   scopes: ReadonlyMap<string, string>;
   /** Does a command's work with the servers and all plugins up, then prints what it answers. */
   run(work: (app: RunningApp) => Promise<CommandResult | StreamedResult>): Promise<void>;
+  /** Does work that needs the plugins set up, and no server, then prints what it answers. */
+  runOffline(work: (app: { description: ApiDescription }) => CommandResult): void;
 }
 
 /** What a command's work can reach. */

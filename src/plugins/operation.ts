@@ -38,6 +38,8 @@ interface OperationBase<Names extends string> {
   /** Path with its parameters in braces: `/api/records/{id}`. */
   path: string;
   summary: string;
+  /** What generated clients call it, such as `listRecords`; that of its tool, where it has one. */
+  operationId?: string;
   feature?: Feature;
   /** Every path parameter, and the error for a value that is not a UUID: the one for an unknown id. */
   params?: Readonly<Record<Names, ErrorCode>>;
@@ -246,6 +248,12 @@ export function hasEtag(operation: Operation): boolean {
   const { method, response } = operation;
   if (method === 'GET') return isConditional(operation);
   return response.schema !== success && operation.notConditional === undefined;
+}
+
+/** What generated clients call an operation, such as `listRecords`. */
+export function operationIdOf({ operationId, tool }: Operation): string | undefined {
+  if (operationId !== undefined || !('name' in tool)) return operationId;
+  return tool.name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** `GET /api/records`: how messages and logs name an operation. */

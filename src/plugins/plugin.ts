@@ -13,7 +13,7 @@ import type { CommandLine } from './command';
 import type { Host } from './host';
 import type { Operation } from './operation';
 import type { PluginReference } from './reference';
-import type { Transport } from './transport';
+import type { Tag, Transport } from './transport';
 
 /** How many records of a kind an account may have. */
 export interface Quota {
@@ -43,6 +43,8 @@ export interface Plugin<Exports = unknown> extends PluginReference<Exports> {
   migrations?: readonly Migration[];
   /** A sentence or two for an assistant about the resource and its tools. */
   instructions?: string;
+  /** What its operations and transports are about, where it has any. */
+  tag?: Tag;
   /** Adds the plugin's commands to the command line; they reach the plugin by its exports. */
   commands?: (commandLine: CommandLine) => void;
   setup(host: Host): Contribution<Exports>;

@@ -18,6 +18,8 @@ export interface Transport {
 export interface TransportMethod {
   summary: string;
   description?: string;
+  /** As of an operation. */
+  operationId?: string;
   /**
    * Who may come in; what they may then call is up to each operation. A request with a good token
    * that calls none spends one of its account's reads.
@@ -38,6 +40,12 @@ export interface TransportResponse {
   description: string;
   /** The schema of its body by media type; there is none where it is empty. */
   content?: Readonly<Record<string, JsonSchema>>;
+}
+
+/** What the operations and transports of a plugin are about, for the OpenAPI document. */
+export interface Tag {
+  name: string;
+  description: string;
 }
 
 /** What a caller sent, before it is checked. */
@@ -64,6 +72,8 @@ export type CallResult =
 export interface ApiDescription {
   operations: readonly Operation[];
   transports: readonly Transport[];
+  /** What operations and transports are about, and which of them. */
+  tags: readonly (Tag & { of: ReadonlySet<Operation | Transport> })[];
   /** Scopes that tokens may carry, each with what it permits. */
   scopes: ReadonlyMap<string, string>;
   /** Every kind of error that a request may meet. */

@@ -32,6 +32,7 @@ test.each([
   'reconcile',
   'demo',
   'audit routes',
+  'openapi',
   'config check',
   'config show',
 ])('help of %s shows an example and --json', async (command) => {

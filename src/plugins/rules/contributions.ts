@@ -7,7 +7,16 @@ import { Setting } from '../../core/settings';
 import { DomainEvent } from '../../data/domain-event';
 import type { Plugin, SetUpPlugin } from '../plugin';
 import { type Operation, operationName } from '../operation';
-import { errorCode, faultOf, name, reasonFor, sentence, snakeName, uniqueness } from './kit';
+import {
+  camelName,
+  errorCode,
+  faultOf,
+  name,
+  reasonFor,
+  sentence,
+  snakeName,
+  uniqueness,
+} from './kit';
 
 const apiPath = Joi.string().pattern(
   /^(\/([a-z][a-z.-]*|\{[a-z]+\}))+$/,
@@ -17,6 +26,7 @@ const apiPath = Joi.string().pattern(
 const transportMethod = Joi.object({
   summary: sentence.required(),
   description: sentence,
+  operationId: camelName,
   access: Joi.alternatives(reasonFor('anyToken'), reasonFor('public')).required(),
   body: Joi.object(),
   responses: Joi.object().pattern(
@@ -81,6 +91,7 @@ const operationSchema = Joi.object({
   method: Joi.valid('GET', 'POST', 'PATCH', 'DELETE').required(),
   path: apiPath.required(),
   summary: sentence.required(),
+  operationId: camelName,
   access: Joi.alternatives(
     Joi.object({ scope: Joi.string().required() }),
     reasonFor('anyToken'),

@@ -4,6 +4,7 @@ import { ErrorCode } from '../../core/errors';
 
 export const name = Joi.string().pattern(/^[a-z][a-z0-9-]*$/, 'a lower-case name');
 export const snakeName = Joi.string().pattern(/^[a-z][a-z0-9_]*$/, 'a snake_case name');
+export const camelName = Joi.string().pattern(/^[a-z][A-Za-z0-9]*$/, 'a camelCase name');
 export const sentence = Joi.string().min(3);
 export const reasonFor = (key: string) => Joi.object({ [key]: sentence.required() });
 export const errorCode = Joi.object().instance(ErrorCode);

@@ -27,6 +27,7 @@ const manifestSchema = Joi.object({
   errors: Joi.array().items(errorCode),
   emits: Joi.array().items(Joi.object().instance(DomainEvent)),
   instructions: sentence,
+  tag: Joi.object({ name: sentence.required(), description: sentence.required() }),
   models: Joi.array().items(
     Joi.object({
       name: Joi.string().required(),

@@ -1,0 +1,27 @@
+import type { CommandLine } from '../../src/plugins/command';
+import { openApiDocument } from './document';
+
+/** Adds the command `openapi`. */
+export function openApiCommand(commandLine: CommandLine): void {
+  commandLine.program
+    .command('openapi')
+    .summary('print the OpenAPI document')
+    .description(
+      'Prints the OpenAPI document, for programs that generate clients and documents. Starts no server.',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ npm run --silent cli -- openapi > openapi.json
+  $ npm run --silent cli -- openapi --json
+
+With --json it prints the document as a line.`,
+    )
+    .action(() => {
+      commandLine.runOffline(({ description }) => {
+        const document = openApiDocument(description);
+        return { result: document, text: JSON.stringify(document, null, 2) };
+      });
+    });
+}

@@ -1,0 +1,152 @@
+import type { ErrorCode } from '../../src/core/errors';
+import {
+  featureNotAvailable,
+  idempotencyConflict,
+  idempotencyMismatch,
+  insufficientScope,
+  internalError,
+  invalidJson,
+  invalidToken,
+  payloadTooLarge,
+  preconditionFailed,
+  rateLimited,
+  serviceUnavailable,
+  unauthorized,
+  unsupportedMediaType,
+  validationError,
+} from '../../src/core/errors';
+import { type JsonObject, type JsonSchema, jsonSchemaOf } from '../../src/fields/json-schema';
+import { hasEtag, isConditional, type Operation, operationIdOf } from '../../src/plugins/operation';
+import type { Transport, TransportMethod } from '../../src/plugins/transport';
+import type { Components } from './components';
+import { exampleOf } from './examples';
+import { parametersOf, pathParameter } from './parameters';
+import { answerBody, BUDGET_HEADERS, errorResponses, headers } from './responses';
+
+/** What may be wrong with any body. */
+const BODY_ERRORS = [invalidJson, unsupportedMediaType, payloadTooLarge];
+/** What may go wrong on our side. */
+const OUR_ERRORS = [internalError, serviceUnavailable];
+
+/** An operation as OpenAPI describes it; schemas that have names go to the components. */
+export function describeOperation(operation: Operation, components: Components): JsonObject {
+  const { access, response, summary, tool } = operation;
+  const operationId = operationIdOf(operation);
+  const scope = 'scope' in access ? `Scope: ${access.scope}.` : '';
+  const spent = spendsBudget(operation) ? BUDGET_HEADERS : [];
+  const etag = hasEtag(operation) ? (['ETag'] as const) : [];
+  const replayed = operation.idempotent ? (['Idempotent-Replayed'] as const) : [];
+  const schema = jsonSchemaOf(response.schema, 'output', components);
+  return {
+    summary,
+    description: [('description' in tool && tool.description) || '', scope].join('\n\n').trim(),
+    ...(operationId === undefined ? {} : { operationId }),
+    security: securityOf(access),
+    parameters: parametersOf(operation, components),
+    ...requestBody(bodyOf(operation, operationId, components), components),
+    responses: {
+      [response.status]: {
+        description: response.description,
+        headers: headers(...etag, ...replayed, ...spent),
+        content: answerBody(schema, components, response.type ?? 'application/json'),
+      },
+      ...(isConditional(operation)
+        ? {
+            304: { description: 'The client has this answer', headers: headers(...etag, ...spent) },
+          }
+        : {}),
+      ...errorResponses(errorsOf(operation), spendsBudget(operation)),
+    },
+  };
+}
+
+/** The body of an operation is named after it, as generated clients name its type. */
+function bodyOf(
+  { body }: Operation,
+  operationId: string | undefined,
+  components: Components,
+): JsonSchema | undefined {
+  if (!body) return undefined;
+  const schema = jsonSchemaOf(body, 'input', components);
+  return operationId === undefined
+    ? schema
+    : components.refer(`${operationId[0]?.toUpperCase()}${operationId.slice(1)}Body`, schema);
+}
+
+function requestBody(schema: JsonSchema | undefined, components: Components): JsonObject {
+  if (!schema) return {};
+  const example = exampleOf(schema, components, 'typical');
+  return { requestBody: { required: true, content: { 'application/json': { schema, example } } } };
+}
+
+/** A method of a transport as OpenAPI describes it. */
+export function describeTransport(
+  { path }: Transport,
+  method: TransportMethod,
+  components: Components,
+): JsonObject {
+  const { summary, description, operationId, access, errors = [] } = method;
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const ofTokens = 'public' in access ? [] : [unauthorized, rateLimited];
+  return {
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(operationId === undefined ? {} : { operationId }),
+    security: securityOf(access),
+    parameters: names.map((name) => pathParameter(name, { type: 'string' })),
+    ...requestBody(method.body && components.referTitled(method.body), components),
+    responses: {
+      // Of any request, where the header Host is missing.
+      ...errorResponses([validationError, ...ofTokens, ...errors, ...OUR_ERRORS], false),
+      ...transportResponses(method, components),
+    },
+  };
+}
+
+function transportResponses(
+  { summary, responses = { 200: { description: summary } } }: TransportMethod,
+  components: Components,
+): JsonObject {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, { description, content = {} }]) => {
+      const bodies = Object.entries(content).map(([type, schema]) =>
+        answerBody(components.referTitled(schema), components, type),
+      );
+      return [
+        status,
+        {
+          description,
+          headers: headers(),
+          ...(bodies.length > 0 ? { content: Object.assign({}, ...bodies) as JsonObject } : {}),
+        },
+      ];
+    }),
+  );
+}
+
+function securityOf(access: Operation['access']): JsonObject[] {
+  return 'public' in access ? [] : [{ token: [] }];
+}
+
+function spendsBudget({ limit }: Operation): boolean {
+  return typeof limit === 'string';
+}
+
+/** What may go wrong follows from what the operation is; it lists only what is its own. */
+function errorsOf(operation: Operation): ErrorCode[] {
+  const { access, errors = [], feature, idempotent, params = {}, state } = operation;
+  return [
+    // Also where nothing is taken: a query parameter that nobody knows is refused.
+    validationError,
+    ...(operation.body ? BODY_ERRORS : []),
+    ...('public' in access ? [] : [unauthorized, invalidToken]),
+    ...('scope' in access ? [insufficientScope] : []),
+    ...(feature ? [featureNotAvailable] : []),
+    ...(spendsBudget(operation) ? [rateLimited] : []),
+    ...(idempotent ? [idempotencyConflict, idempotencyMismatch] : []),
+    ...(state ? [preconditionFailed] : []),
+    ...Object.values(params),
+    ...errors,
+    ...OUR_ERRORS,
+  ];
+}

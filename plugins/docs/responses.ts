@@ -1,0 +1,76 @@
+import type { ErrorCode } from '../../src/core/errors';
+import { type ResponseHeaderName, RESPONSE_HEADERS } from '../../src/core/response-headers';
+import type { JsonObject, JsonSchema } from '../../src/fields/json-schema';
+import type { Components } from './components';
+import { exampleOf } from './examples';
+
+/** Headers of calls that spend a rate budget. */
+export const BUDGET_HEADERS = [
+  'RateLimit',
+  'RateLimit-Policy',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+] as const satisfies readonly ResponseHeaderName[];
+
+/** Headers that come with a status, whatever was called. */
+const BY_STATUS: Readonly<Record<number, readonly ResponseHeaderName[]>> = {
+  401: ['WWW-Authenticate'],
+  403: ['WWW-Authenticate'],
+  405: ['Allow'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+/** Each header of answers, for the components of the document. */
+export function headerComponents(): JsonObject {
+  return Object.fromEntries(
+    Object.entries(RESPONSE_HEADERS).map(([name, { description, type, example }]) => [
+      name,
+      { description, schema: { type }, example },
+    ]),
+  );
+}
+
+/** References to headers of an answer; every answer has a request id. */
+export function headers(...names: readonly ResponseHeaderName[]): JsonObject {
+  return Object.fromEntries(
+    ['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+}
+
+/** The body of an answer: its schema, and a value that it lets through. */
+export function answerBody(schema: JsonSchema, components: Components, type: string): JsonObject {
+  return { [type]: { schema, example: exampleOf(schema, components, 'all') } };
+}
+
+/**
+ * Answers that are errors, by status.
+ *
+ * @param spends whether calls spend a rate budget
+ */
+export function errorResponses(errors: readonly ErrorCode[], spends: boolean): JsonObject {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const error of new Set(errors)) {
+    byStatus.set(error.status, [...(byStatus.get(error.status) ?? []), error]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, those]) => [
+      status,
+      {
+        description: sentencesOf(those),
+        headers: headers(
+          ...(BY_STATUS[status] ?? []),
+          // Who is not known has no budget.
+          ...(spends && status !== 401 && status < 500 ? BUDGET_HEADERS : []),
+        ),
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      },
+    ]),
+  );
+}
+
+/** Error codes and what they mean, a paragraph each. */
+export function sentencesOf(errors: readonly ErrorCode[]): string {
+  return errors.map(({ code, meaning }) => `\`${code}\`: ${meaning}`).join('\n\n');
+}

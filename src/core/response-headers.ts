@@ -1,0 +1,61 @@
+interface ResponseHeader {
+  description: string;
+  type: 'string' | 'integer';
+  example: string | number;
+}
+
+/** What answers say beside their bodies, for the OpenAPI document and for scripts of other origins. */
+export const RESPONSE_HEADERS = {
+  Allow: {
+    description: 'The methods that the path takes',
+    type: 'string',
+    example: 'HEAD, GET',
+  },
+  ETag: {
+    description: 'Names what the answer says, for If-None-Match and If-Match',
+    type: 'string',
+    example: 'W/"qPZ2sWXL0nKqYV3u"',
+  },
+  'X-Request-Id': {
+    description:
+      "Names the request in the service's log; the caller's own where it sent 1 to 128 plain characters",
+    type: 'string',
+    example: '0198e4a2-7c1b-4d6e-9f3a-2b5c8d4e6f10',
+  },
+  RateLimit: {
+    description: 'What is left of the budget that the call spent (r), and for how many seconds (t)',
+    type: 'string',
+    example: '"reads";r=299;t=60',
+  },
+  'RateLimit-Policy': {
+    description: 'The budget that the call spent: how many calls (q) in how many seconds (w)',
+    type: 'string',
+    example: '"reads";q=300;w=60',
+  },
+  'X-RateLimit-Limit': { description: 'As q of RateLimit-Policy', type: 'integer', example: 300 },
+  'X-RateLimit-Remaining': { description: 'As r of RateLimit', type: 'integer', example: 299 },
+  'X-RateLimit-Reset': {
+    description: 'When the budget is whole again, in Unix seconds',
+    type: 'integer',
+    example: 1_772_357_400,
+  },
+  'Retry-After': {
+    description: 'How many seconds to wait before the same call is made again',
+    type: 'integer',
+    example: 30,
+  },
+  'Idempotent-Replayed': {
+    description:
+      'true where this is the answer to an earlier request with the same Idempotency-Key; else left out',
+    type: 'string',
+    example: 'true',
+  },
+  'WWW-Authenticate': {
+    description: 'How to authenticate, and what is wrong with the token',
+    type: 'string',
+    example: 'Bearer error="invalid_token"',
+  },
+} as const satisfies Readonly<Record<string, ResponseHeader>>;
+
+/** The name of a header of answers. */
+export type ResponseHeaderName = keyof typeof RESPONSE_HEADERS;

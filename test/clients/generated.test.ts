@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import pino from 'pino';
+
+import { openApiDocument } from '../../plugins/docs/document';
+import { App } from '../../src/app/app';
+import { PROJECT_FOLDER } from '../../src/core/project';
+import { loadPlugins } from '../../src/plugins/loader';
+
+const modules = path.join(PROJECT_FOLDER, 'node_modules');
+
+/** What has to be fetched first is tested by `make test-clients`. */
+const testPython = process.env['TEST_CLIENTS'] === undefined ? test.skip : test;
+
+let folder: string;
+let documentFile: string;
+beforeAll(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'clients-'));
+  documentFile = path.join(folder, 'openapi.json');
+  const app = new App({ plugins: loadPlugins(), env: {}, log: pino({ level: 'silent' }) });
+  writeFileSync(documentFile, JSON.stringify(openApiDocument(app.description)));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function run(file: string, ...args: string[]): void {
+  // Generators look for their formatters on the PATH.
+  const PATH = [path.dirname(file), process.env['PATH']].join(path.delimiter);
+  execFileSync(file, args, { cwd: folder, stdio: 'pipe', env: { ...process.env, PATH } });
+}
+
+/** Compiles what was generated. @throws Error with what the compiler has against it */
+function compile(...files: string[]): void {
+  run(
+    process.execPath,
+    path.join(modules, 'typescript-7/bin/tsc'),
+    ...['--strict', '--noUncheckedIndexedAccess', '--noImplicitOverride', '--noImplicitReturns'],
+    ...['--noUnusedLocals', '--noUnusedParameters', '--noEmit', '--types', ''],
+    ...['--target', 'es2023', '--module', 'esnext', '--moduleResolution', 'bundler'],
+    ...['--lib', 'es2023,dom,dom.iterable', '--singleThreaded', ...files],
+  );
+}
+
+test("redocly's recommended rules find nothing", () => {
+  // An ES module of its own: Jest does not load what the rules are made of.
+  const script = `import { createConfig, lint } from '@redocly/openapi-core';
+    const config = await createConfig({ extends: ['recommended'] });
+    const found = await lint({ ref: process.argv[1], config });
+    console.log(JSON.stringify(found.map(({ ruleId, message }) => ruleId + ': ' + message)));`;
+  const found = execFileSync(
+    process.execPath,
+    ['--input-type=module', '--eval', script, documentFile],
+    { cwd: PROJECT_FOLDER, encoding: 'utf8' },
+  );
+  expect(JSON.parse(found)).toEqual([]);
+});
+
+test('openapi-typescript makes types that compile', () => {
+  run(
+    process.execPath,
+    path.join(modules, 'openapi-typescript/bin/cli.js'),
+    ...[documentFile, '--output', 'types.ts'],
+  );
+  writeFileSync(
+    path.join(folder, 'use.ts'),
+    `import type { components, operations } from './types';
+    type Plant = operations['getPlant']['responses'][200]['content']['application/json'];
+    export const nameOf = (plant: Plant): components['schemas']['Plant']['name'] => plant.name;`,
+  );
+  compile('types.ts', 'use.ts');
+});
+
+test('openapi-ts makes a client that compiles, under names that one would choose', () => {
+  run(
+    process.execPath,
+    path.join(modules, '@hey-api/openapi-ts/bin/run.js'),
+    ...['--input', documentFile, '--output', 'client', '--no-log-file', '--silent'],
+  );
+  writeFileSync(
+    path.join(folder, 'call.ts'),
+    `import { createPlant, type CreatePlantBody, listEvents, type Plant } from './client';
+    export async function add(body: CreatePlantBody): Promise<Plant> {
+      const { data } = await createPlant({ body, throwOnError: true });
+      const events = await listEvents({ path: { id: data.id }, query: { limit: 5 } });
+      return events.data?.hasMore === false ? data : { ...data, name: body.name };
+    }`,
+  );
+  compile('client/index.ts', 'call.ts');
+});
+
+testPython('openapi-python-client makes a client that mypy lets through', () => {
+  const bin = path.join(folder, 'python', 'bin');
+  run('python3', '-m', 'venv', 'python');
+  run(
+    path.join(bin, 'python'),
+    ...['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'],
+    ...['openapi-python-client==0.29.1', 'mypy==2.4.1', 'ruff==0.17.6'],
+  );
+  const output = ['--output-path', 'plant_care', '--meta', 'none'];
+  run(
+    path.join(bin, 'openapi-python-client'),
+    ...['generate', '--path', documentFile, '--fail-on-warning', ...output],
+  );
+  // The rest of it is the same for every document.
+  const packages = ['--package', 'plant_care.api', '--package', 'plant_care.models'];
+  run(path.join(bin, 'mypy'), '--strict', '--follow-imports', 'silent', ...packages);
+  const models = readFileSync(path.join(folder, 'plant_care/models/__init__.py'), 'utf8');
+  for (const name of ['CreatePlantBody', 'EventPage', 'GrowthUnit', 'Plant']) {
+    expect(models).toContain(`"${name}"`);
+  }
+});
