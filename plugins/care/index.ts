@@ -6,6 +6,7 @@ import { CareService } from './service';
 /** Care that is due. */
 export default definePlugin({
   name: 'care',
+  tag: { name: 'Due care', description: 'What care of which plants is due, and when.' },
   requires: ['events', 'plants'],
   setup: (host) => {
     const care = new CareService(host.use(plantsPlugin));
