@@ -182,7 +182,10 @@ export class App {
     const { database, metrics } = this;
     const { mongodbUri, restoring = false } = servers;
     this.#mongodbUri = mongodbUri;
-    await database.connect(mongodbUri, { restoring });
+    const refused = (error: unknown): never => {
+      throw explainRights(error, database.connection.name);
+    };
+    await database.connect(mongodbUri, { restoring }).catch(refused);
     // A connection that breaks and is made anew at once is no outage; a second failure may be one.
     let failures = 0;
     const client = database.connection.getClient();
@@ -191,10 +194,7 @@ export class App {
       failures += 1;
       if (failures > 1) this.#availability.suspect();
     });
-    const migrations = await prepare(this.schema).catch((error: unknown) => {
-      throw explainRights(error, this.database.connection.name);
-    });
-    await this.recordMigrations(migrations);
+    await this.recordMigrations(await prepare(this.schema).catch(refused));
     this.#accountHash = await AccountHash.open(database);
     if (servers.redisUrl !== undefined) {
       this.#redis = new RedisConnection(servers.redisUrl, this.#options.log, metrics);

@@ -61,7 +61,7 @@ export function surfaceOf(plugins: readonly SetUpPlugin[]): Surface {
         ...reachedModels(reachOf(each, plugins, operation.method !== 'GET')),
         ...('public' in operation.access ? [] : identity.flatMap(modelsOf)),
         ...(operation.idempotent ? idempotencyModels : []),
-        ...(operation.audit === undefined ? [] : auditModels),
+        ...(operation.method === 'GET' ? [] : auditModels),
       ]),
     })),
     ...(each.contribution.transports ?? []).flatMap(({ path, methods }) =>

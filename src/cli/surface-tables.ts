@@ -80,10 +80,13 @@ function essential(key: string, value: unknown): unknown {
   return isRecord(value) ? sortMembers(value) : value;
 }
 
+/** Shorter names, so that a row is a line. */
+const SHORT: Readonly<Record<string, string>> = { partialFilterExpression: 'where' };
+
 /** `hash, createdAt -1`, `unique`: what is merely so by its name alone, the rest with its value. */
 function members(record: Readonly<Record<string, unknown>>): string {
   const cells = Object.entries(record).map(([name, value]) =>
-    value === 1 || value === true ? name : `${name} ${JSON.stringify(value)}`,
+    value === 1 || value === true ? name : `${SHORT[name] ?? name} ${JSON.stringify(value)}`,
   );
   return cells.join(', ') || NONE;
 }

@@ -31,7 +31,9 @@ export function loadPlugins(
 ): Plugin[] {
   const plugins: Plugin[] = [];
   const faults: string[] = [];
-  for (const each of [folder, ...others].flatMap(foldersIn)) {
+  const folders = [folder, ...others].flatMap(foldersIn);
+  const names = new Set(folders.map((each) => path.basename(each)));
+  for (const each of folders) {
     const name = path.basename(each);
     try {
       const manifest = manifestOf(each);
@@ -42,7 +44,14 @@ export function loadPlugins(
       faults.push(`plugins/${name}: ${whyNotLoaded(error)}`);
     }
   }
-  if (faults.length > 0) throw new LoaderError(faults);
+  if (faults.length > 0) {
+    // Some need what is missing without importing anything of it.
+    for (const { name, requires } of plugins) {
+      const missing = requires.filter((each) => !names.has(each));
+      faults.push(...missing.map((each) => `plugins/${name}: ${needs(each)}`));
+    }
+    throw new LoaderError(faults);
+  }
   faults.push(...manifestFaults(plugins));
   if (faults.length > 0) throw new LoaderError(faults);
   return inOrder(plugins);
@@ -66,9 +75,11 @@ function manifestOf(folder: string): unknown {
 /** A plugin's folder may be taken away while others still need it. */
 function whyNotLoaded(error: unknown): string {
   const missing = /Cannot find module '\.\.\/([a-z0-9-]+)(?:\/[^']*)?'/.exec(reasonOf(error))?.[1];
-  return missing === undefined
-    ? `cannot be loaded: ${reasonOf(error)}`
-    : `needs the plugin ${missing}, which is not there`;
+  return missing === undefined ? `cannot be loaded: ${reasonOf(error)}` : needs(missing);
+}
+
+function needs(missing: string): string {
+  return `needs the plugin ${missing}, which is not there`;
 }
 
 /** Each plugin after all that it requires; by name where nothing else decides. */

@@ -58,7 +58,10 @@ async function checkMongodb(given: string): Promise<string> {
     const late = sleep(LIMIT_MS + 500, undefined, { ref: false });
     const hello = await Promise.race([answer, late]);
     if (hello === undefined) throw new Error('timed out');
-    if (hello['setName'] !== undefined || hello['msg'] === 'isdbgrid') return uri;
+    if (hello['setName'] !== undefined || hello['msg'] === 'isdbgrid') {
+      if (hello['isWritablePrimary'] === true) return uri;
+      throw new Error('it is no primary now');
+    }
     if (hello['isreplicaset'] === true) throw new Error('its replica set is not initiated yet');
   } catch (error) {
     throw whyNot(error, given);

@@ -208,6 +208,7 @@ test('an archive is restored into an empty database only, and no file is ever re
 
 test('every value comes back with its type', async () => {
   const [from, to] = [freshDatabase(), freshDatabase()];
+  await new CommandLine(from).json('user', 'list');
   const client = await new mongo.MongoClient(from).connect();
   const values = {
     _id: new mongo.ObjectId(),

@@ -31,7 +31,7 @@ test('audit routes --json says why something is open, and names the collections 
     collections: [],
   });
   expect(found('GET', '/api/plants')).toMatchObject({
-    collections: ['accounts', 'photos', 'plants', 'tokens'],
+    collections: ['accounts', 'deletions', 'photos', 'plants', 'tokens'],
   });
   expect(found('POST', '/api/photos')).toMatchObject({
     operation: { quota: 'photos', request: { body: { required: expect.any(Array) as string[] } } },

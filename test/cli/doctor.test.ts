@@ -79,7 +79,7 @@ test('doctor finds that MongoDB is away', async () => {
 });
 
 test('doctor finds a Redis that is away', async () => {
-  const env = { REDIS_URL: 'redis://127.0.0.1:1' };
+  const env = { REDIS_URL: 'redis://127.0.0.1:1', LOG_LEVEL: 'error' };
   expectFault(await doctor(env, '--quick'), 'Redis', /does not answer/);
 });
 

@@ -189,7 +189,7 @@ describe('a log', () => {
   }
 
   test('that is not read delays neither answers nor the end of the program', async () => {
-    const server = await startServer({ LOG_LEVEL: 'info' });
+    const server = await startServer({ LOG_LEVEL: 'debug' });
     server.process.stderr?.pause();
     await logMuch(server);
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
@@ -200,7 +200,7 @@ describe('a log', () => {
   }, 180_000);
 
   test('whose reader is gone does neither', async () => {
-    const server = await startServer({ LOG_LEVEL: 'info' });
+    const server = await startServer({ LOG_LEVEL: 'debug' });
     server.process.stderr?.destroy();
     for (let count = 0; count < 20; count += 1) {
       expect((await fetch(`${server.url}/healthz`)).status).toBe(200);

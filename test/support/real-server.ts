@@ -24,6 +24,7 @@ const ROOMY = {
   RATE_LIMIT_PLANTS_CREATE_MAX: '1000000',
   RATE_LIMIT_WRITES_MAX: '1000000',
   RATE_LIMIT_READS_MAX: '1000000',
+  RATE_LIMIT_AUTH_FAILURES_MAX: '1000000',
 };
 
 /** The built program in a process of its own, on a data directory. */

@@ -6,7 +6,7 @@ import express, { type ErrorRequestHandler } from 'express';
 import mongoose, { Schema } from 'mongoose';
 import { v7 } from 'uuid';
 
-import { type EventBody, Garden, type PlantBody, Refusal } from './garden';
+import { type EventBody, Garden, INTERNAL, type PlantBody, Refusal } from './garden';
 
 const uri = process.argv[2] ?? '';
 const UUID = Schema.Types.UUID;
@@ -72,7 +72,7 @@ interface ShownEvent extends Shown {
 }
 
 function withId({ _id, ...document }: Shown): object {
-  return { id: _id, ...document, revision: undefined };
+  return { id: _id, ...document, ...INTERNAL };
 }
 
 function asPlant(plant: ShownPlant): object {

@@ -296,9 +296,16 @@ export class Garden {
   }
 }
 
+/** What the program stores for itself. What is undefined is no part of JSON. */
+export const INTERNAL = {
+  revision: undefined,
+  lastFertilized: undefined,
+  wateringSnoozedUntil: undefined,
+  fertilizerSnoozedUntil: undefined,
+};
+
 function withId({ _id, ...document }: Owned): object {
-  // What is undefined is no part of JSON.
-  return { id: _id, ...document, revision: undefined };
+  return { id: _id, ...document, ...INTERNAL };
 }
 
 function asEvent(event: Event, found: ReadonlyMap<string, object>): object {
