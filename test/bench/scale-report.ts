@@ -36,7 +36,8 @@ export interface ScaleReport {
 /** Writes what was found to a folder. */
 export function writeScaleReport(folder: string, report: ScaleReport): void {
   mkdirSync(folder, { recursive: true });
-  writeFileSync(path.join(folder, 'performance-scale.md'), markdown(report));
+  const file = path.format({ dir: folder, name: 'performance-scale', ext: 'md' });
+  writeFileSync(file, markdown(report));
 }
 
 function markdown(report: ScaleReport): string {

@@ -20,7 +20,10 @@ test('make bench-scale writes how times grow', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'plant-care-scale-docs-'));
   const env = { ...process.env, ...SHORT, BENCH_DOCS: folder };
   await promisify(execFile)('make', ['bench-scale'], { cwd: ROOT, env });
-  const written = await readFile(path.join(folder, 'performance-scale.md'), 'utf8');
+  const written = await readFile(
+    path.format({ dir: folder, name: 'performance-scale', ext: 'md' }),
+    'utf8',
+  );
   expect(written).toContain('100 events | 200 events | ratio |');
   expect(written).toMatch(/\| create event \| [\d.]+ \| [\d.]+ \| [\d.]+ \|/);
   expect(written).not.toContain('NaN');
