@@ -97,7 +97,8 @@ test('many connections that are opened while a server closes are answered or ref
     await connection.closed;
     return connection.fault ?? connection.received.slice(0, 12);
   };
-  const asked = Array.from({ length: 200 }, ask);
+  // As many as are answered within the second for last requests, on a busy machine too.
+  const asked = Array.from({ length: 30 }, ask);
   await sleep(5);
   app.beginClosing();
   await closeHttpServer(server, 60_000);
