@@ -24,12 +24,12 @@ let dataDirs: string[];
 let mongodbUri: string;
 
 beforeEach(async () => {
+  servers = [];
+  dataDirs = [];
   set = await ReplicaSet.start();
   redis = await OwnRedis.prepare();
   await redis.start();
   mongodbUri = set.uri('plantcare');
-  servers = [];
-  dataDirs = [];
   for (let index = 0; index < SERVERS; index += 1) {
     const dataDir = await dataDirectory();
     dataDirs.push(dataDir);

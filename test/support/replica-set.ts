@@ -68,9 +68,13 @@ export class ReplicaSet {
   }
 
   async #initiate(): Promise<void> {
-    const [first] = this.#members;
-    const alone = `mongodb://127.0.0.1:${first?.port ?? 0}/admin?directConnection=true`;
-    const client = await new mongo.MongoClient(alone).connect();
+    const clients = await Promise.all(
+      this.#members.map(({ port }) =>
+        new mongo.MongoClient(`mongodb://127.0.0.1:${port}/admin?directConnection=true`).connect(),
+      ),
+    );
+    const [client] = clients;
+    if (!client) throw new Error('A replica set has members.');
     const members = this.#members.map(({ port }, _id) => ({ _id, host: `127.0.0.1:${port}` }));
     const settings = { electionTimeoutMillis: ELECTION_MS };
     await client.db().command({ replSetInitiate: { _id: NAME, members, settings } });
@@ -78,7 +82,7 @@ export class ReplicaSet {
       const hello: Record<string, unknown> = await client.db().command({ hello: 1 });
       return hello['isWritablePrimary'] === true;
     });
-    await client.close();
+    await Promise.all(clients.map((each) => each.close()));
   }
 }
 
