@@ -9,8 +9,9 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
 import { type Program, startProgram } from '../../src/app/program';
+import { median, quantile } from '../support/statistics';
 import { LIMITS, listOf, makeGardener } from './gardens';
-import { type Load, median, percentile, type Sample, type Target } from './load';
+import type { Load, Sample, Target } from './load';
 import { ServingProgram } from './programs';
 import { type Figures, type Row, writeReport } from './report';
 import { type Gardener, type Subject, subjectsOf } from './subjects';
@@ -70,15 +71,15 @@ async function inTurns(contenders: readonly Contender[]): Promise<Load[][]> {
 
 function figuresOf(loads: readonly Load[], base: readonly Load[]): Figures {
   const ratios = loads.map(({ rate }, round) => rate / (base[round]?.rate ?? NaN));
-  const times = loads.flatMap((load) => load.times).sort((a, b) => a - b);
+  const times = loads.flatMap((load) => load.times);
   return {
     ratio: median(ratios),
     lowest: Math.min(...ratios),
     highest: Math.max(...ratios),
     perSecond: median(loads.map(({ rate }) => rate)),
     cpuMicroseconds: median(loads.map(({ cpu }) => cpu)),
-    p50: percentile(times, 0.5),
-    p99: percentile(times, 0.99),
+    p50: quantile(times, 0.5),
+    p99: quantile(times, 0.99),
   };
 }
 

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 
 import { Pool } from 'undici';
 
+import { sampleOf } from '../support/process-samples';
+
 /** A request that is sent again and again. */
 export interface Sample {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -14,7 +16,7 @@ export interface Sample {
 export interface Load {
   /** Requests answered in a second. */
   rate: number;
-  /** Times until the whole answer was there, in ms, ascending. */
+  /** Times until the whole answer was there, in ms. */
   times: number[];
   /** Processor time of the server for a request, in µs. */
   cpu: number;
@@ -73,13 +75,12 @@ export class Target {
     await Promise.all(Array.from({ length: connections }, (_, index) => connection(index)));
     const took = performance.now() - started;
     const cpu = ((cpuOf(this.#pid) - cpuBefore) * 1000) / times.length;
-    return { rate: (times.length / took) * 1000, times: times.sort((a, b) => a - b), cpu };
+    return { rate: (times.length / took) * 1000, times, cpu };
   }
 
   /** Resident memory of the process in MB. */
   get memory(): number {
-    const status = readFileSync(`/proc/${this.#pid}/status`, 'utf8');
-    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+    return sampleOf(this.#pid).megabytes;
   }
 
   async close(): Promise<void> {
@@ -99,17 +100,4 @@ function cpuOf(pid: number): number {
   const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(/\) (?=[^)]*$)/);
   const parts = fields.split(' ');
   return (Number(parts[11]) + Number(parts[12])) * MS_PER_TICK;
-}
-
-/** The value below which a part of ascending values lies. */
-export function percentile(values: readonly number[], part: number): number {
-  return values[Math.min(values.length - 1, Math.floor(values.length * part))] ?? NaN;
-}
-
-/** The middle of values in any order. */
-export function median(values: readonly number[]): number {
-  return percentile(
-    values.toSorted((a, b) => a - b),
-    0.5,
-  );
 }

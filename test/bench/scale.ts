@@ -9,9 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import eventsPlugin from '../../plugins/events';
 import { type Program, startProgram } from '../../src/app/program';
+import { median } from '../support/statistics';
 import { fillWithAccounts } from './fill-accounts';
 import { LIMITS, makeGardener } from './gardens';
-import { median, percentile, type Target } from './load';
+import type { Target } from './load';
 import { ServingProgram } from './programs';
 import { ACTIONS, deletionOf, INSIGHTS, LIST, newEvent, timesOf } from './scale-actions';
 import { type Growth, type ScaleReport, writeScaleReport } from './scale-report';
@@ -93,10 +94,7 @@ async function deletion(
     answeredMs: answered - started,
     finishedMs: performance.now() - answered,
     p50Before: median(before),
-    p50Meanwhile: percentile(
-      meanwhile.sort((a, b) => a - b),
-      0.5,
-    ),
+    p50Meanwhile: median(meanwhile),
   };
 }
 

@@ -11,6 +11,7 @@ import path from 'node:path';
 import accountsPlugin from '../../plugins/accounts';
 import { createHttpServer } from '../../src/http/server';
 import { type Program, startProgram } from '../../src/app/program';
+import { median } from '../support/statistics';
 
 const BUDGET_MS = 1.5;
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 1000);
@@ -129,10 +130,6 @@ async function measure(caller: Caller, subject: Subject): Promise<boolean> {
   const cells = [rest, tool, stateless, ...more].map((cell = NaN) => cell.toFixed(3).padStart(10));
   process.stdout.write(`${subject.name.padEnd(14)}${cells.join('')}\n`);
   return more.every((time) => time <= BUDGET_MS);
-}
-
-function median(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? NaN;
 }
 
 async function subjects(caller: Caller): Promise<Subject[]> {

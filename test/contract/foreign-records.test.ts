@@ -14,6 +14,7 @@ import { eventPage } from '../support/paging';
 import { send } from '../support/raw';
 import { startService, type TestService, type TestUser } from '../support/service';
 import { NOBODYS_ID } from '../support/shapes';
+import { median } from '../support/statistics';
 
 let service: TestService;
 let ada: Caller;
@@ -170,10 +171,6 @@ test.each(calls)(
     expect(factor).toBeLessThan(FARTHEST);
   },
 );
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-}
 
 test.each(withIds)('%s takes no record of another kind for its own', async (_name, operation) => {
   const own = Object.keys(operation.params ?? {}).map((name) => kindOf(operation, name));

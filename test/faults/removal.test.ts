@@ -14,6 +14,7 @@ import {
   runningServers,
 } from '../support/real-server';
 import { startService } from '../support/service';
+import { median } from '../support/statistics';
 
 const FEW = 10;
 
@@ -42,9 +43,6 @@ async function expectGone(client: Client, plantId: string): Promise<void> {
   const list = await client.send('GET', `/api/plants/${plantId}/events`);
   expect(list.status).toBe(404);
 }
-
-const median = (values: readonly number[]) =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 test('removing a plant with very many events takes about as long as one with ten', async () => {
   // Only the answer is measured: what is finished afterwards does not run here.

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { quantile } from '../support/process-samples';
+import { quantile } from '../support/statistics';
 import type { RealServer } from '../support/real-server';
 import { atMost, type Finding, none } from '../support/report';
 import type { CrowdOrder, CrowdReport } from './crowd-clients';

@@ -7,7 +7,8 @@ import { idText, newId } from '../../src/core/ids';
 import { DAY_MS } from '../../src/core/time';
 import { logMany } from '../support/bulk';
 import { storeLargest } from '../support/largest';
-import { quantile, sampleOf, type ProcessSample } from '../support/process-samples';
+import { sampleOf, type ProcessSample } from '../support/process-samples';
+import { median, quantile } from '../support/statistics';
 import {
   asOperator,
   dataDirectory,
@@ -83,7 +84,7 @@ async function withstand(server: RealServer, dataDir: string, ca?: string): Prom
   await once(attacker, 'exit');
   reader.close();
   const [before, during] = [quantile(calm, 0.99), quantile(times, 0.99)];
-  const medians = [calm, times].map((all) => quantile(all, 0.5).toFixed(1));
+  const medians = [calm, times].map((all) => median(all).toFixed(1));
   const how = ca === undefined ? 'HTTP' : 'HTTPS';
   console.log(`${how}: medians of another account ${medians.join(' and ')} ms, calm and attacked`);
   const largest = (part: readonly ProcessSample[], key: keyof ProcessSample) =>

@@ -8,7 +8,8 @@ import { acquireServers } from '../../src/servers';
 import { eventsOf, type Scene, Writer } from '../faults/writers';
 import { Client, record, records } from '../support/client';
 import { ownProcess } from '../support/processes';
-import { type ProcessSample, quantile, sampleOf } from '../support/process-samples';
+import { type ProcessSample, sampleOf } from '../support/process-samples';
+import { median } from '../support/statistics';
 import {
   asOperator,
   databaseOf,
@@ -163,11 +164,11 @@ async function checkBooks(writer: Writer, token: string, url: string): Promise<s
 function growthOf(samples: readonly Sample[]): Finding[] {
   const quarter = Math.floor(samples.length / 4);
   return (Object.keys(MAY_GROW) as (keyof Sample)[]).map((key) => {
-    const median = (part: readonly Sample[]) =>
-      quantile(part.map((sample) => sample[key]).filter(Number.isFinite), 0.5);
+    const middle = (part: readonly Sample[]) =>
+      median(part.map((sample) => sample[key]).filter(Number.isFinite));
     const [early, late] = [
-      median(samples.slice(quarter, 2 * quarter)),
-      median(samples.slice(-quarter)),
+      middle(samples.slice(quarter, 2 * quarter)),
+      middle(samples.slice(-quarter)),
     ];
     return atMost(`growth of ${key} from ${early.toFixed(0)}`, late - early, MAY_GROW[key]);
   });

@@ -16,9 +16,3 @@ export function sampleOf(pid: number | undefined): ProcessSample {
     descriptors: readdirSync(`${folder}/fd`).length,
   };
 }
-
-/** The value below which a share of the values is: 0.5 for the median. */
-export function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-}
