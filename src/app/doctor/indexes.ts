@@ -1,17 +1,18 @@
+import { indexDifference, nameOf } from '../../data/schema/indexes';
 import { fault, type Finding, good, type OnlineCheck } from './check';
 
 const CHECK = 'indexes';
 
 /** Whether all indexes are there that this version declares. */
 export const indexes: OnlineCheck = async ({ app }) => {
-  const models = Object.values(app.database.connection.models);
+  const { models } = app.database;
   const missing = await Promise.all(
-    models.map(async (model): Promise<Finding[]> => {
-      const { toCreate } = await model.diffIndexes();
-      return toCreate.map((keys: unknown) =>
+    models.map(async (each): Promise<Finding[]> => {
+      const { model, missing } = await indexDifference(each);
+      return missing.map((index) =>
         fault(
           CHECK,
-          `${model.collection.name} has no index on ${JSON.stringify(keys)}: restart the server, which makes it.`,
+          `${model.collection.name} has no index on ${nameOf(index)}: restart the server, which makes it.`,
         ),
       );
     }),
