@@ -3,7 +3,6 @@ import { Schema } from 'mongoose';
 import { newId, type StoredId } from '../core/ids';
 import { DAY_MS } from '../core/time';
 import { accountModel } from './models';
-import type { Transaction } from './transaction';
 
 /** For how many days it is known what was deleted. */
 export const DELETIONS_KEPT_DAYS = 90;
@@ -24,9 +23,16 @@ export interface DeletionDocument {
   deletedAt: Date;
 }
 
+/** Of what, by which write. */
+type Deletion = Omit<DeletionDocument, '_id' | 'deletedAt'>;
+
+export function newDeletion({ userId, kind, id, revision }: Deletion): DeletionDocument {
+  return { _id: newId(), userId, kind, id, revision, deletedAt: new Date() };
+}
+
 /** The record that stands for all of an account. */
-export function everythingDeleted({ userId, revision, now }: Transaction): DeletionDocument {
-  return { _id: newId(), userId, kind: EVERYTHING, id: newId(), revision, deletedAt: now };
+export function everythingDeleted(write: Pick<Deletion, 'userId' | 'revision'>): DeletionDocument {
+  return newDeletion({ ...write, kind: EVERYTHING, id: newId() });
 }
 
 export const deletionModel = accountModel<DeletionDocument>(

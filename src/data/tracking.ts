@@ -1,5 +1,5 @@
-import { newId, type StoredId } from '../core/ids';
-import { type DeletionDocument, EVERYTHING } from './deletions';
+import type { StoredId } from '../core/ids';
+import { type DeletionDocument, everythingDeleted, newDeletion } from './deletions';
 import type { AccountScope, SharedScope } from './models';
 
 /** Where deletions are recorded. */
@@ -29,23 +29,17 @@ export class Tracking {
   }
 
   /** Records deletions of records, which of a tracked model all have a UUID. */
-  deleted(scope: SharedScope, ids: readonly StoredId[]): Promise<void> {
-    return this.#record(scope, this.#kind, ids);
+  async deleted(scope: SharedScope, ids: readonly StoredId[]): Promise<void> {
+    if (ids.length === 0) return;
+    const write = writeOf(scope);
+    const deletions = ids.map((id) => newDeletion({ ...write, kind: this.#kind, id }));
+    await this.#deletions.insertBulk({ ...scope, ...write }, deletions);
   }
 
   /** Records that a copy must be begun anew. */
   restarted(scope: SharedScope): Promise<void> {
-    return this.#record(scope, EVERYTHING, [newId()]);
-  }
-
-  async #record(scope: SharedScope, kind: string, ids: readonly StoredId[]): Promise<void> {
-    if (ids.length === 0) return;
-    const { userId, revision } = writeOf(scope);
-    const deletedAt = new Date();
-    await this.#deletions.insertBulk(
-      { ...scope, userId },
-      ids.map((id) => ({ _id: newId(), userId, kind, id, revision, deletedAt })),
-    );
+    const write = writeOf(scope);
+    return this.#deletions.insertBulk({ ...scope, ...write }, [everythingDeleted(write)]);
   }
 }
 
