@@ -1,5 +1,5 @@
 import type { Account } from '../../src/core/identity';
-import { type FieldFault, validationError } from '../../src/core/errors';
+import { fieldError } from '../../src/core/errors';
 import { calendarOf, dayAt, dayNumber, endOfQuarterHour } from '../../src/core/time';
 import type { AccountScope } from '../../src/data/models';
 import type { Transaction } from '../../src/data/transaction';
@@ -60,15 +60,15 @@ export class CareService {
   async snooze(tx: Transaction, { plantId, type, until }: Snooze): Promise<CareItem> {
     const dayOf = calendarOf(tx.account.timezone);
     const today = dayOf(tx.now);
-    if (until < today) throw fault('until', `until must not be before today, ${today}.`);
+    if (until < today) throw fieldError('until', `until must not be before today, ${today}.`);
     if (dayNumber(until) > dayNumber(today) + MAX_SNOOZE_DAYS) {
-      throw fault('until', `until must be at most ${MAX_SNOOZE_DAYS} days ahead.`);
+      throw fieldError('until', `until must be at most ${MAX_SNOOZE_DAYS} days ahead.`);
     }
     const schedule = await this.#plants.care.snooze(tx, plantId, type, until);
     if (!schedule) throw unknownPlant.error('plantId names a plant that is not yours.');
     const item = itemOf(schedule, type, today, dayOf);
     if (item) return item;
-    throw fault(
+    throw fieldError(
       'type',
       `type must be care of which the plant has a frequency: it has no ${RECURRING_CARE[type].everyDays}.`,
     );
@@ -101,9 +101,4 @@ function itemOf(
     dueOn,
     daysOverdue: dayNumber(today) - dayNumber(dueOn),
   };
-}
-
-function fault(field: string, message: string) {
-  const details: FieldFault[] = [{ field, message }];
-  return validationError.error(message, { details });
 }

@@ -1,5 +1,5 @@
-import { asUuid, idText, toStoredId } from '../../src/core/ids';
-import { validationError } from '../../src/core/errors';
+import { anyOf, idText, toStoredId } from '../../src/core/ids';
+import { fieldError } from '../../src/core/errors';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Photos } from '../photos';
@@ -52,8 +52,10 @@ export class BulkEvents {
   async delete(tx: Transaction, eventIds: readonly string[]): Promise<void> {
     const ids = eventIds.map(toStoredId);
     const found = await this.#events.find(tx, { _id: { $in: ids }, deletedAt: null });
-    const plantIds = [...new Set(found.map(({ plantId }) => idText(plantId)))];
-    const there = new Set(await this.#plants.idsInOrder(tx, { ids: plantIds }));
+    const there = await this.#plants.existing(
+      tx,
+      found.map(({ plantId }) => plantId),
+    );
     const live = found.filter(({ plantId }) => there.has(idText(plantId)));
     const liveIds = new Set(live.map(({ _id }) => idText(_id)));
     const missing = eventIds.find((id) => !liveIds.has(id.toLowerCase()));
@@ -62,7 +64,7 @@ export class BulkEvents {
     }
     await this.#events.updateMany(
       tx,
-      { _id: { $in: live.map(({ _id }) => asUuid(_id)) } },
+      { _id: anyOf(live.map(({ _id }) => _id)) },
       { $set: { deletedAt: tx.now } },
     );
     await this.#changes.changed(
@@ -80,14 +82,11 @@ export class BulkEvents {
       throw unknownPlant.error(`plantIds names a plant that is not yours: ${missing}.`);
     }
     const there = await this.#plants.idsInOrder(tx, { location });
-    if (there.length === 0) throw locationFault('location has no plants.');
+    if (there.length === 0) throw fieldError('location', 'location has no plants.');
     if (there.length > MAX_AT_ONCE) {
-      throw locationFault(`location has more than ${MAX_AT_ONCE} plants; name them by plantIds.`);
+      const message = `location has more than ${MAX_AT_ONCE} plants; name them by plantIds.`;
+      throw fieldError('location', message);
     }
     return there;
   }
-}
-
-function locationFault(message: string) {
-  return validationError.error(message, { details: [{ field: 'location', message }] });
 }

@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongoose';
 
-import { asUuid, idText, type StoredId, toStoredId } from '../../src/core/ids';
+import { anyOf, asUuid, idText, type StoredId, toStoredId } from '../../src/core/ids';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Photos } from '../photos';
@@ -71,7 +71,7 @@ export class EventService {
       ...(photos && { photos: photos.map((photo) => ({ photoId: toStoredId(photo.id) })) }),
       updatedAt: tx.now,
     };
-    await this.#set(tx, [before], changes);
+    await this.#set(tx, before, changes);
     const after = { ...before, ...changes };
     await this.#changes.changed(tx, [{ before, after }]);
     return this.#present(tx, after);
@@ -80,7 +80,7 @@ export class EventService {
   /** Deletes softly (docs/specification.md, 3). @throws ApiError event_not_found */
   async delete(tx: Transaction, id: string): Promise<void> {
     const before = await this.#requireLive(tx, id);
-    await this.#set(tx, [before], { deletedAt: tx.now });
+    await this.#set(tx, before, { deletedAt: tx.now });
     await this.#changes.changed(tx, [{ before }]);
   }
 
@@ -96,7 +96,7 @@ export class EventService {
     }
     if (found.deletedAt === null) return this.#present(tx, found);
     const restored = { ...found, deletedAt: null };
-    await this.#set(tx, [restored], { deletedAt: null });
+    await this.#set(tx, restored, { deletedAt: null });
     await this.#changes.added(tx, [restored], { isNew: false });
     return this.#present(tx, restored);
   }
@@ -131,7 +131,7 @@ export class EventService {
       this.#events,
       { userId, session },
       {
-        ...(plantIds ? { plantId: { $in: plantIds.map(asUuid) } } : {}),
+        ...(plantIds ? { plantId: anyOf(plantIds) } : {}),
         ...(type ? { type } : {}),
       },
     );
@@ -148,7 +148,7 @@ export class EventService {
     const events = await this.#events.find(tx, live, { limit });
     if (events.length === 0) return 0;
     const marked = { $set: { deletedAt: tx.now } };
-    await this.#events.updateUnseen(tx, withIds(events), marked);
+    await this.#events.updateUnseen(tx, { _id: anyOf(events.map(({ _id }) => _id)) }, marked);
     await tx.emit(careChanged, { plantId, changes: events.map((before) => ({ before })) });
     return events.length;
   }
@@ -164,10 +164,10 @@ export class EventService {
 
   async #set(
     tx: Transaction,
-    events: readonly EventDocument[],
+    { _id }: EventDocument,
     changes: Partial<EventDocument>,
   ): Promise<void> {
-    await this.#events.updateMany(tx, withIds(events), { $set: changes });
+    await this.#events.updateOne(tx, { _id: asUuid(_id) }, { $set: changes });
   }
 
   /** An event lives as long as it is not deleted and its plant is there. */
@@ -181,8 +181,4 @@ export class EventService {
     for await (const [view] of presentEvents(this.#photos, tx, [document])) if (view) return view;
     throw new Error('One event was presented as none.');
   }
-}
-
-function withIds(events: readonly EventDocument[]) {
-  return { _id: { $in: events.map(({ _id }) => asUuid(_id)) } };
 }

@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongoose';
 
-import { asUuid, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
+import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
 import { ChangedRecords } from '../../src/data/changes';
 import { containing } from '../../src/core/text';
 import type { AccountScope } from '../../src/data/models';
@@ -186,7 +186,7 @@ export class PlantService {
 
   /** Which of some plants there are. */
   async existing(scope: AccountScope, ids: readonly StoredId[]): Promise<Set<string>> {
-    const filter = { _id: { $in: ids.map(asUuid) } };
+    const filter = { _id: anyOf(ids) };
     const found = await this.#records.find(scope, filter, { projection: { _id: 1 } });
     return new Set(found.map(({ _id }) => idText(_id)));
   }

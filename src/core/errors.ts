@@ -89,6 +89,12 @@ export const validationError = new ErrorCode(
   400,
   'A field of the request is missing or not valid.',
 );
+
+/** The error for one field that is not valid, where only the operation itself can know. */
+export function fieldError(field: string, message: string): ApiError {
+  return validationError.error(message, { details: [{ field, message }] });
+}
+
 export const invalidJson = new ErrorCode(
   'invalid_json',
   400,

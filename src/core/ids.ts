@@ -32,6 +32,11 @@ export function asUuid(id: StoredId): mongo.UUID {
   return Buffer.isBuffer(id) ? new mongo.UUID(id) : id;
 }
 
+/** Any of some ids, in a filter. */
+export function anyOf(ids: readonly StoredId[]): { $in: mongo.UUID[] } {
+  return { $in: ids.map(asUuid) };
+}
+
 /** The text form of an id, in lower case. */
 export function idText(id: StoredId): string {
   const hex = Buffer.isBuffer(id) ? id.toString('hex') : id.toHexString(false);

@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 
-import { asUuid, type StoredId } from '../core/ids';
+import { anyOf, asUuid, type StoredId } from '../core/ids';
 import type { AccountScope, ModelDefinition } from './models';
 import type { Records } from './records';
 
@@ -135,7 +135,7 @@ export class ChangedRecords<T extends object, View> {
   }
 
   #showing(references: string, ids: readonly StoredId[]): object {
-    return { [references]: { $in: ids.map(asUuid) } };
+    return { [references]: anyOf(ids) };
   }
 
   #filter(filter: object): mongo.Filter<T> {

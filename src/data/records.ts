@@ -1,6 +1,6 @@
 import type { ClientSession, Model, mongo } from 'mongoose';
 
-import { asUuid, type StoredId } from '../core/ids';
+import { anyOf, type StoredId } from '../core/ids';
 import { acrossAccounts } from './guard';
 import type { SharedScope } from './models';
 import { type PendingWrite, PendingWrites, sendWrites } from './pending-writes';
@@ -182,7 +182,7 @@ export class Records<T extends object, Scope extends SharedScope> {
     missing: () => Error,
   ): Promise<void> {
     // The filter's type cannot know the `_id` of a type yet to be given.
-    const filter = { _id: { $in: ids.map(asUuid) } } as Filter<T>;
+    const filter = { _id: anyOf(ids) } as Filter<T>;
     const updateMany = {
       filter: scoped(scope, filter),
       update: this.#updated(scope, update),
