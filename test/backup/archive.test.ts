@@ -7,7 +7,8 @@ import { mongo } from 'mongoose';
 
 import { CommandLine, type Ended } from '../cli/run';
 import { record } from '../support/client';
-import { freshDatabase, startService, type TestService } from '../support/service';
+import { freshDatabase } from '../support/databases';
+import { startService, type TestService } from '../support/service';
 
 let service: TestService;
 let cli: CommandLine;

@@ -6,6 +6,7 @@ import { mongo } from 'mongoose';
 
 import { CommandLine, resultOf, run, start } from '../cli/run';
 import { Client, record } from '../support/client';
+import { freshDatabase } from '../support/databases';
 import { until } from '../support/processes';
 import {
   dataDirectory,
@@ -14,7 +15,6 @@ import {
   runningServers,
   tokensOf,
 } from '../support/real-server';
-import { freshDatabase } from '../support/service';
 
 const HALF =
   /^The database \S+ holds a backup that is being restored, or was restored half way: [^\n]+\.\n$/;

@@ -6,8 +6,9 @@ import { mongo } from 'mongoose';
 
 import { CommandLine } from '../cli/run';
 import { record } from '../support/client';
+import { freshDatabase } from '../support/databases';
 import { until } from '../support/processes';
-import { freshDatabase, startService, type TestService, type TestUser } from '../support/service';
+import { startService, type TestService, type TestUser } from '../support/service';
 
 const BACKUPS = 2;
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { scopesOf } from '../../src/app/app';
 import { DAY_MS } from '../../src/core/time';
 import { loadPlugins } from '../../src/plugins/loader';
-import { freshDatabase, startService, type TestService, userOf } from '../support/service';
+import { startService, type TestService, userOf } from '../support/service';
 import { record } from '../support/client';
 import { CommandLine, resultOf, run, start } from './run';
 
@@ -14,15 +14,11 @@ let service: TestService;
 let cli: CommandLine;
 
 beforeAll(async () => {
-  const mongodbUri = freshDatabase();
-  service = await startService({ mongodbUri });
-  cli = new CommandLine(mongodbUri);
+  service = await startService();
+  cli = new CommandLine(service.mongodbUri);
 });
 
-afterAll(async () => {
-  await service.app.database.connection.dropDatabase();
-  await service.close();
-});
+afterAll(() => service.close());
 
 const YEAR_MS = 365 * DAY_MS;
 

@@ -7,21 +7,19 @@ import { record, records } from '../support/client';
 import { resetClock, setClock } from '../support/clock';
 import { eventually } from '../support/processes';
 import { dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
-import { freshDatabase, startService, type TestService } from '../support/service';
+import { startService, type TestService } from '../support/service';
 import { CommandLine } from './run';
 
 let service: TestService;
 let cli: CommandLine;
 
 beforeEach(async () => {
-  const mongodbUri = freshDatabase();
-  service = await startService({ mongodbUri, jobs: false });
-  cli = new CommandLine(mongodbUri);
+  service = await startService({ jobs: false });
+  cli = new CommandLine(service.mongodbUri);
 });
 
 afterEach(async () => {
   resetClock();
-  await service.app.database.connection.dropDatabase();
   await service.close();
 });
 

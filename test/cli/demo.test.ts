@@ -1,20 +1,16 @@
 import { record, records } from '../support/client';
-import { freshDatabase, startService, type TestService, userOf } from '../support/service';
+import { startService, type TestService, userOf } from '../support/service';
 import { CommandLine, resultOf } from './run';
 
 let service: TestService;
 let cli: CommandLine;
 
 beforeAll(async () => {
-  const mongodbUri = freshDatabase();
-  service = await startService({ mongodbUri });
-  cli = new CommandLine(mongodbUri);
+  service = await startService();
+  cli = new CommandLine(service.mongodbUri);
 });
 
-afterAll(async () => {
-  await service.app.database.connection.dropDatabase();
-  await service.close();
-});
+afterAll(() => service.close());
 
 function demo(user: string, plants: number, events: number, ...options: string[]): string[] {
   return ['demo', '--user', user, '--plants', `${plants}`, '--events', `${events}`, ...options];

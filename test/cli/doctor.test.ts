@@ -4,27 +4,24 @@ import path from 'node:path';
 
 import { makeCertificate } from '../support/certificate';
 import { record } from '../support/client';
-import { freshDatabase, startService, type TestService } from '../support/service';
+import { startService, type TestService } from '../support/service';
 import { CommandLine, run, start } from './run';
 
 let service: TestService;
 let folder: string;
-let mongodbUri: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'doctor-test-'));
-  mongodbUri = freshDatabase();
-  service = await startService({ mongodbUri });
+  service = await startService();
 });
 afterAll(async () => {
-  await service.app.database.connection.dropDatabase();
   await service.close();
   await rm(folder, { recursive: true });
 });
 
 /** What doctor finds under some settings, and how it ends. */
 async function doctor(env: NodeJS.ProcessEnv, ...args: string[]) {
-  const cli = new CommandLine(mongodbUri, { DATA_DIR: path.join(folder, 'data'), ...env });
+  const cli = new CommandLine(service.mongodbUri, { DATA_DIR: path.join(folder, 'data'), ...env });
   const { code, stdout, stderr } = await cli.run('doctor', '--json', ...args);
   expect(stderr).toBe('');
   const findings = (JSON.parse(stdout) as unknown[])
@@ -110,7 +107,7 @@ test('doctor finds that the last backup is late', async () => {
   const old = 'plant-care-scheduled-2020-01-01T00-00-00Z.tar.gz';
   await writeFile(path.join(env.BACKUP_DIR, old), '', { mode: 0o600 });
   expectFault(await doctor(env, '--quick'), 'last backup', /made at 2020-01-01T00:00:00/);
-  await new CommandLine(mongodbUri, env).json('backup', 'create');
+  await new CommandLine(service.mongodbUri, env).json('backup', 'create');
   expect(await doctor(env, '--quick')).toMatchObject({ code: 0 });
 });
 
@@ -120,5 +117,5 @@ test('doctor finds derived data that is not right', async () => {
   const plants = service.app.database.connection.collection('plants');
   await plants.updateMany({ userId: user.id }, { $set: { lastWatered: new Date(0) } });
   expectFault(await doctor({}), 'derived data', /differences: .*`reconcile --repair`/);
-  await new CommandLine(mongodbUri).json('reconcile', '--repair');
+  await new CommandLine(service.mongodbUri).json('reconcile', '--repair');
 });

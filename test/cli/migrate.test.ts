@@ -4,16 +4,11 @@ import { mongo } from 'mongoose';
 
 import { Client } from '../support/client';
 import { Copy, listed } from '../support/copy';
+import { freshDatabase } from '../support/databases';
 import { differencesOf } from '../support/differences';
 import { eventually } from '../support/processes';
 import { dataDirectory, RealServer } from '../support/real-server';
-import {
-  freshDatabase,
-  startService,
-  type TestService,
-  type TestUser,
-  userOf,
-} from '../support/service';
+import { startService, type TestService, type TestUser, userOf } from '../support/service';
 import { CommandLine, resultOf } from './run';
 
 const TRACKED = ['plants', 'events', 'photos'];

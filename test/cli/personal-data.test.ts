@@ -4,22 +4,18 @@ import { record, records } from '../support/client';
 import { gardenOf } from '../support/garden';
 import { eventually } from '../support/processes';
 import { pluginsUnderTest } from '../support/plugins';
-import { freshDatabase, startService, type TestService, userOf } from '../support/service';
+import { startService, type TestService, userOf } from '../support/service';
 import { CommandLine, start } from './run';
 
 let service: TestService;
 let cli: CommandLine;
 
 beforeEach(async () => {
-  const mongodbUri = freshDatabase();
-  service = await startService({ mongodbUri });
-  cli = new CommandLine(mongodbUri, {}, pluginsUnderTest());
+  service = await startService();
+  cli = new CommandLine(service.mongodbUri, {}, pluginsUnderTest());
 });
 
-afterEach(async () => {
-  await service.app.database.connection.dropDatabase();
-  await service.close();
-});
+afterEach(() => service.close());
 
 /** The collections of data that accounts own. */
 const COLLECTIONS = [...hostModels, ...pluginsUnderTest().flatMap(({ models = [] }) => models)]

@@ -1,20 +1,16 @@
 import { dayOf } from '../../src/data/idempotency-usage';
-import { freshDatabase, startService, type TestService } from '../support/service';
+import { startService, type TestService } from '../support/service';
 import { CommandLine } from './run';
 
 let service: TestService;
 let cli: CommandLine;
 
 beforeAll(async () => {
-  const mongodbUri = freshDatabase();
-  service = await startService({ mongodbUri });
-  cli = new CommandLine(mongodbUri);
+  service = await startService();
+  cli = new CommandLine(service.mongodbUri);
 });
 
-afterAll(async () => {
-  await service.app.database.connection.dropDatabase();
-  await service.close();
-});
+afterAll(() => service.close());
 
 /** Brings every kind of derived data out of step, behind the service's back. */
 async function upset(userId: string): Promise<void> {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { record, records } from '../support/client';
-import { freshDatabase, startService, type TestService, userOf } from '../support/service';
+import { startService, type TestService, userOf } from '../support/service';
 import { CommandLine, resultOf } from './run';
 
 const SEEDS = path.resolve(__dirname, '../../seeds');
@@ -15,15 +15,13 @@ let cli: CommandLine;
 let folder: string;
 
 beforeEach(async () => {
-  const mongodbUri = freshDatabase();
-  service = await startService({ mongodbUri });
-  cli = new CommandLine(mongodbUri);
+  service = await startService();
+  cli = new CommandLine(service.mongodbUri);
   folder = mkdtempSync(path.join(tmpdir(), 'plant-care-seeds-'));
 });
 
 afterEach(async () => {
   rmSync(folder, { recursive: true });
-  await service.app.database.connection.dropDatabase();
   await service.close();
 });
 

@@ -3,15 +3,18 @@ import supertest from 'supertest';
 
 import { surfaceOf } from '../../src/app/surface';
 import { operationName } from '../../src/plugins/operation';
+import { giveBack, takeDatabase } from '../support/databases';
 import { gardenOf } from '../support/garden';
 import { CLIENT_METHODS, operationRows, validRequest } from '../support/operations';
-import { freshDatabase, startService, type TestService } from '../support/service';
+import { startService, type TestService } from '../support/service';
 
 let service: TestService;
+let address: string;
 const touched = new Set<string>();
 
 beforeAll(async () => {
-  const uri = new URL(freshDatabase());
+  address = takeDatabase();
+  const uri = new URL(address);
   uri.searchParams.set('monitorCommands', 'true');
   // Without jobs, every command to MongoDB is that of the call under test.
   service = await startService({ mongodbUri: uri.toString(), jobs: false });
@@ -22,8 +25,8 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await service.app.database.connection.dropDatabase();
   await service.close();
+  await giveBack(address);
 });
 
 test.each(operationRows())(

@@ -4,9 +4,9 @@ import { connect as connectTls } from 'node:tls';
 
 import { IDENTITY } from '../../src/core/project';
 import { makeCertificate } from '../support/certificate';
+import { freshDatabase } from '../support/databases';
 import { until } from '../support/processes';
 import { dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
-import { freshDatabase } from '../support/service';
 import { tlsSettings } from '../support/tls';
 
 const started: RealServer[] = [];

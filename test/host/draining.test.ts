@@ -9,11 +9,12 @@ import pino from 'pino';
 import { App } from '../../src/app/app';
 import { closeHttpServer, createHttpServer, drainConnections } from '../../src/http/server';
 import { loadPlugins } from '../../src/plugins/loader';
-import { freshDatabase } from '../support/service';
+import { giveBack, takeDatabase } from '../support/databases';
 import { type TlsSettings, tlsSettings } from '../support/tls';
 
 let tls: TlsSettings;
 let app: App;
+let mongodbUri: string;
 let server: Server;
 const closing: (() => void)[] = [];
 
@@ -22,13 +23,14 @@ beforeAll(() => {
 });
 beforeEach(async () => {
   app = new App({ plugins: loadPlugins(), env: tls.env, log: pino({ level: 'silent' }) });
-  await app.connect({ mongodbUri: freshDatabase() });
+  mongodbUri = takeDatabase();
+  await app.connect({ mongodbUri });
 });
 afterEach(async () => {
   for (const close of closing.splice(0)) close();
   await closeHttpServer(server, 10_000);
-  await app.database.connection.dropDatabase();
   await app.close();
+  await giveBack(mongodbUri);
 });
 afterAll(() => {
   tls.remove();

@@ -6,7 +6,7 @@ import { Metrics } from '../../src/core/metrics';
 import { Database } from '../../src/data/database';
 import { acrossAccounts, UnscopedQueryError } from '../../src/data/guard';
 import { accountModel, sharedModel } from '../../src/data/models';
-import { freshDatabase } from '../support/service';
+import { freshDatabase } from '../support/databases';
 
 interface Leaf {
   userId: string;

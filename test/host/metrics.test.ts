@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { IDENTITY } from '../../src/core/project';
 import { type Family, scrape, valueOf } from '../support/metrics';
 import { eventually } from '../support/processes';
-import { freshDatabase, startService, type TestService, type TestUser } from '../support/service';
+import { startService, type TestService, type TestUser } from '../support/service';
 
 let service: TestService;
 let user: TestUser;
@@ -194,8 +194,7 @@ test('without Redis the calls that are counted in memory are counted', async () 
 });
 
 test('jobs say when they were last done, and tokens that expire soon are counted', async () => {
-  const mongodbUri = freshDatabase();
-  const other = await startService({ mongodbUri, jobs: false });
+  const other = await startService({ jobs: false });
   try {
     const day = 24 * 60 * 60;
     for (const days of [2, 20, 200]) await other.user({ expiresInSeconds: days * day });
@@ -211,7 +210,6 @@ test('jobs say when they were last done, and tokens that expire soon are counted
         ((await value('job_last_success_timestamp_seconds', job, other)) ?? 0) > started - 1,
     );
   } finally {
-    await other.app.database.connection.dropDatabase();
     await other.close();
   }
 });

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import { freshDatabase } from '../support/databases';
 import { freePort } from '../support/processes';
 import { RealServer } from '../support/real-server';
-import { freshDatabase } from '../support/service';
 import { aMongod, afterwards, aProcess, temporaryFolder } from './support';
 
 const { TEST_REDIS_URL: REDIS_URL } = process.env;

@@ -18,6 +18,7 @@ export default async function globalSetup(): Promise<void> {
   // As the server, because commands do without Redis rather than fetch it.
   const servers = await acquireServers({ dataDir }, { role: 'server' });
   shared.sharedServers = { servers, dataDir };
+  process.env['TEST_DATABASES'] = path.join(dataDir, 'databases');
   process.env['TEST_MONGODB_URI'] = servers.mongodbUri;
   if (servers.redisUrl === undefined) throw new Error(servers.notes.join(' '));
   process.env['TEST_REDIS_URL'] = servers.redisUrl;

@@ -1,5 +1,5 @@
-import { eventually } from './processes';
-import { freshDatabase, type ServiceOptions, startService, type TestService } from './service';
+import { giveBack, takeDatabase } from './databases';
+import { type ServiceOptions, startService, type TestService } from './service';
 import { TcpProxy } from './tcp-proxy';
 
 /** A service with a proxy between it and MongoDB. */
@@ -14,7 +14,8 @@ export interface ProxiedService {
 export async function startProxiedService(
   options: Pick<ServiceOptions, 'jobs'> = {},
 ): Promise<ProxiedService> {
-  const uri = new URL(freshDatabase());
+  const address = takeDatabase();
+  const uri = new URL(address);
   const proxy = await TcpProxy.start(decodeURIComponent(uri.hostname));
   uri.host = `127.0.0.1:${proxy.port}`;
   const service = await startService({
@@ -27,16 +28,9 @@ export async function startProxiedService(
     proxy,
     close: async () => {
       proxy.restore();
-      // Connections that failed are noticed one by one.
-      await eventually(async () => {
-        const dropping = service.app.database.connection.dropDatabase();
-        return dropping.then(
-          () => true,
-          () => false,
-        );
-      });
       await service.close();
       await proxy.close();
+      await giveBack(address);
     },
   };
 }

@@ -12,6 +12,7 @@ import { LOG_FORMAT } from '../../src/app/log';
 import { createHttpServer } from '../../src/http/server';
 import type { Tier } from '../../src/core/identity';
 import { Conformance } from './conformance';
+import { giveBack, takeDatabase } from './databases';
 import { pluginsUnderTest } from './plugins';
 
 /** A user of a service under test, who sends a token with every request. */
@@ -85,7 +86,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     log: pino({ ...LOG_FORMAT, level: 'debug' }, sink),
     checkResponses: true,
   });
-  const mongodbUri = options.mongodbUri ?? freshDatabase();
+  const mongodbUri = options.mongodbUri ?? takeDatabase();
   const redisUrl =
     options.redisUrl === undefined ? process.env['TEST_REDIS_URL'] : options.redisUrl;
   await app.connect({ mongodbUri, redisUrl: redisUrl ?? undefined });
@@ -106,19 +107,12 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;
-      if (options.mongodbUri === undefined) await app.database.connection.dropDatabase();
       await app.close();
+      if (options.mongodbUri === undefined) await giveBack(mongodbUri);
       // Whatever a test looks at: each answer that it got was as the OpenAPI document says.
       expect(conformance.faults).toEqual([]);
     },
   };
-}
-
-/** The address of a database that nobody else uses. */
-export function freshDatabase(): string {
-  const uri = new URL(process.env['TEST_MONGODB_URI'] ?? '');
-  uri.pathname = `/test_${randomUUID().replaceAll('-', '')}`;
-  return uri.toString();
 }
 
 async function makeUser(app: App, url: string, options: UserOptions = {}): Promise<TestUser> {

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { mongo } from 'mongoose';
+
+import { migrationModel } from '../../src/data/schema/migration';
+
+/** More documents are dropped with their database faster than they are deleted. */
+const MANY = 5000;
+
+/** The address of a database that nobody else uses, and nobody has used. */
+export function freshDatabase(): string {
+  return addressOf(`test_${randomUUID().replaceAll('-', '')}`);
+}
+
+/**
+ * The address of an empty database that nobody else uses; where there is one, of one that a test
+ * has given back: to make its collections and indexes takes MongoDB longer than most tests.
+ */
+export function takeDatabase(): string {
+  for (const name of readdirSync(pool())) {
+    try {
+      rmSync(path.join(pool(), name));
+      return addressOf(name);
+    } catch {
+      // Another test has taken it in this moment.
+    }
+  }
+  return freshDatabase();
+}
+
+/** Empties a database that no program uses any more, for the next test that takes one. */
+export async function giveBack(address: string): Promise<void> {
+  const client = new mongo.MongoClient(address);
+  try {
+    await empty(client.db());
+  } finally {
+    await client.close();
+  }
+}
+
+async function empty(database: mongo.Db): Promise<void> {
+  const listed = await database.listCollections({}, { nameOnly: true }).toArray();
+  const collections = listed
+    .filter(({ name }) => name !== MIGRATIONS && !name.startsWith('system.'))
+    .map(({ name }) => database.collection(name));
+  const counts = await Promise.all(collections.map((each) => each.estimatedDocumentCount()));
+  if (counts.reduce((sum, count) => sum + count, 0) > MANY) {
+    await database.dropDatabase();
+    return;
+  }
+  const filled = collections.filter((_, index) => counts[index] !== 0);
+  await Promise.all(filled.map((each) => each.deleteMany()));
+  writeFileSync(path.join(pool(), database.databaseName), '');
+}
+
+/** What is empty still has passed all migrations. */
+const MIGRATIONS = String(migrationModel.schema.get('collection'));
+
+function addressOf(name: string): string {
+  const uri = new URL(process.env['TEST_MONGODB_URI'] ?? '');
+  uri.pathname = `/${name}`;
+  return uri.toString();
+}
+
+/** A folder with a file for each database that was given back. */
+function pool(): string {
+  const folder = process.env['TEST_DATABASES'] ?? '';
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
