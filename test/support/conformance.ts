@@ -28,18 +28,39 @@ interface Answer {
   body: string;
 }
 
+interface Declarations {
+  document: Document;
+  ajv: Ajv2020;
+}
+
+/** By the paths that a service has: those of one worker's tests otherwise differ in nothing. */
+const declarations = new Map<string, Declarations>();
+
+function declarationsOf(description: ApiDescription): Declarations {
+  const { operations, transports } = description;
+  const key = [...operations, ...transports].map(({ path }) => path).join(' ');
+  const known = declarations.get(key);
+  if (known) return known;
+  const document = openApiDocument(description);
+  const ajv = addFormats(new Ajv2020({ strict: false, validateSchema: false }));
+  ajv.addSchema(document, 'openapi');
+  // Just made by the code that says so.
+  const made = { document: document as unknown as Document, ajv };
+  declarations.set(key, made);
+  return made;
+}
+
 /** Checks every answer of a service against what its OpenAPI document declares. */
 export class Conformance {
   /** Which answers were not as declared, and how. */
   readonly faults: string[] = [];
   readonly #document: Document;
-  readonly #ajv = addFormats(new Ajv2020({ strict: false, validateSchema: false }));
+  readonly #ajv: Ajv2020;
 
   constructor(description: ApiDescription) {
-    const document = openApiDocument(description);
-    this.#ajv.addSchema(document, 'openapi');
-    // Just made by the code that says so.
-    this.#document = document as unknown as Document;
+    const { document, ajv } = declarationsOf(description);
+    this.#document = document;
+    this.#ajv = ajv;
   }
 
   /** A listener that answers as before, and has its answers checked. */

@@ -10,8 +10,9 @@ const { default: Runtime } = require('jest-runtime');
 const BY_JEST = new Set([...builtinModules, '@jest/globals']);
 
 const ROOT = path.resolve(__dirname, '../../..');
-/** The program, with the plugins that only tests have. */
-const PROGRAM = /^(?:src|plugins(?!\/[^/]+\/test\/)|test\/fixtures)\/.*(?<![.]test)[.]ts$/;
+/** The program, with the plugins that only tests have, and what keeps its documents. */
+const PROGRAM =
+  /^(?:(?:src|plugins(?!\/[^/]+\/test\/)|test\/fixtures)\/.*(?<![.]test)|test\/support\/conformance)[.]ts$/;
 
 /** The program's modules that this worker has loaded. */
 const loaded = new Map();
