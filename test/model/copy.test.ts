@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 
 import demoPlugin from '../../plugins/demo';
+import eventsPlugin from '../../plugins/events';
 import { plantModel } from '../../plugins/plants/model';
 import { Client, record } from '../support/client';
 import { Copy, listed } from '../support/copy';
+import { eventually } from '../support/processes';
 import { startService, type TestService } from '../support/service';
 
 /** How long to search; a longer search is worth its time now and then. */
@@ -131,6 +133,9 @@ test('a plant that came back under its id comes after its deletion, and its old 
   const plants = service.app.database.connection.collection('plants');
   const stored = await plants.findOne({ userId: user.id });
   await user.delete(`/api/plants/${plant.id}`).expect(200);
+  const { deletions } = service.app.exportsOf(eventsPlugin);
+  // Until then an event of the plant is taken for one that was deleted with it.
+  await eventually(async () => (await deletions.plantIds(user.id)).length === 0);
   // As seeds do, which name the ids of their records.
   await service.app.unitOfWork.run(user.id, async (tx) => {
     const { _id, ...fields } = stored ?? {};
