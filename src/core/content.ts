@@ -64,6 +64,6 @@ export function etagOf(body: Buffer | string): string {
  * compresses, as this program itself, makes them of strong ones.
  */
 export function namesEtag(header: string, etag: string): boolean {
-  const named = header.split(',').map((each) => each.trim().replace(/^W\//, ''));
-  return named.includes('*') || named.includes(etag);
+  const named = header.split(',').map((each) => each.trim());
+  return named.includes('*') || named.some((each) => each.replace(/^W\//, '') === etag);
 }
