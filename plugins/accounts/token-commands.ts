@@ -4,6 +4,7 @@ import { table } from '../../src/cli/table';
 import { duration, tierOption, userName, uuid } from '../../src/cli/values';
 import { CommandError } from '../../src/cli/errors';
 import type { Tier } from '../../src/core/identity';
+import { nameFault } from '../../src/core/text';
 import type { CommandLine } from '../../src/plugins/command';
 import type { PluginReference } from '../../src/plugins/reference';
 import type { Accounts } from './exports';
@@ -177,11 +178,9 @@ function scopeList(known: readonly string[]) {
 }
 
 function tokenName(value: string): string {
-  const isFine = value.length >= 1 && value.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(value);
-  if (isFine && value.isWellFormed()) return value;
-  throw new InvalidArgumentError(
-    `It must have 1 to ${MAX_NAME_LENGTH} characters, none of them control characters.`,
-  );
+  const fault = nameFault(value, MAX_NAME_LENGTH);
+  if (fault === undefined) return value;
+  throw new InvalidArgumentError(`It ${fault}.`);
 }
 
 function stateOf({ revokedAt, expiresAt }: TokenView, now: Date): string {

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 
 import { IDENTITY } from '../core/project';
+import { printable } from '../core/text';
 import { loadPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
 import { CommandRunner } from './command-line';
@@ -46,6 +47,12 @@ Commands work on the data of DATA_DIR (or MONGODB_URI), whether the server runs 
       // Commands inherit what is set before they are added.
       .configureHelp({ showGlobalOptions: true })
       .exitOverride()
+      // What was given is said again, whatever is hidden in it.
+      .configureOutput({
+        outputError: (text, write) => {
+          write(text.split('\n').map(printable).join('\n'));
+        },
+      })
       .showHelpAfterError('Add --help to see how it is used.')
       .addHelpText(
         'after',

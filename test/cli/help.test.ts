@@ -74,6 +74,7 @@ const WRONG: [message: string, args: string[]][] = [
   ['--confirm ada', ['user', 'delete', 'ada']],
   ['such as 24h or 30d', ['audit', 'log', '--since', 'yesterday']],
   ['1 to 100 characters', ['token', 'create', '--user', 'a', '--name', '']],
+  ['the invisible character U+202E', ['token', 'create', '--user', 'a', '--name', 'a\u202eb']],
   ['must be a UUID', ['token', 'revoke', 'abc']],
   ['IANA name', ['user', 'set', 'ada', '--timezone', '+05:00']],
   ['IANA name', ['user', 'set', 'ada', '--timezone', 'Europe/Atlantis']],
@@ -94,3 +95,8 @@ test.each(WRONG)(
     expect(stderr).not.toContain('    at ');
   },
 );
+
+test('what is refused is said again with nothing hidden in it', async () => {
+  const { stderr } = await runAlone('user', 'set', 'ada', '--tier', 'gold\u001b[31m\u202e');
+  expect(stderr).toContain('gold<U+001B>[31m<U+202E>');
+});
