@@ -3,18 +3,19 @@ import supertest, { type Response } from 'supertest';
 import accountsPlugin from '../../plugins/accounts';
 import { makeToken } from '../../plugins/accounts/token';
 import type { Operation } from '../../src/plugins/operation';
-import { gardenOf } from '../support/garden';
-import { CLIENT_METHODS, type Ids, operationRows, validRequest } from '../support/operations';
+import { Garden } from '../support/garden';
+import { CLIENT_METHODS, operationRows, validRequest } from '../support/operations';
 import { startService, type TestService } from '../support/service';
 import { bodyOf, expectError } from '../support/shapes';
 
 const USER = 'ada';
 
 let service: TestService;
-let garden: Ids | undefined;
+let garden: Garden;
 
 beforeAll(async () => {
   service = await startService();
+  garden = new Garden(await service.user({ id: USER }));
 });
 afterAll(() => service.close());
 
@@ -37,22 +38,12 @@ async function tokenWith(scopes: readonly string[], expiresInSeconds = 3600) {
 
 /** Calls an operation with everything right, but for the header Authorization. */
 async function call(operation: Operation, authorization?: string): Promise<Response> {
-  const request = validRequest(operation, await livingGarden());
+  const request = validRequest(operation, await garden.ids());
   const test = supertest(service.url)[CLIENT_METHODS[request.method]](request.path);
   if (authorization !== undefined) test.set('Authorization', authorization);
   const response = await (request.body ? test.send(request.body) : test);
-  if (deletes(operation) && response.status === operation.response.status) garden = undefined;
+  if (response.status === operation.response.status) garden.called(operation);
   return response;
-}
-
-function deletes({ method, path }: Operation): boolean {
-  return method === 'DELETE' || path.endsWith('/delete');
-}
-
-/** Records to call with: new ones once the old ones were deleted. */
-async function livingGarden(): Promise<Ids> {
-  garden ??= await gardenOf(await service.user({ id: USER }));
-  return garden;
 }
 
 const rows = operationRows();
@@ -150,7 +141,7 @@ test.each(open)('%s is answered with any token and with none', async (_name, ope
 
 test.each(closed)('%s takes no token from the query string', async (_name, operation) => {
   const token = await goodToken([...service.app.scopes.keys()]);
-  const { method, path, body } = validRequest(operation, await livingGarden());
+  const { method, path, body } = validRequest(operation, await garden.ids());
   const separator = path.includes('?') ? '&' : '?';
   const test = supertest(service.url)[CLIENT_METHODS[method]](
     `${path}${separator}access_token=${token}`,

@@ -1,15 +1,18 @@
 import type { CommandStartedEvent } from 'mongodb';
 import supertest from 'supertest';
 
-import { surfaceOf } from '../../src/app/surface';
+import { type Surface, surfaceOf } from '../../src/app/surface';
 import { operationName } from '../../src/plugins/operation';
 import { giveBack, takeDatabase } from '../support/databases';
-import { gardenOf } from '../support/garden';
+import { Garden } from '../support/garden';
 import { CLIENT_METHODS, operationRows, validRequest } from '../support/operations';
-import { startService, type TestService } from '../support/service';
+import { startService, type TestService, type TestUser } from '../support/service';
 
 let service: TestService;
 let address: string;
+let user: TestUser;
+let garden: Garden;
+let surface: Surface;
 const touched = new Set<string>();
 
 beforeAll(async () => {
@@ -17,7 +20,14 @@ beforeAll(async () => {
   const uri = new URL(address);
   uri.searchParams.set('monitorCommands', 'true');
   // Without jobs, every command to MongoDB is that of the call under test.
-  service = await startService({ mongodbUri: uri.toString(), jobs: false });
+  service = await startService({
+    mongodbUri: uri.toString(),
+    jobs: false,
+    env: { ANSWER_CACHE_MB: '0' },
+  });
+  surface = surfaceOf(service.app.plugins);
+  user = await service.user();
+  garden = new Garden(user);
   const client = service.app.database.connection.getClient();
   client.on('commandStarted', ({ command, commandName }: CommandStartedEvent) => {
     const name: unknown = command[commandName === 'getMore' ? 'collection' : commandName];
@@ -32,18 +42,16 @@ afterAll(async () => {
 test.each(operationRows())(
   '%s touches only the collections that the audit lists',
   async (name, operation) => {
-    const user = await service.user();
-    const { path, body } = validRequest(operation, await gardenOf(user));
+    const { path, body } = validRequest(operation, await garden.ids());
     touched.clear();
     const agent = supertest(service.url);
     const call = agent[CLIENT_METHODS[operation.method]](path)
       .set('Authorization', `Bearer ${user.token}`)
-      .set('Idempotency-Key', 'audit');
+      .set('Idempotency-Key', name);
     const response = await call.send(body);
     expect([name, response.status]).toEqual([name, operation.response.status]);
-    const listed = surfaceOf(service.app.plugins).endpoints.find(
-      (each) => operationName(each) === name,
-    );
+    garden.called(operation);
+    const listed = surface.endpoints.find((each) => operationName(each) === name);
     expect([...touched].filter((each) => !listed?.collections.includes(each))).toEqual([]);
     if ('scope' in operation.access) expect(touched.size).toBeGreaterThan(1);
   },

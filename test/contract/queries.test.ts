@@ -1,4 +1,4 @@
-import { gardenOf } from '../support/garden';
+import { Garden, gardenOf } from '../support/garden';
 import { CLIENT_METHODS, type Ids, operationRows, validRequest } from '../support/operations';
 import { eventPage } from '../support/paging';
 import { type ProfiledQuery, queriesOf } from '../support/profiler';
@@ -12,6 +12,7 @@ let service: TestService;
 let user: TestUser;
 let plantId: string;
 let ids: Ids;
+let garden: Garden;
 
 beforeAll(async () => {
   // Without the jobs, which walk across accounts on purpose, and with each answer made anew.
@@ -19,6 +20,7 @@ beforeAll(async () => {
   user = await service.user();
   const other = await service.user();
   ids = await gardenOf(user);
+  garden = new Garden(user);
   plantId = ids['plant'] ?? '';
   const theirs = await other.plant({ location: 'Attic' });
   await Promise.all(
@@ -47,11 +49,12 @@ function of(collection: string, queries: readonly ProfiledQuery[]): ProfiledQuer
 const rows = operationRows().filter(([, { access }]) => !('public' in access));
 
 test.each(rows)('%s neither scans a collection nor sorts in memory', async (_name, operation) => {
-  const { method, path, body } = validRequest(operation, await gardenOf(user));
+  const { method, path, body } = validRequest(operation, await garden.ids());
   const queries = await queriesOf(service, async () => {
     const test = user[CLIENT_METHODS[method]](path, body);
     await test.expect(operation.response.status);
   });
+  garden.called(operation);
   expect(of('accounts', queries)).not.toEqual([]);
   expect(bad(queries)).toEqual([]);
 });

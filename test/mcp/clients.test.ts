@@ -4,8 +4,8 @@ import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextpr
 
 import { jsonSchemaOf } from '../../src/fields/json-schema';
 import type { Operation } from '../../src/plugins/operation';
-import { gardenOf } from '../support/garden';
-import { fullRequest, type Ids, toolRows, validRequest } from '../support/operations';
+import { Garden } from '../support/garden';
+import { fullRequest, toolRows, validRequest } from '../support/operations';
 import { startService, type TestService, type TestUser } from '../support/service';
 import { ajv, type Tool, type ToolResult, validators } from './support';
 
@@ -72,11 +72,11 @@ describe.each(LINES)('%s over %s', (_, version, connect) => {
   let connection: Connection;
   let tools: Tool[];
   let user: TestUser;
-  /** Records to call with: new ones once some were deleted. */
-  let garden: Ids | undefined;
+  let garden: Garden;
 
   beforeAll(async () => {
     user = await service.user();
+    garden = new Garden(user);
     connection = await connect(user);
     tools = await connection.list();
   });
@@ -107,12 +107,9 @@ describe.each(LINES)('%s over %s', (_, version, connect) => {
   });
 
   test.each(toolRows())('calls %s with typed results', async (name, operation) => {
-    garden ??= await gardenOf(user);
     for (const requestOf of [validRequest, fullRequest]) {
-      await call(name, operation, requestOf(operation, garden).toolArguments);
-      if (!name.startsWith('delete_')) continue;
-      garden = undefined;
-      break;
+      await call(name, operation, requestOf(operation, await garden.ids()).toolArguments);
+      garden.called(operation);
     }
   });
 

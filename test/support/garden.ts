@@ -35,6 +35,25 @@ export async function gardenOf(user: TestUser): Promise<Ids> {
   return ids;
 }
 
+/** Records to call operations with: new ones once an operation may have deleted some. */
+export class Garden {
+  readonly #user: TestUser;
+  #ids: Ids | undefined;
+
+  constructor(user: TestUser) {
+    this.#user = user;
+  }
+
+  async ids(): Promise<Ids> {
+    return (this.#ids ??= await gardenOf(this.#user));
+  }
+
+  /** To be called after an operation was called with them. */
+  called({ method, path }: Operation): void {
+    if (method === 'DELETE' || path.endsWith('/delete')) this.#ids = undefined;
+  }
+}
+
 /** All that is stored, as text; the uses of tokens and the audit log of them are left out, since reading moves them. */
 export async function everythingStored(service: TestService): Promise<Record<string, string[]>> {
   const { db } = service.app.database.connection;
