@@ -4,7 +4,8 @@ import { invalidJson } from '../core/errors';
 import { isUuid } from '../core/ids';
 import { prototypeKeyIn } from '../core/json';
 import { isAsyncIterable, isRecord } from '../core/values';
-import { keysOf, whyNot } from '../fields/joi';
+import { descriptionOf, maxItemsOf } from '../fields/description';
+import { whyNot } from '../fields/joi';
 import { type Operation, operationName } from '../plugins/operation';
 import type { CallInput } from '../plugins/transport';
 import { Faults } from './faults';
@@ -116,10 +117,7 @@ function itemLimitsOf(schema: Joi.ObjectSchema): ReadonlyMap<string, number> {
   const cached = limitsBySchema.get(schema);
   if (cached) return cached;
   const limits = new Map(
-    Object.entries(keysOf(schema)).map(([name, { type, rules = [] }]) => {
-      const max = type === 'array' ? rules.find((rule) => rule.name === 'max') : undefined;
-      return [name, max?.args?.limit ?? Infinity];
-    }),
+    [...descriptionOf(schema).keys].map(([name, key]) => [name, maxItemsOf(key)]),
   );
   limitsBySchema.set(schema, limits);
   return limits;

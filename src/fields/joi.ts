@@ -164,18 +164,6 @@ export function whyNot(schema: Joi.ObjectSchema, field: string): string {
   return reason === undefined ? 'is not allowed' : `cannot be changed: ${reason}`;
 }
 
-/** What Joi says of a key of an object, as far as it matters here. */
-interface KeyDescription {
-  type: string;
-  rules?: { name: string; args?: { limit?: number } }[];
-}
-
-/** The keys of an object schema by their names. */
-export function keysOf(schema: Joi.ObjectSchema): Readonly<Record<string, KeyDescription>> {
-  // Joi has no exact type of what it says.
-  return (schema.describe().keys ?? {}) as Record<string, KeyDescription>;
-}
-
 /** The Success body (docs/specification.md, 2.13). */
 export const success = named('Success', Joi.object({ success: Joi.boolean().required() }));
 

@@ -1,6 +1,7 @@
 import type Joi from 'joi';
 
 import { isRecord } from '../core/values';
+import { type Description, descriptionOf, type When } from './description';
 import { nameOf } from './schema-name';
 
 /** A value of JSON. */
@@ -20,22 +21,6 @@ export interface SharedSchemas {
   refer(name: string, schema: JsonSchema): JsonSchema;
 }
 
-/** What Joi describes of a schema, so far as it matters here. */
-interface Description {
-  flags?: { unsafe?: boolean };
-  metas?: { jsonSchema?: JsonObject; schemaName?: string }[];
-  examples?: Json[];
-  keys?: Record<string, Description>;
-  items?: Description[];
-  matches?: { schema: Description }[];
-  whens?: When[];
-}
-
-interface When {
-  ref?: { path: string[] };
-  is?: { allow?: Json[] };
-}
-
 /**
  * A Joi schema as JSON Schema: Joi's own translation, with what it leaves out or gets wrong. Rules
  * that are functions describe themselves by `.meta({ jsonSchema: … })`.
@@ -49,7 +34,7 @@ export function jsonSchemaOf(
   shared?: SharedSchemas,
 ): JsonSchema {
   const translated = standardOf(schema)[direction]({ target: 'draft-2020-12' });
-  return normalized(translated, schema.describe(), { direction, shared });
+  return normalized(translated, schema, { direction, shared });
 }
 
 type Translate = (options: { target: 'draft-2020-12' }) => JsonSchema;
@@ -66,32 +51,31 @@ interface Translation {
   shared: SharedSchemas | undefined;
 }
 
-function normalized(
-  json: JsonSchema,
-  description: Description,
-  translation: Translation,
-): JsonSchema {
+function normalized(json: JsonSchema, schema: Joi.Schema, translation: Translation): JsonSchema {
   const { direction, shared } = translation;
+  const description = descriptionOf(schema);
   const result = { ...json };
-  for (const { jsonSchema } of description.metas ?? []) Object.assign(result, jsonSchema);
+  for (const { jsonSchema } of description.metas) Object.assign(result, jsonSchema);
   // Joi's way to say that a string is not empty, which these rules say better.
   if ('format' in result || 'pattern' in result) delete result['minLength'];
   if (direction === 'output') delete result['pattern'];
   normalizeNull(result);
   if (direction === 'input') normalizeInteger(result, description);
-  if (isRecord(result['items']) && description.items?.[0]) {
-    result['items'] = normalized(result['items'], description.items[0], translation);
+  const [item] = description.items;
+  if (isRecord(result['items']) && item) {
+    result['items'] = normalized(result['items'], item, translation);
   }
   const { anyOf } = result;
-  if (Array.isArray(anyOf) && description.matches) {
-    const choices = description.matches.map(({ schema }) => schema);
-    result['anyOf'] = anyOf.map((choice, index) =>
-      isRecord(choice) ? normalized(choice, choices[index] ?? {}, translation) : choice,
-    );
+  if (Array.isArray(anyOf)) {
+    result['anyOf'] = anyOf.map((choice, index) => {
+      const match = description.matches[index];
+      return isRecord(choice) && match ? normalized(choice, match, translation) : choice;
+    });
   }
   if (isRecord(result['properties'])) normalizeProperties(result, description, translation);
   if (!shared) return result;
-  if (description.examples) result['examples'] = description.examples;
+  // Examples of what JSON holds are JSON.
+  if (description.examples.length > 0) result['examples'] = description.examples as Json[];
   const name = nameOf(description);
   if (name === undefined) return result;
   return 'enum' in result ? sharedEnum(name, result, shared) : shared.refer(name, result);
@@ -121,25 +105,25 @@ function normalizeNull(json: JsonSchema): void {
 }
 
 /** Joi refuses numbers that a double cannot distinguish from their neighbours. */
-function normalizeInteger(json: JsonSchema, { flags }: Description): void {
-  if (flags?.unsafe === true || ![json['type']].flat().includes('integer')) return;
+function normalizeInteger(json: JsonSchema, { isUnsafe }: Description): void {
+  if (isUnsafe || ![json['type']].flat().includes('integer')) return;
   json['minimum'] ??= Number.MIN_SAFE_INTEGER;
   json['maximum'] ??= Number.MAX_SAFE_INTEGER;
 }
 
 function normalizeProperties(
   json: JsonSchema,
-  { keys = {} }: Description,
+  { keys }: Description,
   translation: Translation,
 ): void {
   const properties: JsonObject = {};
-  for (const [name, description] of Object.entries(keys)) {
+  for (const [name, schema] of keys) {
     const property = propertiesOf(json)[name];
     if (!isRecord(property)) continue;
-    const [when] = description.whens ?? [];
+    const [when] = descriptionOf(schema).whens;
     properties[name] = normalized(
       when ? conditional(json, name, when, property) : property,
-      description,
+      schema,
       translation,
     );
   }
@@ -156,7 +140,9 @@ function conditional(json: JsonSchema, name: string, when: When, property: JsonO
   if (!isRecord(first) || !isRecord(second) || field === undefined || 'if' in json) {
     throw new Error(`The rule of ${name} that depends on another field cannot be translated.`);
   }
-  json['if'] = { properties: { [field]: { enum: when.is?.allow ?? [] } }, required: [field] };
+  // What JSON is compared with is JSON.
+  const allowed = (when.is?.describe() as { allow?: Json[] } | undefined)?.allow ?? [];
+  json['if'] = { properties: { [field]: { enum: allowed } }, required: [field] };
   json['then'] = { properties: { [name]: { enum: first['enum'] ?? [] } } };
   return second;
 }

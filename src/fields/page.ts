@@ -1,5 +1,6 @@
 import Joi from 'joi';
 
+import { descriptionOf } from './description';
 import { integer, nullable } from './joi';
 import { named, nameOf } from './schema-name';
 
@@ -34,6 +35,6 @@ export function page<View>(item: Joi.Schema): Joi.ObjectSchema<Page<View>> {
       .required()
       .description('Opaque; null where there are no more'),
   });
-  const name = nameOf(item.describe());
+  const name = nameOf(descriptionOf(item));
   return name === undefined ? schema : named(`${name}Page`, schema);
 }

@@ -3,7 +3,7 @@ import type { Context, Middleware } from 'koa';
 
 import { methodNotAllowed, notFound, validationError } from '../core/errors';
 import type { Authenticator, Principal } from '../core/identity';
-import { keysOf } from '../fields/joi';
+import { descriptionOf } from '../fields/description';
 import { type Operation, operationName } from '../plugins/operation';
 import type {
   ApiDescription,
@@ -108,7 +108,7 @@ const WHOLE_NUMBER = /^(0|-?[1-9]\d{0,15})$/;
 function queryReader(
   operation: Operation,
 ): (query: Context['query']) => Required<Pick<CallInput, 'query' | 'repeated'>> {
-  const keys = operation.query ? Object.entries(keysOf(operation.query)) : [];
+  const keys = operation.query ? [...descriptionOf(operation.query).keys] : [];
   const numeric = new Set(keys.filter(([, { type }]) => type === 'number').map(([name]) => name));
   const readValue = (name: string, value: string | undefined): unknown =>
     numeric.has(name) && value !== undefined && WHOLE_NUMBER.test(value) ? Number(value) : value;
