@@ -1,3 +1,4 @@
+import { jsonSchemaOf } from '../../src/fields/json-schema';
 import { type Operation, operationName } from '../../src/plugins/operation';
 import {
   fieldsOf,
@@ -88,7 +89,7 @@ function creationOf(kind: string): Operation | undefined {
 }
 
 function shapeOf({ response }: Operation): string {
-  return JSON.stringify(response.schema.describe());
+  return JSON.stringify(jsonSchemaOf(response.schema, 'output'));
 }
 
 function inOrder(all: readonly Creation[]): Creation[] {
