@@ -43,7 +43,7 @@ interface Dependencies {
 export class Listeners {
   readonly #dependencies: Dependencies;
   readonly #limiter: RateLimiter;
-  readonly #admission = new Admission();
+  readonly #admission: Admission;
   readonly #pipeline: CallPipeline;
   readonly #metrics: RequestMetrics;
 
@@ -51,6 +51,7 @@ export class Listeners {
     const { plugins, settings, metrics, redis } = dependencies;
     const budgets = plugins.flatMap((plugin) => Object.entries(plugin.budgets ?? {}));
     this.#dependencies = dependencies;
+    this.#admission = new Admission(settings.of(hostSettings.readsMax));
     this.#limiter = new RateLimiter(Object.fromEntries(budgets), settings, redis, metrics);
     this.#metrics = new RequestMetrics(metrics);
     this.#pipeline = new CallPipeline({

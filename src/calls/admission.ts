@@ -1,4 +1,5 @@
 import { serviceUnavailable } from '../core/errors';
+import { Pace } from './pace';
 
 type CallKind = 'read' | 'write';
 
@@ -17,9 +18,15 @@ const MAX_WAIT_MS = 10_000;
 /** How many bytes of answers clients may leave untaken before accounts get one call at a time. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 
-interface Waiter {
-  key: string;
+/** Whose call it is, and of which kind. */
+interface Place {
   kind: CallKind;
+  accountId: string;
+  /** Of both. */
+  key: string;
+}
+
+interface Waiter extends Place {
   admit: () => void;
 }
 
@@ -31,7 +38,14 @@ export class Admission {
   readonly #running = new Map<string, number>();
   readonly #waiting = new Set<Waiter>();
   readonly #calls: Record<CallKind, number> = { read: 0, write: 0 };
+  readonly #pace: Pace;
   #unsentBytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param readsPerMinute the budget of each account */
+  constructor(readsPerMinute: number) {
+    this.#pace = new Pace(readsPerMinute);
+  }
 
   /**
    * Waits for the call's turn.
@@ -41,11 +55,11 @@ export class Admission {
    * @throws ApiError service_unavailable when too many wait, or the turn does not come in time
    */
   async enter(kind: CallKind, accountId: string, sent: Promise<unknown>): Promise<() => void> {
-    const key = `${kind} ${accountId}`;
-    if (this.#mayRun(kind, key)) this.#start(kind, key);
-    else await this.#wait(kind, key, sent);
+    const place = { kind, accountId, key: `${kind} ${accountId}` };
+    if (this.#mayRun(place)) this.#start(place);
+    else await this.#wait(place, sent);
     return () => {
-      this.#leave(kind, key);
+      this.#leave(place);
     };
   }
 
@@ -59,20 +73,26 @@ export class Admission {
     });
   }
 
-  #mayRun(kind: CallKind, key: string): boolean {
+  /** Counts bytes that an account is answered, after which it may have to wait for more. */
+  count(accountId: string, bytes: number): void {
+    this.#pace.count(accountId, bytes);
+  }
+
+  #mayRun({ kind, accountId, key }: Place): boolean {
     const running = this.#running.get(key) ?? 0;
     return (
       this.#calls[kind] < MAX_CALLS[kind] &&
+      (kind === 'write' || this.#pace.waitOf(accountId) === 0) &&
       running < (this.#unsentBytes < MAX_UNSENT_BYTES ? MAX_PER_ACCOUNT[kind] : 1)
     );
   }
 
-  #start(kind: CallKind, key: string): void {
+  #start({ kind, key }: Place): void {
     this.#calls[kind] += 1;
     this.#running.set(key, (this.#running.get(key) ?? 0) + 1);
   }
 
-  #leave(kind: CallKind, key: string): void {
+  #leave({ kind, key }: Place): void {
     this.#calls[kind] -= 1;
     const running = (this.#running.get(key) ?? 0) - 1;
     if (running > 0) this.#running.set(key, running);
@@ -80,8 +100,8 @@ export class Admission {
     this.#admitNext();
   }
 
-  #wait(kind: CallKind, key: string, sent: Promise<unknown>): Promise<void> {
-    const ofAccount = [...this.#waiting].filter((each) => each.key === key).length;
+  #wait(place: Place, sent: Promise<unknown>): Promise<void> {
+    const ofAccount = [...this.#waiting].filter(({ key }) => key === place.key).length;
     if (ofAccount >= MAX_WAITING_PER_ACCOUNT || this.#waiting.size >= MAX_WAITING) {
       throw serviceUnavailable.error('Too many calls are waiting already.');
     }
@@ -95,18 +115,26 @@ export class Admission {
       const admit = (): void => {
         this.#waiting.delete(waiter);
         clearTimeout(timer);
-        this.#start(kind, key);
+        this.#start(place);
         resolve();
       };
-      const waiter = { key, kind, admit };
+      const waiter = { ...place, admit };
       this.#waiting.add(waiter);
       void sent.then(giveUp);
+      this.#admitNext();
     });
   }
 
   #admitNext(): void {
-    for (const { kind, key, admit } of this.#waiting) {
-      if (this.#mayRun(kind, key)) admit();
+    let soonest = Infinity;
+    for (const waiter of this.#waiting) {
+      if (this.#mayRun(waiter)) waiter.admit();
+      else soonest = Math.min(soonest, this.#pace.waitOf(waiter.accountId) || Infinity);
     }
+    clearTimeout(this.#timer);
+    if (soonest === Infinity) return;
+    this.#timer = setTimeout(() => {
+      this.#admitNext();
+    }, soonest).unref();
   }
 }

@@ -10,10 +10,13 @@ const MAX_WHOLE = 256 * 1024;
  * The JSON of an array: whole where it is not long, else piece by piece, of which no more is made
  * than its reader takes. What fails in the beginning is thrown here; what fails later can only cut
  * the answer short.
+ *
+ * @param count gets the length of each piece that is taken
  */
 export async function arrayText(
   batches: AsyncIterable<readonly unknown[]>,
   log: Logger,
+  count: (length: number) => void,
 ): Promise<string | AsyncIterable<string>> {
   const pieces = jsonArray(batches);
   let begun = '';
@@ -22,18 +25,27 @@ export async function arrayText(
     if (piece.done === true) return begun;
     begun += piece.value;
   }
-  return rest(begun, pieces, log);
+  return rest(begun, pieces, { log, count });
 }
 
 /** An iterable, not a generator: one that nobody begins to read must end what is behind it too. */
-function rest(begun: string, pieces: AsyncGenerator<string>, log: Logger): AsyncIterable<string> {
+function rest(
+  begun: string,
+  pieces: AsyncGenerator<string>,
+  { log, count }: { log: Logger; count: (length: number) => void },
+): AsyncIterable<string> {
   let first: string | undefined = begun;
   const next = async (): Promise<IteratorResult<string>> => {
     const value = first;
     first = undefined;
-    if (value !== undefined) return { value, done: false };
+    if (value !== undefined) {
+      count(value.length);
+      return { value, done: false };
+    }
     try {
-      return await pieces.next();
+      const piece = await pieces.next();
+      if (piece.done !== true) count(piece.value.length);
+      return piece;
     } catch (error) {
       throw asApiError(error, log);
     }

@@ -80,9 +80,15 @@ export class CallPipeline {
     const kind = operation.method === 'GET' ? 'read' : 'write';
     const leave = await this.#dependencies.admission.enter(kind, account.id, call.sent);
     try {
-      const content = key && this.#dependencies.answers.get(key, new Date());
-      if (content) return { content };
-      if (operation.method === 'GET') return await this.#read(operation, account, input, call, key);
+      if (operation.method === 'GET') {
+        const content = key && this.#dependencies.answers.get(key, new Date());
+        const answer = content
+          ? { content }
+          : await this.#read(operation, account, input, call, key);
+        if ('content' in answer)
+          this.#dependencies.admission.count(account.id, answer.content.body.length);
+        return answer;
+      }
       return await this.#runFor(principal, operation, input, call);
     } finally {
       void call.sent.then(leave);
@@ -114,7 +120,7 @@ export class CallPipeline {
     { ifNoneMatch = '', log, principal }: Call,
     key: AnswerKey | undefined,
   ): Promise<CallResult> {
-    const { answers, availability } = this.#dependencies;
+    const { admission, answers, availability } = this.#dependencies;
     let validUntil = Infinity;
     const call = {
       ...input,
@@ -136,7 +142,9 @@ export class CallPipeline {
       if (etag !== undefined && ifNoneMatch.trim() !== '*' && namesEtag(ifNoneMatch, etag)) {
         return { unchanged: etag };
       }
-      const made = await arrayText(availability.readEach(value), log);
+      const made = await arrayText(availability.readEach(value), log, (length) => {
+        admission.count(account.id, length);
+      });
       if (typeof made !== 'string') return { pieces: made, etag };
       text = made;
     } else {

@@ -4,6 +4,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { closeHttpServer, createHttpServer } from '../../src/http/server';
+import { storeLargest } from '../support/largest';
 import { errorOf } from '../support/raw';
 import { startService, type TestService, type TestUser } from '../support/service';
 import { type TlsSettings, tlsSettings } from '../support/tls';
@@ -120,6 +121,27 @@ test('a client that goes away gives up its place among those that wait', async (
   await sleep(200);
   untaken.destroy();
   expect((await waiting).status).toBe(200);
+});
+
+test('an account that took large answers waits for its next ones; others do not', async () => {
+  // Some 800 KB a second, and twice as much ahead.
+  const slow = await startService({ env: { RATE_LIMIT_READS_MAX: '120' } });
+  try {
+    const [ada, bob] = [await slow.user(), await slow.user()];
+    await storeLargest(slow.app, ada.id, { plants: 100, events: 1 });
+    expect((await ada.get('/api/plants').expect(200)).text.length).toBeGreaterThan(2_500_000);
+    let isAnswered = false;
+    const waiting = ada.get('/api/locations').then(({ status }) => {
+      isAnswered = true;
+      return status;
+    });
+    await ada.post('/api/plants', { name: 'Fern' }).expect(201);
+    await bob.get('/api/locations').expect(200);
+    expect(isAnswered).toBe(false);
+    expect(await waiting).toBe(200);
+  } finally {
+    await slow.close();
+  }
 });
 
 test('many calls at once of one account are all answered', async () => {
