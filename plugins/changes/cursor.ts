@@ -1,4 +1,5 @@
 import { decodePlace, encodePlace } from '../../src/core/cursor';
+import type { Account } from '../../src/core/identity';
 import { idText, isUuid, toStoredId, type StoredId } from '../../src/core/ids';
 import { DAY_MS } from '../../src/core/time';
 import type { RevisionPlace } from '../../src/data/changes';
@@ -21,24 +22,30 @@ export interface Progress {
   base: number;
 }
 
+/** Whose cursor it is: an account that was deleted and made again is another one. */
+type Holder = Pick<Account, 'id' | 'createdAt'>;
+
 /** The cursor of an account for a copy that has come so far by `now`. */
-export function encodeProgress(userId: string, progress: Progress, now: Date): string {
+export function encodeProgress(holder: Holder, progress: Progress, now: Date): string {
   const { place, shownIn, base } = progress;
   const texts = [
-    dayOf(now),
+    `${dayOf(now)}-${holder.createdAt.getTime()}`,
     base > place.revision ? base : 0,
     ...placeTexts(place),
     ...(shownIn ? [...placeTexts(shownIn), idText(shownIn.record)] : []),
   ];
-  return encodePlace([userId, 'changes'], texts.join('.'));
+  return encodePlace([holder.id, 'changes'], texts.join('.'));
 }
 
 /** @throws ApiError invalid_cursor for what is not a cursor of this account, cursor_expired */
-export function decodeProgress(userId: string, cursor: string, now: Date): Progress {
-  const place = decodePlace([userId, 'changes'], cursor);
+export function decodeProgress(holder: Holder, cursor: string, now: Date): Progress {
+  const place = decodePlace([holder.id, 'changes'], cursor);
   if (place === undefined) throw invalidSince.error();
-  const [day, base, ...texts] = place.split('.');
-  if (dayOf(now) - Number(day) > DELETIONS_KEPT_DAYS) throw cursorExpired.error();
+  const [given = '', base, ...texts] = place.split('.');
+  // Cursors of the first release do not say when their account was made.
+  const [day, createdAt = holder.createdAt.getTime()] = given.split('-').map(Number);
+  const isOld = dayOf(now) - Number(day) > DELETIONS_KEPT_DAYS;
+  if (isOld || createdAt !== holder.createdAt.getTime()) throw cursorExpired.error();
   const record = storedId(texts[6]);
   return {
     place: placeOf(texts),

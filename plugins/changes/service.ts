@@ -35,7 +35,7 @@ export class ChangeService {
   list(account: Account, { since, limit }: ChangesQuery, now: Date): Promise<Changes> {
     const { id: userId, revision } = account;
     const begin: Progress = { place: this.#feed.endOf(-1), base: revision };
-    const progress = since === undefined ? begin : decodeProgress(userId, since, now);
+    const progress = since === undefined ? begin : decodeProgress(account, since, now);
     // Of a state that is no more, such as before a backup was restored.
     if (progress.place.revision > revision) throw cursorExpired.error();
     return this.#host.snapshot(async (session) => {
@@ -47,7 +47,7 @@ export class ChangeService {
       // All that was written before this call is in a copy that has got all there is.
       const end = this.#feed.endOf(Math.max(revision, last.place.revision));
       const reached = isCut ? last : { place: end, base: 0 };
-      const cursor = encodeProgress(userId, reached, now);
+      const cursor = encodeProgress(account, reached, now);
       return { ...byField(shown), nextCursor: cursor, hasMore: isCut };
     });
   }

@@ -4,6 +4,7 @@ import { resetClock, setClock } from '../../../test/support/clock';
 import { startService, type TestService, type TestUser } from '../../../test/support/service';
 import { bodyOf, expectError } from '../../../test/support/shapes';
 import { DAY_MS } from '../../../src/core/time';
+import accountsPlugin from '../../accounts';
 import eventsPlugin from '../../events';
 import plantsPlugin from '../../plants';
 
@@ -192,6 +193,15 @@ test('a cursor is good for 90 days, and expired after them', async () => {
   const latest = await service.user({ id: user.id });
   expectError(await latest.get(`/api/changes?since=${cursor}`), 410, 'cursor_expired', /without/);
   await latest.get('/api/changes').expect(200);
+});
+
+test('a cursor of an account that was deleted is none of another of its name', async () => {
+  await user.plant();
+  const cursor = await upToDate();
+  await service.app.exportsOf(accountsPlugin).deleteUser(user.id, () => undefined);
+  const other = await service.user({ id: user.id });
+  for (let count = 0; count < 3; count += 1) await other.plant();
+  expectError(await other.get(`/api/changes?since=${cursor}`), 410, 'cursor_expired');
 });
 
 test('a cursor ahead of the account, as after a restored backup, is expired', async () => {
