@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { TIERS } from '../core/identity';
 import { isUuid } from '../core/ids';
 import { userNameFault } from '../core/text';
-import { timezoneName } from '../core/time';
+import { isCalendarDay, timezoneName } from '../core/time';
 
 /** The name of a user, or an operator, as it may be given on the command line. */
 export function userName(value: string): string {
@@ -51,7 +51,8 @@ export function pastMoment(value: string): Date {
 }
 
 function momentOf(value: string): number {
-  return /^\d{4}-\d{2}-\d{2}(T\S+(Z|[+-]\d{2}:\d{2}))?$/.test(value) ? Date.parse(value) : NaN;
+  const isOne = /^\d{4}-\d{2}-\d{2}(T\S+(Z|[+-]\d{2}:\d{2}))?$/.test(value);
+  return isOne && isCalendarDay(value.slice(0, 10)) ? Date.parse(value) : NaN;
 }
 
 function secondsOf(value: string): number | undefined {

@@ -69,3 +69,9 @@ function formatOf(timezone: string): Intl.DateTimeFormat {
   }
   return format;
 }
+
+/** Whether there is such a day: JavaScript rolls 30 February over into March instead of refusing it. */
+export function isCalendarDay(day: string): boolean {
+  const moment = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(day);
+}

@@ -1,5 +1,7 @@
 import Joi from 'joi';
 
+import { isCalendarDay } from '../core/time';
+
 import { isUuid, UUID_PATTERN } from '../core/ids';
 import { timezoneName } from '../core/time';
 import { named } from './schema-name';
@@ -82,7 +84,7 @@ export function integer(min?: number, max?: number): Joi.NumberSchema {
   let schema = Joi.number().integer();
   if (min !== undefined) schema = schema.min(min);
   if (max !== undefined) schema = schema.max(max);
-  return schema.messages(MESSAGES);
+  return schema.messages({ ...MESSAGES, 'number.base': '{{#label}} must be an integer' });
 }
 
 /** A date-time of a request, which becomes the instant that it means. */
@@ -97,12 +99,14 @@ export function timestamp(): Joi.DateSchema {
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
+function isDay(value: unknown): value is string {
+  return typeof value === 'string' && DAY.test(value) && isCalendarDay(value);
+}
+
 /** A calendar day (`YYYY-MM-DD`). */
 export function day(): Joi.StringSchema {
   return Joi.string()
-    .custom((value: string, helpers) =>
-      DAY.test(value) && isCalendarDay(value) ? value : helpers.error('day.calendar'),
-    )
+    .custom((value: string, helpers) => (isDay(value) ? value : helpers.error('day.calendar')))
     .meta({ jsonSchema: { format: 'date', pattern: DAY.source } })
     .messages(MESSAGES);
 }
@@ -133,8 +137,9 @@ export function notBefore<S extends Joi.Schema>(start: string, schema: S): S {
     const [{ [start]: begin }] = helpers.state.ancestors as [
       Record<string, string | Date | undefined>,
     ];
-    const isOrdered = begin === undefined || typeof begin !== typeof end || begin <= end;
-    return isOrdered ? end : helpers.error('range.order', { start });
+    // What is no day or moment is a fault of its own.
+    const isKnown = typeof begin === typeof end && (begin instanceof Date || isDay(begin));
+    return isKnown && begin > end ? helpers.error('range.order', { start }) : end;
   });
   return ordered as S; // As in `nullable`.
 }
@@ -169,12 +174,6 @@ export const success = named('Success', Joi.object({ success: Joi.boolean().requ
 
 const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-
-/** Whether there is such a day: JavaScript rolls 30 February over into March instead of refusing it. */
-function isCalendarDay(given: string): boolean {
-  const moment = new Date(`${given}T00:00:00Z`);
-  return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(given);
-}
 
 /**
  * The instant of an RFC 3339 date-time with an offset, to the millisecond; undefined for anything

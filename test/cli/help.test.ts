@@ -73,6 +73,7 @@ const WRONG: [message: string, args: string[]][] = [
   ['from 0 to', ['token', 'rotate', '019b2f6e-51a0-7c3e-9d59-0d5c0a2f7b11', '--overlap', '-1']],
   ['--confirm ada', ['user', 'delete', 'ada']],
   ['such as 24h or 30d', ['audit', 'log', '--since', 'yesterday']],
+  ['such as 24h or 30d', ['audit', 'log', '--since', '2026-02-30']],
   ['1 to 100 characters', ['token', 'create', '--user', 'a', '--name', '']],
   ['the invisible character U+202E', ['token', 'create', '--user', 'a', '--name', 'a\u202eb']],
   ['must be a UUID', ['token', 'revoke', 'abc']],

@@ -153,9 +153,9 @@ test.each([
   [
     'create_plant',
     { name: 'Fern', wateringFrequencyDays: '7' },
-    'wateringFrequencyDays must be a number',
+    'wateringFrequencyDays must be an integer',
   ],
-  ['list_events', { limit: '15' }, 'limit must be a number'],
+  ['list_events', { limit: '15' }, 'limit must be an integer'],
   ['list_events', { limit: 1000 }, 'limit must be less than or equal to 100'],
   ['create_event', { growthAmount: '2' }, 'growthAmount must be a number'],
 ])('%s with %j', async (name, given, reason) => {

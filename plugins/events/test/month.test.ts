@@ -1,6 +1,6 @@
 import { newestFirst } from '../../../test/support/paging';
 import { startService, type TestService, type TestUser } from '../../../test/support/service';
-import { expectError, listOf, NOBODYS_ID } from '../../../test/support/shapes';
+import { expectError, faultsOf, listOf, NOBODYS_ID } from '../../../test/support/shapes';
 import { DAY_MS } from '../../../src/core/time';
 
 const START = Date.UTC(2026, 2, 1);
@@ -101,6 +101,10 @@ test.each([
   [`${range(START, END)}&limit=5`, /\blimit\b/],
 ])('the query %j is refused', async (query, name) => {
   expectError(await month(query), 400, 'validation_error', name);
+});
+
+test.each(['1.5', '-0', 'x', ''])('where monthStart is %j the range is no fault', async (start) => {
+  expect(faultsOf(await month(range(start, 2)))).toEqual(['monthStart']);
 });
 
 test('whole numbers that no clock reaches find nothing, and do not find 1970', async () => {

@@ -98,6 +98,8 @@ test.each([
   ['sections=constructor', ['sections']],
   ['from=2026-03-02&to=2026-03-01', ['to']],
   ['from=2026-02-30', ['from']],
+  ['from=x&to=2026-01-01', ['from']],
+  ['from=2026-13-01&to=2026-01-01', ['from']],
   ['from=2026-3-1', ['from']],
   ['from=2026-03-01T00:00:00Z', ['from']],
   ['from=&to=today', ['from', 'to']],
