@@ -39,7 +39,12 @@ export class BulkEvents {
     { plantIds, location, ...body }: LogCare,
   ): Promise<{ items: EventView[] }> {
     const ids = await this.#plantsOf(tx, { plantIds, location });
-    if (ids.length > this.#host.quotaLeft(tx.account, QUOTA)) throw eventLimitReached.error();
+    const left = this.#host.quotaLeft(tx.account, QUOTA);
+    if (ids.length > left) {
+      throw eventLimitReached.error(
+        `Your tier allows ${left} more events, deleted ones counted, and these are ${ids.length}.`,
+      );
+    }
     const photos = await this.#photos.requireOwn(tx, body.photoIds ?? [], 'photoIds');
     const documents = ids.map((id) => newEvent(tx, id, body, photos));
     await this.#events.insertBulk(tx, documents);

@@ -6,6 +6,12 @@ export const eventNotFound = new ErrorCode(
   'There is no event of yours with this id, or it was deleted.',
   'Call search_events for the ids of events.',
 );
+/** Where one is to be brought back: lists do not show those. */
+export const eventGone = eventNotFound.at(
+  404,
+  'There is no event of yours with this id, or its plant was deleted.',
+  'Use the id that the event had when it was logged or deleted.',
+);
 /** Where a field of a request names an event. */
 export const unknownEvent = eventNotFound.at(400, 'A field names an event that is not there.');
 export const eventLimitReached = featureNotAvailable.at(

@@ -3,7 +3,7 @@ import { success } from '../../src/fields/joi';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { unknownPhoto } from '../photos';
 import { plantNotFound, unknownPlant } from '../plants';
-import { eventLimitReached, eventNotFound, unknownEvent } from './errors';
+import { eventGone, eventLimitReached, eventNotFound, unknownEvent } from './errors';
 import { monthlyView } from './features';
 import type { BulkEvents } from './bulk';
 import type { EventFeed } from './list/feed';
@@ -174,7 +174,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       path: '/api/events/{id}/restore',
       summary: 'Bring a deleted event back',
       access: { scope: 'events:write' },
-      params: { id: eventNotFound },
+      params: { id: eventGone },
       response: { status: 200, schema: eventView, description: 'The event' },
       tool: {
         name: 'restore_event',

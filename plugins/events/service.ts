@@ -9,7 +9,7 @@ import { eventChanges } from './changes';
 import { CareChanges } from './derived/care-changes';
 import { careEntries } from './derived/care-entries';
 import { careChanged } from './domain-events';
-import { eventNotFound } from './errors';
+import { eventGone, eventNotFound } from './errors';
 import { presentEvents } from './list/present';
 import { eventModel } from './model';
 import { newEvent } from './new-event';
@@ -92,7 +92,7 @@ export class EventService {
   async restore(tx: Transaction, id: string): Promise<EventView> {
     const found = await this.#events.findOne(tx, { _id: toStoredId(id) });
     if (!found || !(await this.#plants.exists(tx, idText(found.plantId)))) {
-      throw eventNotFound.error();
+      throw eventGone.error();
     }
     if (found.deletedAt === null) return this.#present(tx, found);
     const restored = { ...found, deletedAt: null };
