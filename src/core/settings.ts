@@ -164,6 +164,9 @@ function unknownNames(settings: readonly Setting<unknown>[], env: NodeJS.Process
   });
 }
 
+/** Joi takes `1e3` and `0x10` too, as no command does. */
+const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
+
 /** @throws SettingsError where what is given is wrong */
 function entryOf(setting: Setting<unknown>, env: NodeJS.ProcessEnv): Entry {
   const { name, schema, mask, fileVariable } = setting;
@@ -172,6 +175,9 @@ function entryOf(setting: Setting<unknown>, env: NodeJS.ProcessEnv): Entry {
   if (given && file) throw new SettingsError([`${name} and ${fileVariable} must not both be set`]);
   const text = file ? contentOf(fileVariable, file) : given;
   if (text === undefined) return defaultOf(setting);
+  if (schema.type === 'number' && Number.isFinite(Number(text)) && !PLAIN_NUMBER.test(text)) {
+    throw new SettingsError([`${file ? fileVariable : name} must be a number in plain digits`]);
+  }
   const checked = schema
     .label(file ? fileVariable : name)
     .validate(text, { errors: { wrap: { label: false } } });

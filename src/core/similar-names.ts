@@ -9,6 +9,8 @@ const LONG = 9;
 export function intendedName(name: string, known: readonly string[]): string | undefined {
   if (known.includes(name)) return undefined;
   const given = name.toUpperCase();
+  const [, withoutFile] = /^(.+)_FILE$/.exec(given) ?? [];
+  if (withoutFile !== undefined && known.includes(withoutFile)) return withoutFile;
   const [nearest] = known
     .filter((each) => isNear(given, each))
     .sort((a, b) => distance(given, a) - distance(given, b));

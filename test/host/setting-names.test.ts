@@ -36,6 +36,8 @@ test.each([
   ['TIER_FREE_PLANT', 'TIER_FREE_PLANTS'],
   ['SHUTDOWN_TIMEOUT_MS', 'SHUTDOWN_TIMEOUT_SECONDS'],
   ['STARTUP_TIMEOUT', 'STARTUP_TIMEOUT_SECONDS'],
+  ['LOG_LEVEL_FILE', 'LOG_LEVEL'],
+  ['PORT_FILE', 'PORT'],
 ])('%s is refused, and %s named instead', (name, intended) => {
   expect(faultsOf({ [name]: 'x' })).toEqual([`${name} is not known; did you mean ${intended}?`]);
 });

@@ -146,6 +146,8 @@ test.each<[string, string, string | RegExp]>([
   ['PORT', '-1', 'PORT must be a valid port'],
   ['PORT', 'http', 'PORT must be a number'],
   ['PORT', '80.5', /^PORT must be /],
+  ['PORT', '1e3', 'PORT must be a number in plain digits'],
+  ['TIER_FREE_PLANTS', '0x10', 'TIER_FREE_PLANTS must be a number in plain digits'],
   ['HOST', 'not a host', 'HOST must be a valid hostname'],
   ['MONGODB_URI', 'http://example.com', 'MONGODB_URI must be a mongodb:// or mongodb+srv:// URI'],
   ['MONGODB_URI', 'localhost:27017', 'MONGODB_URI must be a mongodb:// or mongodb+srv:// URI'],
