@@ -21,7 +21,9 @@ export async function runCommand(
 ): Promise<number> {
   try {
     const plugins = given ?? loadPlugins();
-    const commandLine = new CommandRunner(rootCommand(), plugins, env);
+    const { version } = IDENTITY;
+    const printed = args.includes('--json') ? JSON.stringify({ version }) : version;
+    const commandLine = new CommandRunner(rootCommand(printed), plugins, env);
     for (const plugin of plugins) plugin.commands?.(commandLine);
     hostCommands(commandLine);
     await commandLine.program.parseAsync(args, { from: 'user' });
@@ -33,7 +35,7 @@ export async function runCommand(
   }
 }
 
-function rootCommand(): Command {
+function rootCommand(version: string): Command {
   return (
     new Command('npm run --silent cli --')
       .description(
@@ -41,7 +43,7 @@ function rootCommand(): Command {
 
 Commands work on the data of DATA_DIR (or MONGODB_URI), whether the server runs or not, and read the same environment variables as the server does.`,
       )
-      .version(IDENTITY.version, '--version', 'print the version of the program')
+      .version(version, '--version', 'print the version of the program')
       .option('--json', 'print the result as one line of JSON, the last of standard output')
       .option('--as <name>', 'who the audit log says did it, instead of your user name', userName)
       // Commands inherit what is set before they are added.

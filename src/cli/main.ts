@@ -1,10 +1,15 @@
 import { runCommand } from './commands';
+import { EXIT } from './exit';
 
-// A reader that has seen enough, such as head, ends nothing but the output.
+let isCut = false;
+
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  // A reader that has seen enough, such as head, ends nothing but the output.
+  if (error.code === 'EPIPE' || isCut) return;
+  isCut = true;
+  process.stderr.write(`The result cannot be written: ${error.message}.\n`);
 });
 
 void runCommand(process.argv.slice(2), process.env).then((exitCode) => {
-  process.exitCode = exitCode;
+  process.exitCode = isCut ? EXIT.failed : exitCode;
 });

@@ -122,6 +122,8 @@ test('--version prints the version and starts nothing, even with wrong settings'
     stdout: `${IDENTITY.version}\n`,
     stderr: '',
   });
+  const { stdout } = await runAlone('--version', '--json');
+  expect(JSON.parse(stdout)).toEqual({ version: IDENTITY.version });
   const wrong = await run(['--version'], { PORT: 'x' });
   expect(wrong.stdout).toBe(`${IDENTITY.version}\n`);
 });
