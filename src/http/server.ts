@@ -39,6 +39,7 @@ export function createHttpServer(
   Object.assign(server, {
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.requestTimeout,
+    keepAliveTimeout: limits.idleTimeout,
     connectionsCheckingInterval: limits.checkInterval,
   });
   const connections = new Connections(server, tls !== undefined, limits);

@@ -37,6 +37,11 @@ async function serve(limits: Partial<HttpLimits>) {
   return { server, sockets, url: `http://127.0.0.1:${port}` };
 }
 
+test('clients are told for how long their connection is kept', async () => {
+  const { headers } = await fetch(`${service.url}/healthz`);
+  expect(headers.get('keep-alive')).toBe('timeout=60');
+});
+
 /** A client that does not close its own side by itself, and what it has received. */
 async function dial(url: string) {
   const socket = connect({
