@@ -57,6 +57,13 @@ test('what is used follows every plant and photo, made or deleted', async () => 
   });
 });
 
+test('no two answers are the same, so nobody stores one', async () => {
+  const user = await service.user();
+  const { headers } = await user.get('/api/account').expect(200);
+  expect(headers['cache-control']).toBe('private, no-store');
+  expect(headers['vary']).toContain('Authorization');
+});
+
 test('no two answers are the same, so they carry no ETag and are never a 304', async () => {
   const user = await service.user();
   const first = await user.get('/api/account').expect(200);

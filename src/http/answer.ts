@@ -24,6 +24,11 @@ export async function answer(
       ctx.body = operation.response.type ? outcome.value : JSON.stringify(outcome.value);
     }
     if (hasEtag(operation) && ctx.status < 300) ctx.set('ETag', etagOf(String(ctx.body)));
+    // What a token reads is nobody else's, and this is another answer the next time.
+    if (operation.method === 'GET' && !('public' in operation.access)) {
+      ctx.set('Cache-Control', 'private, no-store');
+      ctx.vary('Authorization');
+    }
     return;
   }
   ctx.set('Cache-Control', 'private, no-cache');
