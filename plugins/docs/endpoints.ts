@@ -16,7 +16,13 @@ import {
   validationError,
 } from '../../src/core/errors';
 import { type JsonObject, type JsonSchema, jsonSchemaOf } from '../../src/fields/json-schema';
-import { hasEtag, isConditional, type Operation, operationIdOf } from '../../src/plugins/operation';
+import {
+  hasEtag,
+  isConditional,
+  type Operation,
+  operationIdOf,
+  readsBody,
+} from '../../src/plugins/operation';
 import type { Transport, TransportMethod } from '../../src/plugins/transport';
 import type { Components } from './components';
 import { exampleOf } from './examples';
@@ -138,7 +144,7 @@ function errorsOf(operation: Operation): ErrorCode[] {
   return [
     // Also where nothing is taken: a query parameter that nobody knows is refused.
     validationError,
-    ...(operation.body ? BODY_ERRORS : []),
+    ...(readsBody(operation) ? BODY_ERRORS : []),
     ...('public' in access ? [] : [unauthorized, invalidToken]),
     ...('scope' in access ? [insufficientScope] : []),
     ...(feature ? [featureNotAvailable] : []),

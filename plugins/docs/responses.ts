@@ -61,8 +61,8 @@ export function errorResponses(errors: readonly ErrorCode[], spends: boolean): J
         description: sentencesOf(those),
         headers: headers(
           ...(BY_STATUS[status] ?? []),
-          // Who is not known has no budget.
-          ...(spends && status !== 401 && status < 500 ? BUDGET_HEADERS : []),
+          // Those whose token is not good spend a budget too, that of their address.
+          ...(status === 401 || (spends && status < 500) ? BUDGET_HEADERS : []),
         ),
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       },

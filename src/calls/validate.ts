@@ -28,8 +28,10 @@ export interface ValidInput {
 export function validateInput(operation: Operation, input: CallInput): ValidInput {
   const faults = new Faults();
   for (const name of input.repeated ?? []) faults.add(name, 'must be given only once');
-  const query = validate(operation.query ?? NO_PARAMETERS, input.query ?? {}, faults);
-  const body = operation.body && validate(operation.body, requireObject(input.body), faults);
+  const query = validate(operation.query ?? NOTHING, input.query ?? {}, faults);
+  let body: unknown;
+  if (operation.body) body = validate(operation.body, requireObject(input.body), faults);
+  else if (input.body !== undefined) validate(NOTHING, requireObject(input.body), faults);
   faults.throwIfAny();
   const params: Record<string, string> = {};
   for (const [name, error] of Object.entries(operation.params ?? {})) {
@@ -68,7 +70,7 @@ function checkResponse(operation: Operation, value: unknown): void {
   }
 }
 
-const NO_PARAMETERS = Joi.object({});
+const NOTHING = Joi.object({});
 
 function requireObject(body: unknown): object {
   if (!isRecord(body)) throw invalidJson.error('The request body must be a JSON object.');

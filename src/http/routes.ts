@@ -4,7 +4,7 @@ import type { Context, Middleware } from 'koa';
 import { methodNotAllowed, notFound, validationError } from '../core/errors';
 import type { Authenticator, Principal } from '../core/identity';
 import { descriptionOf } from '../fields/description';
-import { type Operation, operationName } from '../plugins/operation';
+import { type Operation, operationName, readsBody } from '../plugins/operation';
 import type {
   ApiDescription,
   CallInput,
@@ -66,13 +66,14 @@ function serve(operation: Operation, { pipeline, admission, limiter, identity }:
   const isPublic = 'public' in operation.access;
   const readQuery = queryReader(operation);
   const name = operationName(operation);
+  const isBodyRead = readsBody(operation);
   const { isProbe = false } = operation;
   return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
     const facts = Object.assign(factsOf(ctx), { operation: name, isProbe });
     const inputOf = async (): Promise<CallInput> => ({
       params: ctx.params,
       ...readQuery(queryOf(ctx)),
-      body: operation.body ? await readJson(ctx) : undefined,
+      body: operation.body || (isBodyRead && hasBody(ctx)) ? await readJson(ctx) : undefined,
     });
     const outcome = await pipeline.run(operation, {
       reply: ctx,
@@ -94,12 +95,24 @@ function serve(operation: Operation, { pipeline, admission, limiter, identity }:
 /** More than any operation takes, and few enough to be looked at one by one. */
 const MAX_QUERY_PARAMETERS = 50;
 
-/** @throws ApiError validation_error, before anything is parsed, where there are too many */
+/**
+ * @throws ApiError validation_error, before anything is parsed, where there are too many, or where
+ *   what is encoded is no UTF-8, which would be read as something else
+ */
 function queryOf(ctx: Context): Context['query'] {
+  try {
+    decodeURIComponent(ctx.querystring);
+  } catch {
+    throw validationError.error('The query must be percent-encoded UTF-8.');
+  }
   if (ctx.querystring.split('&', MAX_QUERY_PARAMETERS + 1).length > MAX_QUERY_PARAMETERS) {
     throw validationError.error(`The query must have at most ${MAX_QUERY_PARAMETERS} parameters.`);
   }
   return ctx.query;
+}
+
+function hasBody({ req: { headers } }: Context): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 const WHOLE_NUMBER = /^(0|-?[1-9]\d{0,15})$/;

@@ -243,6 +243,11 @@ export function isConditional({ access, method, notConditional }: Operation): bo
   return method === 'GET' && !('public' in access) && notConditional === undefined;
 }
 
+/** Whether the body of a request is looked at: that of a POST also where none is asked for. */
+export function readsBody({ method, body }: Pick<Operation, 'method' | 'body'>): boolean {
+  return body !== undefined || method === 'POST';
+}
+
 /** Whether good answers of an operation carry an ETag: all but those that show nothing. */
 export function hasEtag(operation: Operation): boolean {
   const { method, response } = operation;

@@ -4,6 +4,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 
 import { errorOf, exchange, type RawAnswer, send } from '../support/raw';
 import { startService, type TestService, type TestUser } from '../support/service';
+import { faultsOf } from '../support/shapes';
 
 /** Largest body that is read: 100 KiB. */
 const LIMIT = 102_400;
@@ -284,4 +285,32 @@ test('a body that is cut off does not affect other requests', async () => {
   });
   socket.destroy();
   expect((await post('{"name":"Fern"}')).status).toBe(201);
+});
+
+describe('where none is asked for', () => {
+  const restore = async (body: string, type = 'application/json') => {
+    const plant = await user.plant();
+    const event = await user.event(plant.id);
+    return send(service.url, 'POST', `/api/events/${event.id}/restore`, {
+      headers: {
+        Authorization: `Bearer ${user.token}`,
+        'Content-Type': type,
+        'Content-Length': String(Buffer.byteLength(body)),
+      },
+      body,
+    });
+  };
+
+  test.each(['', '{}'])('%j is no fault', async (body) => {
+    expect((await restore(body)).status).toBe(200);
+  });
+
+  test('one that comes is looked at all the same', async () => {
+    expectRefusal(await restore('{bad'), 400, 'invalid_json');
+    expectRefusal(await restore('{}', 'text/plain'), 415, 'unsupported_media_type');
+    expectRefusal(await restore(padded(LIMIT + 1)), 413, 'payload_too_large');
+    expect(faultsOf({ body: JSON.parse((await restore('{"x":1}')).body) as unknown })).toEqual([
+      'x',
+    ]);
+  });
 });

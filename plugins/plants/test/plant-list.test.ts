@@ -1,5 +1,5 @@
 import { assistant, tool } from '../../../test/mcp/support';
-import { faultsOf, listOf } from '../../../test/support/shapes';
+import { expectError, faultsOf, listOf } from '../../../test/support/shapes';
 import { startService, type TestService, type TestUser } from '../../../test/support/service';
 
 let service: TestService;
@@ -91,6 +91,13 @@ test('an assistant gets the summary unless it asks for all', async () => {
   expect(await items({})).toEqual(await list({ view: 'summary' }, me.user));
   expect(await items({ view: 'full' })).toEqual(await list({}, me.user));
 });
+
+test.each(['%', '%zz', '%FF', '%ED%A0%80'])(
+  'the query q=%s, which is no text, is refused',
+  async (q) => {
+    expectError(await user.get(`/api/plants?q=${q}`), 400, 'validation_error', /UTF-8/);
+  },
+);
 
 test.each([
   ['view=short', ['view']],
