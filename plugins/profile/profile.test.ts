@@ -84,6 +84,20 @@ test('with the time zone all days are counted anew', async () => {
   expect(await days()).toEqual(['2026-03-14']);
 });
 
+test('the zone can be changed a few times a minute, since each change counts all days anew', async () => {
+  const strict = await startService({ env: { RATE_LIMIT_TIMEZONE_MAX: '2' } });
+  try {
+    const user = await strict.user();
+    for (const timezone of ['Europe/Paris', 'Asia/Tokyo']) {
+      await user.patch('/api/account', { timezone }).expect(200);
+    }
+    expectError(await user.patch('/api/account', { timezone: 'UTC' }), 429, 'rate_limited');
+    await user.plant();
+  } finally {
+    await strict.close();
+  }
+});
+
 test('a zone is stored as it is usually written', async () => {
   const user = await service.user();
   const moved = await user.patch('/api/account', { timezone: 'europe/paris' }).expect(200);
