@@ -98,10 +98,17 @@ test('the zone can be changed a few times a minute, since each change counts all
   }
 });
 
-test('a zone is stored as it is usually written', async () => {
+test.each([
+  ['europe/paris', 'Europe/Paris'],
+  ['aSIA/kOLKATA', 'Asia/Kolkata'],
+  ['Asia/Kathmandu', 'Asia/Kathmandu'],
+  ['europe/KYIV', 'Europe/Kyiv'],
+  ['us/eastern', 'America/New_York'],
+  ['utc', 'UTC'],
+])('the zone %s is stored as %s', async (timezone, stored) => {
   const user = await service.user();
-  const moved = await user.patch('/api/account', { timezone: 'europe/paris' }).expect(200);
-  expect(moved.body).toMatchObject({ timezone: 'Europe/Paris' });
+  const moved = await user.patch('/api/account', { timezone }).expect(200);
+  expect(moved.body).toMatchObject({ timezone: stored });
 });
 
 test.each([
