@@ -61,18 +61,9 @@ async function attemptBackup(options: BackupOptions): Promise<Backup> {
   const target = await PartialFile.open(options.file, options.partial);
   try {
     const reader = await DatabaseReader.open(options.mongodbUri, options.isOwn);
-    try {
-      const manifest = await archive(reader, target, options);
-      const bytes = await target.complete();
-      return {
-        file: options.file,
-        bytes,
-        moment: manifest.moment,
-        documents: documentsIn(manifest),
-      };
-    } finally {
-      await reader.close();
-    }
+    const manifest = await archive(reader, target, options).finally(() => reader.close());
+    const bytes = await target.complete();
+    return { file: options.file, bytes, moment: manifest.moment, documents: documentsIn(manifest) };
   } catch (error) {
     await target.discard();
     throw error;
