@@ -27,9 +27,9 @@ test('what listeners emit is handled to the end, and what those record is writte
       audit,
     };
     await database.transaction(async (session) => {
-      const { tx, finish } = await openTransaction(dependencies, session, user.id, []);
-      for (const step of steps.slice(0, 1)) await tx.emit(step, step.name);
-      await finish();
+      const open = await openTransaction(dependencies, session, user.id, []);
+      for (const step of steps.slice(0, 1)) await open.tx.emit(step, step.name);
+      await open.finish();
     });
     expect(handled).toEqual(['first', 'second', 'third', 'fourth']);
     const recorded = [];
