@@ -7,7 +7,10 @@ export type Accounts = Pick<
   AccountService,
   'account' | 'accounts' | 'change' | 'changeAccount' | 'ensureAccount'
 > &
-  Pick<TokenService, 'createToken' | 'pruneTokens' | 'revokeToken' | 'rotateToken' | 'tokens'> &
+  Pick<
+    TokenService,
+    'createToken' | 'hasTokens' | 'pruneTokens' | 'revokeToken' | 'rotateToken' | 'tokens'
+  > &
   Pick<PersonalData, 'counts' | 'deleteUser' | 'exportUser'>;
 
 export function exportsOf(
@@ -22,6 +25,7 @@ export function exportsOf(
     changeAccount: (userId, changes) => accounts.changeAccount(userId, changes),
     ensureAccount: (...account) => accounts.ensureAccount(...account),
     createToken: (wanted) => tokens.createToken(wanted),
+    hasTokens: () => tokens.hasTokens(),
     pruneTokens: () => tokens.pruneTokens(),
     revokeToken: (id) => tokens.revokeToken(id),
     rotateToken: (id, overlapSeconds) => tokens.rotateToken(id, overlapSeconds),

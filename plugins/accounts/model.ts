@@ -82,5 +82,7 @@ export const tokenModel = sharedModel<TokenDocument>(
     // Finds the holder of a token: every request.
     .index({ hash: 1 }, { unique: true })
     // `token list --user`.
-    .index({ userId: 1, createdAt: 1 }),
+    .index({ userId: 1, createdAt: 1 })
+    // Those that have expired, or do soon.
+    .index({ expiresAt: 1 }),
 );

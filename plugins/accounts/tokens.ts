@@ -65,6 +65,11 @@ export class TokenService {
     return tokens.map(asView);
   }
 
+  /** Whether there is any token, good or not. */
+  hasTokens(): Promise<boolean> {
+    return this.#tokens.exists({}, {});
+  }
+
   /** Revokes a token from the next request on; undefined when there is none of this id. */
   async revokeToken(id: string): Promise<TokenView | undefined> {
     return this.#change(id, async (tx, token) => {

@@ -19,7 +19,7 @@ export async function welcome(
   { url, scopes, loadSeeds }: FirstStart,
 ): Promise<string[]> {
   const isOwn = host.settings.of(hostSettings.mongodbUri) === undefined;
-  if (!isOwn || (await accounts.tokens()).length > 0) return [];
+  if (!isOwn || (await accounts.hasTokens())) return [];
   await loadSeeds();
   if (garden.user === undefined) return [];
   const { token } = await accounts.createToken({

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { Context } from 'koa';
@@ -65,19 +65,19 @@ interface PageFile {
 const files = new Map([['start.js', { type: 'text/javascript', content: new Content(START) }]]);
 
 /** A file that the page loads. @throws ApiError not_found */
-export function serveFile(ctx: Context & { params?: Record<string, string> }): Promise<void> {
-  const { content, type } = fileOf(ctx.params?.['file'] ?? '');
+export async function serveFile(ctx: Context & { params?: Record<string, string> }): Promise<void> {
+  const { content, type } = await fileOf(ctx.params?.['file'] ?? '');
   ctx.set('Cache-Control', 'public, max-age=3600');
-  return sendContent(ctx, content, type);
+  await sendContent(ctx, content, type);
 }
 
 /** Read once, when it is first asked for. */
-function fileOf(name: string): PageFile {
+async function fileOf(name: string): Promise<PageFile> {
   const known = files.get(name);
   if (known) return known;
   const type = SWAGGER_UI_FILES.get(name);
   if (type === undefined) throw notFound.error();
-  const file = { type, content: new Content(readFileSync(path.join(SWAGGER_UI, name))) };
+  const file = { type, content: new Content(await readFile(path.join(SWAGGER_UI, name))) };
   files.set(name, file);
   return file;
 }

@@ -99,8 +99,9 @@ export class CareDays {
     const wanted = new DayCounts();
     const correction = new DayCounts();
     for await (const { occurredAt, type } of entries) {
-      wanted.add(dayOf(occurredAt), type);
-      correction.add(dayOf(occurredAt), type);
+      const day = dayOf(occurredAt);
+      wanted.add(day, type);
+      correction.add(day, type);
     }
     correction.subtract(await this.#months.all(tx));
     await this.#months.add(tx, correction);

@@ -91,10 +91,31 @@ test('with the time zone all days are counted anew', async () => {
   expect(await days()).toEqual(['2026-03-14']);
 });
 
-test('a zone is stored as it is usually written', async () => {
+test('the zone can be changed a few times a minute, since each change counts all days anew', async () => {
+  const strict = await startService({ env: { RATE_LIMIT_TIMEZONE_MAX: '2' } });
+  try {
+    const user = await strict.user();
+    for (const timezone of ['Europe/Paris', 'Asia/Tokyo']) {
+      await user.patch('/api/account', { timezone }).expect(200);
+    }
+    expectError(await user.patch('/api/account', { timezone: 'UTC' }), 429, 'rate_limited');
+    await user.plant();
+  } finally {
+    await strict.close();
+  }
+});
+
+test.each([
+  ['europe/paris', 'Europe/Paris'],
+  ['aSIA/kOLKATA', 'Asia/Kolkata'],
+  ['Asia/Kathmandu', 'Asia/Kathmandu'],
+  ['europe/KYIV', 'Europe/Kyiv'],
+  ['us/eastern', 'America/New_York'],
+  ['utc', 'UTC'],
+])('the zone %s is stored as %s', async (timezone, stored) => {
   const user = await service.user();
-  const moved = await user.patch('/api/account', { timezone: 'europe/paris' }).expect(200);
-  expect(moved.body).toMatchObject({ timezone: 'Europe/Paris' });
+  const moved = await user.patch('/api/account', { timezone }).expect(200);
+  expect(moved.body).toMatchObject({ timezone: stored });
 });
 
 test.each([

@@ -131,7 +131,12 @@ export class App {
     this.operations = this.plugins.flatMap(({ operations }) => operations);
     this.transports = contributions.flatMap((each) => each.transports ?? []);
     this.#counts = new Map(contributions.flatMap((each) => Object.entries(each.counts ?? {})));
-    this.#idempotency = new IdempotencyStore(this.database, this.settings, metrics);
+    this.#idempotency = new IdempotencyStore(
+      this.database,
+      this.#availability,
+      this.settings,
+      metrics,
+    );
     this.derived = [
       ...[...this.#counts].map(([quota, count]) => quotaUsage(quota, count)),
       ...contributions.flatMap((each) => each.derived ?? []),

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { App } from './app';
 import type { Acting } from '../data/audit/entry';
 import type { StoredSchema } from '../data/schema/stored-schema';
+import { releaseHistory } from '../data/snapshot-history';
 import { openLog } from './log';
 import { measureProcess } from './process-metrics';
 import { loadPlugins } from '../plugins/loader';
@@ -88,6 +89,10 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   };
   try {
     await app.connect({ ...servers, restoring }, (schema) => prepare(schema, options, servers));
+    if (role === 'server' && settings.of(hostSettings.mongodbUri) === undefined) {
+      // A backup that was killed has left it as it was for that backup.
+      await releaseHistory(app.database.connection.getClient());
+    }
   } catch (error) {
     await stop();
     throw error;

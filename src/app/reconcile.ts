@@ -1,5 +1,7 @@
 import type { Identity } from '../core/identity';
+import { reasonOf } from '../core/values';
 import type { Act } from '../data/audit/entry';
+import type { Database } from '../data/database';
 import type { DerivedData } from '../data/derived';
 import type { Transaction } from '../data/transaction';
 import type { UnitOfWork } from '../data/unit-of-work';
@@ -18,12 +20,15 @@ export interface Reconciliation {
   /** How many accounts were looked at. */
   checked: number;
   differences: Difference[];
+  /** Accounts whose data could not be recomputed, and why. */
+  failures: { user: string; reason: string }[];
   /** Whether the differences are put right. */
   repaired: boolean;
 }
 
 /** What is needed of the program to reconcile its data. */
 interface Reconcilable {
+  database: Database;
   identity: Identity;
   unitOfWork: UnitOfWork;
   derived: readonly DerivedData[];
@@ -46,29 +51,37 @@ export async function rebuildAll(
 
 /**
  * Recomputes the derived data of every account, each in a transaction of its own, so
- * that it can be done while the service runs. Only `repair` keeps what was computed.
+ * that it can be done while the service runs. Only `repair` keeps what was computed. An account
+ * that fails does not keep the others from it.
  *
  * @param onAccount called after each account with the number of all accounts
  */
 export async function reconcile(
-  { identity, unitOfWork, derived }: Reconcilable,
+  { database, identity, unitOfWork, derived }: Reconcilable,
   { repair, onAccount }: { repair: boolean; onAccount?: (total: number) => void },
 ): Promise<Reconciliation> {
   const userIds = await identity.accountIds();
   const differences: Difference[] = [];
+  const failures: Reconciliation['failures'] = [];
   for (const userId of userIds) {
     const rebuild = async (tx: Transaction) => {
       const differing = await rebuildAll(derived, tx);
       if (repair && differing.length > 0) tx.audit(repairOf(userId, differing));
       return differing;
     };
-    const found = repair
-      ? await unitOfWork.run(userId, rebuild)
-      : await unitOfWork.dryRun(userId, rebuild);
-    differences.push(...found);
+    try {
+      const found = repair
+        ? await unitOfWork.run(userId, rebuild)
+        : await unitOfWork.dryRun(userId, rebuild);
+      differences.push(...found);
+    } catch (error) {
+      // Where MongoDB is away the others would each wait for it, and fail like this one.
+      if (!(await database.ping())) throw error;
+      failures.push({ user: userId, reason: reasonOf(error) });
+    }
     onAccount?.(userIds.length);
   }
-  return { checked: userIds.length, differences, repaired: repair };
+  return { checked: userIds.length, differences, failures, repaired: repair };
 }
 
 /** How many differences there were of each derived data; they themselves show what people did. */

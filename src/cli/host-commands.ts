@@ -64,13 +64,13 @@ function reconcileCommand(commandLine: CommandRunner): void {
       `
 Exit codes:
   0  nothing differs, or --repair put it right
-  1  --check found a difference
+  1  --check found a difference, or an account could not be recomputed
 
 Examples:
   $ npm run --silent cli -- reconcile --check
   $ npm run --silent cli -- reconcile --repair --json
   {"checked":2,"differences":[{"user":"ada","derived":"day counts",
-   "difference":"… should be …"}],"repaired":true}     printed as one line`,
+   "difference":"… should be …"}],"failures":[],"repaired":true}     printed as one line`,
     )
     .action(async ({ check = false, repair = false }: { check?: boolean; repair?: boolean }) => {
       if (check === repair) throw new UsageError('Say either --check or --repair.');
@@ -90,14 +90,19 @@ Examples:
 }
 
 function reconciliation(found: Reconciliation): CommandResult {
-  const { checked, differences, repaired } = found;
+  const { checked, differences, failures, repaired } = found;
   const outcome = repaired ? 'put right' : 'found';
   const summary = `${counted(checked, 'account')} checked, ${counted(differences.length, 'difference')} ${outcome}.`;
   const rows = differences.map(({ user, derived, difference }) => [user, derived, difference]);
+  const failed = failures.map(({ user, reason }) => `${user} could not be recomputed: ${reason}.`);
+  const isGood = failures.length === 0 && (repaired || rows.length === 0);
   return {
     result: found,
-    text:
-      rows.length === 0 ? summary : `${table(['user', 'data', 'difference'], rows)}\n${summary}`,
-    exitCode: repaired || rows.length === 0 ? EXIT.done : EXIT.failed,
+    text: [
+      ...(rows.length === 0 ? [] : [table(['user', 'data', 'difference'], rows)]),
+      ...failed,
+      summary,
+    ].join('\n'),
+    exitCode: isGood ? EXIT.done : EXIT.failed,
   };
 }

@@ -1,3 +1,5 @@
+import { BoundedMap } from './bounded-map';
+
 export const HOUR_MS = 60 * 60 * 1000;
 export const DAY_MS = 24 * HOUR_MS;
 
@@ -23,22 +25,50 @@ export function dayAt(number: number): string {
   return new Date(number * DAY_MS).toISOString().slice(0, 10);
 }
 
+/** Zones that Intl lists by a former name only. */
+const RENAMED = [
+  'Africa/Asmara',
+  'America/Argentina/Buenos_Aires',
+  'America/Argentina/Catamarca',
+  'America/Argentina/Cordoba',
+  'America/Argentina/Jujuy',
+  'America/Argentina/Mendoza',
+  'America/Atikokan',
+  'America/Indiana/Indianapolis',
+  'America/Kentucky/Louisville',
+  'America/Nuuk',
+  'Asia/Ho_Chi_Minh',
+  'Asia/Kathmandu',
+  'Asia/Kolkata',
+  'Asia/Yangon',
+  'Atlantic/Faroe',
+  'Europe/Kyiv',
+  'Pacific/Chuuk',
+  'Pacific/Kanton',
+  'Pacific/Pohnpei',
+];
+const ZONES = new Map(
+  [...Intl.supportedValuesOf('timeZone'), ...RENAMED].map((name) => [name.toLowerCase(), name]),
+);
+
 /**
- * The name of an IANA time zone, as it is usually written where it is not one of several names of
- * the same; undefined where there is none. Offsets do not know summer time and are none.
+ * The name of an IANA time zone in its own letter case, and of one that is out of use the name of
+ * the zone that took its place; undefined where there is none. Offsets do not know summer time and
+ * are none.
  */
 export function timezoneName(given: string): string | undefined {
   if (!/^[A-Za-z]/.test(given)) return undefined;
   try {
-    const known = new Intl.DateTimeFormat('en', { timeZone: given }).resolvedOptions().timeZone;
-    // Of a zone with several names it knows the oldest, which is not what was asked for.
-    return known.toLowerCase() === given.toLowerCase() ? known : given;
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: given }).resolvedOptions();
+    return ZONES.get(given.toLowerCase()) ?? timeZone;
   } catch {
     return undefined;
   }
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>();
+/** More than there are zones; accounts of earlier versions may have them in any letter case. */
+const MAX_FORMATS = 1000;
+const formats = new BoundedMap<string, Intl.DateTimeFormat>(MAX_FORMATS);
 
 /** Outside of these moments a local year may not have four digits, and days are taken to be UTC's. */
 const FIRST_LOCAL = Date.UTC(1000, 0, 2);

@@ -1,12 +1,11 @@
 import { mongo } from 'mongoose';
 
+import { keepHistory, READER_NAME, releaseHistory } from './snapshot-history';
+
 /** Codes of errors by which MongoDB says that it has not kept a moment long enough. */
 const MOMENT_IS_GONE = new Set<unknown>([239, 246]);
 /** How long a command may take: a batch of large documents on a slow disk, and nobody waits. */
 const COMMAND_MS = 60_000;
-/** How long MongoDB keeps the past unless it is asked for more, and how long a long read needs it. */
-const DEFAULT_HISTORY_SECONDS = 300;
-const LONG_HISTORY_SECONDS = 24 * 60 * 60;
 
 /** The moment that is read is not to be had: it is too old, or an index was made since. */
 export class MomentGoneError extends Error {}
@@ -17,23 +16,20 @@ export class MomentGoneError extends Error {}
  * (`minSnapshotHistoryWindowInSeconds`).
  */
 export class DatabaseReader {
-  readonly #client: mongo.MongoClient;
   readonly #database: mongo.Db;
   readonly #clusterTime: mongo.Timestamp;
 
-  readonly #keepsHistory: boolean;
 
   private constructor(
     client: mongo.MongoClient,
     clusterTime: mongo.Timestamp,
-    keepsHistory: boolean,
+    /** Ends the reading; has an own MongoDB keep the past as briefly as before. */
+    readonly close: () => Promise<void>,
     readonly collections: readonly string[],
     readonly mongodbVersion: string,
   ) {
-    this.#client = client;
     this.#database = client.db();
     this.#clusterTime = clusterTime;
-    this.#keepsHistory = keepsHistory;
   }
 
   /**
@@ -43,12 +39,17 @@ export class DatabaseReader {
    */
   static async open(uri: string, isOwn: boolean): Promise<DatabaseReader> {
     const client = new mongo.MongoClient(uri, {
+      appName: READER_NAME,
       maxPoolSize: 2,
       socketTimeoutMS: COMMAND_MS,
       readPreference: 'primary',
     });
+    const close = async (): Promise<void> => {
+      await client.close();
+      if (isOwn) await releaseOwn(uri);
+    };
     try {
-      if (isOwn) await keepHistory(client, LONG_HISTORY_SECONDS);
+      if (isOwn) await keepHistory(client);
       const database = client.db();
       const listed = await database.listCollections({ type: 'collection' }).toArray();
       const collections = listed
@@ -63,9 +64,10 @@ export class DatabaseReader {
       const { version } = await database.admin().serverInfo();
       // MongoDB's own answers: a read with this concern says which moment it saw.
       const { atClusterTime } = cursor as { atClusterTime: mongo.Timestamp };
-      return new DatabaseReader(client, atClusterTime, isOwn, collections, String(version));
+      return new DatabaseReader(client, atClusterTime, close, collections, String(version));
     } catch (error) {
-      await client.close();
+      // Its own failure would hide why.
+      await close().catch(() => undefined);
       throw error;
     }
   }
@@ -121,17 +123,15 @@ export class DatabaseReader {
     }
     return ids.sort();
   }
-
-  async close(): Promise<void> {
-    try {
-      if (this.#keepsHistory) await keepHistory(this.#client, DEFAULT_HISTORY_SECONDS);
-    } finally {
-      await this.#client.close();
-    }
-  }
 }
 
-async function keepHistory(client: mongo.MongoClient, seconds: number): Promise<void> {
-  const command = { setParameter: 1, minSnapshotHistoryWindowInSeconds: seconds };
-  await client.db('admin').command(command);
+/** On a connection of its own, for those of the reader say that it reads. */
+async function releaseOwn(uri: string): Promise<void> {
+  const limits = { serverSelectionTimeoutMS: 2000, socketTimeoutMS: COMMAND_MS };
+  const client = new mongo.MongoClient(uri, { maxPoolSize: 1, ...limits });
+  try {
+    await releaseHistory(client);
+  } finally {
+    await client.close();
+  }
 }

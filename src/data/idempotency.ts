@@ -11,6 +11,7 @@ import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings';
 import { DAY_MS, HOUR_MS } from '../core/time';
 import { codeOf, isRecord, sortMembers } from '../core/values';
+import type { Availability } from './availability';
 import type { Database } from './database';
 import type { DerivedData } from './derived';
 import { dayOf, IdempotencyUsage, idempotencyUsageModel } from './idempotency-usage';
@@ -85,13 +86,20 @@ export class IdempotencyStore {
   readonly #records: Records<IdempotencyKeyDocument, AccountScope>;
   readonly #running = new Set<string>();
   readonly #database: Database;
+  readonly #availability: Availability;
   readonly #usage: IdempotencyUsage;
   readonly #replays;
   /** How long a response is stored. */
   readonly #keepMs: number;
 
-  constructor(database: Database, settings: Settings, metrics: Metrics) {
+  constructor(
+    database: Database,
+    availability: Availability,
+    settings: Settings,
+    metrics: Metrics,
+  ) {
     this.#database = database;
+    this.#availability = availability;
     this.#keepMs = settings.of(hostSettings.idempotencyKeepHours) * HOUR_MS;
     this.#model = database.model(idempotencyKeyModel);
     this.#records = database.records(idempotencyKeyModel);
@@ -196,11 +204,14 @@ export class IdempotencyStore {
     readConcern: 'majority' | 'linearizable' = 'majority',
   ): Promise<StoredResponse | undefined> {
     const { userId, key } = request;
-    const stored = await this.#model
-      .findOne({ userId, key, createdAt: { $gt: this.#oldest(new Date()) } })
-      .readConcern(readConcern)
-      .maxTimeMS(5000)
-      .lean();
+    const stored = await this.#availability.read(() =>
+      this.#model
+        .findOne({ userId, key, createdAt: { $gt: this.#oldest(new Date()) } })
+        .readConcern(readConcern)
+        .maxTimeMS(5000)
+        .lean()
+        .exec(),
+    );
     if (!stored) return undefined;
     if (stored.request !== request.fingerprint) throw idempotencyMismatch.error();
     return { status: stored.status, body: await inflated(stored.body) };

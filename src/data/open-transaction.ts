@@ -116,12 +116,15 @@ class CollectedPayloads {
     this.#payloads.set(listener, payloads);
   }
 
+  /** Also what listeners emit meanwhile, until there is nothing more. */
   async handle(tx: Transaction): Promise<void> {
-    const collected = [...this.#payloads];
-    this.#payloads.clear();
-    for (const [listener, payloads] of collected) {
-      // As of single payloads: `onAll` has compared the types.
-      await listener.handle(tx, payloads as never);
+    while (this.#payloads.size > 0) {
+      const collected = [...this.#payloads];
+      this.#payloads.clear();
+      for (const [listener, payloads] of collected) {
+        // As of single payloads: `onAll` has compared the types.
+        await listener.handle(tx, payloads as never);
+      }
     }
   }
 }

@@ -8,7 +8,7 @@ import { Leases, type Owner } from './lease';
 
 // A socket's address has room for 107 bytes (103 on macOS), of which a lease's name takes up to 34.
 const LONGEST = 69;
-const FOLDERS = ['leases', 'logs', 'mongodb', 'redis'];
+const FOLDERS = ['cache', 'leases', 'logs', 'mongodb', 'redis'];
 // Left by versions of this program whose servers listened on ports.
 const OBSOLETE = ['holders', 'locks', 'redis.json'];
 

@@ -6,7 +6,7 @@ import { DAY_MS } from '../../src/core/time';
 import { record, records } from '../support/client';
 import { resetClock, setClock } from '../support/clock';
 import { eventually } from '../support/processes';
-import { dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
+import { asOperator, dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
 import { startService, type TestService } from '../support/service';
 import { CommandLine } from './run';
 
@@ -336,6 +336,41 @@ test('old entries that do not verify are not deleted', async () => {
   await service.app.audit.prune(400);
   expect(await faults()).toEqual(['account/ada: entry 2 was altered']);
 });
+
+test('a chain is verified however long that takes, while acts are recorded', async () => {
+  const dataDir = await dataDirectory();
+  const server = await RealServer.start(dataDir);
+  try {
+    await asOperator(dataDir, async ({ audit, database }) => {
+      const act = { action: 'plant.deleted', target: { type: 'plant', id: 'x' }, changes: {} };
+      const recorded = { act, acting: audit.self };
+      const append = (count: number) =>
+        database.transaction((session) =>
+          audit.append(
+            session,
+            'account/ada',
+            new Date(),
+            Array.from({ length: count }, () => recorded),
+          ),
+        );
+      for (let chunk = 0; chunk < 12; chunk += 1) await append(5000);
+      // Of any longer transaction MongoDB reads no more.
+      const briefly = { setParameter: 1, transactionLifetimeLimitSeconds: 1 };
+      await database.connection.getClient().db('admin').command(briefly);
+      const verified = audit.verify();
+      const ended = new AbortController();
+      const end = (): void => {
+        ended.abort();
+      };
+      verified.then(end, end);
+      while (!ended.signal.aborted) await append(1);
+      expect((await verified).faults).toEqual([]);
+    });
+  } finally {
+    await server.kill();
+    await removeDataDirectory(dataDir);
+  }
+}, 120_000);
 
 test('audit export prints every entry with its hash, and where the chains end', async () => {
   await adaWithTokens(2);

@@ -1,16 +1,17 @@
 import { dayOf } from '../../src/data/idempotency-usage';
+import type { Reconciliation } from '../../src/app/reconcile';
 import { startService, type TestService } from '../support/service';
 import { CommandLine } from './run';
 
 let service: TestService;
 let cli: CommandLine;
 
-beforeAll(async () => {
+beforeEach(async () => {
   service = await startService();
   cli = new CommandLine(service.mongodbUri);
 });
 
-afterAll(() => service.close());
+afterEach(() => service.close());
 
 /** Brings every kind of derived data out of step, behind the service's back. */
 async function upset(userId: string): Promise<void> {
@@ -43,6 +44,7 @@ test('reconcile --check finds what --repair puts right, account by account', asy
   expect(await cli.json('reconcile', '--check')).toEqual({
     checked: 2,
     differences: [],
+    failures: [],
     repaired: false,
   });
 
@@ -70,4 +72,26 @@ test('reconcile --check finds what --repair puts right, account by account', asy
   expect(await cli.json('reconcile', '--repair')).toEqual({ ...found, repaired: true });
   expect(await cli.text('reconcile', '--check')).toBe('2 accounts checked, 0 differences found.\n');
   expect((await upsetUser.get('/api/insights').expect(200)).body).toEqual(insights);
+});
+
+test('an account that cannot be recomputed is reported, and the others are reconciled', async () => {
+  const [broken, other] = [
+    await service.user({ id: 'a-broken' }),
+    await service.user({ id: 'b-other' }),
+  ];
+  for (const user of [broken, other]) await user.event((await user.plant()).id);
+  await upset(other.id);
+  const damaged = { occurredAt: 'not a moment' };
+  const events = service.app.database.connection.collection('events');
+  await events.updateMany({ userId: broken.id }, { $set: damaged });
+  const { code, stdout } = await cli.run('reconcile', '--repair', '--json');
+  expect(code).toBe(1);
+  const { differences, failures } = JSON.parse(stdout) as Reconciliation;
+  expect(failures).toEqual([{ user: broken.id, reason: expect.any(String) as string }]);
+  expect(new Set(differences.map(({ user }) => user))).toEqual(new Set([other.id]));
+  const text = await cli.run('reconcile', '--check');
+  expect(text).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('a-broken could not be recomputed: ') as string,
+  });
 });

@@ -98,6 +98,19 @@ test('while MongoDB hangs a write under way waits 5 s at most, and its retry wit
   expect(insights.body).toMatchObject({ overview: { totalEvents: keys.length } });
 });
 
+test('where MongoDB hangs while a key is looked up, the request waits no longer than a read', async () => {
+  const plant = await user.plant();
+  const path = `/api/plants/${plant.id}/events`;
+  proxy.onCommand(({ collection }) => {
+    if (collection === 'keptAnswers') proxy.fail('black hole');
+    return undefined;
+  });
+  const start = performance.now();
+  expectUnavailable(await user.post(path).set('Idempotency-Key', 'a key'));
+  // And something for a slow machine.
+  expect(performance.now() - start).toBeLessThan(7000);
+});
+
 test('a write that was given up before its commit is not done later', async () => {
   const plants = service.app.database.connection.collection('plants');
   const add = (name: string, before: () => void) =>

@@ -69,6 +69,7 @@ test('a data directory of before opens as it is, and what it needs no more is re
   }
   const names = await readdir(dataDir);
   expect(names.sort()).toEqual([
+    'cache',
     'leases',
     'logs',
     'mongod.json',

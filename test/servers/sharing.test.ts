@@ -59,7 +59,7 @@ test('no other user gets at the data, the logs or the sockets', async () => {
     Promise.all(
       names.map(async (name) => ((await stat(path.join(dataDir, name))).mode & 0o777).toString(8)),
     );
-  const folders = ['.', 'mongodb', 'redis', 'logs', 'leases'];
+  const folders = ['.', 'cache', 'mongodb', 'redis', 'logs', 'leases'];
   expect(await modes(folders)).toEqual(folders.map(() => '700'));
   const files = [
     'mongodb/mongodb.sock',

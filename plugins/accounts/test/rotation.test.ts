@@ -1,5 +1,6 @@
 import accountsPlugin from '..';
 import { resetClock, setClock } from '../../../test/support/clock';
+import { queriesOf } from '../../../test/support/profiler';
 import {
   startService,
   type TestService,
@@ -125,4 +126,13 @@ test('expired tokens are pruned, and no others', async () => {
   for (const { user } of expired) await expectStatus(user, 401);
   await expectStatus(kept.user, 200);
   expect(await accounts.pruneTokens()).toBe(0);
+});
+
+test('to find what has expired no other tokens are read', async () => {
+  setClock(START);
+  await makeToken('good');
+  const queries = await queriesOf(service, () => accounts.pruneTokens());
+  const ofTokens = queries.filter(({ collection }) => collection === 'tokens');
+  expect(ofTokens.length).toBeGreaterThan(0);
+  for (const { docsExamined, returned } of ofTokens) expect(docsExamined).toBe(returned);
 });

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 import type { StoredId } from '../../../src/core/ids';
 import type { AccountScope } from '../../../src/data/models';
 import type { Records } from '../../../src/data/records';
@@ -9,8 +11,10 @@ interface AlikeEvents {
   moments: Date[];
 }
 
-/** A little over a year: the moments of one plant's waterings in a span must fit into a document. */
-const SPAN_MS = 2 ** 35;
+/** About how many moments are in a document: a million and more would not fit into one. */
+const GROUP_SIZE = 20_000;
+/** After how many entries others get their turn: a few milliseconds of what is done with them. */
+const TURN_SIZE = 2000;
 
 /**
  * What counts towards totals of the events that a filter lets through. MongoDB gathers events that
@@ -21,8 +25,9 @@ export async function* careEntries(
   scope: AccountScope,
   filter: { plantId?: { $in: StoredId[] }; type?: EventType },
 ): AsyncGenerator<CareEntry & { plantId: StoredId }> {
-  const sinceEpoch = { $subtract: ['$occurredAt', new Date(0)] };
-  const alike = events.aggregate<AlikeEvents>(scope, { ...filter, deletedAt: null }, [
+  const live = { ...filter, deletedAt: null };
+  const groups = Math.ceil((await events.count(scope, live)) / GROUP_SIZE);
+  const alike = events.aggregate<AlikeEvents>(scope, live, [
     {
       $group: {
         _id: {
@@ -30,16 +35,20 @@ export async function* careEntries(
           type: '$type',
           growthAmount: '$growthAmount',
           growthUnit: '$growthUnit',
-          span: { $floor: { $divide: [sinceEpoch, SPAN_MS] } },
+          // All of them may be alike, even in their moments: only chance divides those evenly.
+          share: { $floor: { $multiply: [{ $rand: {} }, groups] } },
         },
         moments: { $push: '$occurredAt' },
       },
     },
   ]);
+  let given = 0;
   for await (const { _id, moments } of alike) {
     const { plantId, type, growthAmount, growthUnit } = _id;
     for (const occurredAt of moments) {
       yield { plantId, type, growthAmount, growthUnit, occurredAt };
+      given += 1;
+      if (given % TURN_SIZE === 0) await setImmediate();
     }
   }
 }

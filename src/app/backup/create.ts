@@ -60,22 +60,21 @@ export async function createBackup(options: BackupOptions): Promise<Backup> {
 async function attemptBackup(options: BackupOptions): Promise<Backup> {
   const target = await PartialFile.open(options.file, options.partial);
   try {
-    const reader = await DatabaseReader.open(options.mongodbUri, options.isOwn);
-    try {
-      const manifest = await archive(reader, target, options);
-      const bytes = await target.complete();
-      return {
-        file: options.file,
-        bytes,
-        moment: manifest.moment,
-        documents: documentsIn(manifest),
-      };
-    } finally {
-      await reader.close();
-    }
+    const manifest = await archiveDatabase(target, options);
+    const bytes = await target.complete();
+    return { file: options.file, bytes, moment: manifest.moment, documents: documentsIn(manifest) };
   } catch (error) {
     await target.discard();
     throw error;
+  }
+}
+
+async function archiveDatabase(target: PartialFile, options: BackupOptions): Promise<Manifest> {
+  const reader = await DatabaseReader.open(options.mongodbUri, options.isOwn);
+  try {
+    return await archive(reader, target, options);
+  } finally {
+    await reader.close();
   }
 }
 

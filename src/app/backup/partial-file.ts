@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { access, type FileHandle, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, type FileHandle, link, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import { codeOf } from '../../core/values';
 import { BackupError } from './errors';
+
+/** How file systems say that a file has one name only, as exFAT and some network mounts do. */
+const NO_LINKS = new Set<unknown>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 /** The end of the name of a file that is not whole yet. */
 export const PARTIAL = '.partial';
@@ -47,14 +51,14 @@ export class PartialFile {
   /**
    * Gives it its name. Answers its size in bytes.
    *
-   * @throws BackupError where another program took it for one that was left, and removed it
+   * @throws BackupError where another file has that name by now, or another program took this one
+   *   for one that was left, and removed it
    */
   async complete(): Promise<number> {
     await this.#handle.sync();
     const { size, ino } = await this.#handle.stat();
     if ((await stat(this.path)).ino !== ino) throw new BackupError('Another backup has begun.');
-    await refuseExisting(this.file);
-    await rename(this.path, this.file);
+    await this.#takeName();
     await this.#close();
     const folder = await open(path.dirname(this.file));
     try {
@@ -69,6 +73,18 @@ export class PartialFile {
   /** Removes it. */
   async discard(): Promise<void> {
     await this.#close();
+    await rm(this.path, { force: true });
+  }
+
+  /** In one step, so that of two programs only one gets the name. */
+  async #takeName(): Promise<void> {
+    try {
+      await link(this.path, this.file);
+    } catch (error) {
+      await refuseExisting(this.file);
+      if (!NO_LINKS.has(codeOf(error))) throw error;
+      await rename(this.path, this.file);
+    }
     await rm(this.path, { force: true });
   }
 

@@ -8,10 +8,9 @@ export class ChainChecker {
   /** How many entries it was given. */
   count = 0;
   #last: ChainEnd;
-  readonly #head: AuditHeadDocument | undefined;
 
+  /** @param head says what was pruned of it */
   constructor(head: AuditHeadDocument | undefined) {
-    this.#head = head;
     this.#last = head?.pruned ?? CHAIN_START;
   }
 
@@ -35,12 +34,12 @@ export class ChainChecker {
   }
 
   /** Compares where the entries end with where the chain does. */
-  end(): void {
-    if (!this.#head) {
+  end(head: AuditHeadDocument | undefined): void {
+    if (!head) {
       this.faults.push('its head was removed');
       return;
     }
-    const { seq, hash } = this.#head;
+    const { seq, hash } = head;
     if (this.#last.seq < seq) {
       this.faults.push(`${numbers(this.#last.seq + 1, seq)} removed, at the end`);
     } else if (this.#last.seq > seq) {

@@ -23,7 +23,7 @@ export interface Verification {
 /** More would only be more of the same. */
 const MAX_FAULTS = 1000;
 
-/** Checks every chain as it is at one moment, so that it can be done while the service runs. */
+/** Checks every chain, so that it can be done while the service runs. */
 export async function verifyChains(
   database: Database,
   entries: Records<AuditEntryDocument, SharedScope>,
@@ -31,19 +31,36 @@ export async function verifyChains(
 ): Promise<Verification> {
   const found: Verification = { chains: 0, entries: 0, pruned: 0, faults: [] };
   const check = async (chain: string): Promise<void> => {
-    const checked = await database.snapshot(async (session) => {
-      const head = await heads.findOne({ session }, { _id: chain });
-      const checker = new ChainChecker(head);
-      const batches = entries.batches({ session }, { chain }, { sort: { seq: 1 } });
-      for await (const batch of batches) for (const entry of batch) checker.add(entryIn(entry));
-      checker.end();
-      return { checker, pruned: head?.pruned?.count ?? 0 };
-    });
+    let first: AuditHeadDocument | undefined;
+    let last: AuditHeadDocument | undefined;
+    let checker: ChainChecker;
+    do {
+      first = await heads.findOne({}, { _id: chain });
+      const newest = first?.seq ?? Infinity;
+      const read = new ChainChecker(first);
+      // In no transaction, which MongoDB would end: a chain may be long, but does not change.
+      const known = { chain, seq: { $not: { $gt: newest } } };
+      for await (const batch of entries.batches({}, known, { sort: { seq: 1 } })) {
+        for (const entry of batch) read.add(entryIn(entry));
+      }
+      const end = await database.snapshot(async (session) => ({
+        head: await heads.findOne({ session }, { _id: chain }),
+        added: await entries.find(
+          { session },
+          { chain, seq: { $gt: newest } },
+          { sort: { seq: 1 } },
+        ),
+      }));
+      for (const entry of end.added) read.add(entryIn(entry));
+      read.end(end.head);
+      [checker, last] = [read, end.head];
+      // What was pruned meanwhile would pass for removed.
+    } while (first?.pruned?.seq !== last?.pruned?.seq);
     found.chains += 1;
-    found.entries += checked.checker.count;
-    found.pruned += checked.pruned;
+    found.entries += checker.count;
+    found.pruned += last?.pruned?.count ?? 0;
     const left = MAX_FAULTS - found.faults.length;
-    found.faults.push(...checked.checker.faults.slice(0, left).map((fault) => ({ chain, fault })));
+    found.faults.push(...checker.faults.slice(0, left).map((fault) => ({ chain, fault })));
   };
   for await (const batch of heads.batches({}, {})) for (const { _id } of batch) await check(_id);
   const from = String(auditHeadModel.schema.get('collection'));

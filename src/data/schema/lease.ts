@@ -60,15 +60,16 @@ export class Lease {
       }
       await sleep(RETRY_MS);
     }
-    const renewal = setInterval(() => {
-      // One that fails is tried again; `check` notices when it was too late.
-      void this.#take().catch(() => undefined);
-    }, RENEW_MS);
+    const ending = new AbortController();
+    const renewal = this.#renewUntil(ending.signal);
     try {
       return await work();
     } finally {
-      clearInterval(renewal);
-      await this.#leases.deleteOne({}, this.#own);
+      ending.abort();
+      // One under way would take it again.
+      await renewal;
+      // Where it cannot be deleted it ends by itself, and what became of the work matters more.
+      await this.#leases.deleteOne({}, this.#own).catch(() => undefined);
     }
   }
 
@@ -76,6 +77,14 @@ export class Lease {
   check(): void {
     if (Date.now() < this.#until) return;
     throw new SchemaError('The migration was interrupted; start the program again to continue it.');
+  }
+
+  async #renewUntil(ending: AbortSignal): Promise<void> {
+    while (!ending.aborted) {
+      await sleep(RENEW_MS, undefined, { signal: ending }).catch(() => undefined);
+      // One that fails is tried again; `check` notices when it was too late.
+      if (!ending.aborted) await this.#take().catch(() => undefined);
+    }
   }
 
   async #take(): Promise<boolean> {
