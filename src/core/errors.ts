@@ -1,3 +1,5 @@
+import { MAX_BODY_KIB } from './request-limits';
+
 /**
  * A kind of failure with a code that clients may rely on.
  *
@@ -108,7 +110,7 @@ export const unsupportedMediaType = new ErrorCode(
 export const payloadTooLarge = new ErrorCode(
   'payload_too_large',
   413,
-  'The request body is larger than 100 KiB.',
+  `The request body is larger than ${MAX_BODY_KIB} KiB.`,
 );
 export const unauthorized = new ErrorCode(
   'unauthorized',
