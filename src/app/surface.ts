@@ -2,7 +2,7 @@ import { auditModels } from '../data/audit/model';
 import { deletionModel } from '../data/deletions';
 import { hostModels } from '../data/host-models';
 import { idempotencyModels } from '../data/idempotency';
-import type { ModelDefinition } from '../data/models';
+import { collectionOf, type ModelDefinition } from '../data/models';
 import { type JsonSchema, jsonSchemaOf } from '../fields/json-schema';
 import type { Access, Feature, Operation } from '../plugins/operation';
 import type { Plugin, SetUpPlugin } from '../plugins/plugin';
@@ -145,10 +145,6 @@ function reachedModels(plugins: readonly SetUpPlugin[]): readonly ModelDefinitio
 
 function namesOf(models: readonly ModelDefinition[]): string[] {
   return [...new Set(models.map(collectionOf))].sort();
-}
-
-function collectionOf({ schema }: ModelDefinition): string {
-  return String(schema.get('collection'));
 }
 
 function describe(plugin: string, model: ModelDefinition): Collection {

@@ -52,5 +52,10 @@ export function sharedModel<T>(
   return { name, schema, owner: { shared } };
 }
 
+/** The collection of a model, as its schema names it. */
+export function collectionOf({ schema }: Pick<ModelDefinition, 'schema'>): string {
+  return String(schema.get('collection'));
+}
+
 /** Any model, where what it holds does not matter. */
 export type AnyModel = Model<unknown>;

@@ -1,6 +1,8 @@
 import { IDENTITY } from '../../core/project';
 import { DatabaseReader, MomentGoneError } from '../../data/database-reader';
+import { collectionOf } from '../../data/models';
 import { isRestoring } from '../../data/restore-marker';
+import { migrationModel } from '../../data/schema/migration';
 import { ArchiveWriter } from './archive-writer';
 import { BackupError, explain } from './errors';
 import { type ArchivedCollection, documentsIn, FORMAT, type Manifest } from './manifest';
@@ -8,9 +10,6 @@ import { PartialFile } from './partial-file';
 
 /** How often a moment is chosen anew where an index was made meanwhile. */
 const ATTEMPTS = 3;
-
-/** Where migrations are recorded, in data that has passed any. */
-const MIGRATIONS = 'migrations';
 
 /** An archive that was made. */
 export interface Backup {
@@ -104,7 +103,7 @@ async function archive(
       format: FORMAT,
       program: IDENTITY,
       mongodb: { version: reader.mongodbVersion },
-      migrations: await reader.finishedIds(MIGRATIONS),
+      migrations: await reader.finishedIds(collectionOf(migrationModel)),
       moment: reader.moment.toISOString(),
       collections,
     };

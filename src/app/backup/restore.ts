@@ -6,7 +6,7 @@ import { ApiError } from '../../core/errors';
 import { IDENTITY } from '../../core/project';
 import { deletionModel, everythingDeleted } from '../../data/deletions';
 import { hostModels } from '../../data/host-models';
-import type { ModelDefinition } from '../../data/models';
+import { collectionOf, type ModelDefinition } from '../../data/models';
 import {
   beginRestore,
   endRestore,
@@ -133,7 +133,5 @@ async function requireEmpty(database: mongo.Db): Promise<void> {
 
 /** The collections of what the program notes for itself, also where nobody has any data yet. */
 function ownNotes(): string[] {
-  return hostModels
-    .filter(({ owner }: ModelDefinition) => owner !== 'account')
-    .map(({ schema }) => String(schema.get('collection')));
+  return hostModels.filter(({ owner }: ModelDefinition) => owner !== 'account').map(collectionOf);
 }

@@ -1,5 +1,5 @@
 import type { Database } from '../database';
-import type { SharedScope } from '../models';
+import { collectionOf, type SharedScope } from '../models';
 import type { Records } from '../records';
 import { ChainChecker } from './chain-checker';
 import { type AuditEntryDocument, type AuditHeadDocument, auditHeadModel, entryIn } from './model';
@@ -46,7 +46,7 @@ export async function verifyChains(
     found.faults.push(...checked.checker.faults.slice(0, left).map((fault) => ({ chain, fault })));
   };
   for await (const batch of heads.batches({}, {})) for (const { _id } of batch) await check(_id);
-  const from = String(auditHeadModel.schema.get('collection'));
+  const from = collectionOf(auditHeadModel);
   const withoutHead = entries.aggregate<{ _id: string }>({}, {}, [
     { $group: { _id: '$chain' } },
     { $lookup: { from, localField: '_id', foreignField: '_id', as: 'heads' } },

@@ -2,6 +2,7 @@ import Joi from 'joi';
 
 import { DomainEvent } from '../../data/domain-event';
 import { hostModels } from '../../data/host-models';
+import { collectionOf } from '../../data/models';
 import { hostErrors } from '../../core/errors';
 import { AUTH_FAILURES, HOST_BUDGETS, hostSettings } from '../../core/host-settings';
 import { Setting } from '../../core/settings';
@@ -86,7 +87,7 @@ export function manifestFaults(plugins: readonly Plugin[]): string[] {
   }
   for (const model of hostModels) {
     unique('src', 'model', model.name);
-    unique('src', 'collection', String(model.schema.get('collection')));
+    unique('src', 'collection', collectionOf(model));
   }
   for (const plugin of plugins) {
     const place = `plugins/${plugin.name}`;
@@ -98,7 +99,7 @@ export function manifestFaults(plugins: readonly Plugin[]): string[] {
     for (const error of plugin.errors ?? []) unique(place, 'error code', error.code);
     for (const model of plugin.models ?? []) {
       unique(place, 'model', model.name);
-      unique(place, 'collection', String(model.schema.get('collection')));
+      unique(place, 'collection', collectionOf(model));
       faults.push(...modelFaults(place, model));
     }
   }
