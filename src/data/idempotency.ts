@@ -10,7 +10,7 @@ import { hostSettings } from '../core/host-settings';
 import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings';
 import { DAY_MS, HOUR_MS } from '../core/time';
-import { codeOf, isRecord, sortMembers } from '../core/values';
+import { canonicalJson, codeOf } from '../core/values';
 import type { Database } from './database';
 import type { DerivedData } from './derived';
 import { dayOf, IdempotencyUsage, idempotencyUsageModel } from './idempotency-usage';
@@ -70,9 +70,7 @@ export interface RequestIdentity {
 
 /** What makes two requests the same; the members of a JSON object have no order. */
 export function fingerprintOf(method: string, path: string, body: unknown): string {
-  const text = JSON.stringify([method, path, body], (_key, value: unknown) =>
-    isRecord(value) ? sortMembers(value) : value,
-  );
+  const text = canonicalJson([method, path, body]);
   return createHash('sha256').update(text).digest('base64url');
 }
 
