@@ -1,5 +1,6 @@
 import { anyOf, idText, toStoredId } from '../../src/core/ids';
 import { fieldError } from '../../src/core/errors';
+import { LIVE } from '../../src/data/changes';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Photos } from '../photos';
@@ -51,7 +52,7 @@ export class BulkEvents {
   /** Deletes events softly. @throws ApiError event_not_found (400) where one of them is not there */
   async delete(tx: Transaction, eventIds: readonly string[]): Promise<void> {
     const ids = eventIds.map(toStoredId);
-    const found = await this.#events.find(tx, { _id: { $in: ids }, deletedAt: null });
+    const found = await this.#events.find(tx, { ...LIVE, _id: { $in: ids } });
     const there = await this.#plants.existing(
       tx,
       found.map(({ plantId }) => plantId),

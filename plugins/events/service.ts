@@ -1,6 +1,7 @@
 import type { ClientSession } from 'mongoose';
 
 import { anyOf, asUuid, idText, type StoredId, toStoredId } from '../../src/core/ids';
+import { LIVE } from '../../src/data/changes';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Photos } from '../photos';
@@ -109,8 +110,8 @@ export class EventService {
   ): Promise<{ firstAt: Date; lastAt: Date } | undefined> {
     const measured = {
       plantId: toStoredId(plantId),
+      ...LIVE,
       type: 'growth' as const,
-      deletedAt: null,
       growthUnit: unit,
       growthAmount: { $gt: 0 },
     };
@@ -144,7 +145,7 @@ export class EventService {
 
   /** Marks some events of a deleted plant deleted, which stands for them; answers how many. */
   async deleteSome(tx: Transaction, plantId: string, limit: number): Promise<number> {
-    const live = { plantId: toStoredId(plantId), deletedAt: null };
+    const live = { ...LIVE, plantId: toStoredId(plantId) };
     const events = await this.#events.find(tx, live, { limit });
     if (events.length === 0) return 0;
     const marked = { $set: { deletedAt: tx.now } };
@@ -172,7 +173,7 @@ export class EventService {
 
   /** An event lives as long as it is not deleted and its plant is there. */
   async #requireLive(tx: Transaction, id: string): Promise<EventDocument> {
-    const found = await this.#events.findOne(tx, { _id: toStoredId(id), deletedAt: null });
+    const found = await this.#events.findOne(tx, { ...LIVE, _id: toStoredId(id) });
     if (found && (await this.#plants.exists(tx, idText(found.plantId)))) return found;
     throw eventNotFound.error();
   }

@@ -1,4 +1,5 @@
 import type { StoredId } from '../../../src/core/ids';
+import { LIVE } from '../../../src/data/changes';
 import type { AccountScope } from '../../../src/data/models';
 import type { Records } from '../../../src/data/records';
 import type { CareEntry, EventDocument, EventType } from '../schema';
@@ -22,7 +23,7 @@ export async function* careEntries(
   filter: { plantId?: { $in: StoredId[] }; type?: EventType },
 ): AsyncGenerator<CareEntry & { plantId: StoredId }> {
   const sinceEpoch = { $subtract: ['$occurredAt', new Date(0)] };
-  const alike = events.aggregate<AlikeEvents>(scope, { ...filter, deletedAt: null }, [
+  const alike = events.aggregate<AlikeEvents>(scope, { ...filter, ...LIVE }, [
     {
       $group: {
         _id: {

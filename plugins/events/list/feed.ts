@@ -1,5 +1,6 @@
 import { idText, toStoredId } from '../../../src/core/ids';
 import { containing } from '../../../src/core/text';
+import { LIVE } from '../../../src/data/changes';
 import { decodeCursor, encodeCursor } from '../../../src/data/cursor';
 import { merged } from '../../../src/data/merged';
 import { newestFirst, pageOf, within } from '../../../src/data/page';
@@ -77,7 +78,7 @@ export class EventFeed {
       groups.map((ids) =>
         this.#events.batches(
           { userId },
-          { ...filter, plantId: { $in: ids.map(toStoredId) }, deletedAt: null },
+          { ...LIVE, ...filter, plantId: { $in: ids.map(toStoredId) } },
           {
             sort: LIST_ORDER,
             limit: q === undefined ? limit + 1 : MAX_SEARCHED,

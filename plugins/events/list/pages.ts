@@ -1,4 +1,5 @@
 import { toStoredId } from '../../../src/core/ids';
+import { LIVE } from '../../../src/data/changes';
 import { decodeCursor, encodeCursor, type Position } from '../../../src/data/cursor';
 import { newestFirst, pageOf, within } from '../../../src/data/page';
 import type { PageQuery } from '../../../src/fields/page';
@@ -78,5 +79,5 @@ export class EventPages {
 }
 
 function liveOf(plantId: string) {
-  return { plantId: toStoredId(plantId), deletedAt: null };
+  return { ...LIVE, plantId: toStoredId(plantId) };
 }
