@@ -1,5 +1,7 @@
 import { mongo } from 'mongoose';
 
+import { collectionNames } from './collections';
+
 /** Codes of errors by which MongoDB says that it has not kept a moment long enough. */
 const MOMENT_IS_GONE = new Set<unknown>([239, 246]);
 /** How long a command may take: a batch of large documents on a slow disk, and nobody waits. */
@@ -50,11 +52,7 @@ export class DatabaseReader {
     try {
       if (isOwn) await keepHistory(client, LONG_HISTORY_SECONDS);
       const database = client.db();
-      const listed = await database.listCollections({ type: 'collection' }).toArray();
-      const collections = listed
-        .map(({ name }) => name)
-        .filter((name) => !name.startsWith('system.'))
-        .sort();
+      const collections = (await collectionNames(database)).sort();
       const { cursor } = await database.command({
         find: collections[0] ?? 'none',
         limit: 1,

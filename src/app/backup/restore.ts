@@ -4,6 +4,7 @@ import { mongo } from 'mongoose';
 
 import { ApiError } from '../../core/errors';
 import { IDENTITY } from '../../core/project';
+import { collectionNames } from '../../data/collections';
 import { deletionModel, everythingDeleted } from '../../data/deletions';
 import { hostModels } from '../../data/host-models';
 import { collectionOf, type ModelDefinition } from '../../data/models';
@@ -56,7 +57,7 @@ async function restoreInto(
   database: mongo.Db,
   { app, file, onDocuments }: RestoreOptions,
 ): Promise<void> {
-  if (await holdsHalfARestore(database)) await empty(database, await namesIn(database));
+  if (await holdsHalfARestore(database)) await empty(database, await collectionNames(database));
   await requireEmpty(database);
   const id = randomUUID();
   await beginRestore(database, id);
@@ -112,18 +113,13 @@ export function requireOwnVersion({ program }: Manifest): void {
   );
 }
 
-async function namesIn(database: mongo.Db): Promise<string[]> {
-  const listed = await database.listCollections({ type: 'collection' }).toArray();
-  return listed.map(({ name }) => name).filter((name) => !name.startsWith('system.'));
-}
-
 async function empty(database: mongo.Db, names: readonly string[]): Promise<void> {
   for (const name of names) await database.collection(name).deleteMany({});
 }
 
 async function requireEmpty(database: mongo.Db): Promise<void> {
   const own = new Set(ownNotes());
-  for (const name of await namesIn(database)) {
+  for (const name of await collectionNames(database)) {
     if (own.has(name) || !(await database.collection(name).findOne())) continue;
     throw new BackupError(
       `The database ${database.databaseName} is not empty (there are ${name}): restore into one that is, such as that of another DATA_DIR.`,
