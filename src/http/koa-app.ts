@@ -1,7 +1,6 @@
 import cors from '@koa/cors';
 import Koa, { type Middleware } from 'koa';
 import helmet from 'koa-helmet';
-import type { Logger } from 'pino';
 
 import { validationError } from '../core/errors';
 import { hostSettings } from '../core/host-settings';
@@ -11,19 +10,11 @@ import { asApiError } from '../calls/failures';
 import { compression } from './compression';
 import { METHODS } from './methods';
 import { factsOf, recordError } from './request-facts';
-import { requestLog } from './request-log';
-import type { RequestMetrics } from './request-metrics';
+import { requestLog, type RequestLogDependencies } from './request-log';
 import { sliceLargeBodies } from './slices';
 
-interface Dependencies {
-  settings: Settings;
-  log: Logger;
-  metrics: RequestMetrics;
-  /** What an account is called in the log. */
-  hashAccount: (accountId: string) => string;
+interface Dependencies extends RequestLogDependencies {
   routes: readonly Middleware[];
-  /** Whether the program is stopping: connections are then not kept. */
-  isClosing: () => boolean;
 }
 
 /** The Koa application: what every request passes before and after its route. */

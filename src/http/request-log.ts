@@ -13,7 +13,8 @@ import { type RequestFacts, setFacts } from './request-facts';
 import type { RequestMetrics } from './request-metrics';
 import { traceOf } from './trace';
 
-interface Dependencies {
+/** What the log and the metrics of requests need. */
+export interface RequestLogDependencies {
   settings: Settings;
   log: Logger;
   metrics: RequestMetrics;
@@ -26,7 +27,7 @@ interface Dependencies {
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 /** Gives each request its ids and, once it is over, its line in the log and its place in the metrics. */
-export function requestLog(dependencies: Dependencies): Middleware {
+export function requestLog(dependencies: RequestLogDependencies): Middleware {
   const { settings, log, metrics, hashAccount, isClosing } = dependencies;
   const clientIp = settings.of(hostSettings.logClientIp);
   return async (ctx, next) => {
