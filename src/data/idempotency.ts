@@ -10,11 +10,12 @@ import { hostSettings } from '../core/host-settings';
 import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings';
 import { DAY_MS, HOUR_MS } from '../core/time';
-import { canonicalJson, codeOf } from '../core/values';
+import { canonicalJson } from '../core/values';
 import type { Database } from './database';
 import type { DerivedData } from './derived';
 import { dayOf, IdempotencyUsage, idempotencyUsageModel } from './idempotency-usage';
 import { type AccountScope, accountModel } from './models';
+import { isDuplicateKey } from './mongodb-errors';
 import type { Records } from './records';
 import type { Transaction } from './transaction';
 
@@ -222,8 +223,4 @@ async function inflated(body: string | mongo.Binary): Promise<string> {
 /** Whether a failure may be due to the first: its answer is there, or it took what was left. */
 function mayBeSecond(error: unknown): boolean {
   return isDuplicateKey(error) || (error instanceof ApiError && [403, 429].includes(error.status));
-}
-
-function isDuplicateKey(error: unknown): boolean {
-  return codeOf(error) === 11000;
 }
