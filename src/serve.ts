@@ -8,7 +8,7 @@ import { type Program, startProgram } from './app/program';
 import { onSignals } from './app/signals';
 import { EXIT, exitOf } from './cli/exit';
 import { hostSettings, WRITE_DEADLINE_SECONDS } from './core/host-settings';
-import { IDENTITY } from './core/project';
+import { PROJECT } from './core/project';
 import { reasonOf } from './core/values';
 import { closeHttpServer, createHttpServer, drainConnections } from './http/server';
 import { reloadCertificate } from './http/tls';
@@ -115,7 +115,7 @@ class ServerProcess {
       action: 'server.started',
       target: { type: 'server', id: url },
       changes: {
-        version: IDENTITY.version,
+        version: PROJECT.version,
         settings: Object.fromEntries(app.settings.shown().map(({ name, value }) => [name, value])),
       },
     });

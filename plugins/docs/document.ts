@@ -1,6 +1,6 @@
 import { CONVENTIONS } from '../../src/core/conventions';
 import { type ErrorCode, MAX_DETAILS, validationError } from '../../src/core/errors';
-import { IDENTITY, LICENSE } from '../../src/core/project';
+import { PROJECT, LICENSE } from '../../src/core/project';
 import type { JsonObject, JsonSchema } from '../../src/fields/json-schema';
 import type { ApiDescription } from '../../src/plugins/transport';
 import { Components } from './components';
@@ -17,7 +17,7 @@ export function openApiDocument(api: ApiDescription): JsonObject {
     openapi: '3.1.0',
     info: {
       title: 'Plant care API',
-      version: IDENTITY.version,
+      version: PROJECT.version,
       license: { name: LICENSE, identifier: `LicenseRef-${LICENSE}` },
       description: [
         "Keeps a person's plants, the care they get, their photos and what it all adds up to.",

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 
-import { IDENTITY } from '../core/project';
+import { PROJECT } from '../core/project';
 import { loadPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
 import { CommandRunner } from './command-line';
@@ -40,7 +40,7 @@ function rootCommand(): Command {
 
 Commands work on the data of DATA_DIR (or MONGODB_URI), whether the server runs or not, and read the same environment variables as the server does.`,
       )
-      .version(IDENTITY.version, '--version', 'print the version of the program')
+      .version(PROJECT.version, '--version', 'print the version of the program')
       .option('--json', 'print the result as one line of JSON, the last of standard output')
       .option('--as <name>', 'who the audit log says did it, instead of your user name', userName)
       // Commands inherit what is set before they are added.

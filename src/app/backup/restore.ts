@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mongo } from 'mongoose';
 
 import { ApiError } from '../../core/errors';
-import { IDENTITY } from '../../core/project';
+import { PROJECT } from '../../core/project';
 import { collectionNames } from '../../data/collections';
 import { deletionModel, everythingDeleted } from '../../data/deletions';
 import { hostModels } from '../../data/host-models';
@@ -104,12 +104,12 @@ async function requireCurrent(database: mongo.Db, id: string): Promise<void> {
 /** @throws BackupError where a newer release has written the archive */
 export function requireOwnVersion({ program }: Manifest): void {
   const numbersOf = (version: string) => version.split(/[.+-]/).slice(0, 3).map(Number);
-  const own = numbersOf(IDENTITY.version);
+  const own = numbersOf(PROJECT.version);
   const theirs = numbersOf(program.version);
   const difference = theirs.map((each, index) => each - (own[index] ?? 0)).find((by) => by !== 0);
   if (difference === undefined || difference < 0) return;
   throw new BackupError(
-    `The archive holds data of release ${program.version}, and this is ${IDENTITY.version}: restore it with that release or a later one.`,
+    `The archive holds data of release ${program.version}, and this is ${PROJECT.version}: restore it with that release or a later one.`,
   );
 }
 

@@ -5,6 +5,7 @@ import { hostModels } from '../../data/host-models';
 import { collectionOf } from '../../data/models';
 import { hostErrors } from '../../core/errors';
 import { AUTH_FAILURES, HOST_BUDGETS, hostSettings } from '../../core/host-settings';
+import { TIERS } from '../../core/identity';
 import { Setting } from '../../core/settings';
 import { type Plugin, settingsOf } from '../plugin';
 import { errorCode, faultOf, name, reasonFor, sentence, uniqueness } from './kit';
@@ -21,7 +22,9 @@ const manifestSchema = Joi.object({
   quotas: Joi.object().pattern(
     /./,
     Joi.object({
-      limits: Joi.object({ free: setting.required(), pro: setting.required() }).required(),
+      limits: Joi.object(
+        Object.fromEntries(TIERS.map((tier) => [tier, setting.required()])),
+      ).required(),
       error: errorCode.required(),
     }),
   ),
