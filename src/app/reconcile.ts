@@ -1,5 +1,5 @@
 import type { Identity } from '../core/identity';
-import type { Act } from '../data/audit/entry';
+import { accountTarget, type Act } from '../data/audit/entry';
 import type { DerivedData } from '../data/derived';
 import type { Transaction } from '../data/transaction';
 import type { UnitOfWork } from '../data/unit-of-work';
@@ -75,5 +75,5 @@ export async function reconcile(
 function repairOf(userId: string, differences: readonly Difference[]): Act {
   const changes: Record<string, number> = {};
   for (const { derived } of differences) changes[derived] = (changes[derived] ?? 0) + 1;
-  return { action: 'account.reconciled', target: { type: 'account', id: userId }, changes };
+  return { action: 'account.reconciled', target: accountTarget(userId), changes };
 }

@@ -24,6 +24,11 @@ export interface Act {
   changes?: Readonly<Record<string, unknown>>;
 }
 
+/** An account as the target of an act. */
+export function accountTarget(id: string): Act['target'] {
+  return { type: 'account', id };
+}
+
 /** An entry of the audit log. */
 export interface AuditEntry {
   /** Entries follow each other in one chain for each account, and one for the service. */
