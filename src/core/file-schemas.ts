@@ -48,7 +48,7 @@ function readable(file: string): Buffer | undefined {
 }
 
 /** How long a program may take to print its version. */
-const VERSION_MS = 15_000;
+export const VERSION_MS = 15_000;
 
 /** The path of a mongod that runs here. */
 export const mongodFile = pathSchema('is not a mongod that can be run', (file) => {
