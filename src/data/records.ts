@@ -33,9 +33,9 @@ const BATCH = 50;
  * filter. Reads go through the driver, which costs half of what hydrated documents do; inserts of
  * single records are validated by the Mongoose model.
  *
- * In a transaction, writes that answer nothing wait for others to be sent with (see
- * {@link PendingWrites}). Each write to a tracked model sets the revision of the account, and each
- * deletion is recorded.
+ * In a transaction, inserts and updates whose outcome nobody waits for are sent together with others
+ * (see {@link PendingWrites}). Writes to a tracked model set the revision of its records, and
+ * deletions are recorded; only `updateUnseen` and `deleteSome` are of no concern to copies.
  */
 export class Records<T extends object, Scope extends SharedScope> {
   readonly #collection: mongo.Collection<T>;
