@@ -10,8 +10,7 @@ import { eventLimitReached, unknownEvent } from './errors';
 import { eventModel } from './model';
 import { newEvent } from './new-event';
 import { event, type EventView, type LogCare, MAX_AT_ONCE, type SeveralPlants } from './schema';
-
-const QUOTA = 'events';
+import { EVENT_QUOTA } from './service';
 
 /** What is done with many events in one transaction: all of it, or nothing. */
 export class BulkEvents {
@@ -40,11 +39,11 @@ export class BulkEvents {
     { plantIds, location, ...body }: LogCare,
   ): Promise<{ items: EventView[] }> {
     const ids = await this.#plantsOf(tx, { plantIds, location });
-    if (ids.length > this.#host.quotaLeft(tx.account, QUOTA)) throw eventLimitReached.error();
+    if (ids.length > this.#host.quotaLeft(tx.account, EVENT_QUOTA)) throw eventLimitReached.error();
     const photos = await this.#photos.requireOwn(tx, body.photoIds ?? [], 'photoIds');
     const documents = ids.map((id) => newEvent(tx, id, body, photos));
     await this.#events.insertBulk(tx, documents);
-    tx.addUsage(QUOTA, documents.length);
+    tx.addUsage(EVENT_QUOTA, documents.length);
     await this.#changes.added(tx, documents, { isNew: true });
     return { items: documents.map((each) => ({ ...event.toView(each), photos })) };
   }

@@ -5,7 +5,7 @@ import { LIVE } from '../../src/data/changes';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Photos } from '../photos';
-import type { Plants } from '../plants';
+import { plantNotFound, type Plants } from '../plants';
 import { eventChanges } from './changes';
 import { CareChanges } from './derived/care-changes';
 import { careEntries } from './derived/care-entries';
@@ -25,7 +25,8 @@ import {
   type UpdateEvent,
 } from './schema';
 
-const QUOTA = 'events';
+/** What events count against, deleted ones included. */
+export const EVENT_QUOTA = 'events';
 
 /** What is done with events, and what their totals are made of. */
 export class EventService {
@@ -48,8 +49,10 @@ export class EventService {
   async create(tx: Transaction, plantId: string, body: CreateEvent): Promise<EventView> {
     const { type, occurredAt = tx.now } = body;
     await this.#plants.care.record(tx, [plantId], { type, occurredAt, isNew: true });
-    // A plant that is not there is said before a photo that is not.
-    if (body.photoIds?.length) await this.#plants.exists(tx, plantId);
+    // Said before a photo that is not there; `record` knows it only once its update is sent.
+    if (body.photoIds?.length && !(await this.#plants.exists(tx, plantId))) {
+      throw plantNotFound.error();
+    }
     const photos = await this.#photos.requireOwn(tx, body.photoIds ?? [], 'photoIds');
     const document = newEvent(tx, plantId, body, photos);
     await this.#events.insert(tx, document);
@@ -109,8 +112,8 @@ export class EventService {
     unit: GrowthUnit | null,
   ): Promise<{ firstAt: Date; lastAt: Date } | undefined> {
     const measured = {
-      plantId: toStoredId(plantId),
       ...LIVE,
+      plantId: toStoredId(plantId),
       type: 'growth' as const,
       growthUnit: unit,
       growthAmount: { $gt: 0 },
@@ -160,7 +163,7 @@ export class EventService {
    */
   async insertBulk(tx: Transaction, documents: readonly EventDocument[]): Promise<void> {
     await this.#events.insertBulk(tx, documents);
-    tx.addUsage(QUOTA, documents.length);
+    tx.addUsage(EVENT_QUOTA, documents.length);
   }
 
   async #set(
