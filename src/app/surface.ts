@@ -27,7 +27,7 @@ export interface Endpoint {
 }
 
 /** What calls of a plugin's operations may reach: names of plugins, its own included. */
-export interface Reach {
+interface Reach {
   plugin: string;
   reads: string[];
   writes: string[];

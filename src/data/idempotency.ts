@@ -63,7 +63,7 @@ export const idempotencyKeyModel = accountModel<IdempotencyKeyDocument>(
 export const idempotencyModels = [idempotencyKeyModel, idempotencyUsageModel] as const;
 
 /** Identifies a retried request: the same key, account and request. */
-export interface RequestIdentity {
+interface RequestIdentity {
   userId: string;
   key: string;
   fingerprint: string;

@@ -15,7 +15,7 @@ export interface SharedScope {
 }
 
 /** Data that is not an account's, and why. */
-export interface Shared {
+interface Shared {
   shared: string;
 }
 

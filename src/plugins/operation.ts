@@ -67,7 +67,7 @@ interface CallBase {
 }
 
 /** What the handler of a read gets. */
-export interface ReadCall<Query, Names extends string> extends CallBase {
+interface ReadCall<Query, Names extends string> extends CallBase {
   account: Account;
   /** The token that the call came with. */
   token: HeldToken;
@@ -81,10 +81,10 @@ export interface ReadCall<Query, Names extends string> extends CallBase {
 }
 
 /** What the handler of a public read gets. */
-export type PublicCall = CallBase;
+type PublicCall = CallBase;
 
 /** What the handler of a write gets. It runs again when its transaction has to be retried. */
-export interface WriteCall<Body, Names extends string> extends CallBase {
+interface WriteCall<Body, Names extends string> extends CallBase {
   tx: Transaction;
   /** The token that the call came with. */
   token: HeldToken;

@@ -21,7 +21,7 @@ import { isRecord } from '../../../src/core/values';
 import { errorReply, exchange, isLegacy, messageId, type Reply } from './exchange';
 
 /** What one caller is served. */
-export interface ToolService {
+interface ToolService {
   /** What a model should know before it reads the single tools. */
   instructions: string;
   /** The tools that the caller may call. */

@@ -10,7 +10,7 @@ import { inCommonKeywords } from './input-schemas';
 type Source = Exclude<keyof CallInput, 'repeated'>;
 
 /** The input schema of a tool. */
-export type InputSchema = JsonSchema & { type: 'object'; properties: JsonObject };
+type InputSchema = JsonSchema & { type: 'object'; properties: JsonObject };
 
 /** The flat arguments of a tool, which REST takes from the path, the query and the body. */
 export class ToolArguments {

@@ -12,7 +12,7 @@ import { PartialFile } from './partial-file';
 const ATTEMPTS = 3;
 
 /** An archive that was made. */
-export interface Backup {
+interface Backup {
   file: string;
   /** The size of the file. */
   bytes: number;
@@ -20,7 +20,7 @@ export interface Backup {
   documents: number;
 }
 
-export interface BackupOptions {
+interface BackupOptions {
   mongodbUri: string;
   /** Whether MongoDB is the program's own. */
   isOwn: boolean;

@@ -5,7 +5,7 @@ import { ChainChecker } from './chain-checker';
 import { type AuditEntryDocument, type AuditHeadDocument, auditHeadModel, entryIn } from './model';
 
 /** What is wrong with a chain, in a sentence. */
-export interface AuditFault {
+interface AuditFault {
   chain: string;
   fault: string;
 }

@@ -33,7 +33,7 @@ export interface NamedMigration {
 }
 
 /** What became of a migration on a database. */
-export interface MigrationDocument {
+interface MigrationDocument {
   _id: string;
   startedAt: Date;
   finishedAt: Date | null;
