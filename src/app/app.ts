@@ -213,8 +213,14 @@ export class App {
   requestListener(transport?: Transport): RequestListener {
     const { plugins, log, checkResponses = false } = this.#options;
     const { settings, metrics, unitOfWork, identity, description } = this;
-    this.#listeners ??= new Listeners({
-      ...{ plugins, settings, log, metrics, unitOfWork, identity, checkResponses },
+    this.#listeners ??= new HttpListeners({
+      plugins,
+      settings,
+      log,
+      metrics,
+      unitOfWork,
+      identity,
+      checkResponses,
       redis: this.#redis,
       idempotency: this.#idempotency,
       availability: this.#availability,

@@ -66,7 +66,11 @@ export function surfaceOf(plugins: readonly SetUpPlugin[]): Surface {
     })),
     ...(each.contribution.transports ?? []).flatMap(({ path, methods }) =>
       Object.entries(methods).map(([method, { summary, access }]) => ({
-        ...{ method, path, summary, access, plugin: each.plugin.name },
+        method,
+        path,
+        summary,
+        access,
+        plugin: each.plugin.name,
         collections: namesOf('public' in access ? [] : identity.flatMap(modelsOf)),
       })),
     ),
@@ -99,10 +103,18 @@ function factsOf(operation: Operation): Omit<Endpoint, 'plugin' | 'collections'>
   const { status, type } = response;
   const schema = jsonSchemaOf(response.schema, 'output');
   return {
-    ...{ method, path, summary, access },
+    method,
+    path,
+    summary,
+    access,
     operation: {
-      ...{ limit, quota, feature, idempotent, tool },
-      ...{ request, response: { status, type, schema } },
+      limit,
+      quota,
+      feature,
+      idempotent,
+      tool,
+      request,
+      response: { status, type, schema },
     },
   };
 }

@@ -114,7 +114,13 @@ function verification(found: Verification): CommandResult {
 async function* shownEntries(batches: AsyncIterable<AuditEntry[]>): AsyncGenerator<object[]> {
   for await (const batch of batches) {
     yield batch.map(({ time, action, actor, address, requestId, target, changes }) => ({
-      ...{ time, action, actor, address, requestId, target, changes },
+      time,
+      action,
+      actor,
+      address,
+      requestId,
+      target,
+      changes,
     }));
   }
 }

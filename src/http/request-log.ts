@@ -53,10 +53,16 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
       const { operation = 'none', principal, client, tool, code, reason } = facts;
       facts.log[facts.isProbe ? 'debug' : 'info'](
         {
-          ...{ method, operation, status: ctx.status },
+          method,
+          operation,
+          status: ctx.status,
           ms: Math.round(seconds * 1e4) / 10,
-          ...{ account: principal && hashAccount(principal.account.id) },
-          ...{ token: principal?.token.id, client, tool, code, reason },
+          account: principal && hashAccount(principal.account.id),
+          token: principal?.token.id,
+          client,
+          tool,
+          code,
+          reason,
           bytes: bytesOf(),
           ...(isSent(ctx) ? {} : { aborted: true }),
         },

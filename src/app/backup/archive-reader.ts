@@ -150,7 +150,9 @@ class Contents {
     if (!part || !documents) throw damaged(`${name} is no part of a collection`);
     const { collection, number } = part;
     const found = this.#collections.get(collection) ?? {
-      ...{ parts: 0, documents: 0, bytes: 0 },
+      parts: 0,
+      documents: 0,
+      bytes: 0,
       hash: createHash('sha256'),
     };
     if (number !== found.parts + 1) throw damaged(`a part of ${collection} is missing`);
