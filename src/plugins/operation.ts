@@ -102,7 +102,7 @@ export interface Operation extends OperationBase<string> {
   body?: Joi.ObjectSchema;
   /** Name of the quota of which a successful call takes one. */
   quota?: string;
-  /** Whether it takes an Idempotency-Key. */
+  /** Whether it takes an Idempotency-Key, as every POST does. */
   idempotent: boolean;
   /** Whether operators' own programs ask it again and again: it is then logged at debug level. */
   isProbe?: boolean;
@@ -156,8 +156,6 @@ interface WriteOperation<Body, Names extends string> extends OperationBase<Names
   response: DeclaredResponse;
   body?: Joi.ObjectSchema<Body>;
   quota?: string;
-  /** Why a POST takes no Idempotency-Key; every other POST takes one. */
-  notIdempotent?: string;
   /** Why it answers with no ETag. */
   notConditional?: string;
   /** Reads the record as answers show it, for If-Match; the GET at the same path unless given. */
@@ -199,15 +197,14 @@ export function publicRead(operation: PublicOperation): Operation {
 }
 
 /** Declares an operation that changes the account's data: it runs in one transaction. */
-export function write<Body = undefined, Names extends string = never>({
-  notIdempotent,
-  ...operation
-}: WriteOperation<Body, Names>): Operation {
+export function write<Body = undefined, Names extends string = never>(
+  operation: WriteOperation<Body, Names>,
+): Operation {
   const isPost = operation.method === 'POST';
   return {
     limit: 'writes',
     ...operation,
-    idempotent: isPost && notIdempotent === undefined,
+    idempotent: isPost,
     cacheable: false,
     response: { status: isPost ? 201 : 200, ...operation.response },
   };
