@@ -6,7 +6,7 @@ import { exitWithin, prepareExit } from './app/exit';
 import { listen, type PortSetting } from './app/listen';
 import { type Program, startProgram } from './app/program';
 import { onSignals } from './app/signals';
-import { EXIT, exitOf } from './cli/exit';
+import { EXIT, exitOf } from './cli/exit-codes';
 import { hostSettings, WRITE_DEADLINE_SECONDS } from './core/host-settings';
 import { PROJECT } from './core/project';
 import { reasonOf } from './core/values';

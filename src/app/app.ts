@@ -32,7 +32,7 @@ import { requirePlugin, setUpPlugins } from '../plugins/setup';
 import type { ApiDescription, Transport } from '../plugins/transport';
 import { scheduledBackups } from './backup/schedule';
 import { JobRunner } from './jobs';
-import { Listeners, type RequestListener } from './listeners';
+import { HttpListeners, type RequestListener } from './http-listeners';
 import { rebuildAll } from './reconcile';
 import { loadSeeds, SEEDS_FOLDER } from './seeds';
 import { readSettings } from './settings';
@@ -75,7 +75,7 @@ export class App {
   readonly #jobs: JobRunner;
   readonly #availability: Availability;
   #accountHash: AccountHash | undefined;
-  #listeners: Listeners | undefined;
+  #listeners: HttpListeners | undefined;
   #mongodbUri: string | undefined;
   #redis: RedisConnection | undefined;
   #closing = false;

@@ -7,7 +7,7 @@ import { type Actor, type AuditEntry, chainName } from '../data/audit/entry';
 import type { Verification } from '../data/audit/verify';
 import type { CommandResult } from '../plugins/command';
 import type { CommandRunner } from './command-line';
-import { EXIT } from './exit';
+import { EXIT } from './exit-codes';
 import { counted, table } from './table';
 import { pastMoment, userName } from './values';
 

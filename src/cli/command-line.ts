@@ -13,7 +13,7 @@ import { type Program, startProgram } from '../app/program';
 import { readSettings } from '../app/settings';
 import { hostSettings } from '../core/host-settings';
 import type { Settings } from '../core/settings';
-import { EXIT } from './exit';
+import { EXIT } from './exit-codes';
 import { progressBar } from './progress';
 
 /** Work of a command that the host itself adds, and that reaches what plugins need not. */

@@ -5,7 +5,7 @@ import { loadPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
 import { CommandRunner } from './command-line';
 import { hostCommands } from './host-commands';
-import { exitOf } from './exit';
+import { exitOf } from './exit-codes';
 import { userName } from './values';
 
 /**

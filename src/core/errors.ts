@@ -26,7 +26,7 @@ export class ErrorCode {
   }
 
   /** An error of this kind. */
-  error(message: string = this.meaning, options: ErrorOptions = {}): ApiError {
+  error(message: string = this.meaning, options: ApiErrorOptions = {}): ApiError {
     return new ApiError(this, message, options);
   }
 }
@@ -45,7 +45,7 @@ export function recordNotFound(kind: string, remedy: string): ErrorCode {
   );
 }
 
-interface ErrorOptions {
+interface ApiErrorOptions {
   status?: number;
   headers?: Record<string, string>;
   details?: readonly FieldFault[];
@@ -69,7 +69,7 @@ export class ApiError extends Error {
   constructor(
     readonly kind: ErrorCode,
     message: string,
-    options: ErrorOptions = {},
+    options: ApiErrorOptions = {},
   ) {
     super(message);
     this.name = 'ApiError';

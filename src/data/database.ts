@@ -11,7 +11,7 @@ import { mayRetry } from './mongodb-errors';
 import { APP_NAME } from './orphans';
 import { measurePool } from './pool-metrics';
 import { Records } from './records';
-import { HalfRestoredError, holdsHalfARestore } from './restore-marker';
+import { UnfinishedRestoreError, hasUnfinishedRestore } from './restore-marker';
 import { Tracking } from './tracking';
 
 /** How long MongoDB may take to say that it is there. */
@@ -80,7 +80,7 @@ export class Database {
    * Connects; a `StoredSchema` then makes sure that collections and indexes are there.
    *
    * @param restoring whether it is to restore a backup, and data need not be whole
-   * @throws HalfRestoredError where data is not whole
+   * @throws UnfinishedRestoreError where data is not whole
    */
   async connect(uri: string, { restoring = false } = {}): Promise<void> {
     const opened = this.connection.openUri(uri, {
@@ -99,8 +99,8 @@ export class Database {
     measurePool(this.connection.getClient(), this.#metrics);
     await opened;
     const { name } = this.connection;
-    if (!restoring && (await holdsHalfARestore(this.connection.getClient().db(name)))) {
-      throw new HalfRestoredError(name);
+    if (!restoring && (await hasUnfinishedRestore(this.connection.getClient().db(name)))) {
+      throw new UnfinishedRestoreError(name);
     }
   }
 

@@ -6,7 +6,7 @@ import { validationError } from '../core/errors';
 import { hostSettings } from '../core/host-settings';
 import { RESPONSE_HEADERS } from '../core/response-headers';
 import type { Settings } from '../core/settings';
-import { asApiError } from '../calls/failures';
+import { asApiError } from '../calls/api-error';
 import { compression } from './compression';
 import { METHODS } from './methods';
 import { factsOf, recordError } from './request-facts';

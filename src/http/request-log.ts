@@ -1,4 +1,4 @@
-import { METHODS } from 'node:http';
+import { METHODS as KNOWN_METHODS } from 'node:http';
 import { Http2ServerResponse } from 'node:http2';
 import { pipeline, Readable, Transform } from 'node:stream';
 
@@ -49,7 +49,7 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
       const seconds = (performance.now() - started) / 1000;
       metrics.observe(facts, ctx.status, seconds);
       // HTTP/2 takes any word for a method, a secret too.
-      const method = METHODS.includes(ctx.method) ? ctx.method : 'other';
+      const method = KNOWN_METHODS.includes(ctx.method) ? ctx.method : 'other';
       const { operation = 'none', principal, client, tool, code, reason } = facts;
       facts.log[facts.isProbe ? 'debug' : 'info'](
         {

@@ -50,7 +50,7 @@ interface OperationBase<Names extends string> {
   tool: Tool;
 }
 
-interface Response {
+interface OperationResponse {
   status: 200 | 201;
   schema: Joi.Schema;
   description: string;
@@ -59,7 +59,8 @@ interface Response {
 }
 
 /** A response whose status follows from the method unless it is given: 201 for POST, else 200. */
-type DeclaredResponse = Omit<Response, 'status'> & Partial<Pick<Response, 'status'>>;
+type DeclaredResponse = Omit<OperationResponse, 'status'> &
+  Partial<Pick<OperationResponse, 'status'>>;
 
 interface CallBase {
   now: Date;
@@ -97,7 +98,7 @@ export interface Operation extends OperationBase<string> {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   access: Access;
   limit: Limit;
-  response: Response;
+  response: OperationResponse;
   query?: Joi.ObjectSchema;
   body?: Joi.ObjectSchema;
   /** Name of the quota of which a successful call takes one. */

@@ -11,7 +11,7 @@ import { collectionOf, type ModelDefinition } from '../../data/models';
 import {
   beginRestore,
   endRestore,
-  holdsHalfARestore,
+  hasUnfinishedRestore,
   isCurrentRestore,
 } from '../../data/restore-marker';
 import type { App } from '../app';
@@ -57,7 +57,7 @@ async function restoreInto(
   database: mongo.Db,
   { app, file, onDocuments }: RestoreOptions,
 ): Promise<void> {
-  if (await holdsHalfARestore(database)) await empty(database, await collectionNames(database));
+  if (await hasUnfinishedRestore(database)) await empty(database, await collectionNames(database));
   await requireEmpty(database);
   const id = randomUUID();
   await beginRestore(database, id);

@@ -16,7 +16,7 @@ import {
   sentence,
   snakeName,
   uniqueness,
-} from './kit';
+} from './schemas';
 
 const apiPath = Joi.string().pattern(
   /^(\/([a-z][a-z.-]*|\{[a-z]+\}))+$/,

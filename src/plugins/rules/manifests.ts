@@ -8,7 +8,7 @@ import { AUTH_FAILURES, HOST_BUDGETS, hostSettings } from '../../core/host-setti
 import { TIERS } from '../../core/identity';
 import { Setting } from '../../core/settings';
 import { type Plugin, settingsOf } from '../plugin';
-import { errorCode, faultOf, name, reasonFor, sentence, uniqueness } from './kit';
+import { errorCode, faultOf, name, reasonFor, sentence, uniqueness } from './schemas';
 
 const setting = Joi.object().instance(Setting);
 

@@ -2,10 +2,13 @@ import Joi from 'joi';
 
 import { ErrorCode } from '../../core/errors';
 
+/** Names as manifests write them. */
 export const name = Joi.string().pattern(/^[a-z][a-z0-9-]*$/, 'a lower-case name');
 export const snakeName = Joi.string().pattern(/^[a-z][a-z0-9_]*$/, 'a snake_case name');
 export const camelName = Joi.string().pattern(/^[a-z][A-Za-z0-9]*$/, 'a camelCase name');
+/** A sentence for people. */
 export const sentence = Joi.string().min(3);
+/** An object that says why under one key. */
 export const reasonFor = (key: string) => Joi.object({ [key]: sentence.required() });
 export const errorCode = Joi.object().instance(ErrorCode);
 
