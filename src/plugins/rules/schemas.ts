@@ -1,6 +1,7 @@
 import Joi from 'joi';
 
 import { ErrorCode } from '../../core/errors';
+import { JSON_VALIDATION } from '../../core/validation';
 
 /** Names as manifests write them. */
 export const name = Joi.string().pattern(/^[a-z][a-z0-9-]*$/, 'a lower-case name');
@@ -14,8 +15,7 @@ export const errorCode = Joi.object().instance(ErrorCode);
 
 /** What a schema has against a value, if anything. */
 export function faultOf(schema: Joi.Schema, value: unknown): string | undefined {
-  return schema.validate(value, { convert: false, errors: { wrap: { label: false } } }).error
-    ?.message;
+  return schema.validate(value, JSON_VALIDATION).error?.message;
 }
 
 /** Notes, in `faults`, each value of a kind that two places claim. */
