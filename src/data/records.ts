@@ -13,10 +13,15 @@ interface FindOptions {
   sort?: Readonly<Record<string, 1 | -1>>;
   limit?: number;
   projection?: Readonly<Record<string, 1>>;
-  /** How many records of `batches` are held at once; few unless given. */
+}
+
+interface BatchOptions extends FindOptions {
+  /** How many records are held at once; few unless given. */
   batchSize?: number;
   /** The index to use, where MongoDB might choose one that costs more. */
   hint?: Readonly<Record<string, 1 | -1>>;
+  /** Whether ids come as bare Buffers, as they do from `find`; they do unless it is false. */
+  promoteBuffers?: boolean;
 }
 
 /** An update of the record that a filter finds. */
@@ -56,7 +61,7 @@ export class Records<T extends object, Scope extends SharedScope> {
   async find(
     scope: Scope,
     filter: Filter<T> = {},
-    { sort = {}, limit = 0, projection, hint }: FindOptions = {},
+    { sort = {}, limit = 0, projection }: FindOptions = {},
   ): Promise<T[]> {
     await this.#flush(scope);
     const found = await this.#collection
@@ -64,7 +69,6 @@ export class Records<T extends object, Scope extends SharedScope> {
         ...sessionOf(scope),
         promoteBuffers: true,
         ...(projection ? { projection } : {}),
-        ...(hint ? { hint: { ...hint } } : {}),
       })
       .sort({ ...sort })
       .limit(limit)
@@ -73,11 +77,7 @@ export class Records<T extends object, Scope extends SharedScope> {
     return found as T[];
   }
 
-  /**
-   * All that match, a batch at a time: no more than that is held, however many there are.
-   *
-   * @param options.promoteBuffers whether ids come as bare Buffers, as they do from `find`
-   */
+  /** All that match, a batch at a time: no more than that is held, however many there are. */
   async *batches(
     scope: Scope,
     filter: Filter<T>,
@@ -88,7 +88,7 @@ export class Records<T extends object, Scope extends SharedScope> {
       batchSize = BATCH,
       hint,
       promoteBuffers = true,
-    }: FindOptions & { promoteBuffers?: boolean } = {},
+    }: BatchOptions = {},
   ): AsyncGenerator<T[]> {
     await this.#flush(scope);
     const found = this.#collection
