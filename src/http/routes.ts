@@ -141,7 +141,7 @@ function serveTransport(
     try {
       await handler(ctx, {
         ...api,
-        authenticate: async (ctx) => (caller = await api.authenticate(ctx)),
+        authenticate: async (context) => (caller = await api.authenticate(context)),
         call: (called, ...rest) => {
           operation = called;
           return api.call(called, ...rest);
