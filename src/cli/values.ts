@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 
 import { TIERS } from '../core/identity';
 import { isUuid } from '../core/ids';
-import { userNameFault } from '../core/text';
+import { userNameFault } from '../core/user-name';
 import { timezoneName } from '../core/time';
 
 /** The name of a user, or an operator, as it may be given on the command line. */

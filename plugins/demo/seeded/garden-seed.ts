@@ -2,7 +2,7 @@ import Joi from 'joi';
 
 import { TIERS, type Tier } from '../../../src/core/identity';
 import { integer, oneOf, text, timezone, withKeys } from '../../../src/fields/joi';
-import { userNameFault } from '../../../src/core/text';
+import { userNameFault } from '../../../src/core/user-name';
 import { type CreateEvent, createEvent } from '../../events';
 import { type CreatePhoto, photo } from '../../photos';
 import { type CreatePlant, plant } from '../../plants';
