@@ -2,6 +2,7 @@ import closeWithGrace from 'close-with-grace';
 import type { AddressInfo, Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { transportsWithPorts } from './app/api-description';
 import { exitWithin, prepareExit } from './app/exit';
 import { listen, type PortSetting } from './app/listen';
 import { type Program, startProgram } from './app/program';
@@ -88,7 +89,8 @@ class ServerProcess {
   }
 
   async #open(program: Program): Promise<void> {
-    for (const { ownPort, transport } of program.app.transportsWithPorts) {
+    const { plugins, settings } = program.app;
+    for (const { ownPort, transport } of transportsWithPorts(plugins, settings)) {
       await this.#listen(program, ownPort, transport);
     }
     await this.#announce(program, await this.#listen(program, hostSettings.port));

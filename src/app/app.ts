@@ -5,13 +5,12 @@ import type { ClientSession } from 'mongoose';
 import type { Logger } from 'pino';
 
 import { Quotas } from '../calls/quotas';
-import { hostErrors } from '../core/errors';
 import type { Identity } from '../core/identity';
 import { AccountData } from '../data/account-data';
 import { AuditLog } from '../data/audit/audit-log';
 import type { Acting } from '../data/audit/entry';
 import { Metrics } from '../core/metrics';
-import type { Setting, Settings } from '../core/settings';
+import type { Settings } from '../core/settings';
 import { Database } from '../data/database';
 import { type CountRecords, type DerivedData, quotaUsage } from '../data/derived';
 import { hostModels } from '../data/host-models';
@@ -24,6 +23,7 @@ import { type Contribution, type Plugin, type SeedKind, type SetUpPlugin } from 
 import type { PluginReference } from '../plugins/reference';
 import { requirePlugin, setUpPlugins } from '../plugins/setup';
 import type { ApiDescription, Transport } from '../plugins/transport';
+import { describeApi, scopesOf } from './api-description';
 import { scheduledBackups } from './backup/schedule';
 import { hostJobs } from './host-jobs';
 import { HttpListeners, type RequestListener } from './http-listeners';
@@ -54,7 +54,6 @@ export class App {
   /** In the order in which plugins require each other. */
   readonly plugins: readonly SetUpPlugin[];
   readonly operations: readonly Operation[];
-  readonly transports: readonly Transport[];
   readonly identity: Identity;
   readonly derived: readonly DerivedData[];
   readonly seeds: readonly SeedKind[];
@@ -120,7 +119,6 @@ export class App {
     if (!identity) throw new Error('No plugin answers who a caller is.');
     this.identity = identity;
     this.operations = this.plugins.flatMap(({ operations }) => operations);
-    this.transports = contributions.flatMap((each) => each.transports ?? []);
     this.#counts = new Map(contributions.flatMap((each) => Object.entries(each.counts ?? {})));
     this.#idempotency = new IdempotencyStore(this.database, this.settings, metrics);
     this.derived = [
@@ -195,27 +193,9 @@ export class App {
     return this.#listeners.listenerOf({ ...description, ...only });
   }
 
-  /** The transports that have a port of their own, by their settings. */
-  get transportsWithPorts(): { ownPort: Setting<number | undefined>; transport: Transport }[] {
-    return this.transports.flatMap((transport) => {
-      const { ownPort } = transport;
-      return ownPort && this.#hasOwnPort(transport) ? [{ ownPort, transport }] : [];
-    });
-  }
-
   /** All that the API consists of, what has a port of its own left out. */
   get description(): ApiDescription {
-    const { plugins } = this.#options;
-    return {
-      operations: this.operations,
-      transports: this.transports.filter((each) => !this.#hasOwnPort(each)),
-      tags: this.plugins.flatMap(({ plugin: { tag }, operations, contribution }) =>
-        tag ? [{ ...tag, of: new Set([...operations, ...(contribution.transports ?? [])]) }] : [],
-      ),
-      scopes: this.scopes,
-      errors: [...hostErrors, ...plugins.flatMap(({ errors = [] }) => errors)],
-      instructions: plugins.flatMap(({ instructions = [] }) => instructions),
-    };
+    return describeApi(this.plugins, this.settings);
   }
 
   /** Starts the work that the server does by itself. */
@@ -289,13 +269,4 @@ export class App {
       metrics: () => this.metrics.text(),
     };
   }
-
-  #hasOwnPort({ ownPort }: Transport): boolean {
-    return ownPort !== undefined && this.settings.of(ownPort) !== undefined;
-  }
-}
-
-/** Scopes that plugins declare, each with what it permits. */
-export function scopesOf(plugins: readonly Plugin[]): Map<string, string> {
-  return new Map(plugins.flatMap((plugin) => Object.entries(plugin.scopes ?? {})));
 }

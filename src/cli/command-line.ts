@@ -3,7 +3,8 @@ import { hostname, userInfo } from 'node:os';
 
 import type { Command } from 'commander';
 
-import { App, scopesOf } from '../app/app';
+import { scopesOf } from '../app/api-description';
+import { App } from '../app/app';
 import { codeOf } from '../core/values';
 import type { Acting } from '../data/audit/entry';
 import type { CommandLine, CommandResult, RunningApp, StreamedResult } from '../plugins/command';
