@@ -42,12 +42,12 @@ export function openApiDocument(api: ApiDescription): JsonObject {
 function pathsOf({ operations, transports, tags }: ApiDescription, components: Components) {
   const paths: Record<string, JsonObject> = {};
   const add = (
-    of: ApiDescription['operations' | 'transports'][number],
+    endpoint: ApiDescription['operations' | 'transports'][number],
     method: string,
     described: JsonObject,
   ) => {
-    const tag = tags.find((each) => each.of.has(of));
-    (paths[of.path] ??= {})[method.toLowerCase()] = {
+    const tag = tags.find((each) => each.of.has(endpoint));
+    (paths[endpoint.path] ??= {})[method.toLowerCase()] = {
       ...(tag ? { tags: [tag.name] } : {}),
       ...described,
     };
