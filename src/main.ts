@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-import { IDENTITY } from './core/project';
+import { PROJECT } from './core/project';
 import type { serve } from './serve';
 
 const HELP = `Usage: node dist/src/main.js [options]
@@ -25,7 +25,7 @@ async function main(args: readonly string[]): Promise<void> {
     );
     process.exitCode = 2;
   } else if (args.includes('--help')) process.stdout.write(HELP);
-  else if (args.includes('--version')) process.stdout.write(`${IDENTITY.version}\n`);
+  else if (args.includes('--version')) process.stdout.write(`${PROJECT.version}\n`);
   else {
     // Its own sibling, in the sources as in the build.
     const server = createRequire(__filename)('./serve') as { serve: typeof serve };

@@ -2,13 +2,14 @@ import closeWithGrace from 'close-with-grace';
 import type { AddressInfo, Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { transportsWithPorts } from './app/api-description';
 import { exitWithin, prepareExit } from './app/exit';
 import { listen, type PortSetting } from './app/listen';
 import { type Program, startProgram } from './app/program';
 import { onSignals } from './app/signals';
-import { EXIT, exitOf } from './cli/exit';
+import { EXIT, exitOf } from './cli/exit-codes';
 import { hostSettings, WRITE_DEADLINE_SECONDS } from './core/host-settings';
-import { IDENTITY } from './core/project';
+import { PROJECT } from './core/project';
 import { reasonOf } from './core/values';
 import { closeHttpServer, createHttpServer, drainConnections } from './http/server';
 import { reloadCertificate } from './http/tls';
@@ -88,7 +89,8 @@ class ServerProcess {
   }
 
   async #open(program: Program): Promise<void> {
-    for (const { ownPort, transport } of program.app.transportsWithPorts) {
+    const { plugins, settings } = program.app;
+    for (const { ownPort, transport } of transportsWithPorts(plugins, settings)) {
       await this.#listen(program, ownPort, transport);
     }
     await this.#announce(program, await this.#listen(program, hostSettings.port));
@@ -115,7 +117,7 @@ class ServerProcess {
       action: 'server.started',
       target: { type: 'server', id: url },
       changes: {
-        version: IDENTITY.version,
+        version: PROJECT.version,
         settings: Object.fromEntries(app.settings.shown().map(({ name, value }) => [name, value])),
       },
     });

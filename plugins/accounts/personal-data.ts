@@ -1,6 +1,7 @@
 import { CommandError } from '../../src/cli/errors';
 import { jsonArray } from '../../src/core/json-array';
 import { isRecord } from '../../src/core/values';
+import { accountTarget } from '../../src/data/audit/entry';
 import type { Host } from '../../src/plugins/host';
 import { accountModel, type AccountDocument, newTokensVersion, tokenModel } from './model';
 import { asView } from './tokens';
@@ -36,7 +37,7 @@ export class PersonalData {
     const account = await this.#accounts.findOne({}, { _id: userId });
     if (!account) return undefined;
     await this.#host.transactShared(async (tx) => {
-      tx.audit({ action: 'account.exported', target: { type: 'account', id: userId } }, userId);
+      tx.audit({ action: 'account.exported', target: accountTarget(userId) }, userId);
     });
     return this.#export(account);
   }
@@ -52,7 +53,7 @@ export class PersonalData {
     await this.#host.accountData.delete(userId, onDeleted);
     await this.#host.transactShared(async (tx) => {
       const isDeleted = await this.#accounts.deleteOne({ session: tx.session }, { _id: userId });
-      const act = { action: 'account.deleted', target: { type: 'account', id: userId } };
+      const act = { action: 'account.deleted', target: accountTarget(userId) };
       if (isDeleted) tx.audit(act, userId);
     });
     const left = Object.entries(await this.#count(userId)).filter(([, count]) => count > 0);
@@ -71,7 +72,7 @@ export class PersonalData {
       const $set = { deletingSince, tokensVersion: newTokensVersion() };
       await this.#accounts.updateOne({ session }, { _id: userId }, { $set });
       await this.#tokens.deleteMany({ session }, { userId });
-      const target = { type: 'account', id: userId };
+      const target = accountTarget(userId);
       tx.audit({ action: 'account.deletion_begun', target, changes: { records } });
     });
   }

@@ -13,7 +13,7 @@ import type {
 } from '../../src/core/identity';
 import { asUuid, idText, type StoredId } from '../../src/core/ids';
 import { HOUR_MS } from '../../src/core/time';
-import type { Act, Acting } from '../../src/data/audit/entry';
+import { accountTarget, type Acting } from '../../src/data/audit/entry';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import { accountChanged } from './domain-events';
@@ -150,7 +150,7 @@ export class AccountService implements Identity {
     Object.assign(tx.account, { tier: after.tier, timezone: after.timezone });
     const changed = changesBetween(before, after);
     if (Object.keys(changed).length > 0) {
-      tx.audit({ action: 'account.changed', target: targetOf(tx.userId), changes: changed });
+      tx.audit({ action: 'account.changed', target: accountTarget(tx.userId), changes: changed });
     }
     await tx.emit(accountChanged, { before, after });
     return after;
@@ -177,7 +177,7 @@ export class AccountService implements Identity {
         { $setOnInsert: { ...created, tokensVersion: newTokensVersion() } },
       );
       if (isNew) {
-        const act = { action: 'account.created', target: targetOf(userId) };
+        const act = { action: 'account.created', target: accountTarget(userId) };
         tx.audit({ ...act, changes: { tier, timezone } }, userId);
       }
       const account = await this.#accounts.findOne({ session }, { _id: userId });
@@ -245,10 +245,6 @@ function incrementsOf(usage: Usage): Record<string, number> {
 function asAccount(document: AccountDocument): Account {
   const { _id: id, tier, timezone, createdAt, revision, usage } = document;
   return { id, tier, timezone, createdAt, revision, usage };
-}
-
-function targetOf(userId: string): Act['target'] {
-  return { type: 'account', id: userId };
 }
 
 function changesBetween(before: Account, after: Account): Record<string, unknown> {

@@ -4,7 +4,7 @@ import { table } from '../../src/cli/table';
 import { duration, tierOption, userName, uuid } from '../../src/cli/values';
 import { CommandError } from '../../src/cli/errors';
 import type { Tier } from '../../src/core/identity';
-import { nameFault } from '../../src/core/text';
+import { nameFault } from '../../src/core/names';
 import type { CommandLine } from '../../src/plugins/command';
 import type { PluginReference } from '../../src/plugins/reference';
 import type { Accounts } from './exports';

@@ -49,7 +49,11 @@ Examples:
         const { id, user, scopes, expiresAt } = view;
         return {
           result: {
-            ...{ id, token, user, scopes, expiresAt },
+            id,
+            token,
+            user,
+            scopes,
+            expiresAt,
             rotated: { id: oldId, expiresAt: rotated.expiresAt },
           },
           text: [

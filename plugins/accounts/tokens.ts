@@ -22,7 +22,7 @@ export interface TokenView {
   replacedBy: string | null;
 }
 
-export interface NewToken {
+interface NewToken {
   userId: string;
   tier?: Tier | undefined;
   scopes: string[];

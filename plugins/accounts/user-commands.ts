@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 
 import { table } from '../../src/cli/table';
 import { tierOption, timezone, userName } from '../../src/cli/values';
-import { CommandError, UsageError } from '../../src/cli/errors';
+import { UsageError } from '../../src/cli/errors';
 import type { Account, Tier } from '../../src/core/identity';
 import type { CommandLine } from '../../src/plugins/command';
 import type { PluginReference } from '../../src/plugins/reference';
 import type { Accounts } from './exports';
-import { deleteUser, exportUser } from './user-data-commands';
+import { deleteUser, exportUser, unknownUser } from './user-data-commands';
 
 /** Adds the commands of `user`. */
 export function userCommands(commandLine: CommandLine, plugin: PluginReference<Accounts>): void {
@@ -107,7 +107,7 @@ function setUser(
 
 async function requireAccount(accounts: Accounts, userId: string): Promise<Account> {
   const account = await accounts.account(userId);
-  if (!account) throw new CommandError(`There is no user ${userId}.`);
+  if (!account) throw unknownUser(userId);
   return account;
 }
 

@@ -25,7 +25,7 @@ export function exportUser(
     .action((userId: string) =>
       commandLine.run(async (app) => {
         const pieces = await app.exportsOf(plugin).exportUser(userId);
-        if (!pieces) throw unknown(userId);
+        if (!pieces) throw unknownUser(userId);
         return { pieces: () => pieces };
       }),
     );
@@ -67,7 +67,7 @@ Examples:
         await commandLine.run(async (app) => {
           const accounts = app.exportsOf(plugin);
           const records = await accounts.counts(userId);
-          if (!records) throw unknown(userId);
+          if (!records) throw unknownUser(userId);
           if (!dryRun) {
             const bar = app.progress('Records', total(records));
             await accounts
@@ -94,6 +94,7 @@ function total(records: Counts): number {
   return Object.values(records).reduce((sum, count) => sum + count, 0);
 }
 
-function unknown(userId: string): CommandError {
+/** The error for a user who has no account. */
+export function unknownUser(userId: string): CommandError {
   return new CommandError(`There is no user ${userId}.`);
 }

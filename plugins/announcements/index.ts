@@ -7,7 +7,7 @@ import { type AnnouncementSeed, announcementSeed } from './schema';
 import { AnnouncementService } from './service';
 
 /** What operators announce to everybody. */
-export default definePlugin<AnnouncementService>({
+export default definePlugin({
   name: 'announcements',
   requires: [],
   models: [announcementModel],
@@ -15,7 +15,6 @@ export default definePlugin<AnnouncementService>({
   setup: (host) => {
     const announcements = new AnnouncementService(host);
     return {
-      exports: announcements,
       operations: () => routes(announcements),
       seeds: [
         {

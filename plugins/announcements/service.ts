@@ -3,6 +3,7 @@ import type { Host } from '../../src/plugins/host';
 import { announcementModel } from './model';
 import { announcement, type AnnouncementSeed, type AnnouncementView } from './schema';
 
+/** What is done with announcements. */
 export class AnnouncementService {
   readonly #announcements;
 

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 
 import { day, id, instant, integer, nullable, oneOf, text } from '../../src/fields/joi';
-import { RECURRING_TYPES, type RecurringCare } from '../plants';
+import { locationFilter, RECURRING_TYPES, type RecurringCare } from '../plants';
 
 /** Care of one type of a plant. */
 export interface CareItem {
@@ -45,7 +45,7 @@ export interface DueCareQuery {
 export const dueCareQuery = Joi.object<DueCareQuery, true>({
   dueBy: day().description('Last day, included; today unless given'),
   type: oneOf(RECURRING_TYPES),
-  location: text({ min: 1, max: 100 }).description('Only plants of exactly this location'),
+  location: locationFilter,
 });
 
 /** How many days ahead care may be snoozed. */

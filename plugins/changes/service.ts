@@ -85,9 +85,14 @@ async function* present(scope: AccountScope, entries: readonly Entry[]): AsyncGe
 }
 
 function byField(shown: readonly Shown[]): Pick<Changes, Field> {
-  const of = (field: Field): unknown[] =>
+  const viewsOf = (field: Field): unknown[] =>
     shown.flatMap((each) => (each.field === field ? (each.view ?? []) : []));
   // Of deletions all sources show the same.
-  const deleted = of('deleted') as Changes['deleted'];
-  return { plants: of('plants'), events: of('events'), photos: of('photos'), deleted };
+  const deleted = viewsOf('deleted') as Changes['deleted'];
+  return {
+    plants: viewsOf('plants'),
+    events: viewsOf('events'),
+    photos: viewsOf('photos'),
+    deleted,
+  };
 }

@@ -1,6 +1,6 @@
 import { CONVENTIONS } from '../../src/core/conventions';
 import { type ErrorCode, MAX_DETAILS, validationError } from '../../src/core/errors';
-import { IDENTITY, LICENSE } from '../../src/core/project';
+import { PROJECT, LICENSE } from '../../src/core/project';
 import type { JsonObject, JsonSchema } from '../../src/fields/json-schema';
 import type { ApiDescription } from '../../src/plugins/transport';
 import { Components } from './components';
@@ -17,7 +17,7 @@ export function openApiDocument(api: ApiDescription): JsonObject {
     openapi: '3.1.0',
     info: {
       title: 'Plant care API',
-      version: IDENTITY.version,
+      version: PROJECT.version,
       license: { name: LICENSE, identifier: `LicenseRef-${LICENSE}` },
       description: [
         "Keeps a person's plants, the care they get, their photos and what it all adds up to.",
@@ -42,12 +42,12 @@ export function openApiDocument(api: ApiDescription): JsonObject {
 function pathsOf({ operations, transports, tags }: ApiDescription, components: Components) {
   const paths: Record<string, JsonObject> = {};
   const add = (
-    of: ApiDescription['operations' | 'transports'][number],
+    endpoint: ApiDescription['operations' | 'transports'][number],
     method: string,
     described: JsonObject,
   ) => {
-    const tag = tags.find((each) => each.of.has(of));
-    (paths[of.path] ??= {})[method.toLowerCase()] = {
+    const tag = tags.find((each) => each.of.has(endpoint));
+    (paths[endpoint.path] ??= {})[method.toLowerCase()] = {
       ...(tag ? { tags: [tag.name] } : {}),
       ...described,
     };

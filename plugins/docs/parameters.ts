@@ -1,4 +1,5 @@
 import { hostSettings } from '../../src/core/host-settings';
+import { MAX_KEY_LENGTH } from '../../src/core/request-limits';
 import { type JsonObject, jsonSchemaOf } from '../../src/fields/json-schema';
 import { isConditional, type Operation } from '../../src/plugins/operation';
 import type { Components } from './components';
@@ -18,7 +19,7 @@ const HEADERS = {
   'Idempotency-Key': {
     type: 'string',
     minLength: 1,
-    maxLength: 255,
+    maxLength: MAX_KEY_LENGTH,
     description: `A name that the caller gives the request. For ${hostSettings.idempotencyKeepHours.fallback / 24} days, where the operator has not set another time, the same request under it has no further effect and gets the first answer again, with the header Idempotent-Replayed`,
   },
 } as const;

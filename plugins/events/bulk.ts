@@ -1,5 +1,6 @@
 import { anyOf, idText, toStoredId } from '../../src/core/ids';
 import { fieldError } from '../../src/core/errors';
+import { LIVE } from '../../src/data/changes';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Photos } from '../photos';
@@ -9,8 +10,7 @@ import { eventLimitReached, unknownEvent } from './errors';
 import { eventModel } from './model';
 import { newEvent } from './new-event';
 import { event, type EventView, type LogCare, MAX_AT_ONCE, type SeveralPlants } from './schema';
-
-const QUOTA = 'events';
+import { EVENT_QUOTA } from './service';
 
 /** What is done with many events in one transaction: all of it, or nothing. */
 export class BulkEvents {
@@ -39,7 +39,7 @@ export class BulkEvents {
     { plantIds, location, ...body }: LogCare,
   ): Promise<{ items: EventView[] }> {
     const ids = await this.#plantsOf(tx, { plantIds, location });
-    const left = this.#host.quotaLeft(tx.account, QUOTA);
+    const left = this.#host.quotaLeft(tx.account, EVENT_QUOTA);
     if (ids.length > left) {
       throw eventLimitReached.error(
         `Your tier allows ${left} more events, deleted ones counted, and these are ${ids.length}.`,
@@ -48,7 +48,7 @@ export class BulkEvents {
     const photos = await this.#photos.requireOwn(tx, body.photoIds ?? [], 'photoIds');
     const documents = ids.map((id) => newEvent(tx, id, body, photos));
     await this.#events.insertBulk(tx, documents);
-    tx.addUsage(QUOTA, documents.length);
+    tx.addUsage(EVENT_QUOTA, documents.length);
     await this.#changes.added(tx, documents, { isNew: true });
     return { items: documents.map((each) => ({ ...event.toView(each), photos })) };
   }
@@ -56,7 +56,7 @@ export class BulkEvents {
   /** Deletes events softly. @throws ApiError event_not_found (400) where one of them is not there */
   async delete(tx: Transaction, eventIds: readonly string[]): Promise<void> {
     const ids = eventIds.map(toStoredId);
-    const found = await this.#events.find(tx, { _id: { $in: ids }, deletedAt: null });
+    const found = await this.#events.find(tx, { ...LIVE, _id: { $in: ids } });
     const there = await this.#plants.existing(
       tx,
       found.map(({ plantId }) => plantId),

@@ -15,7 +15,7 @@ import { deletedPlantModel, eventModel } from './model';
 import { revisions } from './migrations/0001-revisions';
 import { lastFertilized } from './migrations/0002-last-fertilized';
 import { routes } from './routes';
-import { EventService } from './service';
+import { EVENT_QUOTA, EventService } from './service';
 
 export { monthlyView } from './features';
 export {
@@ -30,6 +30,7 @@ export {
   growthUnit,
   type GrowthUnit,
 } from './schema';
+export { EVENT_QUOTA } from './service';
 
 /** What other plugins may do with events. */
 export type Events = Pick<
@@ -56,7 +57,9 @@ export default definePlugin<{ events: Events; deletions: Deletions }>({
   name: 'events',
   requires: ['photos', 'plants'],
   scopes: { 'events:write': 'Log, change and delete care events' },
-  quotas: { events: { limits: { free: freeEvents, pro: proEvents }, error: eventLimitReached } },
+  quotas: {
+    [EVENT_QUOTA]: { limits: { free: freeEvents, pro: proEvents }, error: eventLimitReached },
+  },
   errors: [eventNotFound],
   emits: [careChanged],
   models: [eventModel, deletedPlantModel],
@@ -82,7 +85,7 @@ export default definePlugin<{ events: Events; deletions: Deletions }>({
           feed: new EventFeed(host, plants, photos),
         }),
       listeners: [on(plantDeleted, (tx, { plantId }) => deletions.record(tx, plantId))],
-      counts: { events: (tx) => events.count(tx) },
+      counts: { [EVENT_QUOTA]: (tx) => events.count(tx) },
       derived: [lastCare(plants, events)],
       jobs: [deletions.job()],
     };

@@ -41,7 +41,7 @@ const model = accountModel<EventDocument>(
 export const eventModel = tracked('event', model, { softlyDeleted: true });
 
 /** A plant that was deleted and whose events are yet to be marked deleted. */
-export interface DeletedPlantDocument {
+interface DeletedPlantDocument {
   _id: StoredId;
   userId: string;
   removedAt: Date;

@@ -21,7 +21,7 @@ import {
   loggedCare,
   monthQuery,
 } from './schema';
-import type { EventService } from './service';
+import { EVENT_QUOTA, type EventService } from './service';
 
 interface Services {
   events: EventService;
@@ -58,7 +58,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       summary: 'Log an event',
       access: { scope: 'events:write' },
       params: { id: plantNotFound },
-      quota: 'events',
+      quota: EVENT_QUOTA,
       body: createEvent,
       response: { schema: eventView, description: 'The event' },
       errors: [eventLimitReached, unknownPhoto],

@@ -27,6 +27,7 @@ import {
   uuidList,
 } from '../../src/fields/types';
 import { type PhotoView, photoView } from '../photos';
+import { locationFilter } from '../plants';
 
 export const EVENT_TYPES = [
   'watered',
@@ -39,7 +40,7 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-export const GROWTH_UNITS = ['cm', 'in'] as const;
+const GROWTH_UNITS = ['cm', 'in'] as const;
 export type GrowthUnit = (typeof GROWTH_UNITS)[number];
 
 /** A type of event as callers send it, and answers show it. */
@@ -119,7 +120,7 @@ export type LogCare = CreateEvent & SeveralPlants;
 
 export const logCare = withKeys<LogCare>(createEvent, {
   plantIds: idList(MAX_AT_ONCE).min(1).description('The plants, unless a location is given'),
-  location: textSchema({ min: 1, max: 100 })
+  location: locationFilter
     .description('All plants of exactly this location, instead of plantIds')
     .example('Living room'),
 })
@@ -157,7 +158,7 @@ export const feedQuery = Joi.object<FeedQuery, true>({
   to: notBefore('from', timestampSchema()).description('Last moment, included'),
   type: eventType,
   plantId: id().description('Only events of this plant'),
-  location: textSchema({ min: 1, max: 100 }).description('Only of plants of exactly this location'),
+  location: locationFilter.description('Only of plants of exactly this location'),
   q: textSchema({ min: 1, max: 100 }).description(
     'Only events with this in their text, whatever the case',
   ),

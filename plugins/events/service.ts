@@ -1,10 +1,11 @@
 import type { ClientSession } from 'mongoose';
 
 import { anyOf, asUuid, idText, type StoredId, toStoredId } from '../../src/core/ids';
+import { LIVE } from '../../src/data/changes';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Photos } from '../photos';
-import type { Plants } from '../plants';
+import { plantNotFound, type Plants } from '../plants';
 import { eventChanges } from './changes';
 import { CareChanges } from './derived/care-changes';
 import { careEntries } from './derived/care-entries';
@@ -24,7 +25,8 @@ import {
   type UpdateEvent,
 } from './schema';
 
-const QUOTA = 'events';
+/** What events count against, deleted ones included. */
+export const EVENT_QUOTA = 'events';
 
 /** What is done with events, and what their totals are made of. */
 export class EventService {
@@ -47,8 +49,10 @@ export class EventService {
   async create(tx: Transaction, plantId: string, body: CreateEvent): Promise<EventView> {
     const { type, occurredAt = tx.now } = body;
     await this.#plants.care.record(tx, [plantId], { type, occurredAt, isNew: true });
-    // A plant that is not there is said before a photo that is not.
-    if (body.photoIds?.length) await this.#plants.exists(tx, plantId);
+    // Said before a photo that is not there; `record` knows it only once its update is sent.
+    if (body.photoIds?.length && !(await this.#plants.exists(tx, plantId))) {
+      throw plantNotFound.error();
+    }
     const photos = await this.#photos.requireOwn(tx, body.photoIds ?? [], 'photoIds');
     const document = newEvent(tx, plantId, body, photos);
     await this.#events.insert(tx, document);
@@ -108,9 +112,9 @@ export class EventService {
     unit: GrowthUnit | null,
   ): Promise<{ firstAt: Date; lastAt: Date } | undefined> {
     const measured = {
+      ...LIVE,
       plantId: toStoredId(plantId),
       type: 'growth' as const,
-      deletedAt: null,
       growthUnit: unit,
       growthAmount: { $gt: 0 },
     };
@@ -144,7 +148,7 @@ export class EventService {
 
   /** Marks some events of a deleted plant deleted, which stands for them; answers how many. */
   async deleteSome(tx: Transaction, plantId: string, limit: number): Promise<number> {
-    const live = { plantId: toStoredId(plantId), deletedAt: null };
+    const live = { ...LIVE, plantId: toStoredId(plantId) };
     const events = await this.#events.find(tx, live, { limit });
     if (events.length === 0) return 0;
     const marked = { $set: { deletedAt: tx.now } };
@@ -159,7 +163,7 @@ export class EventService {
    */
   async insertBulk(tx: Transaction, documents: readonly EventDocument[]): Promise<void> {
     await this.#events.insertBulk(tx, documents);
-    tx.addUsage(QUOTA, documents.length);
+    tx.addUsage(EVENT_QUOTA, documents.length);
   }
 
   async #set(
@@ -172,7 +176,7 @@ export class EventService {
 
   /** An event lives as long as it is not deleted and its plant is there. */
   async #requireLive(tx: Transaction, id: string): Promise<EventDocument> {
-    const found = await this.#events.findOne(tx, { _id: toStoredId(id), deletedAt: null });
+    const found = await this.#events.findOne(tx, { ...LIVE, _id: toStoredId(id) });
     if (found && (await this.#plants.exists(tx, idText(found.plantId)))) return found;
     throw eventNotFound.error();
   }

@@ -4,6 +4,7 @@ import Joi from 'joi';
 import type { Context } from 'koa';
 
 import { unauthorized } from '../../src/core/errors';
+import { bearerToken } from '../../src/core/identity';
 import { Setting } from '../../src/core/settings';
 import type { Host } from '../../src/plugins/host';
 import type { Transport } from '../../src/plugins/transport';
@@ -57,7 +58,7 @@ export function metricsTransport(host: Host): Transport {
 
 /** @throws ApiError unauthorized */
 function checkToken(ctx: Context, token: string): void {
-  const [, sent = ''] = /^bearer +(\S+)$/i.exec(ctx.get('Authorization')) ?? [];
+  const sent = bearerToken(ctx.get('Authorization')) ?? '';
   // Of one length, so that how long it takes says nothing of either.
   if (timingSafeEqual(digestOf(sent), digestOf(token))) return;
   throw unauthorized.error('The metrics need the token of METRICS_TOKEN.', {

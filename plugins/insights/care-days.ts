@@ -11,7 +11,7 @@ import { differentRuns, type Run, runsOf } from './runs';
 import { WateringRuns } from './watering-runs';
 
 /** What an account did on which day, as far as insights show it. */
-export interface CareHistory {
+interface CareHistory {
   sums: CareSums;
   /** The counts of the days asked for. */
   activity: DayCount[];

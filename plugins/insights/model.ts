@@ -31,7 +31,7 @@ export const careMonthModel = accountModel<CareMonthDocument>(
 );
 
 /** What all the events of an account add up to. */
-export interface CareTotalsDocument {
+interface CareTotalsDocument {
   userId: string;
   events: number;
   /** Events on each weekday, Monday first. */
@@ -53,7 +53,7 @@ export const careTotalsModel = accountModel<CareTotalsDocument>(
 );
 
 /** Days that follow each other, on each of which an account watered; numbers count from 1970. */
-export interface WateringRunDocument {
+interface WateringRunDocument {
   userId: string;
   first: number;
   last: number;

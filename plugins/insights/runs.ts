@@ -57,7 +57,7 @@ export function differentRuns(
   runs: readonly Run[],
   wanted: readonly Run[],
 ): { first: number; is: number; should: number }[] {
-  const lengths = (of: readonly Run[]) => new Map(of.map((run) => [run.first, lengthOf(run)]));
+  const lengths = (each: readonly Run[]) => new Map(each.map((run) => [run.first, lengthOf(run)]));
   const [is, should] = [lengths(runs), lengths(wanted)];
   return [...new Set([...is.keys(), ...should.keys()])]
     .map((first) => ({ first, is: is.get(first) ?? 0, should: should.get(first) ?? 0 }))

@@ -104,7 +104,7 @@ const SECTIONS = [
   'speciesDistribution',
   'growthTracking',
 ] as const satisfies readonly (keyof InsightsView)[];
-export type Section = (typeof SECTIONS)[number];
+type Section = (typeof SECTIONS)[number];
 
 export interface InsightsQuery {
   sections?: readonly Section[];

@@ -78,20 +78,20 @@ export class InsightService {
       const days = { first: from ?? addDays(last, 1 - ACTIVITY_DAYS), last, today };
       const history = await careDays.read(scope, days, await this.#deleted(scope, dayOf));
       if (!history) return undefined;
-      const gardens = await plants.summaries(account.id, session);
+      const summaries = await plants.summaries(account.id, session);
       const totals = await growth.read(account.id, session);
       validUntil(endOfQuarterHour(now));
-      const [first] = gardens;
+      const [first] = summaries;
       if (first) {
         const nextAge = daysSince(first.createdAt, now) + 1;
         validUntil(new Date(first.createdAt.getTime() + nextAge * DAY_MS));
       }
       const view: InsightsView = {
-        overview: overview(gardens, history.sums, account.usage['photos'] ?? 0, now),
+        overview: overview(summaries, history.sums, account.usage['photos'] ?? 0, now),
         careActivityByDay: history.activity,
         wateringStreaks: streaks(history.runs, dayNumber(today)),
-        speciesDistribution: species(gardens),
-        growthTracking: tracking(gardens, totals, dayOf),
+        speciesDistribution: species(summaries),
+        growthTracking: tracking(summaries, totals, dayOf),
       };
       if (!sections) return view;
       return Object.fromEntries(sections.map((section) => [section, view[section]]));

@@ -12,7 +12,7 @@ import {
   validationError,
 } from '../../src/core/errors';
 import type { Principal } from '../../src/core/identity';
-import { IDENTITY } from '../../src/core/project';
+import { PROJECT } from '../../src/core/project';
 import { isRecord } from '../../src/core/values';
 import type { Host } from '../../src/plugins/host';
 import type { TransportApi } from '../../src/plugins/transport';
@@ -57,7 +57,7 @@ export class Endpoint {
       throw noEventStream.error(undefined, { headers: { Allow: 'GET, POST' } });
     }
     const description = {
-      ...IDENTITY,
+      ...PROJECT,
       auth: 'bearer',
       scopes: [...api.scopes.keys()],
       tools: this.#catalogOf(api).names,

@@ -8,10 +8,11 @@ import { photoModel } from './model';
 import { revisions } from './migrations/0001-revisions';
 import { routes } from './routes';
 import { photoView } from './schema';
-import { PhotoService } from './service';
+import { PHOTO_QUOTA, PhotoService } from './service';
 
 export { unknownPhoto } from './errors';
 export { photo, type CreatePhoto, type PhotoDocument, type PhotoView, photoView } from './schema';
+export { PHOTO_QUOTA } from './service';
 
 /** What other plugins may do with photos. */
 export type Photos = Pick<
@@ -27,7 +28,9 @@ export default definePlugin<Photos>({
   name: 'photos',
   requires: ['plants'],
   providesTo: ['plants'],
-  quotas: { photos: { limits: { free: freePhotos, pro: proPhotos }, error: photoLimitReached } },
+  quotas: {
+    [PHOTO_QUOTA]: { limits: { free: freePhotos, pro: proPhotos }, error: photoLimitReached },
+  },
   errors: [photoNotFound, photoLimitReached, invalidCrop],
   models: [photoModel],
   migrations: [revisions],
@@ -45,7 +48,7 @@ export default definePlugin<Photos>({
     return {
       exports: photos,
       operations: () => routes(photos),
-      counts: { photos: (tx) => photos.count(tx) },
+      counts: { [PHOTO_QUOTA]: (tx) => photos.count(tx) },
       listeners: [on(plantDeleted, (tx, { plantId }) => photos.detachPlant(tx, plantId))],
     };
   },

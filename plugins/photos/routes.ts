@@ -3,7 +3,7 @@ import { type Operation, read, remove, write } from '../../src/plugins/operation
 import { unknownPlant } from '../plants';
 import { invalidCrop, photoLimitReached, photoNotFound } from './errors';
 import { cropPhoto, photo, photoList, photoListQuery, photoView } from './schema';
-import type { PhotoService } from './service';
+import { PHOTO_QUOTA, type PhotoService } from './service';
 
 /** Operations on photos (docs/specification.md, 4.3). */
 export function routes(photos: PhotoService): Operation[] {
@@ -13,7 +13,7 @@ export function routes(photos: PhotoService): Operation[] {
       path: '/api/photos',
       summary: 'Keep the metadata of an uploaded photo',
       access: { scope: 'plants:write' },
-      quota: 'photos',
+      quota: PHOTO_QUOTA,
       body: photo.createBody,
       response: { schema: photoView, description: 'The photo' },
       errors: [photoLimitReached, unknownPlant],

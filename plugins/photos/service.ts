@@ -22,8 +22,10 @@ import {
 /** How far from square a crop may be, in pixels (docs/specification.md, 2.9). */
 const SQUARE_TOLERANCE = 2;
 
-const QUOTA = 'photos';
+/** What photos count against. */
+export const PHOTO_QUOTA = 'photos';
 
+/** What is done with the metadata of photos. */
 export class PhotoService {
   /** Photos for those who keep a copy of them. */
   readonly changes;
@@ -74,7 +76,7 @@ export class PhotoService {
    */
   async delete(tx: Transaction, id: string): Promise<void> {
     await this.#photos.delete(tx, id);
-    tx.addUsage(QUOTA, -1);
+    tx.addUsage(PHOTO_QUOTA, -1);
     await this.#plants.removePrimaryPhoto(tx, id);
   }
 
@@ -148,11 +150,8 @@ export class PhotoService {
   }
 
   /** Whose photos with these ids are, by the ids of those that there are. */
-  async owners(ids: readonly string[]): Promise<Map<string, string>> {
-    const found = await this.#records.findAcrossAccounts('ids in seeds may be those of others', {
-      _id: { $in: ids.map(toStoredId) },
-    });
-    return new Map(found.map(({ _id, userId }) => [idText(_id), userId]));
+  owners(ids: readonly string[]): Promise<Map<string, string>> {
+    return this.#photos.owners(ids);
   }
 
   /** How many photos there are, counted one by one. */
@@ -163,6 +162,6 @@ export class PhotoService {
   /** Inserts many photos at once; the caller checks the limits of the tier. */
   async insertBulk(tx: Transaction, documents: readonly PhotoDocument[]): Promise<void> {
     await this.#records.insertBulk(tx, documents);
-    tx.addUsage(QUOTA, documents.length);
+    tx.addUsage(PHOTO_QUOTA, documents.length);
   }
 }

@@ -5,22 +5,22 @@ import { plantLimitReached, plantNotFound } from './errors';
 import { plantModel } from './model';
 import { revisions } from './migrations/0001-revisions';
 import { routes } from './routes';
-import { PlantService } from './service';
+import { PLANT_QUOTA, PlantService } from './service';
 
 export { plantNotFound, unknownPlant } from './errors';
-export type { PhotoSource } from './photos';
 export type { CareSchedule } from './care';
 export {
   type CreatePlant,
   isRecurring,
   type LastCare,
+  locationFilter,
   plant,
   type PlantDocument,
   RECURRING_CARE,
   RECURRING_TYPES,
   type RecurringCare,
 } from './schema';
-export type { PlantSummary } from './service';
+export { PLANT_QUOTA, type PlantSummary } from './service';
 
 /** What other plugins may do with plants. */
 export type Plants = Pick<
@@ -58,7 +58,9 @@ export default definePlugin<Plants>({
     'plants:write': 'Add, change and remove plants and photos',
   },
   budgets: { plants: creations },
-  quotas: { plants: { limits: { free: freePlants, pro: proPlants }, error: plantLimitReached } },
+  quotas: {
+    [PLANT_QUOTA]: { limits: { free: freePlants, pro: proPlants }, error: plantLimitReached },
+  },
   errors: [plantNotFound, plantLimitReached],
   emits: [plantDeleted],
   models: [plantModel],
@@ -71,7 +73,7 @@ export default definePlugin<Plants>({
     return {
       exports: plants,
       operations: () => routes(plants),
-      counts: { plants: (tx) => plants.count(tx) },
+      counts: { [PLANT_QUOTA]: (tx) => plants.count(tx) },
     };
   },
 });

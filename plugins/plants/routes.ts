@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { plantLimitReached, plantNotFound } from './errors';
 import { locations, plant, plantListQuery, summaryView } from './schema';
-import type { PlantService } from './service';
+import { PLANT_QUOTA, type PlantService } from './service';
 
 /** Operations on plants and locations (docs/specification.md, 4.1). */
 export function routes(plants: PlantService): Operation[] {
@@ -33,7 +33,7 @@ export function routes(plants: PlantService): Operation[] {
       summary: 'Add a plant',
       access: { scope: 'plants:write' },
       limit: 'plants',
-      quota: 'plants',
+      quota: PLANT_QUOTA,
       body: plant.createBody,
       response: { schema: view, description: 'The plant' },
       errors: [plantLimitReached, ...plants.photos.errors],

@@ -20,6 +20,9 @@ const LIGHT = ['low', 'medium', 'bright_indirect', 'full_sun'] as const;
 const POT = ['plastic', 'terracotta', 'ceramic', 'fabric', 'other'] as const;
 const HUMIDITY = ['low', 'medium', 'high'] as const;
 
+/** How long the name of a location may be. */
+const MAX_LOCATION = 100;
+
 const FROM_EVENTS = 'it follows from the events of the plant';
 
 /** A plant (docs/specification.md, 2.1 to 2.3 and 8). */
@@ -30,7 +33,7 @@ export const plant = defineRecord({
     .nullable()
     .describe('Botanical or common species')
     .example('Monstera deliciosa'),
-  location: text({ max: 100 })
+  location: text({ max: MAX_LOCATION })
     .nullable()
     .describe('Where it stands, such as a room')
     .example('Living room'),
@@ -84,14 +87,25 @@ const {
 
 /** A plant in a list of many: what it is called, where it stands and when it was cared for. */
 export const plantSummary = defineRecord({
-  ...{ id, name, species, location, wateringFrequencyDays, fertilizerFrequencyDays },
-  ...{ lastWatered, lastEvent },
+  id,
+  name,
+  species,
+  location,
+  wateringFrequencyDays,
+  fertilizerFrequencyDays,
+  lastWatered,
+  lastEvent,
 });
 
 export const summaryView = named('PlantSummary', plantSummary.view);
 export type SummaryView = View<typeof plantSummary.fields>;
 
-export const PLANT_VIEWS = ['full', 'summary'] as const;
+/** The location that lists of plants are narrowed to. */
+export const locationFilter = textSchema({ min: 1, max: MAX_LOCATION }).description(
+  'Only plants of exactly this location',
+);
+
+const PLANT_VIEWS = ['full', 'summary'] as const;
 
 export interface PlantListQuery {
   location?: string;
@@ -100,7 +114,7 @@ export interface PlantListQuery {
 }
 
 export const plantListQuery = Joi.object<PlantListQuery, true>({
-  location: textSchema({ min: 1, max: 100 }).description('Only plants of exactly this location'),
+  location: locationFilter,
   q: textSchema({ min: 1, max: 100 }).description(
     'Only plants with this in their name or species, whatever the case',
   ),

@@ -34,12 +34,14 @@ export interface PlantSummary extends LastCare {
   createdAt: Date;
 }
 
-const QUOTA = 'plants';
+/** What plants count against. */
+export const PLANT_QUOTA = 'plants';
 
 const SUMMARY_PROJECTION = Object.fromEntries(
   Object.keys(plantSummary.paths).map((path) => [path, 1 as const]),
 );
 
+/** What is done with plants, and how they are shown. */
 export class PlantService {
   readonly photos = new PrimaryPhotos();
   /** Plants for those who keep a copy of them. */
@@ -102,7 +104,7 @@ export class PlantService {
   /** Deletes a plant for good. @throws ApiError plant_not_found */
   async delete(tx: Transaction, id: string): Promise<void> {
     await this.#plants.delete(tx, id);
-    tx.addUsage(QUOTA, -1);
+    tx.addUsage(PLANT_QUOTA, -1);
     await tx.emit(plantDeleted, { plantId: id });
   }
 
@@ -131,8 +133,12 @@ export class PlantService {
       {},
       {
         projection: {
-          ...{ name: 1, species: 1, createdAt: 1 },
-          ...{ lastWatered: 1, lastFertilized: 1, lastEvent: 1 },
+          name: 1,
+          species: 1,
+          createdAt: 1,
+          lastWatered: 1,
+          lastFertilized: 1,
+          lastEvent: 1,
         },
         sort: LIST_ORDER,
       },
@@ -172,11 +178,8 @@ export class PlantService {
   }
 
   /** Whose plants with these ids are, by the ids of those that there are. */
-  async owners(ids: readonly string[]): Promise<Map<string, string>> {
-    const found = await this.#records.findAcrossAccounts('ids in seeds may be those of others', {
-      _id: { $in: ids.map(toStoredId) },
-    });
-    return new Map(found.map(({ _id, userId }) => [idText(_id), userId]));
+  owners(ids: readonly string[]): Promise<Map<string, string>> {
+    return this.#plants.owners(ids);
   }
 
   /** How many plants there are, counted one by one. */
@@ -198,7 +201,7 @@ export class PlantService {
   async insertBulk(tx: Transaction, documents: readonly PlantDocument[]): Promise<void> {
     await this.#records.insertBulk(tx, documents);
     await this.#records.restartCopies(tx);
-    tx.addUsage(QUOTA, documents.length);
+    tx.addUsage(PLANT_QUOTA, documents.length);
   }
 
   async #presentOne(scope: AccountScope, document: PlantDocument): Promise<PlantView> {

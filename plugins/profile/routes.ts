@@ -4,6 +4,8 @@ import type { Host } from '../../src/plugins/host';
 import { type Operation, read, write } from '../../src/plugins/operation';
 import type { Accounts } from '../accounts';
 import { monthlyView } from '../events';
+import { PHOTO_QUOTA } from '../photos';
+import { PLANT_QUOTA } from '../plants';
 import { profile, type ProfileView, updateProfile } from './schema';
 
 const SAYS_TIME = 'it says what time it is';
@@ -20,7 +22,7 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
     timezone: account.timezone,
     now,
     today: calendarOf(account.timezone)(now),
-    limits: { plants: limitOf(account, 'plants'), photos: limitOf(account, 'photos') },
+    limits: { plants: limitOf(account, PLANT_QUOTA), photos: limitOf(account, PHOTO_QUOTA) },
     features: { monthlyView: monthlyView.tiers.includes(account.tier) },
     token: { id, name, scopes, expiresAt },
   });

@@ -51,7 +51,7 @@ export const profile = named(
   }),
 );
 
-export interface UpdateProfile {
+interface UpdateProfile {
   timezone: string;
 }
 

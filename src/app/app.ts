@@ -5,23 +5,16 @@ import type { ClientSession } from 'mongoose';
 import type { Logger } from 'pino';
 
 import { Quotas } from '../calls/quotas';
-import { RedisConnection } from '../calls/redis-connection';
-import { hostErrors } from '../core/errors';
-import { hostSettings } from '../core/host-settings';
 import type { Identity } from '../core/identity';
 import { AccountData } from '../data/account-data';
 import { AuditLog } from '../data/audit/audit-log';
 import type { Acting } from '../data/audit/entry';
 import { Metrics } from '../core/metrics';
-import type { Setting, Settings } from '../core/settings';
-import { HOUR_MS } from '../core/time';
-import { AccountHash } from '../data/account-hash';
-import { Availability } from '../data/availability';
+import type { Settings } from '../core/settings';
 import { Database } from '../data/database';
 import { type CountRecords, type DerivedData, quotaUsage } from '../data/derived';
 import { hostModels } from '../data/host-models';
 import { IdempotencyStore } from '../data/idempotency';
-import { explainRights } from '../data/mongodb-errors';
 import { StoredSchema } from '../data/schema/stored-schema';
 import { UnitOfWork } from '../data/unit-of-work';
 import type { Host } from '../plugins/host';
@@ -30,15 +23,15 @@ import { type Contribution, type Plugin, type SeedKind, type SetUpPlugin } from 
 import type { PluginReference } from '../plugins/reference';
 import { requirePlugin, setUpPlugins } from '../plugins/setup';
 import type { ApiDescription, Transport } from '../plugins/transport';
+import { describeApi, scopesOf } from './api-description';
 import { scheduledBackups } from './backup/schedule';
+import { hostJobs } from './host-jobs';
+import { HttpListeners, type RequestListener } from './http-listeners';
 import { JobRunner } from './jobs';
-import { Listeners, type RequestListener } from './listeners';
 import { rebuildAll } from './reconcile';
 import { loadSeeds, SEEDS_FOLDER } from './seeds';
+import { type ServerAddresses, ServerConnections } from './server-connections';
 import { readSettings } from './settings';
-
-/** How long MongoDB may take to answer for the service to be ready; probes wait a second. */
-const READY_MS = 800;
 
 interface AppOptions {
   plugins: readonly Plugin[];
@@ -61,7 +54,6 @@ export class App {
   /** In the order in which plugins require each other. */
   readonly plugins: readonly SetUpPlugin[];
   readonly operations: readonly Operation[];
-  readonly transports: readonly Transport[];
   readonly identity: Identity;
   readonly derived: readonly DerivedData[];
   readonly seeds: readonly SeedKind[];
@@ -73,11 +65,9 @@ export class App {
   readonly #counts: ReadonlyMap<string, CountRecords>;
   readonly #idempotency: IdempotencyStore;
   readonly #jobs: JobRunner;
-  readonly #availability: Availability;
-  #accountHash: AccountHash | undefined;
-  #listeners: Listeners | undefined;
+  readonly #connections: ServerConnections;
+  #listeners: HttpListeners | undefined;
   #mongodbUri: string | undefined;
-  #redis: RedisConnection | undefined;
   #closing = false;
 
   /**
@@ -117,7 +107,7 @@ export class App {
       own.map((migration) => ({ id: `${plugin}/${migration.name}`, plugin, migration })),
     );
     this.schema = new StoredSchema(this.database, migrations);
-    this.#availability = new Availability(() => this.database.ping(), log, metrics);
+    this.#connections = new ServerConnections(this.database, log, metrics);
     this.plugins = setUpPlugins(plugins, (plugin) => {
       for (const model of plugin.models ?? []) this.database.model(model);
       const contribution = plugin.setup(this.#hostFor(plugin));
@@ -129,11 +119,10 @@ export class App {
     if (!identity) throw new Error('No plugin answers who a caller is.');
     this.identity = identity;
     this.operations = this.plugins.flatMap(({ operations }) => operations);
-    this.transports = contributions.flatMap((each) => each.transports ?? []);
     this.#counts = new Map(contributions.flatMap((each) => Object.entries(each.counts ?? {})));
     this.#idempotency = new IdempotencyStore(
       this.database,
-      this.#availability,
+      this.#connections.availability,
       this.settings,
       metrics,
     );
@@ -150,18 +139,11 @@ export class App {
     if (backups) metrics.reading(backups.lastSuccess);
     this.#jobs = new JobRunner(
       [
-        {
-          // Not when connecting: commands connect too, perhaps without the server's settings.
-          name: 'expiry of stored responses',
-          everySeconds: HOUR_MS / 1000,
-          run: () => this.#idempotency.deleteExpired(),
-        },
-        {
-          name: 'deletion of old entries of the audit log',
-          everySeconds: HOUR_MS / 1000,
-          run: (stopping) =>
-            this.audit.prune(this.settings.of(hostSettings.auditKeepDays), stopping),
-        },
+        ...hostJobs({
+          settings: this.settings,
+          idempotency: this.#idempotency,
+          audit: this.audit,
+        }),
         ...(backups ? [backups.job] : []),
         ...contributions.flatMap((each) => each.jobs ?? []),
       ],
@@ -176,35 +158,14 @@ export class App {
    * @throws SchemaError where it does not, RightsError where MongoDB does not let us look
    */
   async connect(
-    servers: {
-      mongodbUri: string;
-      redisUrl?: string | undefined;
-      restoring?: boolean | undefined;
-    },
+    servers: ServerAddresses,
     prepare: (schema: StoredSchema) => Promise<string[]> = (schema) =>
       schema.update(() => undefined),
   ): Promise<void> {
-    const { database, metrics } = this;
-    const { mongodbUri, restoring = false } = servers;
-    this.#mongodbUri = mongodbUri;
-    const refused = (error: unknown): never => {
-      throw explainRights(error, database.connection.name);
-    };
-    await database.connect(mongodbUri, { restoring }).catch(refused);
-    // A connection that breaks and is made anew at once is no outage; a second failure may be one.
-    let failures = 0;
-    const client = database.connection.getClient();
-    client.on('serverHeartbeatSucceeded', () => (failures = 0));
-    client.on('serverHeartbeatFailed', () => {
-      failures += 1;
-      if (failures > 1) this.#availability.suspect();
+    this.#mongodbUri = servers.mongodbUri;
+    await this.#connections.open(servers, async () => {
+      await this.recordMigrations(await prepare(this.schema));
     });
-    await this.recordMigrations(await prepare(this.schema).catch(refused));
-    this.#accountHash = await AccountHash.open(database);
-    if (servers.redisUrl !== undefined) {
-      this.#redis = new RedisConnection(servers.redisUrl, this.#options.log, metrics);
-      await this.#redis.opened();
-    }
   }
 
   /** Records in the audit log that migrations were run. */
@@ -218,40 +179,28 @@ export class App {
   requestListener(transport?: Transport): RequestListener {
     const { plugins, log, checkResponses = false } = this.#options;
     const { settings, metrics, unitOfWork, identity, description } = this;
-    this.#listeners ??= new Listeners({
-      ...{ plugins, settings, log, metrics, unitOfWork, identity, checkResponses },
-      redis: this.#redis,
+    this.#listeners ??= new HttpListeners({
+      plugins,
+      settings,
+      log,
+      metrics,
+      unitOfWork,
+      identity,
+      checkResponses,
+      redis: this.#connections.redis,
       idempotency: this.#idempotency,
-      availability: this.#availability,
+      availability: this.#connections.availability,
       quotas: this.#quotas,
-      hashAccount: (accountId) => this.#accountHash?.of(accountId) ?? '',
+      hashAccount: (accountId) => this.#connections.hashAccount(accountId),
       isClosing: () => this.#closing,
     });
     const only = transport && { operations: [], transports: [transport] };
     return this.#listeners.listenerOf({ ...description, ...only });
   }
 
-  /** The transports that have a port of their own, by their settings. */
-  get transportsWithPorts(): { ownPort: Setting<number | undefined>; transport: Transport }[] {
-    return this.transports.flatMap((transport) => {
-      const { ownPort } = transport;
-      return ownPort && this.#hasOwnPort(transport) ? [{ ownPort, transport }] : [];
-    });
-  }
-
   /** All that the API consists of, what has a port of its own left out. */
   get description(): ApiDescription {
-    const { plugins } = this.#options;
-    return {
-      operations: this.operations,
-      transports: this.transports.filter((each) => !this.#hasOwnPort(each)),
-      tags: this.plugins.flatMap(({ plugin: { tag }, operations, contribution }) =>
-        tag ? [{ ...tag, of: new Set([...operations, ...(contribution.transports ?? [])]) }] : [],
-      ),
-      scopes: this.scopes,
-      errors: [...hostErrors, ...plugins.flatMap(({ errors = [] }) => errors)],
-      instructions: plugins.flatMap(({ instructions = [] }) => instructions),
-    };
+    return describeApi(this.plugins, this.settings);
   }
 
   /** Starts the work that the server does by itself. */
@@ -266,9 +215,7 @@ export class App {
 
   async close(): Promise<void> {
     await this.#jobs.stop();
-    this.#redis?.close();
-    this.#availability.stop();
-    await this.database.close();
+    await this.#connections.close();
   }
 
   /**
@@ -320,29 +267,11 @@ export class App {
       rebuildDerived: async (tx) => {
         await rebuildAll(this.derived, tx);
       },
-      readiness: () => this.#readiness(),
+      readiness: async () => ({
+        ...(await this.#connections.readiness()),
+        closing: this.#closing,
+      }),
       metrics: () => this.metrics.text(),
     };
   }
-
-  #hasOwnPort({ ownPort }: Transport): boolean {
-    return ownPort !== undefined && this.settings.of(ownPort) !== undefined;
-  }
-
-  async #readiness() {
-    const [mongodb, redis] = await Promise.all([
-      this.#availability.answersWithin(READY_MS),
-      this.#redis?.ping(),
-    ]);
-    return {
-      mongodb: mongodb ? ('ok' as const) : ('unreachable' as const),
-      rateLimits: redis === true ? ('shared' as const) : ('in memory' as const),
-      closing: this.#closing,
-    };
-  }
-}
-
-/** Scopes that plugins declare, each with what it permits. */
-export function scopesOf(plugins: readonly Plugin[]): Map<string, string> {
-  return new Map(plugins.flatMap((plugin) => Object.entries(plugin.scopes ?? {})));
 }

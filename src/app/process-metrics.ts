@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
-import { readFile, statfs } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 
+import { freeBytes } from '../core/disk';
 import { hostSettings } from '../core/host-settings';
 import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings';
@@ -19,10 +20,7 @@ export function measureProcess(
   metrics.reading({
     name: 'data_dir_free_bytes',
     help: 'Bytes that are free on the disk of DATA_DIR',
-    read: async () => {
-      const { bavail, bsize } = await statfs(settings.of(hostSettings.dataDir));
-      return bavail * bsize;
-    },
+    read: () => freeBytes(settings.of(hostSettings.dataDir)),
   });
   const certificate = settings.of(hostSettings.tlsCertFile);
   if (certificate === undefined) return;

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { Logger } from 'pino';
 
 import { App } from './app';
@@ -12,6 +10,7 @@ import { loadPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
 import { acquireServers, type Progress, type Servers } from '../servers';
 import { hostSettings } from '../core/host-settings';
+import { within } from '../core/timeout';
 
 /** How long the app may take to finish with its servers before they are stopped. */
 const CLOSE_MS = 3000;
@@ -66,7 +65,6 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     },
     {
       role,
-      ...(progress ? { progress } : {}),
       // A command is for somebody who can call it again.
       waitMs: role === 'server' ? settings.of(hostSettings.startupTimeoutSeconds) * 1000 : 0,
       onWait: (line) => {
@@ -82,7 +80,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const stop = async (): Promise<void> => {
     try {
       // What waits for a MongoDB that hangs must not keep it from being stopped.
-      await Promise.race([app.close(), sleep(CLOSE_MS, undefined, { ref: false })]);
+      await within(CLOSE_MS, app.close());
     } finally {
       await servers.release();
     }

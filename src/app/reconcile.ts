@@ -1,6 +1,6 @@
 import type { Identity } from '../core/identity';
 import { reasonOf } from '../core/values';
-import type { Act } from '../data/audit/entry';
+import { accountTarget, type Act } from '../data/audit/entry';
 import type { Database } from '../data/database';
 import type { DerivedData } from '../data/derived';
 import type { Transaction } from '../data/transaction';
@@ -88,5 +88,5 @@ export async function reconcile(
 function repairOf(userId: string, differences: readonly Difference[]): Act {
   const changes: Record<string, number> = {};
   for (const { derived } of differences) changes[derived] = (changes[derived] ?? 0) + 1;
-  return { action: 'account.reconciled', target: { type: 'account', id: userId }, changes };
+  return { action: 'account.reconciled', target: accountTarget(userId), changes };
 }

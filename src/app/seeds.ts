@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { JsonFault, parseJson, prototypeKeyIn } from '../core/json';
 import { printable } from '../core/text';
+import { JSON_VALIDATION } from '../core/validation';
 import { reasonOf } from '../core/values';
 import type { SeedKind } from '../plugins/plugin';
 import { PROJECT_FOLDER } from '../core/project';
@@ -84,11 +85,7 @@ async function check(
   if (prototypeKeyIn(parsed) !== undefined) {
     return { faults: ['must not contain the keys __proto__ or constructor'] };
   }
-  const checked = kind.schema.validate(parsed, {
-    convert: false,
-    abortEarly: false,
-    errors: { wrap: { label: false } },
-  });
+  const checked = kind.schema.validate(parsed, { ...JSON_VALIDATION, abortEarly: false });
   const faults = checked.error?.details.map(({ message }) => message) ?? [];
   return { faults, content: checked.value };
 }

@@ -2,7 +2,7 @@ import { auditModels } from '../data/audit/model';
 import { deletionModel } from '../data/deletions';
 import { hostModels } from '../data/host-models';
 import { idempotencyModels } from '../data/idempotency';
-import type { ModelDefinition } from '../data/models';
+import { collectionOf, type ModelDefinition } from '../data/models';
 import { type JsonSchema, jsonSchemaOf } from '../fields/json-schema';
 import type { Access, Feature, Operation } from '../plugins/operation';
 import type { Plugin, SetUpPlugin } from '../plugins/plugin';
@@ -27,7 +27,7 @@ export interface Endpoint {
 }
 
 /** What calls of a plugin's operations may reach: names of plugins, its own included. */
-export interface Reach {
+interface Reach {
   plugin: string;
   reads: string[];
   writes: string[];
@@ -66,7 +66,11 @@ export function surfaceOf(plugins: readonly SetUpPlugin[]): Surface {
     })),
     ...(each.contribution.transports ?? []).flatMap(({ path, methods }) =>
       Object.entries(methods).map(([method, { summary, access }]) => ({
-        ...{ method, path, summary, access, plugin: each.plugin.name },
+        method,
+        path,
+        summary,
+        access,
+        plugin: each.plugin.name,
         collections: namesOf('public' in access ? [] : identity.flatMap(modelsOf)),
       })),
     ),
@@ -99,10 +103,18 @@ function factsOf(operation: Operation): Omit<Endpoint, 'plugin' | 'collections'>
   const { status, type } = response;
   const schema = jsonSchemaOf(response.schema, 'output');
   return {
-    ...{ method, path, summary, access },
+    method,
+    path,
+    summary,
+    access,
     operation: {
-      ...{ limit, quota, feature, idempotent, tool },
-      ...{ request, response: { status, type, schema } },
+      limit,
+      quota,
+      feature,
+      idempotent,
+      tool,
+      request,
+      response: { status, type, schema },
     },
   };
 }
@@ -145,10 +157,6 @@ function reachedModels(plugins: readonly SetUpPlugin[]): readonly ModelDefinitio
 
 function namesOf(models: readonly ModelDefinition[]): string[] {
   return [...new Set(models.map(collectionOf))].sort();
-}
-
-function collectionOf({ schema }: ModelDefinition): string {
-  return String(schema.get('collection'));
 }
 
 function describe(plugin: string, model: ModelDefinition): Collection {

@@ -10,7 +10,7 @@ type CallKind = 'read' | 'write';
 const MAX_PER_ACCOUNT: Readonly<Record<CallKind, number>> = { read: 4, write: 200 };
 /** How many calls of all accounts are worked on at once. */
 const MAX_CALLS: Readonly<Record<CallKind, number>> = { read: 200, write: 1000 };
-/** How many calls of an account, of either kind, and of all accounts may wait for their turn. */
+/** How many calls of one kind of an account, and of all calls, may wait for their turn. */
 const MAX_WAITING_PER_ACCOUNT = 200;
 const MAX_WAITING = 1000;
 /** How long a call waits before its caller is asked to come back. */

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Content, etagOf } from '../core/content';
 import type { Account } from '../core/identity';
 import type { Metrics } from '../core/metrics';
-import { IDENTITY } from '../core/project';
+import { PROJECT } from '../core/project';
 import { type Operation, operationName } from '../plugins/operation';
 import type { ValidInput } from './validate';
 
@@ -73,5 +73,5 @@ export function answerKeyOf(operation: Operation, account: Account, input: Valid
 
 /** An entity tag known before the answer is made: of what it is made from, and by which release. */
 export function revisionEtag({ name, revision }: AnswerKey): string {
-  return etagOf(`${IDENTITY.version} ${revision} ${name}`);
+  return etagOf(`${PROJECT.version} ${revision} ${name}`);
 }

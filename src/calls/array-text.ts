@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
 import { jsonArray } from '../core/json-array';
-import { asApiError } from './failures';
+import { asApiError } from './api-error';
 
 /** Answers up to about this length are made whole; in UTF-16 code units. */
 const MAX_WHOLE = 256 * 1024;

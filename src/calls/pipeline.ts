@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { Content, etagOf, namesEtag } from '../core/content';
 import { ApiError, preconditionFailed, validationError } from '../core/errors';
 import type { Account, CallSource, Principal } from '../core/identity';
+import { MAX_KEY_LENGTH } from '../core/request-limits';
 import { isAsyncIterable } from '../core/values';
 import type { Act, Acting } from '../data/audit/entry';
 import type { Availability } from '../data/availability';
@@ -187,8 +188,10 @@ export class CallPipeline {
     input: ValidInput,
     write: (tx: Transaction) => Promise<unknown>,
   ): Promise<CallResult> {
-    if (key.length === 0 || key.length > 255) {
-      throw validationError.error('The header Idempotency-Key must have 1 to 255 characters.');
+    if (key.length === 0 || key.length > MAX_KEY_LENGTH) {
+      throw validationError.error(
+        `The header Idempotency-Key must have 1 to ${MAX_KEY_LENGTH} characters.`,
+      );
     }
     const path = operation.path.replace(
       /\{(\w+)\}/g,

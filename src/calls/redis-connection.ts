@@ -18,7 +18,7 @@ const PAUSE_MS = 1000;
  * A client whose commands fail in time. The library's own limit would also fail those whose answers
  * have come and which a busy process has not got round to reading.
  */
-class PunctualRedis extends Redis {
+class RedisWithTimeout extends Redis {
   override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
     const [command] = args;
     const timer = setTimeout(() => {
@@ -44,7 +44,7 @@ export class RedisConnection {
 
   constructor(url: string, log: Logger, metrics: Metrics) {
     this.#log = log;
-    this.client = new PunctualRedis(url, {
+    this.client = new RedisWithTimeout(url, {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       connectTimeout: 1000,

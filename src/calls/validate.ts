@@ -3,6 +3,7 @@ import Joi from 'joi';
 import { invalidJson } from '../core/errors';
 import { isUuid } from '../core/ids';
 import { prototypeKeyIn } from '../core/json';
+import { JSON_VALIDATION } from '../core/validation';
 import { isAsyncIterable, isRecord } from '../core/values';
 import { descriptionOf, maxItemsOf } from '../fields/description';
 import { whyNot } from '../fields/joi';
@@ -101,12 +102,8 @@ function validate(schema: Joi.ObjectSchema, given: object, faults: Faults): unkn
       known[name] = value;
     }
   }
-  const checked = schema.validate(known, {
-    abortEarly: false,
-    // JSON has types of its own; what a transport sends as text it converts itself.
-    convert: false,
-    errors: { wrap: { label: false } },
-  });
+  // What a transport sends as text it converts itself.
+  const checked = schema.validate(known, { ...JSON_VALIDATION, abortEarly: false });
   for (const fault of checked.error?.details ?? []) faults.addJoi(fault);
   for (const name of unknown) faults.add(name, whyNot(schema, name));
   return checked.value as unknown;

@@ -7,7 +7,7 @@ import { type Actor, type AuditEntry, chainName } from '../data/audit/entry';
 import type { Verification } from '../data/audit/verify';
 import type { CommandResult } from '../plugins/command';
 import type { CommandRunner } from './command-line';
-import { EXIT } from './exit';
+import { EXIT } from './exit-codes';
 import { counted, table } from './table';
 import { pastMoment, userName } from './values';
 
@@ -114,7 +114,13 @@ function verification(found: Verification): CommandResult {
 async function* shownEntries(batches: AsyncIterable<AuditEntry[]>): AsyncGenerator<object[]> {
   for await (const batch of batches) {
     yield batch.map(({ time, action, actor, address, requestId, target, changes }) => ({
-      ...{ time, action, actor, address, requestId, target, changes },
+      time,
+      action,
+      actor,
+      address,
+      requestId,
+      target,
+      changes,
     }));
   }
 }

@@ -98,7 +98,10 @@ Examples:
       const documents = documentsIn(manifest);
       commandLine.print({
         result: {
-          ...{ file, moment, version: program.version, documents },
+          file,
+          moment,
+          version: program.version,
+          documents,
           collections: Object.fromEntries(collections.map((each) => [each.name, each.documents])),
         },
         text: `${table(['collection', 'documents'], rows)}\n${file} is whole: ${counted(documents, 'document')} of ${moment}, written by release ${program.version}.`,

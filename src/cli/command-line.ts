@@ -3,7 +3,8 @@ import { hostname, userInfo } from 'node:os';
 
 import type { Command } from 'commander';
 
-import { App, scopesOf } from '../app/app';
+import { scopesOf } from '../app/api-description';
+import { App } from '../app/app';
 import { codeOf } from '../core/values';
 import type { Acting } from '../data/audit/entry';
 import type { CommandLine, CommandResult, RunningApp, StreamedResult } from '../plugins/command';
@@ -13,7 +14,7 @@ import { type Program, startProgram } from '../app/program';
 import { readSettings } from '../app/settings';
 import { hostSettings } from '../core/host-settings';
 import type { Settings } from '../core/settings';
-import { EXIT } from './exit';
+import { EXIT } from './exit-codes';
 import { progressBar } from './progress';
 
 /** Work of a command that the host itself adds, and that reaches what plugins need not. */

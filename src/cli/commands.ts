@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 
-import { IDENTITY } from '../core/project';
+import { PROJECT } from '../core/project';
 import { printable } from '../core/text';
 import { loadPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
 import { CommandRunner } from './command-line';
 import { hostCommands } from './host-commands';
-import { exitOf } from './exit';
+import { exitOf } from './exit-codes';
 import { userName } from './values';
 
 /**
@@ -21,7 +21,7 @@ export async function runCommand(
 ): Promise<number> {
   try {
     const plugins = given ?? loadPlugins();
-    const { version } = IDENTITY;
+    const { version } = PROJECT;
     const printed = args.includes('--json') ? JSON.stringify({ version }) : version;
     const commandLine = new CommandRunner(rootCommand(printed), plugins, env);
     for (const plugin of plugins) plugin.commands?.(commandLine);

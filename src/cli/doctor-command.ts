@@ -2,7 +2,7 @@ import { checkOffline, checkOnline, fault, type Finding, good } from '../app/doc
 import type { CommandResult } from '../plugins/command';
 import { type Settings, SettingsError } from '../core/settings';
 import type { CommandRunner } from './command-line';
-import { EXIT, exitOf } from './exit';
+import { EXIT, exitOf } from './exit-codes';
 import { counted, table } from './table';
 
 /** Adds `doctor`. */

@@ -9,7 +9,7 @@ import { backupCommands } from './backup-commands';
 import type { CommandRunner } from './command-line';
 import { configCommands } from './config-commands';
 import { doctorCommand } from './doctor-command';
-import { EXIT } from './exit';
+import { EXIT } from './exit-codes';
 import { migrateCommands } from './migrate-commands';
 import { counted, table } from './table';
 

@@ -1,5 +1,5 @@
 import { runCommand } from './commands';
-import { EXIT } from './exit';
+import { EXIT } from './exit-codes';
 
 let isCut = false;
 

@@ -2,8 +2,8 @@ import { InvalidArgumentError, Option } from 'commander';
 
 import { TIERS } from '../core/identity';
 import { isUuid } from '../core/ids';
-import { userNameFault } from '../core/text';
 import { isCalendarDay, timezoneName } from '../core/time';
+import { userNameFault } from '../core/names';
 
 /** The name of a user, or an operator, as it may be given on the command line. */
 export function userName(value: string): string {

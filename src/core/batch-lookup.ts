@@ -1,4 +1,6 @@
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
+
+import { within } from './timeout';
 
 /** How long a query waits for the one before it: one that hangs must not hold up the others. */
 const PATIENCE_MS = 5;
@@ -50,8 +52,7 @@ export class BatchLookup<Value> {
   }
 
   #turn(): Promise<unknown> {
-    if (!this.#inProgress) return setImmediate();
-    return Promise.race([this.#inProgress, sleep(PATIENCE_MS, undefined, { ref: false })]);
+    return this.#inProgress ? within(PATIENCE_MS, this.#inProgress) : setImmediate();
   }
 
   async #run(keys: readonly string[]): Promise<ReadonlyMap<string, Value>> {

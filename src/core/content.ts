@@ -17,7 +17,7 @@ const COMPRESS = {
   gzip: promisify<Buffer, Buffer>(gzip),
 };
 
-/** A body as short as it gets. */
+/** The compressed form of a body. */
 export async function compress(body: Buffer, coding: Coding): Promise<Buffer> {
   return inOwnMemory(await COMPRESS[coding](body));
 }

@@ -1,15 +1,17 @@
+import { MIN_COMPRESSED } from './content';
 import { MAX_DETAILS } from './errors';
 import { hostSettings } from './host-settings';
+import { DEFAULT_PAGE_SIZE, MAX_KEY_LENGTH, MAX_PAGE_SIZE } from './request-limits';
 
 /** What holds for every request, for the OpenAPI document and the README. */
 export const CONVENTIONS: readonly { topic: string; rule: string }[] = [
   {
     topic: 'Paging',
-    rule: 'A list that comes in pages has `items`, `hasMore` and `nextCursor`; send `nextCursor` back as `cursor` for the next page. `limit` is 1 to 100, and 15 when left out; a page may hold fewer while `hasMore` is true. An event that is there throughout is seen exactly once, whatever is logged meanwhile; one that is moved to another moment may be met at both. A cursor is opaque, and good for the list that gave it only; any other is a 400 `invalid_cursor`.',
+    rule: `A list that comes in pages has \`items\`, \`hasMore\` and \`nextCursor\`; send \`nextCursor\` back as \`cursor\` for the next page. \`limit\` is 1 to ${MAX_PAGE_SIZE}, and ${DEFAULT_PAGE_SIZE} when left out; a page may hold fewer while \`hasMore\` is true. An event that is there throughout is seen exactly once, whatever is logged meanwhile; one that is moved to another moment may be met at both. A cursor is opaque, and good for the list that gave it only; any other is a 400 \`invalid_cursor\`.`,
   },
   {
     topic: 'Retrying',
-    rule: `Give every \`POST\` an \`Idempotency-Key\` of your own (1 to 255 characters) and repeat it as often as the network needs: for ${hostSettings.idempotencyKeepHours.fallback / 24} days (\`${hostSettings.idempotencyKeepHours.name}\`) the first answer comes again, with \`Idempotent-Replayed: true\`, and there is one effect. After a 503 or a lost connection this is the only way to know that nothing is doubled. \`PATCH\` and \`DELETE\` may be repeated as they are: what is deleted already is a 404. Wait before each try: as long as \`Retry-After\` says, else twice as long as the time before.`,
+    rule: `Give every \`POST\` an \`Idempotency-Key\` of your own (1 to ${MAX_KEY_LENGTH} characters) and repeat it as often as the network needs: for ${hostSettings.idempotencyKeepHours.fallback / 24} days (\`${hostSettings.idempotencyKeepHours.name}\`) the first answer comes again, with \`Idempotent-Replayed: true\`, and there is one effect. After a 503 or a lost connection this is the only way to know that nothing is doubled. \`PATCH\` and \`DELETE\` may be repeated as they are: what is deleted already is a 404. Wait before each try: as long as \`Retry-After\` says, else twice as long as the time before.`,
   },
   {
     topic: 'Limits',
@@ -41,7 +43,7 @@ export const CONVENTIONS: readonly { topic: string; rule: string }[] = [
   },
   {
     topic: 'Compression',
-    rule: 'Answers of 1 KiB and more are compressed with brotli or gzip for those who accept it.',
+    rule: `Answers of ${MIN_COMPRESSED / 1024} KiB and more are compressed with brotli or gzip for those who accept it.`,
   },
   {
     topic: 'Methods',

@@ -1,3 +1,5 @@
+import { MAX_BODY_KIB } from './request-limits';
+
 /**
  * A kind of failure with a code that clients may rely on.
  *
@@ -24,7 +26,7 @@ export class ErrorCode {
   }
 
   /** An error of this kind. */
-  error(message: string = this.meaning, options: ErrorOptions = {}): ApiError {
+  error(message: string = this.meaning, options: ApiErrorOptions = {}): ApiError {
     return new ApiError(this, message, options);
   }
 }
@@ -43,7 +45,7 @@ export function recordNotFound(kind: string, remedy: string): ErrorCode {
   );
 }
 
-interface ErrorOptions {
+interface ApiErrorOptions {
   status?: number;
   headers?: Record<string, string>;
   details?: readonly FieldFault[];
@@ -67,7 +69,7 @@ export class ApiError extends Error {
   constructor(
     readonly kind: ErrorCode,
     message: string,
-    options: ErrorOptions = {},
+    options: ApiErrorOptions = {},
   ) {
     super(message);
     this.name = 'ApiError';
@@ -108,7 +110,7 @@ export const unsupportedMediaType = new ErrorCode(
 export const payloadTooLarge = new ErrorCode(
   'payload_too_large',
   413,
-  'The request body is larger than 100 KiB.',
+  `The request body is larger than ${MAX_BODY_KIB} KiB.`,
 );
 export const unauthorized = new ErrorCode(
   'unauthorized',

@@ -5,6 +5,7 @@ import path from 'node:path';
 
 import Joi from 'joi';
 
+import { nearestExisting } from './disk';
 import { codeOf, reasonOf } from './values';
 
 /** The path of a file with a certificate chain as PEM. */
@@ -47,7 +48,7 @@ function readable(file: string): Buffer | undefined {
 }
 
 /** How long a program may take to print its version. */
-const VERSION_MS = 15_000;
+export const VERSION_MS = 15_000;
 
 /** The path of a mongod that runs here. */
 export const mongodFile = pathSchema('is not a mongod that can be run', (file) => {
@@ -68,16 +69,6 @@ export const writableFolder = pathSchema('is not a folder that can be written to
   if (!statSync(existing).isDirectory()) throw new Error(`${existing} is not a folder`);
   accessSync(existing, constants.W_OK | constants.X_OK);
 });
-
-function nearestExisting(file: string): string {
-  try {
-    statSync(file);
-    return file;
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT' || path.dirname(file) === file) throw error;
-    return nearestExisting(path.dirname(file));
-  }
-}
 
 /** @param check throws where the path is not what it should be */
 function pathSchema(fault: string, check: (file: string) => void): Joi.StringSchema {

@@ -106,7 +106,7 @@ export const hostSettings = {
     'LOG_LEVEL',
     Joi.string().valid(...LOG_LEVELS),
     'info',
-    'What is logged: fatal, error, warn, info, debug, trace or silent',
+    `What is logged: ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(LOG_LEVELS)}`,
   ),
   logClientIp: new Setting<ClientIpLogging>(
     'LOG_CLIENT_IP',

@@ -76,3 +76,8 @@ export interface Identity extends Authenticator {
   /** Adds to the revisions of all accounts, whose data is no longer what it was. */
   raiseRevisions(by: number): Promise<void>;
 }
+
+/** The token of a header `Authorization: Bearer`; the scheme's case does not matter. */
+export function bearerToken(authorization: string): string | undefined {
+  return /^bearer +(\S+)$/i.exec(authorization.trim())?.[1];
+}

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import { IDENTITY } from './project';
+import { PROJECT } from './project';
+import { within } from './timeout';
 
 /** What all of the program's own metrics begin with. */
 const PREFIX = 'plantcare_';
@@ -41,7 +42,7 @@ export class Metrics {
       labelNames: ['version', 'node_version'],
       registers: [this.#registry],
     });
-    info.set({ version: IDENTITY.version, node_version: process.versions.node }, 1);
+    info.set({ version: PROJECT.version, node_version: process.versions.node }, 1);
   }
 
   /** Adds the process's own figures: memory, event loop, garbage collection. */
@@ -122,15 +123,9 @@ export class Metrics {
 
 /** What a reading comes to; undefined where it fails, or does not come to anything in time. */
 async function inTime(read: Reading['read']): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, READ_MS, undefined);
-  });
   try {
-    return await Promise.race([read(), late]);
+    return await within(READ_MS, read());
   } catch {
     return undefined;
-  } finally {
-    clearTimeout(timer);
   }
 }

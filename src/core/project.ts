@@ -10,7 +10,7 @@ const { name, version, license, engines } = JSON.parse(
 ) as { name: string; version: string; license: string; engines: { node: string } };
 
 /** What the program is called, and which release of it this is. */
-export const IDENTITY = { name, version };
+export const PROJECT = { name, version };
 
 /** The versions of Node that it runs on: `>=20.19`. */
 export const NODE_VERSIONS = engines.node;

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 
 import { intendedName } from './similar-names';
+import { BARE_LABELS } from './validation';
 import { reasonOf } from './values';
 
 /** A value that an operator sets by an environment variable. */
@@ -175,12 +176,11 @@ function entryOf(setting: Setting<unknown>, env: NodeJS.ProcessEnv): Entry {
   if (given && file) throw new SettingsError([`${name} and ${fileVariable} must not both be set`]);
   const text = file ? contentOf(fileVariable, file) : given;
   if (text === undefined) return defaultOf(setting);
+  const label = file ? fileVariable : name;
   if (schema.type === 'number' && Number.isFinite(Number(text)) && !PLAIN_NUMBER.test(text)) {
-    throw new SettingsError([`${file ? fileVariable : name} must be a number in plain digits`]);
+    throw new SettingsError([`${label} must be a number in plain digits`]);
   }
-  const checked = schema
-    .label(file ? fileVariable : name)
-    .validate(text, { errors: { wrap: { label: false } } });
+  const checked = schema.label(label).validate(text, BARE_LABELS);
   if (checked.error) throw new SettingsError([checked.error.message]);
   const value: unknown = checked.value;
   return { value, source: file ? 'file' : 'environment', shown: mask ? mask(text) : value };

@@ -1,6 +1,8 @@
 import { BoundedMap } from './bounded-map';
 
+/** The milliseconds of an hour. */
 export const HOUR_MS = 60 * 60 * 1000;
+/** The milliseconds of a day in UTC. */
 export const DAY_MS = 24 * HOUR_MS;
 
 const QUARTER_MS = HOUR_MS / 4;

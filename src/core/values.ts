@@ -8,7 +8,14 @@ export function isAsyncIterable(value: unknown): value is AsyncIterable<readonly
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
-/** The same members in the order of their names: equal objects then are equal texts of JSON. */
+/** JSON with the members of each object in the order of their names: equal values are equal texts. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, each: unknown) =>
+    isRecord(each) ? sortMembers(each) : each,
+  );
+}
+
+/** The same members in the order of their names. */
 export function sortMembers(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,7 +1,7 @@
 import type { AuditLog } from './audit/audit-log';
 import type { AuditEntry } from './audit/entry';
 import type { Database } from './database';
-import type { AccountScope, ModelDefinition } from './models';
+import { type AccountScope, collectionOf, type ModelDefinition } from './models';
 import type { Records } from './records';
 
 /** Records deleted in one command: few enough that others' writes get through. */
@@ -19,7 +19,7 @@ export class AccountData {
     this.#collections = new Map(
       models
         .filter(isOwnedByAccount)
-        .map((model) => [String(model.schema.get('collection')), database.records(model)]),
+        .map((model) => [collectionOf(model), database.records(model)]),
     );
   }
 

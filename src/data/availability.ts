@@ -1,9 +1,10 @@
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Logger } from 'pino';
 
 import { serviceUnavailable } from '../core/errors';
 import type { Metrics } from '../core/metrics';
+import { within } from '../core/timeout';
 import { isConnectionError } from './mongodb-errors';
 
 /** How long a read may wait before it is asked whether MongoDB is there at all. */
@@ -78,8 +79,7 @@ export class Availability {
   /** Whether MongoDB answers within so many milliseconds. */
   async answersWithin(ms: number): Promise<boolean> {
     if (this.#isAway) return false;
-    const late = sleep(ms, false, { ref: false }).then(() => setImmediate(false));
-    const isThere = await Promise.race([this.#ping(), late]);
+    const isThere = (await within(ms, this.#ping())) ?? false;
     if (!isThere) this.suspect();
     return isThere;
   }

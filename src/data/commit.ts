@@ -5,6 +5,9 @@ import type { ClientSession } from 'mongoose';
 import { ApiError, serviceUnavailable } from '../core/errors';
 import { isOutcomeUnknown } from './mongodb-errors';
 
+/** How long to wait before the outcome of a commit is asked for again. */
+const RETRY_MS = 50;
+
 /**
  * Commits, and while the answer is lost on the way asks again: the server knows the transaction by
  * its number and answers what became of it, also after it was killed and came back.
@@ -19,7 +22,7 @@ export async function commitUntil(session: ClientSession, isOver: () => boolean)
     } catch (error) {
       if (!isOutcomeUnknown(error)) throw error;
       if (isOver()) throw new Unconfirmed(error);
-      await sleep(50);
+      await sleep(RETRY_MS);
     }
   }
 }

@@ -9,7 +9,7 @@ export interface Position {
 }
 
 /** What a list is of: the account, and whatever else decides which records are in it. */
-export type ListIdentity = readonly [userId: string, ...rest: unknown[]];
+type ListIdentity = readonly [userId: string, ...rest: unknown[]];
 
 /** The cursor of a position. It is good for this list only. */
 export function encodeCursor(list: ListIdentity, { moment, id }: Position): string {

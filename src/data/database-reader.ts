@@ -1,5 +1,6 @@
 import { mongo } from 'mongoose';
 
+import { collectionNames } from './collections';
 import { keepHistory, READER_NAME, releaseHistory } from './snapshot-history';
 
 /** Codes of errors by which MongoDB says that it has not kept a moment long enough. */
@@ -51,11 +52,7 @@ export class DatabaseReader {
     try {
       if (isOwn) await keepHistory(client);
       const database = client.db();
-      const listed = await database.listCollections({ type: 'collection' }).toArray();
-      const collections = listed
-        .map(({ name }) => name)
-        .filter((name) => !name.startsWith('system.'))
-        .sort();
+      const collections = (await collectionNames(database)).sort();
       const { cursor } = await database.command({
         find: collections[0] ?? 'none',
         limit: 1,

@@ -1,17 +1,17 @@
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
 import mongoose, { type ClientSession, type Connection, type Model } from 'mongoose';
 
 import { deletionModel } from './deletions';
 import type { Metrics } from '../core/metrics';
+import { within } from '../core/timeout';
 import { guardUserData } from './guard';
 import type { AnyModel, ModelDefinition, ScopeOf } from './models';
 import { mayRetry } from './mongodb-errors';
 import { APP_NAME } from './orphans';
 import { measurePool } from './pool-metrics';
 import { Records } from './records';
-import { HalfRestoredError, holdsHalfARestore } from './restore-marker';
+import { UnfinishedRestoreError, hasUnfinishedRestore } from './restore-marker';
 import { Tracking } from './tracking';
 
 /** How long MongoDB may take to say that it is there. */
@@ -23,6 +23,15 @@ const PING_MS = 2000;
 const COMMAND_MS = 6000;
 /** How often a read at one moment is tried: once more is enough where MongoDB is there. */
 const SNAPSHOT_ATTEMPTS = 2;
+
+/** Writes are there to stay once they are answered. */
+const WRITE_CONCERN = { w: 'majority', journal: true } as const;
+
+/** A transaction sees one moment, and its writes are there to stay once it is committed. */
+export const TRANSACTION_OPTIONS = {
+  readConcern: { level: 'snapshot' },
+  writeConcern: WRITE_CONCERN,
+} as const;
 
 /** The connection to MongoDB, and the models on it. */
 export class Database {
@@ -71,7 +80,7 @@ export class Database {
    * Connects; a `StoredSchema` then makes sure that collections and indexes are there.
    *
    * @param restoring whether it is to restore a backup, and data need not be whole
-   * @throws HalfRestoredError where data is not whole
+   * @throws UnfinishedRestoreError where data is not whole
    */
   async connect(uri: string, { restoring = false } = {}): Promise<void> {
     const opened = this.connection.openUri(uri, {
@@ -82,7 +91,7 @@ export class Database {
       heartbeatFrequencyMS: 3000,
       connectTimeoutMS: 5000,
       socketTimeoutMS: COMMAND_MS,
-      writeConcern: { w: 'majority', journal: true },
+      writeConcern: WRITE_CONCERN,
       readConcern: { level: 'majority' },
       // What others may be behind with, answers must not be.
       readPreference: 'primary',
@@ -90,8 +99,8 @@ export class Database {
     measurePool(this.connection.getClient(), this.#metrics);
     await opened;
     const { name } = this.connection;
-    if (!restoring && (await holdsHalfARestore(this.connection.getClient().db(name)))) {
-      throw new HalfRestoredError(name);
+    if (!restoring && (await hasUnfinishedRestore(this.connection.getClient().db(name)))) {
+      throw new UnfinishedRestoreError(name);
     }
   }
 
@@ -128,9 +137,7 @@ export class Database {
       () => true,
       () => false,
     );
-    // What has arrived is read before it is late: the process may have been busy all the while.
-    const late = sleep(PING_MS, false, { ref: false }).then(() => setImmediate(false));
-    return Promise.race([isThere ?? false, late]);
+    return (await within(PING_MS, isThere)) ?? false;
   }
 
   /**
@@ -154,10 +161,7 @@ export class Database {
   async transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
     const session = await this.connection.startSession();
     try {
-      return await session.withTransaction(() => work(session), {
-        readConcern: { level: 'snapshot' },
-        writeConcern: { w: 'majority', journal: true },
-      });
+      return await session.withTransaction(() => work(session), TRANSACTION_OPTIONS);
     } finally {
       await session.endSession();
     }

@@ -10,12 +10,13 @@ import { hostSettings } from '../core/host-settings';
 import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings';
 import { DAY_MS, HOUR_MS } from '../core/time';
-import { codeOf, isRecord, sortMembers } from '../core/values';
+import { canonicalJson } from '../core/values';
 import type { Availability } from './availability';
 import type { Database } from './database';
 import type { DerivedData } from './derived';
 import { dayOf, IdempotencyUsage, idempotencyUsageModel } from './idempotency-usage';
 import { type AccountScope, accountModel } from './models';
+import { isDuplicateKey } from './mongodb-errors';
 import type { Records } from './records';
 import type { Transaction } from './transaction';
 
@@ -63,7 +64,7 @@ export const idempotencyKeyModel = accountModel<IdempotencyKeyDocument>(
 export const idempotencyModels = [idempotencyKeyModel, idempotencyUsageModel] as const;
 
 /** Identifies a retried request: the same key, account and request. */
-export interface RequestIdentity {
+interface RequestIdentity {
   userId: string;
   key: string;
   fingerprint: string;
@@ -71,9 +72,7 @@ export interface RequestIdentity {
 
 /** What makes two requests the same; the members of a JSON object have no order. */
 export function fingerprintOf(method: string, path: string, body: unknown): string {
-  const text = JSON.stringify([method, path, body], (_key, value: unknown) =>
-    isRecord(value) ? sortMembers(value) : value,
-  );
+  const text = canonicalJson([method, path, body]);
   return createHash('sha256').update(text).digest('base64url');
 }
 
@@ -235,8 +234,4 @@ async function inflated(body: string | mongo.Binary): Promise<string> {
 /** Whether a failure may be due to the first: its answer is there, or it took what was left. */
 function mayBeSecond(error: unknown): boolean {
   return isDuplicateKey(error) || (error instanceof ApiError && [403, 429].includes(error.status));
-}
-
-function isDuplicateKey(error: unknown): boolean {
-  return codeOf(error) === 11000;
 }

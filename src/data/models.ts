@@ -15,7 +15,7 @@ export interface SharedScope {
 }
 
 /** Data that is not an account's, and why. */
-export interface Shared {
+interface Shared {
   shared: string;
 }
 
@@ -50,6 +50,11 @@ export function sharedModel<T>(
   schema: Schema,
 ): ModelDefinition<T, Shared> {
   return { name, schema, owner: { shared } };
+}
+
+/** The collection of a model, as its schema names it. */
+export function collectionOf({ schema }: Pick<ModelDefinition, 'schema'>): string {
+  return String(schema.get('collection'));
 }
 
 /** Any model, where what it holds does not matter. */

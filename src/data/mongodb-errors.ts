@@ -1,5 +1,6 @@
 import { mongo } from 'mongoose';
 
+import { codeOf } from '../core/values';
 
 const SOCKET_ERRORS = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT']);
 
@@ -41,6 +42,13 @@ export function isOutcomeUnknown(error: unknown): boolean {
   if (!(error instanceof mongo.MongoError)) return true;
   if (hasLabel(error, 'UnknownTransactionCommitResult')) return true;
   return !hasLabel(error, 'TransientTransactionError') && isConnectionError(error);
+}
+
+const DUPLICATE_KEY = 11000;
+
+/** Whether a write failed because a unique index has its key already. */
+export function isDuplicateKey(error: unknown): boolean {
+  return codeOf(error) === DUPLICATE_KEY;
 }
 
 const UNAUTHORIZED = 13;

@@ -1,8 +1,10 @@
 import type { Connection, mongo } from 'mongoose';
 import type { Logger } from 'pino';
 
+import { PROJECT } from '../core/project';
+
 /** How the program calls itself on its connections to MongoDB. */
-export const APP_NAME = 'plant-care-api';
+export const APP_NAME = PROJECT.name;
 
 /**
  * How long nothing happens in a transaction when nobody is there to send its next command. In a
@@ -20,7 +22,7 @@ interface IdleTransaction {
 
 /**
  * Transactions that a process left open when it was killed: until they end they keep all others
- * from writing to their accounts, by MongoDB's own limit for a minute and a half. Ending them takes
+ * from writing to their accounts, by MongoDB's own limit for a minute. Ending them takes
  * no more rights than the program has anyway, for these are its own sessions.
  */
 export class OrphanedTransactions {

@@ -1,7 +1,7 @@
 import { type IndexDefinition, type mongo, Schema } from 'mongoose';
 
 import type { ErrorCode } from '../core/errors';
-import { newId, type StoredId, toStoredId } from '../core/ids';
+import { idText, newId, type StoredId, toStoredId } from '../core/ids';
 import type { Document, Fields } from '../fields/field';
 import type { RecordDefinition } from '../fields/record';
 import { accountModel, type AccountScope, type ModelDefinition } from './models';
@@ -88,6 +88,13 @@ export class Resource<
   /** Deletes for good. @throws ApiError where there is none */
   async delete(tx: Transaction, id: string): Promise<void> {
     if (!(await this.records.deleteOne(tx, withId(id)))) throw this.#notFound.error();
+  }
+
+  /** Whose records with these ids are, by the ids of those that there are: a seed may name any. */
+  async owners(ids: readonly string[]): Promise<Map<string, string>> {
+    const filter = { _id: { $in: ids.map(toStoredId) } } as mongo.Filter<Stored>; // As in `withId`.
+    const found = await this.records.findAcrossAccounts('a seed may name any ids', filter);
+    return new Map(found.map(({ _id, userId }) => [idText(_id), userId]));
   }
 
   #found(document: Stored | undefined): Stored {

@@ -10,7 +10,7 @@ interface RestoreDocument {
 }
 
 /** Says that a database is being restored, or was half way. */
-export class HalfRestoredError extends Error {
+export class UnfinishedRestoreError extends Error {
   constructor(database: string) {
     super(
       `The database ${database} holds a backup that is being restored, or was restored half way: wait, or run \`backup restore FILE\` again, which starts over.`,
@@ -24,7 +24,7 @@ export function isRestoring(collections: readonly string[]): boolean {
 }
 
 /** The same of a database. */
-export async function holdsHalfARestore(database: mongo.Db): Promise<boolean> {
+export async function hasUnfinishedRestore(database: mongo.Db): Promise<boolean> {
   const found = await database.listCollections({ name: COLLECTION }, { nameOnly: true }).toArray();
   return found.length > 0;
 }

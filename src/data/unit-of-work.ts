@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { WRITE_DEADLINE_SECONDS } from '../core/host-settings';
 import type { Metrics } from '../core/metrics';
 import { callerError, commitUntil, Unconfirmed, WriteTimeout } from './commit';
-import type { Database } from './database';
+import { type Database, TRANSACTION_OPTIONS } from './database';
 import { isConnectionError, mayRetry } from './mongodb-errors';
 import { openTransaction, type TransactionDependencies } from './open-transaction';
 import { OrphanedTransactions } from './orphans';
@@ -203,10 +203,7 @@ export class UnitOfWork {
   ): Promise<unknown[]> {
     const session = await this.#database.connection.startSession();
     try {
-      session.startTransaction({
-        readConcern: { level: 'snapshot' },
-        writeConcern: { w: 'majority', journal: true },
-      });
+      session.startTransaction(TRANSACTION_OPTIONS);
       const values: unknown[] = [];
       const quotas = jobs.flatMap(({ quota }) => quota ?? []);
       const open = await openTransaction(this.#dependencies, session, userId, quotas);

@@ -167,7 +167,7 @@ export type View<F extends Fields> = Simplify<
 >;
 
 /** The key under which a field is stored. */
-export type StoredKey<K> = K extends 'id' ? '_id' : K;
+type StoredKey<K> = K extends 'id' ? '_id' : K;
 
 /** A resource as it is stored. */
 export type Document<F extends Fields> = Simplify<

@@ -11,7 +11,7 @@ export interface JsonObject {
 }
 
 /** Whether a schema is for what callers send or for what they get. */
-export type Direction = 'input' | 'output';
+type Direction = 'input' | 'output';
 
 /** A schema in JSON Schema 2020-12. */
 export type JsonSchema = JsonObject;

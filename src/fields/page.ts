@@ -1,5 +1,6 @@
 import Joi from 'joi';
 
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../core/request-limits';
 import { descriptionOf } from './description';
 import { integer, nullable } from './joi';
 import { named, nameOf } from './schema-name';
@@ -10,10 +11,10 @@ export interface PageQuery {
   cursor?: string;
 }
 
-/** @param of what the list has, in the plural */
-export function pageQuery(of: string): Joi.StrictSchemaMap<PageQuery> {
+/** @param items what the list has, in the plural */
+export function pageQuery(items: string): Joi.StrictSchemaMap<PageQuery> {
   return {
-    limit: integer(1, 100).default(15).description(`${of} a page`),
+    limit: integer(1, MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE).description(`${items} a page`),
     cursor: Joi.string()
       .allow('')
       .description('nextCursor of the page before; good for the same list only'),

@@ -1,16 +1,11 @@
 import type { Context } from 'koa';
 
 import { invalidToken, unauthorized } from '../core/errors';
-import type { Authenticator, CallSource, Principal } from '../core/identity';
+import { type Authenticator, bearerToken, type CallSource, type Principal } from '../core/identity';
 import type { RateLimiter } from '../calls/rate-limit';
 import { AUTH_FAILURES } from '../core/host-settings';
 import { addressBudget } from './client-address';
 import { factsOf } from './request-facts';
-
-/** The token of an `Authorization: Bearer` header; the scheme's case does not matter. */
-function bearerToken(ctx: Context): string | undefined {
-  return /^bearer +(\S+)$/i.exec(ctx.get('Authorization').trim())?.[1];
-}
 
 /**
  * Who calls, by the header alone; a token in the query string is never read.
@@ -27,7 +22,7 @@ export async function authenticate(
   limiter: RateLimiter,
 ): Promise<Principal> {
   const facts = factsOf(ctx);
-  const token = bearerToken(ctx);
+  const token = bearerToken(ctx.get('Authorization'));
   const client = addressBudget(ctx.ip);
   if (token !== undefined) {
     const lookUp = !limiter.isSpent(AUTH_FAILURES, client);

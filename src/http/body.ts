@@ -9,19 +9,20 @@ import {
   validationError,
 } from '../core/errors';
 import { DepthFault, JsonFault, parseJson } from '../core/json';
+import { MAX_BODY_KIB } from '../core/request-limits';
 
 // The parser's text mode gives the bytes as they came, inflated and no more than the limit; JSON
 // is parsed here, because the parser's own JSON mode replaces bad UTF-8 silently.
 const textModeOptions: bodyParser.Options = {
   enableTypes: ['text'],
   extendTypes: { text: ['application/json'] },
-  textLimit: '100kb',
+  textLimit: `${MAX_BODY_KIB}kb`,
 };
 // The parser passes `encoding` on to raw-body, where null means bytes; its type does not know it.
 const readBytes = bodyParser(Object.assign(textModeOptions, { encoding: null }));
 
 /**
- * The body of a request as JSON, at most 100 KiB of it.
+ * The body of a request as JSON, at most {@link MAX_BODY_KIB} of it.
  *
  * @throws ApiError invalid_json, unsupported_media_type, payload_too_large, or validation_error
  *   where it is nested too deep

@@ -1,29 +1,20 @@
 import cors from '@koa/cors';
 import Koa, { type Middleware } from 'koa';
 import helmet from 'koa-helmet';
-import type { Logger } from 'pino';
 
 import { validationError } from '../core/errors';
 import { hostSettings } from '../core/host-settings';
 import { RESPONSE_HEADERS } from '../core/response-headers';
 import type { Settings } from '../core/settings';
-import { asApiError } from '../calls/failures';
+import { asApiError } from '../calls/api-error';
 import { compression } from './compression';
 import { METHODS } from './methods';
 import { factsOf, recordError } from './request-facts';
-import { requestLog } from './request-log';
-import type { RequestMetrics } from './request-metrics';
+import { requestLog, type RequestLogDependencies } from './request-log';
 import { sliceLargeBodies } from './slices';
 
-interface Dependencies {
-  settings: Settings;
-  log: Logger;
-  metrics: RequestMetrics;
-  /** What an account is called in the log. */
-  hashAccount: (accountId: string) => string;
+interface Dependencies extends RequestLogDependencies {
   routes: readonly Middleware[];
-  /** Whether the program is stopping: connections are then not kept. */
-  isClosing: () => boolean;
 }
 
 /** The Koa application: what every request passes before and after its route. */

@@ -26,6 +26,7 @@ const MAX_CONNECTIONS = 10_000;
 const RESERVED_DESCRIPTORS = 128;
 const MIN_CONNECTIONS = 16;
 
+/** The limits where none are given: as many connections as the process may have files open for. */
 export function defaultLimits(): HttpLimits {
   return {
     handshakeTimeout: 10_000,

@@ -11,7 +11,7 @@ export interface RequestFacts {
   readonly log: Logger;
   /** Fulfilled when the response was sent or the client is gone. */
   readonly sent: Promise<unknown>;
-  /** The address of the client as it may be logged (see `clientAddress`). */
+  /** The address of the client as it may be logged (see `loggedAddress`). */
   readonly client: string | undefined;
   /** Name of the operation; undefined where no route took the request. */
   operation?: string;

@@ -1,4 +1,4 @@
-import { METHODS } from 'node:http';
+import { METHODS as KNOWN_METHODS } from 'node:http';
 import { Http2ServerResponse } from 'node:http2';
 import { pipeline, Readable, Transform } from 'node:stream';
 
@@ -13,7 +13,8 @@ import { type RequestFacts, setFacts } from './request-facts';
 import type { RequestMetrics } from './request-metrics';
 import { traceOf } from './trace';
 
-interface Dependencies {
+/** What the log and the metrics of requests need. */
+export interface RequestLogDependencies {
   settings: Settings;
   log: Logger;
   metrics: RequestMetrics;
@@ -26,7 +27,7 @@ interface Dependencies {
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 /** Gives each request its ids and, once it is over, its line in the log and its place in the metrics. */
-export function requestLog(dependencies: Dependencies): Middleware {
+export function requestLog(dependencies: RequestLogDependencies): Middleware {
   const { settings, log, metrics, hashAccount, isClosing } = dependencies;
   const clientIp = settings.of(hostSettings.logClientIp);
   return async (ctx, next) => {
@@ -48,14 +49,20 @@ export function requestLog(dependencies: Dependencies): Middleware {
       const seconds = (performance.now() - started) / 1000;
       metrics.observe(facts, ctx.status, seconds);
       // HTTP/2 takes any word for a method, a secret too.
-      const method = METHODS.includes(ctx.method) ? ctx.method : 'other';
+      const method = KNOWN_METHODS.includes(ctx.method) ? ctx.method : 'other';
       const { operation = 'none', principal, client, tool, code, reason } = facts;
       facts.log[facts.isProbe ? 'debug' : 'info'](
         {
-          ...{ method, operation, status: ctx.status },
+          method,
+          operation,
+          status: ctx.status,
           ms: Math.round(seconds * 1e4) / 10,
-          ...{ account: principal && hashAccount(principal.account.id) },
-          ...{ token: principal?.token.id, client, tool, code, reason },
+          account: principal && hashAccount(principal.account.id),
+          token: principal?.token.id,
+          client,
+          tool,
+          code,
+          reason,
           bytes: bytesOf(),
           ...(isSent(ctx) ? {} : { aborted: true }),
         },

@@ -17,7 +17,7 @@ import { readJson } from './body';
 import { factsOf, recordError, recordOutcome } from './request-facts';
 import type { Admission } from '../calls/admission';
 import type { CallPipeline } from '../calls/pipeline';
-import { asApiError } from '../calls/failures';
+import { asApiError } from '../calls/api-error';
 import type { RateLimiter } from '../calls/rate-limit';
 
 interface Dependencies {
@@ -154,7 +154,7 @@ function serveTransport(
     try {
       await handler(ctx, {
         ...api,
-        authenticate: async (of) => (caller = await api.authenticate(of)),
+        authenticate: async (context) => (caller = await api.authenticate(context)),
         call: (called, ...rest) => {
           operation = called;
           return api.call(called, ...rest);

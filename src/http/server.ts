@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createSecureServer } from 'node:http2';
 import { Server as TcpServer, type Server } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { methodNotAllowed, validationError } from '../core/errors';
 import type { Settings } from '../core/settings';
+import { within } from '../core/timeout';
 import { Connections } from './connections';
 import { parserError, sendError, writeError } from './error-responses';
 import { defaultLimits, type HttpLimits } from './limits';
@@ -96,8 +96,4 @@ export async function closeHttpServer(server: Server, patienceMs: number): Promi
   connections?.closeIdle();
   await within(deadline - performance.now(), closed);
   return connections?.requestsInProgress ?? 0;
-}
-
-async function within(ms: number, work: Promise<unknown> | undefined): Promise<void> {
-  await Promise.race([work, sleep(ms, undefined, { ref: false })]);
 }

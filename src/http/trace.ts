@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 /** Where a request belongs in a distributed trace (W3C Trace Context). */
-export interface Trace {
+interface Trace {
   traceId: string;
   /** Of the work on this request. */
   spanId: string;

@@ -50,7 +50,7 @@ interface OperationBase<Names extends string> {
   tool: Tool;
 }
 
-interface Response {
+interface OperationResponse {
   status: 200 | 201;
   schema: Joi.Schema;
   description: string;
@@ -59,7 +59,8 @@ interface Response {
 }
 
 /** A response whose status follows from the method unless it is given: 201 for POST, else 200. */
-type DeclaredResponse = Omit<Response, 'status'> & Partial<Pick<Response, 'status'>>;
+type DeclaredResponse = Omit<OperationResponse, 'status'> &
+  Partial<Pick<OperationResponse, 'status'>>;
 
 interface CallBase {
   now: Date;
@@ -67,7 +68,7 @@ interface CallBase {
 }
 
 /** What the handler of a read gets. */
-export interface ReadCall<Query, Names extends string> extends CallBase {
+interface ReadCall<Query, Names extends string> extends CallBase {
   account: Account;
   /** The token that the call came with. */
   token: HeldToken;
@@ -81,10 +82,10 @@ export interface ReadCall<Query, Names extends string> extends CallBase {
 }
 
 /** What the handler of a public read gets. */
-export type PublicCall = CallBase;
+type PublicCall = CallBase;
 
 /** What the handler of a write gets. It runs again when its transaction has to be retried. */
-export interface WriteCall<Body, Names extends string> extends CallBase {
+interface WriteCall<Body, Names extends string> extends CallBase {
   tx: Transaction;
   /** The token that the call came with. */
   token: HeldToken;
@@ -97,12 +98,12 @@ export interface Operation extends OperationBase<string> {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   access: Access;
   limit: Limit;
-  response: Response;
+  response: OperationResponse;
   query?: Joi.ObjectSchema;
   body?: Joi.ObjectSchema;
   /** Name of the quota of which a successful call takes one. */
   quota?: string;
-  /** Whether it takes an Idempotency-Key. */
+  /** Whether it takes an Idempotency-Key, as every POST does. */
   idempotent: boolean;
   /** Whether operators' own programs ask it again and again: it is then logged at debug level. */
   isProbe?: boolean;
@@ -156,8 +157,6 @@ interface WriteOperation<Body, Names extends string> extends OperationBase<Names
   response: DeclaredResponse;
   body?: Joi.ObjectSchema<Body>;
   quota?: string;
-  /** Why a POST takes no Idempotency-Key; every other POST takes one. */
-  notIdempotent?: string;
   /** Why it answers with no ETag. */
   notConditional?: string;
   /** Reads the record as answers show it, for If-Match; the GET at the same path unless given. */
@@ -199,15 +198,14 @@ export function publicRead(operation: PublicOperation): Operation {
 }
 
 /** Declares an operation that changes the account's data: it runs in one transaction. */
-export function write<Body = undefined, Names extends string = never>({
-  notIdempotent,
-  ...operation
-}: WriteOperation<Body, Names>): Operation {
+export function write<Body = undefined, Names extends string = never>(
+  operation: WriteOperation<Body, Names>,
+): Operation {
   const isPost = operation.method === 'POST';
   return {
     limit: 'writes',
     ...operation,
-    idempotent: isPost && notIdempotent === undefined,
+    idempotent: isPost,
     cacheable: false,
     response: { status: isPost ? 201 : 200, ...operation.response },
   };

@@ -28,10 +28,12 @@ export function codingFor(ctx: Context, length: number): Coding | undefined {
   if (length < MIN_COMPRESSED) return undefined;
   const header = ctx.get('Accept-Encoding').toLowerCase();
   const qualities = new Map(header.split(',').map(qualityOf));
-  const of = (coding: string): number => qualities.get(coding) ?? qualities.get('*') ?? 0;
+  const wanted = (coding: string): number => qualities.get(coding) ?? qualities.get('*') ?? 0;
   const [best, next] = CODINGS;
-  const coding = of(next) > of(best) ? next : best;
-  return of(coding) > 0 && of(coding) >= (qualities.get('identity') ?? 0) ? coding : undefined;
+  const coding = wanted(next) > wanted(best) ? next : best;
+  return wanted(coding) > 0 && wanted(coding) >= (qualities.get('identity') ?? 0)
+    ? coding
+    : undefined;
 }
 
 /** One member of Accept-Encoding, with how much it is wanted: 0 is not at all, 1 most. */

@@ -2,7 +2,8 @@ import { LoaderError } from './loader';
 import { withStates } from './operation';
 import type { Contribution, Plugin, SetUpPlugin } from './plugin';
 import type { PluginReference } from './reference';
-import { contributionFault, contributionFaults, operationFault } from './rules/contributions';
+import { contributionFault, operationFault } from './rules/contribution-schemas';
+import { contributionFaults } from './rules/contributions';
 
 /**
  * Sets plugins up in the order given, and checks what they contribute, alone and against each

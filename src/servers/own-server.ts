@@ -1,12 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, readlinkSync } from 'node:fs';
-import { open, readFile, rename, statfs } from 'node:fs/promises';
+import { open, readFile, rename } from 'node:fs/promises';
 import { connect, type Server } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findBinary, type BinarySearch, type Program } from './binaries';
 import type { DataDirectory } from './data-directory';
+import { freeBytes } from '../core/disk';
 import { reasonOf } from '../core/values';
 import { ServersError } from './errors';
 import { answers } from './lease';
@@ -145,9 +146,9 @@ export class OwnServer {
   }
 
   async #explain(end = 'it does not answer'): Promise<string> {
-    const { bavail, bsize } = await statfs(this.#home);
     // What it wrote to its log is cut off then.
-    if (bavail * bsize < 2 ** 20) return `could not start in ${this.#home}: its disk is full`;
+    if ((await freeBytes(this.#home)) < 2 ** 20)
+      return `could not start in ${this.#home}: its disk is full`;
     const log = await readFile(this.#log, 'utf8');
     const version = await this.directory.versionOf(this.kind.name);
     const why = this.kind.explainEnd(log, this.#home, version && `version ${version}`);

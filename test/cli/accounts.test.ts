@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { scopesOf } from '../../src/app/app';
+import { scopesOf } from '../../src/app/api-description';
 import { DAY_MS } from '../../src/core/time';
 import { loadPlugins } from '../../src/plugins/loader';
 import { startService, type TestService, userOf } from '../support/service';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { readSettings } from '../../src/app/settings';
-import { IDENTITY } from '../../src/core/project';
+import { PROJECT } from '../../src/core/project';
 import { loadPlugins } from '../../src/plugins/loader';
 import { record } from '../support/client';
 import { resultOf, run, runAlone, start } from './run';
@@ -119,11 +119,11 @@ test('settings may be in a file that Node is given by --env-file', async () => {
 test('--version prints the version and starts nothing, even with wrong settings', async () => {
   expect(await runAlone('--version')).toEqual({
     code: 0,
-    stdout: `${IDENTITY.version}\n`,
+    stdout: `${PROJECT.version}\n`,
     stderr: '',
   });
   const { stdout } = await runAlone('--version', '--json');
-  expect(JSON.parse(stdout)).toEqual({ version: IDENTITY.version });
+  expect(JSON.parse(stdout)).toEqual({ version: PROJECT.version });
   const wrong = await run(['--version'], { PORT: 'x' });
-  expect(wrong.stdout).toBe(`${IDENTITY.version}\n`);
+  expect(wrong.stdout).toBe(`${PROJECT.version}\n`);
 });

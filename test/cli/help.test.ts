@@ -1,4 +1,4 @@
-import { scopesOf } from '../../src/app/app';
+import { scopesOf } from '../../src/app/api-description';
 import { loadPlugins } from '../../src/plugins/loader';
 import { runAlone } from './run';
 

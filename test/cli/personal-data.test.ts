@@ -1,5 +1,6 @@
 import accountsPlugin from '../../plugins/accounts';
 import { hostModels } from '../../src/data/host-models';
+import { collectionOf } from '../../src/data/models';
 import { record, records } from '../support/client';
 import { gardenOf } from '../support/garden';
 import { eventually } from '../support/processes';
@@ -20,7 +21,7 @@ afterEach(() => service.close());
 /** The collections of data that accounts own. */
 const COLLECTIONS = [...hostModels, ...pluginsUnderTest().flatMap(({ models = [] }) => models)]
   .filter(({ owner }) => owner === 'account')
-  .map(({ schema }) => String(schema.get('collection')));
+  .map(collectionOf);
 
 /** Makes a user with a record of every kind, retries included. */
 async function userWithEverything(id: string) {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect as connectTls } from 'node:tls';
 
-import { IDENTITY } from '../../src/core/project';
+import { PROJECT } from '../../src/core/project';
 import { makeCertificate } from '../support/certificate';
 import { freshDatabase } from '../support/databases';
 import { until } from '../support/processes';
@@ -111,7 +111,7 @@ test('SIGHUP has new connections get the new certificate; a pair that does not m
 });
 
 test.each([
-  ['--version', 0, new RegExp(`^${IDENTITY.version}\n$`), /^$/],
+  ['--version', 0, new RegExp(`^${PROJECT.version}\n$`), /^$/],
   ['--help', 0, /^Usage: node dist\/src\/main\.js \[options\]\n[^]*--version/, /^$/],
   ['--serve', 2, /^$/, /^There is no option --serve; [^\n]*\n$/],
 ])('the server with %s ends with %i, and starts nothing', async (option, code, stdout, stderr) => {

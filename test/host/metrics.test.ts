@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { IDENTITY } from '../../src/core/project';
+import { PROJECT } from '../../src/core/project';
 import { type Family, scrape, valueOf } from '../support/metrics';
 import { eventually } from '../support/processes';
 import { startService, type TestService, type TestUser } from '../support/service';
@@ -104,7 +104,7 @@ describe('every metric', () => {
 });
 
 test('the metrics say which release runs', async () => {
-  const labels = { version: IDENTITY.version, node_version: process.versions.node };
+  const labels = { version: PROJECT.version, node_version: process.versions.node };
   expect(await value('build_info', labels)).toBe(1);
 });
 

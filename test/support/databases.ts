@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import { mongo } from 'mongoose';
 
+import { collectionOf } from '../../src/data/models';
 import { migrationModel } from '../../src/data/schema/migration';
 
 /** More documents are dropped with their database faster than they are deleted. */
@@ -56,7 +57,7 @@ async function empty(database: mongo.Db): Promise<void> {
 }
 
 /** What is empty still has passed all migrations. */
-const MIGRATIONS = String(migrationModel.schema.get('collection'));
+const MIGRATIONS = collectionOf(migrationModel);
 
 function addressOf(name: string): string {
   const uri = new URL(process.env['TEST_MONGODB_URI'] ?? '');

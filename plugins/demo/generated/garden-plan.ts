@@ -17,7 +17,7 @@ export interface PlannedPlant {
 }
 
 /** What a whole garden is to have. */
-export interface GardenSize {
+interface GardenSize {
   plants: number;
   events: number;
   photos: number;

@@ -4,9 +4,9 @@ import type { Tier } from '../../../src/core/identity';
 import type { ProgressBar } from '../../../src/plugins/command';
 import type { Host } from '../../../src/plugins/host';
 import type { Accounts } from '../../accounts';
-import type { Deletions, EventDocument, Events } from '../../events';
-import type { PhotoDocument, Photos } from '../../photos';
-import type { PlantDocument, Plants } from '../../plants';
+import { type Deletions, EVENT_QUOTA, type EventDocument, type Events } from '../../events';
+import { PHOTO_QUOTA, type PhotoDocument, type Photos } from '../../photos';
+import { PLANT_QUOTA, type PlantDocument, type Plants } from '../../plants';
 import { eventDocument, photoDocument, plantDocument } from './documents';
 import { historyOf } from './history';
 import { IdSequence } from './id-sequence';
@@ -29,7 +29,7 @@ export interface Dependencies {
   photos: Photos;
 }
 
-export interface DemoOptions {
+interface DemoOptions {
   user: string;
   tier?: Tier | undefined;
   plants: number;
@@ -37,7 +37,7 @@ export interface DemoOptions {
   seed: number;
 }
 
-export interface DemoResult {
+interface DemoResult {
   user: string;
   plants: number;
   events: number;
@@ -71,18 +71,24 @@ export class GeneratedGarden {
       tier: tier ?? known?.tier ?? 'free',
       usage: known?.usage ?? {},
     };
-    requireQuota(this.#host, prospect, { plants: options.plants, events: options.events });
+    requireQuota(this.#host, prospect, {
+      [PLANT_QUOTA]: options.plants,
+      [EVENT_QUOTA]: options.events,
+    });
     const account = await accounts.ensureAccount(user, tier);
     const photos = Math.min(
       options.plants + Math.round(options.events * PHOTOS_PER_EVENT),
-      this.#host.quotaLeft(account, 'photos'),
+      this.#host.quotaLeft(account, PHOTO_QUOTA),
     );
     const random = new Random(seed);
     const garden = new GardenBuilder(user, planGarden({ ...options, photos }, random), random);
     await this.#insertEvents(user, garden.events(new Date()), progress);
     await this.#host.transact(user, async (tx) => {
       // Others may have taken the room meanwhile.
-      const wanted = { plants: garden.plants.length, photos: garden.photos.length };
+      const wanted = {
+        [PLANT_QUOTA]: garden.plants.length,
+        [PHOTO_QUOTA]: garden.photos.length,
+      };
       requireQuota(this.#host, tx.account, wanted);
       await this.#dependencies.plants.insertBulk(tx, garden.plants);
       if (garden.photos.length > 0) await this.#dependencies.photos.insertBulk(tx, garden.photos);

@@ -1,9 +1,9 @@
 import type { EventType } from '../../events';
 import type { Random } from './random';
 
-type Dependencies = readonly [string, ...string[]];
+type Phrases = readonly [string, ...string[]];
 
-const LOOKED: Dependencies = [
+const LOOKED: Phrases = [
   'Two new leaves are unfurling.',
   'The lowest leaf has turned yellow; removed it.',
   'Brown tips on a few leaves, probably dry air from the heating.',
@@ -20,7 +20,7 @@ const LOOKED: Dependencies = [
   'One leaf was torn when the window was cleaned.',
 ];
 
-const DID: Dependencies = [
+const DID: Phrases = [
   'Moved it away from the radiator.',
   'Moved it a little closer to the window.',
   'Put a tray of pebbles and water underneath.',
@@ -33,7 +33,7 @@ const DID: Dependencies = [
   'Took it under the shower to rinse the leaves.',
 ];
 
-const DAY: Dependencies = [
+const DAY: Phrases = [
   'A grey week, and everything grows slowly.',
   'Back from a week away; all plants made it.',
   'Very warm by the window today.',
@@ -44,7 +44,7 @@ const DAY: Dependencies = [
   'Long days again, and it shows.',
 ];
 
-const WATERED: Dependencies = [
+const WATERED: Phrases = [
   'The top few centimetres were dry.',
   'Watered until it ran out below.',
   'A little less than usual.',
@@ -53,26 +53,26 @@ const WATERED: Dependencies = [
   'From below, for half an hour.',
 ];
 
-const FERTILIZED: Dependencies = [
+const FERTILIZED: Phrases = [
   'At half strength.',
   'With the watering.',
   'First feed of the season.',
   'The soil was moist before.',
 ];
 
-const REPOTTED: Dependencies = [
+const REPOTTED: Phrases = [
   'One size up; the roots had filled the pot.',
   'Same pot, fresh compost, the roots trimmed a little.',
   'Into a pot 2 cm wider, with better drainage.',
 ];
 
-const SOIL: Dependencies = [
+const SOIL: Phrases = [
   'Replaced the top layer.',
   'The old compost had become hard and shed water.',
   'Mixed in more perlite.',
 ];
 
-const GROWTH: Dependencies = [
+const GROWTH: Phrases = [
   'Measured from the soil to the tip.',
   'The longest stem.',
   'More than expected.',
@@ -80,16 +80,15 @@ const GROWTH: Dependencies = [
 ];
 
 /** How often an event of a type says something, and what. */
-const TEXTS: Readonly<Record<EventType, readonly [probability: number, ...parts: Dependencies[]]>> =
-  {
-    watered: [0.06, WATERED],
-    fertilized: [0.2, FERTILIZED],
-    repotted: [0.9, REPOTTED],
-    soil_change: [0.8, SOIL],
-    growth: [0.15, GROWTH],
-    note: [1, LOOKED, DID],
-    journal: [1, DAY, LOOKED, DID],
-  };
+const TEXTS: Readonly<Record<EventType, readonly [probability: number, ...parts: Phrases[]]>> = {
+  watered: [0.06, WATERED],
+  fertilized: [0.2, FERTILIZED],
+  repotted: [0.9, REPOTTED],
+  soil_change: [0.8, SOIL],
+  growth: [0.15, GROWTH],
+  note: [1, LOOKED, DID],
+  journal: [1, DAY, LOOKED, DID],
+};
 
 /** What somebody may have written down with an event. */
 export function textFor(type: EventType, random: Random): string | null {
@@ -99,7 +98,7 @@ export function textFor(type: EventType, random: Random): string | null {
 }
 
 // prettier-ignore
-export const NICKNAMES: Dependencies = [
+export const NICKNAMES: Phrases = [
   'Alfie', 'Beatrix', 'Clementine', 'Dorothy', 'Edgar', 'Frida', 'Gustav', 'Hilda', 'Iggy', 'Juno',
   'Kermit', 'Lola', 'Morris', 'Nora', 'Otto', 'Pearl', 'Quentin', 'Ruth', 'Stella', 'Theo', 'Una',
   'Vincent', 'Wanda', 'Yuki', 'Zelda',

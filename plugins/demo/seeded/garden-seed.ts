@@ -1,9 +1,8 @@
 import Joi from 'joi';
 
 import { TIERS, type Tier } from '../../../src/core/identity';
-import { integer, oneOf, text, withKeys } from '../../../src/fields/joi';
-import { userNameFault } from '../../../src/core/text';
-import { timezoneName } from '../../../src/core/time';
+import { integer, oneOf, text, timezone, withKeys } from '../../../src/fields/joi';
+import { userNameFault } from '../../../src/core/names';
 import { type CreateEvent, createEvent } from '../../events';
 import { type CreatePhoto, photo } from '../../photos';
 import { type CreatePlant, plant } from '../../plants';
@@ -16,7 +15,7 @@ export interface SeedEvent extends Omit<CreateEvent, 'occurredAt'> {
 }
 
 /** A photo of a seed, with its id, by which events of the same plant name it. */
-export type SeedPhoto = CreatePhoto & { id: string };
+type SeedPhoto = CreatePhoto & { id: string };
 
 export type SeedPlant = Omit<CreatePlant, 'primaryPhotoId'> & {
   id: string;
@@ -64,13 +63,7 @@ export const gardenSeed = Joi.object<GardenSeed, true>({
       return fault === undefined ? name : helpers.message({ custom: `{{#label}} ${fault}` });
     }),
   tier: oneOf(TIERS).required(),
-  timezone: text({ min: 1 })
-    .required()
-    .custom(
-      (zone: string, helpers) =>
-        timezoneName(zone) ??
-        helpers.message({ custom: '{{#label}} must be the IANA name of a time zone' }),
-    ),
+  timezone: timezone().required(),
   plants: Joi.array().items(plantSeed).required(),
 })
   .custom((garden: GardenSeed, helpers) => {

@@ -2,6 +2,9 @@ import type { Transaction } from '../../../src/data/transaction';
 import { toStoredId } from '../../../src/core/ids';
 import type { Host } from '../../../src/plugins/host';
 import type { Account } from '../../../src/core/identity';
+import { EVENT_QUOTA } from '../../events';
+import { PHOTO_QUOTA } from '../../photos';
+import { PLANT_QUOTA } from '../../plants';
 import type { Dependencies } from '../generated/generated-garden';
 import type { GardenSeed, SeedEvent, SeedPlant } from './garden-seed';
 import { requireQuota } from '../quota';
@@ -37,10 +40,10 @@ export class SeededGarden {
     const events = missing.flatMap((plant) => plant.events);
     return [
       ...othersOf('plants', owners, user),
-      ...this.#overQuota(account, 'plants', missing.length),
+      ...this.#overQuota(account, PLANT_QUOTA, missing.length),
       ...othersOf('photos', photoOwners, user),
-      ...this.#overQuota(account, 'photos', newPhotos.length),
-      ...this.#overQuota(account, 'events', events.length),
+      ...this.#overQuota(account, PHOTO_QUOTA, newPhotos.length),
+      ...this.#overQuota(account, EVENT_QUOTA, events.length),
     ];
   }
 
@@ -70,23 +73,23 @@ export class SeededGarden {
   }
 
   async #add(tx: Transaction, { id, photos, events, ...fields }: SeedPlant): Promise<void> {
-    const { plants, photos: album } = this.#dependencies;
-    this.#take(tx, 'plants');
+    const { plants, photos: photoRecords } = this.#dependencies;
+    this.#take(tx, PLANT_QUOTA);
     await plants.create(tx, fields, toStoredId(id));
     const ids = photos.map((photo) => photo.id);
     // Photos outlive their plant: those of one that was deleted are there already.
-    const known = await album.byIds(tx, ids.map(toStoredId));
+    const known = await photoRecords.byIds(tx, ids.map(toStoredId));
     for (const { id: photoId, ...photo } of photos) {
       if (known.has(photoId.toLowerCase())) continue;
-      this.#take(tx, 'photos');
-      await album.create(tx, photo, toStoredId(photoId));
+      this.#take(tx, PHOTO_QUOTA);
+      await photoRecords.create(tx, photo, toStoredId(photoId));
     }
-    await album.attach(tx, ids, id);
+    await photoRecords.attach(tx, ids, id);
     const [primaryPhotoId] = ids;
     if (primaryPhotoId !== undefined) await plants.update(tx, id, { primaryPhotoId });
     for (const { daysAgo, at, ...event } of events) {
       const occurredAt = momentOf({ daysAgo, at }, tx.now);
-      this.#take(tx, 'events');
+      this.#take(tx, EVENT_QUOTA);
       await this.#dependencies.events.create(tx, id, { ...event, occurredAt });
     }
   }

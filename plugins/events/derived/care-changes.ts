@@ -1,4 +1,5 @@
 import { idText, type StoredId, toStoredId } from '../../../src/core/ids';
+import { LIVE } from '../../../src/data/changes';
 import type { AccountScope } from '../../../src/data/models';
 import type { Records } from '../../../src/data/records';
 import type { Transaction } from '../../../src/data/transaction';
@@ -84,7 +85,7 @@ export class CareChanges {
   ): Promise<Date | null> {
     const latest = await this.#events.findOne(
       tx,
-      { ...filter, deletedAt: null },
+      { ...filter, ...LIVE },
       { sort: { occurredAt: -1 }, projection: { occurredAt: 1 } },
     );
     return latest?.occurredAt ?? null;

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 import type { StoredId } from '../../../src/core/ids';
+import { LIVE } from '../../../src/data/changes';
 import type { AccountScope } from '../../../src/data/models';
 import type { Records } from '../../../src/data/records';
 import type { CareEntry, EventDocument, EventType } from '../schema';
@@ -25,7 +26,7 @@ export async function* careEntries(
   scope: AccountScope,
   filter: { plantId?: { $in: StoredId[] }; type?: EventType },
 ): AsyncGenerator<CareEntry & { plantId: StoredId }> {
-  const live = { ...filter, deletedAt: null };
+  const live = { ...filter, ...LIVE };
   const groups = Math.ceil((await events.count(scope, live)) / GROUP_SIZE);
   const alike = events.aggregate<AlikeEvents>(scope, live, [
     {

@@ -1,13 +1,15 @@
-import { idText, toStoredId } from '../../../src/core/ids';
+import { toStoredId } from '../../../src/core/ids';
 import { containing } from '../../../src/core/text';
+import { LIVE } from '../../../src/data/changes';
 import { decodeCursor, encodeCursor } from '../../../src/data/cursor';
 import { merged } from '../../../src/data/merged';
-import { newestFirst, pageOf, within } from '../../../src/data/page';
+import { pageOf, within } from '../../../src/data/page';
 import type { Host } from '../../../src/plugins/host';
 import type { Photos } from '../../photos';
 import type { Plants } from '../../plants';
 import { eventModel, LIVE_INDEXES } from '../model';
 import type { EventDocument, EventList, FeedQuery } from '../schema';
+import { isBefore, LIST_ORDER } from './order';
 import { presentEvents } from './present';
 
 /** How many events a search looks at for one page; it says where to go on from. */
@@ -16,8 +18,6 @@ const MAX_SEARCHED = 5000;
 const SEARCHED_BATCH = 500;
 /** Plants whose events MongoDB merges in their order; of more it would sort them in memory. */
 const MAX_MERGED = 100;
-
-const LIST_ORDER = newestFirst('occurredAt');
 
 /** Events of all plants that there are, newest first. */
 export class EventFeed {
@@ -77,7 +77,7 @@ export class EventFeed {
       groups.map((ids) =>
         this.#events.batches(
           { userId },
-          { ...filter, plantId: { $in: ids.map(toStoredId) }, deletedAt: null },
+          { ...LIVE, ...filter, plantId: { $in: ids.map(toStoredId) } },
           {
             sort: LIST_ORDER,
             limit: q === undefined ? limit + 1 : MAX_SEARCHED,
@@ -89,12 +89,6 @@ export class EventFeed {
       isBefore,
     );
   }
-}
-
-/** As {@link LIST_ORDER} has it. */
-function isBefore(a: EventDocument, b: EventDocument): boolean {
-  const apart = b.occurredAt.getTime() - a.occurredAt.getTime();
-  return apart === 0 ? idText(a._id) < idText(b._id) : apart < 0;
 }
 
 /** As many events as are wanted, those with a part in their text where one is given. */

@@ -1,15 +1,15 @@
 import { toStoredId } from '../../../src/core/ids';
+import { LIVE } from '../../../src/data/changes';
 import { decodeCursor, encodeCursor, type Position } from '../../../src/data/cursor';
-import { newestFirst, pageOf, within } from '../../../src/data/page';
+import { pageOf, within } from '../../../src/data/page';
 import type { PageQuery } from '../../../src/fields/page';
 import type { Host } from '../../../src/plugins/host';
 import type { Photos } from '../../photos';
 import { plantNotFound, type Plants } from '../../plants';
 import { eventModel } from '../model';
 import type { EventDocument, EventList, EventView, MonthQuery } from '../schema';
+import { LIST_ORDER } from './order';
 import { presentEvents } from './present';
-
-const LIST_ORDER = newestFirst('occurredAt');
 
 /** Lists of a plant's events. */
 export class EventPages {
@@ -78,5 +78,5 @@ export class EventPages {
 }
 
 function liveOf(plantId: string) {
-  return { plantId: toStoredId(plantId), deletedAt: null };
+  return { ...LIVE, plantId: toStoredId(plantId) };
 }

@@ -4,7 +4,7 @@ import type { Photos } from '../../photos';
 import { event, type EventDocument, type EventView } from '../schema';
 
 /** How many photos are looked up at once: more than most pages show, and few enough to be held. */
-const MAX_PHOTOS = 200;
+const MAX_LOOKED_UP = 200;
 
 /** Events of one account as they are shown; their photos are looked up many at a time. */
 export async function* presentEvents(
@@ -27,7 +27,7 @@ function* groupsOf(documents: readonly EventDocument[]): Generator<EventDocument
   let shown = 0;
   for (const document of documents) {
     const more = document.photos.length;
-    if (group.length > 0 && shown + more > MAX_PHOTOS) {
+    if (group.length > 0 && shown + more > MAX_LOOKED_UP) {
       yield group;
       group = [];
       shown = 0;

@@ -1,5 +1,6 @@
 import type { mongo } from 'mongoose';
 
+import { changeInChunks } from '../../../src/data/schema/chunks';
 import type { Migration } from '../../../src/data/schema/migration';
 
 /** Plants changed at a time: few enough for one moment. */
@@ -11,30 +12,21 @@ export const lastFertilized: Migration = {
   run: async (run) => {
     const plants = run.collection('plants');
     const events = run.collection('events');
-    const lastOf = async (plantId: mongo.ObjectId, userId: string): Promise<Date | null> => {
+    const lastOf = async (plantId: mongo.UUID, userId: string): Promise<Date | null> => {
       const last = await events.findOne<{ occurredAt: Date }>(
         { userId, plantId, type: 'fertilized', deletedAt: null },
         { sort: { occurredAt: -1 }, projection: { occurredAt: 1 } },
       );
       return last?.occurredAt ?? null;
     };
-    // What it has saved itself, where it has saved anything.
-    let position = run.position as mongo.ObjectId | null | undefined;
-    for (;;) {
-      const chunk = await plants
-        .find(position ? { _id: { $gt: position } } : {}, { projection: { userId: 1 } })
-        .sort({ _id: 1 })
-        .limit(CHUNK)
-        .toArray();
-      position = chunk.at(-1)?._id;
-      if (!position) return;
-      await Promise.all(
+    const options = { size: CHUNK, projection: { userId: 1 } } as const;
+    await changeInChunks(run, plants, options, (chunk) =>
+      Promise.all(
         chunk.map(async ({ _id, userId }) => {
           const $set = { lastFertilized: await lastOf(_id, String(userId)) };
           await plants.updateOne({ _id, lastFertilized: { $exists: false } }, { $set });
         }),
-      );
-      await run.save(position, chunk.length);
-    }
+      ),
+    );
   },
 };

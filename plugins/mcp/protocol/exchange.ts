@@ -24,7 +24,7 @@ export interface Reply {
 }
 
 /** A message as it came in. */
-export interface Inbound {
+interface Inbound {
   message: JSONRPCRequest | JSONRPCNotification;
   headers: IncomingHttpHeaders;
 }

@@ -16,12 +16,12 @@ import {
 } from '@modelcontextprotocol/server';
 
 import { prototypeKeyIn } from '../../../src/core/json';
-import { IDENTITY } from '../../../src/core/project';
+import { PROJECT } from '../../../src/core/project';
 import { isRecord } from '../../../src/core/values';
 import { errorReply, exchange, isLegacy, messageId, type Reply } from './exchange';
 
 /** What one caller is served. */
-export interface ToolService {
+interface ToolService {
   /** What a model should know before it reads the single tools. */
   instructions: string;
   /** The tools that the caller may call. */
@@ -82,7 +82,7 @@ function separateArguments(body: unknown): { message: unknown; args: unknown } {
 function serverFor(service: ToolService, args: unknown): McpServer {
   // There is no stream to announce changes on, and no tool changes while a process runs.
   const capabilities = { tools: { listChanged: false } };
-  const mcp = new McpServer(IDENTITY, { capabilities, instructions: service.instructions });
+  const mcp = new McpServer(PROJECT, { capabilities, instructions: service.instructions });
   mcp.server.setRequestHandler('tools/list', () => ({ tools: service.listTools() }));
   mcp.server.setRequestHandler('tools/call', ({ params: { name } }) => {
     if (service.hasTool(name)) return service.callTool(name, args);

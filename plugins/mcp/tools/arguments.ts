@@ -10,7 +10,7 @@ import { inCommonKeywords } from './input-schemas';
 type Source = Exclude<keyof CallInput, 'repeated'>;
 
 /** The input schema of a tool. */
-export type InputSchema = JsonSchema & { type: 'object'; properties: JsonObject };
+type InputSchema = JsonSchema & { type: 'object'; properties: JsonObject };
 
 /** The flat arguments of a tool, which REST takes from the path, the query and the body. */
 export class ToolArguments {
@@ -63,15 +63,15 @@ export class ToolArguments {
   /** The arguments where the operation looks for them; it is the operation that checks them. */
   toInput(args: Readonly<Record<string, unknown>>): CallInput {
     const entries = Object.entries({ ...this.#defaults, ...args });
-    const of = (source: Source): [string, unknown][] =>
+    const entriesOf = (source: Source): [string, unknown][] =>
       entries.filter(([name]) => (this.#sources.get(name) ?? this.#unknown) === source);
     return {
       // An empty string is refused as any text that is not a UUID.
       params: Object.fromEntries(
-        of('params').map(([name, value]) => [name, typeof value === 'string' ? value : '']),
+        entriesOf('params').map(([name, value]) => [name, typeof value === 'string' ? value : '']),
       ),
-      query: Object.fromEntries(of('query')),
-      body: Object.fromEntries(of('body')),
+      query: Object.fromEntries(entriesOf('query')),
+      body: Object.fromEntries(entriesOf('body')),
     };
   }
 

@@ -3,7 +3,7 @@ import { type JsonObject, type JsonSchema, jsonSchemaOf } from '../../../src/fie
 import type { Operation } from '../../../src/plugins/operation';
 
 /** The output schema of a tool. */
-export type OutputSchema = JsonSchema & { type: 'object' };
+type OutputSchema = JsonSchema & { type: 'object' };
 
 /** Keywords that readers of results do without, who see the values: a model reads every character. */
 const OMITTED = new Set([

@@ -1,5 +1,5 @@
 /** A file of an archive that holds a part of a collection, whose parts are numbered from 1. */
-export interface PartOf {
+interface PartOf {
   collection: string;
   number: number;
 }

@@ -15,7 +15,7 @@ import { type Manifest, MANIFEST_FILE, parseManifest } from './manifest';
 const MAX_ENTRY_BYTES = 32 * 1024 * 1024;
 
 /** What is done with an archive while it is read. */
-export interface ArchiveVisitor {
+interface ArchiveVisitor {
   /** Gets each part of a collection, in order, before the archive as a whole is known to be good. */
   onDocuments?: (collection: string, documents: readonly Buffer[]) => Promise<void>;
   /** Called with the bytes of the file that were read since the last time, and its size. */
@@ -150,7 +150,9 @@ class Contents {
     if (!part || !documents) throw damaged(`${name} is no part of a collection`);
     const { collection, number } = part;
     const found = this.#collections.get(collection) ?? {
-      ...{ parts: 0, documents: 0, bytes: 0 },
+      parts: 0,
+      documents: 0,
+      bytes: 0,
       hash: createHash('sha256'),
     };
     if (number !== found.parts + 1) throw damaged(`a part of ${collection} is missing`);

@@ -1,6 +1,8 @@
-import { IDENTITY } from '../../core/project';
+import { PROJECT } from '../../core/project';
 import { DatabaseReader, MomentGoneError } from '../../data/database-reader';
+import { collectionOf } from '../../data/models';
 import { isRestoring } from '../../data/restore-marker';
+import { migrationModel } from '../../data/schema/migration';
 import { ArchiveWriter } from './archive-writer';
 import { BackupError, explain } from './errors';
 import { type ArchivedCollection, documentsIn, FORMAT, type Manifest } from './manifest';
@@ -9,11 +11,8 @@ import { PartialFile } from './partial-file';
 /** How often a moment is chosen anew where an index was made meanwhile. */
 const ATTEMPTS = 3;
 
-/** Where migrations are recorded, in data that has passed any. */
-const MIGRATIONS = 'migrations';
-
 /** An archive that was made. */
-export interface Backup {
+interface Backup {
   file: string;
   /** The size of the file. */
   bytes: number;
@@ -21,7 +20,7 @@ export interface Backup {
   documents: number;
 }
 
-export interface BackupOptions {
+interface BackupOptions {
   mongodbUri: string;
   /** Whether MongoDB is the program's own. */
   isOwn: boolean;
@@ -101,9 +100,9 @@ async function archive(
     }
     const manifest: Manifest = {
       format: FORMAT,
-      program: IDENTITY,
+      program: PROJECT,
       mongodb: { version: reader.mongodbVersion },
-      migrations: await reader.finishedIds(MIGRATIONS),
+      migrations: await reader.finishedIds(collectionOf(migrationModel)),
       moment: reader.moment.toISOString(),
       collections,
     };

@@ -11,7 +11,7 @@ import { PARTIAL } from './partial-file';
 const NAME = /^plant-care-(scheduled-)?(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.tar\.gz$/;
 
 /** A backup in the folder for those that are given no file. */
-export interface BackupFile {
+interface BackupFile {
   path: string;
   madeAt: Date;
   /** Whether the server made it by itself. */

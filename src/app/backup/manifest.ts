@@ -47,7 +47,9 @@ const schema = Joi.object<Manifest>({
   collections: Joi.array()
     .items(
       Joi.object({
-        ...{ name: text.required(), documents: count, bytes: count },
+        name: text.required(),
+        documents: count,
+        bytes: count,
         sha256: Joi.string().hex().length(64).required(),
       }),
     )

@@ -3,14 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { mongo } from 'mongoose';
 
 import { ApiError } from '../../core/errors';
-import { IDENTITY } from '../../core/project';
+import { PROJECT } from '../../core/project';
+import { collectionNames } from '../../data/collections';
 import { deletionModel, everythingDeleted } from '../../data/deletions';
 import { hostModels } from '../../data/host-models';
-import type { ModelDefinition } from '../../data/models';
+import { collectionOf, type ModelDefinition } from '../../data/models';
 import {
   beginRestore,
   endRestore,
-  holdsHalfARestore,
+  hasUnfinishedRestore,
   isCurrentRestore,
 } from '../../data/restore-marker';
 import type { App } from '../app';
@@ -56,7 +57,7 @@ async function restoreInto(
   database: mongo.Db,
   { app, file, onDocuments }: RestoreOptions,
 ): Promise<void> {
-  if (await holdsHalfARestore(database)) await empty(database, await namesIn(database));
+  if (await hasUnfinishedRestore(database)) await empty(database, await collectionNames(database));
   await requireEmpty(database);
   const id = randomUUID();
   await beginRestore(database, id);
@@ -103,18 +104,13 @@ async function requireCurrent(database: mongo.Db, id: string): Promise<void> {
 /** @throws BackupError where a newer release has written the archive */
 export function requireOwnVersion({ program }: Manifest): void {
   const numbersOf = (version: string) => version.split(/[.+-]/).slice(0, 3).map(Number);
-  const own = numbersOf(IDENTITY.version);
+  const own = numbersOf(PROJECT.version);
   const theirs = numbersOf(program.version);
   const difference = theirs.map((each, index) => each - (own[index] ?? 0)).find((by) => by !== 0);
   if (difference === undefined || difference < 0) return;
   throw new BackupError(
-    `The archive holds data of release ${program.version}, and this is ${IDENTITY.version}: restore it with that release or a later one.`,
+    `The archive holds data of release ${program.version}, and this is ${PROJECT.version}: restore it with that release or a later one.`,
   );
-}
-
-async function namesIn(database: mongo.Db): Promise<string[]> {
-  const listed = await database.listCollections({ type: 'collection' }).toArray();
-  return listed.map(({ name }) => name).filter((name) => !name.startsWith('system.'));
 }
 
 async function empty(database: mongo.Db, names: readonly string[]): Promise<void> {
@@ -123,7 +119,7 @@ async function empty(database: mongo.Db, names: readonly string[]): Promise<void
 
 async function requireEmpty(database: mongo.Db): Promise<void> {
   const own = new Set(ownNotes());
-  for (const name of await namesIn(database)) {
+  for (const name of await collectionNames(database)) {
     if (own.has(name) || !(await database.collection(name).findOne())) continue;
     throw new BackupError(
       `The database ${database.databaseName} is not empty (there are ${name}): restore into one that is, such as that of another DATA_DIR.`,
@@ -133,7 +129,5 @@ async function requireEmpty(database: mongo.Db): Promise<void> {
 
 /** The collections of what the program notes for itself, also where nobody has any data yet. */
 function ownNotes(): string[] {
-  return hostModels
-    .filter(({ owner }: ModelDefinition) => owner !== 'account')
-    .map(({ schema }) => String(schema.get('collection')));
+  return hostModels.filter(({ owner }: ModelDefinition) => owner !== 'account').map(collectionOf);
 }

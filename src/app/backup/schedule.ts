@@ -14,7 +14,7 @@ const LOOK_SECONDS = 60;
 const STALE_MS = 5 * 60_000;
 
 /** The backups that a server makes by itself. */
-export interface ScheduledBackups {
+interface ScheduledBackups {
   job: Job;
   lastSuccess: Reading;
 }

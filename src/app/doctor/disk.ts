@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 
+import { freeBytes, nearestExisting } from '../../core/disk';
 import { hostSettings } from '../../core/host-settings';
 import { BackupFolder } from '../backup/folder';
 import { fault, type Finding, good, type OfflineCheck } from './check';
@@ -20,15 +19,11 @@ export const disk: OfflineCheck = async (settings) => {
 };
 
 async function space(check: string, folder: string): Promise<Finding> {
-  const { bavail, bsize } = await statfs(nearestExisting(folder));
-  const free = `${((bavail * bsize) / GIBIBYTE).toFixed(1)} GiB are free for ${folder}`;
-  if (bavail * bsize >= LEAST_BYTES) return good(check, free);
+  const bytes = await freeBytes(nearestExisting(folder));
+  const free = `${(bytes / GIBIBYTE).toFixed(1)} GiB are free for ${folder}`;
+  if (bytes >= LEAST_BYTES) return good(check, free);
   return fault(
     check,
     `Only ${free}: remove what is not needed there, or move it to a larger disk.`,
   );
-}
-
-function nearestExisting(folder: string): string {
-  return existsSync(folder) ? folder : nearestExisting(path.dirname(folder));
 }

@@ -1,4 +1,4 @@
-import { IDENTITY, NODE_VERSIONS } from '../../core/project';
+import { PROJECT, NODE_VERSIONS } from '../../core/project';
 import { fault, good, type OfflineCheck } from './check';
 
 /** Whether this is a Node on which the program runs. */
@@ -10,7 +10,7 @@ export const node: OfflineCheck = async () => {
   const isGood = major > leastMajor || (major === leastMajor && minor >= leastMinor);
   const found = `Node ${process.versions.node}`;
   return [
-    good('program', `release ${IDENTITY.version}`),
+    good('program', `release ${PROJECT.version}`),
     isGood
       ? good('Node', `version ${process.versions.node}`)
       : fault('Node', `${found} is not ${NODE_VERSIONS}: install one that is.`),

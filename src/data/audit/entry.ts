@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { CallSource } from '../../core/identity';
-import { isRecord, sortMembers } from '../../core/values';
+import { canonicalJson } from '../../core/values';
 
 /** Who acts: the holder of a token, an operator on the command line, or the server by itself. */
 export type Actor =
@@ -22,6 +22,11 @@ export interface Act {
   target: { type: string; id: string };
   /** What changed, as JSON: `{ tier: { from: 'free', to: 'pro' } }`. */
   changes?: Readonly<Record<string, unknown>>;
+}
+
+/** An account as the target of an act. */
+export function accountTarget(id: string): Act['target'] {
+  return { type: 'account', id };
 }
 
 /** An entry of the audit log. */
@@ -93,8 +98,5 @@ export function entryOf(
 
 /** The hash that an entry with this content must have. */
 export function hashOf(content: object): string {
-  const text = JSON.stringify(content, (_key, value: unknown) =>
-    isRecord(value) ? sortMembers(value) : value,
-  );
-  return createHash('sha256').update(text).digest('hex');
+  return createHash('sha256').update(canonicalJson(content)).digest('hex');
 }

@@ -1,11 +1,11 @@
 import type { Database } from '../database';
-import type { SharedScope } from '../models';
+import { collectionOf, type SharedScope } from '../models';
 import type { Records } from '../records';
 import { ChainChecker } from './chain-checker';
 import { type AuditEntryDocument, type AuditHeadDocument, auditHeadModel, entryIn } from './model';
 
 /** What is wrong with a chain, in a sentence. */
-export interface AuditFault {
+interface AuditFault {
   chain: string;
   fault: string;
 }
@@ -63,7 +63,7 @@ export async function verifyChains(
     found.faults.push(...checker.faults.slice(0, left).map((fault) => ({ chain, fault })));
   };
   for await (const batch of heads.batches({}, {})) for (const { _id } of batch) await check(_id);
-  const from = String(auditHeadModel.schema.get('collection'));
+  const from = collectionOf(auditHeadModel);
   const withoutHead = entries.aggregate<{ _id: string }>({}, {}, [
     { $group: { _id: '$chain' } },
     { $lookup: { from, localField: '_id', foreignField: '_id', as: 'heads' } },

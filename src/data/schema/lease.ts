@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Schema } from 'mongoose';
 
-import { codeOf } from '../../core/values';
 import { sharedModel, type SharedScope } from '../models';
+import { isDuplicateKey } from '../mongodb-errors';
 import type { Records } from '../records';
 import { SchemaError } from './migration';
 
@@ -96,7 +96,7 @@ export class Lease {
       await this.#leases.upsert({}, { _id, ...isFree }, { $set: { holder, until } });
     } catch (error) {
       // There is one already, and it is another's.
-      if (codeOf(error) === 11000) return false;
+      if (isDuplicateKey(error)) return false;
       throw error;
     }
     this.#until = until.getTime();

@@ -10,10 +10,16 @@ export interface Migration {
   run(run: MigrationRun): Promise<void>;
 }
 
+/** A document as earlier versions stored it. */
+export interface StoredDocument {
+  _id: mongo.UUID;
+  [field: string]: unknown;
+}
+
 /** A migration in progress. */
 export interface MigrationRun {
   /** The documents of a collection, of all accounts. */
-  collection(name: string): mongo.Collection;
+  collection(name: string): mongo.Collection<StoredDocument>;
   /** What it saved last before it was interrupted. */
   readonly position: unknown;
   /**
@@ -33,7 +39,7 @@ export interface NamedMigration {
 }
 
 /** What became of a migration on a database. */
-export interface MigrationDocument {
+interface MigrationDocument {
   _id: string;
   startedAt: Date;
   finishedAt: Date | null;

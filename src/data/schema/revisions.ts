@@ -1,5 +1,4 @@
-import type { mongo } from 'mongoose';
-
+import { changeInChunks } from './chunks';
 import type { Migration } from './migration';
 
 /** Documents changed by one command: few enough for one that may not take long. */
@@ -14,24 +13,9 @@ export function addRevisions(name: string, collection: string): Migration {
     name,
     run: async (run) => {
       const documents = run.collection(collection);
-      // What it has saved itself, where it has saved anything.
-      let position = run.position as mongo.ObjectId | null | undefined;
-      for (;;) {
-        const after = position ? { $gt: position } : {};
-        // In the order of ids, of which MongoDB keeps an index.
-        const chunk = await documents
-          .find(position ? { _id: after } : {}, { projection: { _id: 1 } })
-          .sort({ _id: 1 })
-          .limit(CHUNK)
-          .toArray();
-        position = chunk.at(-1)?._id;
-        if (!position) return;
-        await documents.updateMany(
-          { _id: { ...after, $lte: position }, revision: { $exists: false } },
-          { $set: { revision: 0 } },
-        );
-        await run.save(position, chunk.length);
-      }
+      await changeInChunks(run, documents, { size: CHUNK }, (_chunk, ids) =>
+        documents.updateMany({ _id: ids, revision: { $exists: false } }, { $set: { revision: 0 } }),
+      );
     },
   };
 }

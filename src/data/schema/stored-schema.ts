@@ -1,5 +1,5 @@
 import type { Database } from '../database';
-import type { AnyModel } from '../models';
+import { type AnyModel, collectionOf } from '../models';
 import { type IndexDifference, indexDifference, nameOf, updateIndexes } from './indexes';
 import { Lease, leaseModel } from './lease';
 import { migrationModel, type NamedMigration, SchemaError } from './migration';
@@ -181,6 +181,4 @@ export class StoredSchema {
   }
 }
 
-const OWN_COLLECTIONS = new Set(
-  [migrationModel, leaseModel].map(({ schema }) => String(schema.get('collection'))),
-);
+const OWN_COLLECTIONS = new Set([migrationModel, leaseModel].map(collectionOf));

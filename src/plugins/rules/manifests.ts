@@ -2,11 +2,13 @@ import Joi from 'joi';
 
 import { DomainEvent } from '../../data/domain-event';
 import { hostModels } from '../../data/host-models';
+import { collectionOf } from '../../data/models';
 import { hostErrors } from '../../core/errors';
 import { AUTH_FAILURES, HOST_BUDGETS, hostSettings } from '../../core/host-settings';
+import { TIERS } from '../../core/identity';
 import { Setting } from '../../core/settings';
 import { type Plugin, settingsOf } from '../plugin';
-import { errorCode, faultOf, name, reasonFor, sentence, uniqueness } from './kit';
+import { errorCode, faultOf, name, reasonFor, sentence, uniqueness } from './schemas';
 
 const setting = Joi.object().instance(Setting);
 
@@ -20,7 +22,9 @@ const manifestSchema = Joi.object({
   quotas: Joi.object().pattern(
     /./,
     Joi.object({
-      limits: Joi.object({ free: setting.required(), pro: setting.required() }).required(),
+      limits: Joi.object(
+        Object.fromEntries(TIERS.map((tier) => [tier, setting.required()])),
+      ).required(),
       error: errorCode.required(),
     }),
   ),
@@ -86,7 +90,7 @@ export function manifestFaults(plugins: readonly Plugin[]): string[] {
   }
   for (const model of hostModels) {
     unique('src', 'model', model.name);
-    unique('src', 'collection', String(model.schema.get('collection')));
+    unique('src', 'collection', collectionOf(model));
   }
   for (const plugin of plugins) {
     const place = `plugins/${plugin.name}`;
@@ -98,7 +102,7 @@ export function manifestFaults(plugins: readonly Plugin[]): string[] {
     for (const error of plugin.errors ?? []) unique(place, 'error code', error.code);
     for (const model of plugin.models ?? []) {
       unique(place, 'model', model.name);
-      unique(place, 'collection', String(model.schema.get('collection')));
+      unique(place, 'collection', collectionOf(model));
       faults.push(...modelFaults(place, model));
     }
   }

@@ -1,18 +1,21 @@
 import Joi from 'joi';
 
 import { ErrorCode } from '../../core/errors';
+import { JSON_VALIDATION } from '../../core/validation';
 
+/** Names as manifests write them. */
 export const name = Joi.string().pattern(/^[a-z][a-z0-9-]*$/, 'a lower-case name');
 export const snakeName = Joi.string().pattern(/^[a-z][a-z0-9_]*$/, 'a snake_case name');
 export const camelName = Joi.string().pattern(/^[a-z][A-Za-z0-9]*$/, 'a camelCase name');
+/** A sentence for people. */
 export const sentence = Joi.string().min(3);
+/** An object that says why under one key. */
 export const reasonFor = (key: string) => Joi.object({ [key]: sentence.required() });
 export const errorCode = Joi.object().instance(ErrorCode);
 
 /** What a schema has against a value, if anything. */
 export function faultOf(schema: Joi.Schema, value: unknown): string | undefined {
-  return schema.validate(value, { convert: false, errors: { wrap: { label: false } } }).error
-    ?.message;
+  return schema.validate(value, JSON_VALIDATION).error?.message;
 }
 
 /** Notes, in `faults`, each value of a kind that two places claim. */

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 
 import { isConnectionError, RightsError } from '../data/mongodb-errors';
-import { HalfRestoredError } from '../data/restore-marker';
+import { UnfinishedRestoreError } from '../data/restore-marker';
 import { SchemaError } from '../data/schema/migration';
 import { BackupError } from '../app/backup/errors';
 import { ApiError } from '../core/errors';
@@ -18,7 +18,7 @@ export const EXIT = { done: 0, failed: 1, wrongUse: 2 } as const;
 const EXPECTED = [
   BackupError,
   CommandError,
-  HalfRestoredError,
+  UnfinishedRestoreError,
   LoaderError,
   RightsError,
   SchemaError,

@@ -40,7 +40,7 @@ interface Dependencies {
 }
 
 /** The HTTP side of the program; all of its ports share limits, caches and metrics. */
-export class Listeners {
+export class HttpListeners {
   readonly #dependencies: Dependencies;
   readonly #limiter: RateLimiter;
   readonly #admission: Admission;

@@ -1,0 +1,29 @@
+import { hostSettings } from '../core/host-settings';
+import type { Settings } from '../core/settings';
+import { HOUR_MS } from '../core/time';
+import type { AuditLog } from '../data/audit/audit-log';
+import type { IdempotencyStore } from '../data/idempotency';
+import type { Job } from '../plugins/plugin';
+
+interface Dependencies {
+  settings: Settings;
+  idempotency: IdempotencyStore;
+  audit: AuditLog;
+}
+
+/** The work that the host does by itself, backups aside. */
+export function hostJobs({ settings, idempotency, audit }: Dependencies): Job[] {
+  return [
+    {
+      // Not when connecting: commands connect too, perhaps without the server's settings.
+      name: 'expiry of stored responses',
+      everySeconds: HOUR_MS / 1000,
+      run: () => idempotency.deleteExpired(),
+    },
+    {
+      name: 'deletion of old entries of the audit log',
+      everySeconds: HOUR_MS / 1000,
+      run: (stopping) => audit.prune(settings.of(hostSettings.auditKeepDays), stopping),
+    },
+  ];
+}

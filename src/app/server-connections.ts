@@ -1,0 +1,93 @@
+import type { Logger } from 'pino';
+
+import { RedisConnection } from '../calls/redis-connection';
+import type { Metrics } from '../core/metrics';
+import { AccountHash } from '../data/account-hash';
+import { Availability } from '../data/availability';
+import type { Database } from '../data/database';
+import { explainRights } from '../data/mongodb-errors';
+
+/** How long MongoDB may take to answer for the service to be ready; probes wait a second. */
+const READY_MS = 800;
+
+/** Where MongoDB and Redis are. */
+export interface ServerAddresses {
+  mongodbUri: string;
+  redisUrl?: string | undefined;
+  /** Whether a backup is to be restored, and data need not be whole. */
+  restoring?: boolean | undefined;
+}
+
+/** The connections to MongoDB and Redis, and whether these answer. */
+export class ServerConnections {
+  readonly availability: Availability;
+  readonly #database: Database;
+  readonly #log: Logger;
+  readonly #metrics: Metrics;
+  #accountHash: AccountHash | undefined;
+  #redis: RedisConnection | undefined;
+
+  constructor(database: Database, log: Logger, metrics: Metrics) {
+    this.#database = database;
+    this.#log = log;
+    this.#metrics = metrics;
+    this.availability = new Availability(() => database.ping(), log, metrics);
+  }
+
+  /** The connection to Redis, where there is one. */
+  get redis(): RedisConnection | undefined {
+    return this.#redis;
+  }
+
+  /**
+   * Connects to MongoDB, has its data prepared, and starts to connect to Redis.
+   *
+   * @throws RightsError where MongoDB does not let us look, and what `prepare` throws
+   */
+  async open(
+    { mongodbUri, redisUrl, restoring = false }: ServerAddresses,
+    prepare: () => Promise<void>,
+  ): Promise<void> {
+    const database = this.#database;
+    const refused = (error: unknown): never => {
+      throw explainRights(error, database.connection.name);
+    };
+    await database.connect(mongodbUri, { restoring }).catch(refused);
+    // A connection that breaks and is made anew at once is no outage; a second failure may be one.
+    let failures = 0;
+    const client = database.connection.getClient();
+    client.on('serverHeartbeatSucceeded', () => (failures = 0));
+    client.on('serverHeartbeatFailed', () => {
+      failures += 1;
+      if (failures > 1) this.availability.suspect();
+    });
+    await prepare().catch(refused);
+    this.#accountHash = await AccountHash.open(database);
+    if (redisUrl === undefined) return;
+    this.#redis = new RedisConnection(redisUrl, this.#log, this.#metrics);
+    await this.#redis.opened();
+  }
+
+  /** What an account is called in the log. */
+  hashAccount(accountId: string): string {
+    return this.#accountHash?.of(accountId) ?? '';
+  }
+
+  /** Whether MongoDB answers, and whether processes share rate limits. */
+  async readiness() {
+    const [mongodb, redis] = await Promise.all([
+      this.availability.answersWithin(READY_MS),
+      this.#redis?.ping(),
+    ]);
+    return {
+      mongodb: mongodb ? ('ok' as const) : ('unreachable' as const),
+      rateLimits: redis === true ? ('shared' as const) : ('in memory' as const),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#redis?.close();
+    this.availability.stop();
+    await this.#database.close();
+  }
+}

@@ -1,0 +1,139 @@
+import Joi from 'joi';
+
+import { TIERS } from '../../core/identity';
+import { Setting } from '../../core/settings';
+import { DomainEvent } from '../../data/domain-event';
+import { type Operation, operationName } from '../operation';
+import type { Plugin } from '../plugin';
+import { camelName, errorCode, faultOf, name, reasonFor, sentence, snakeName } from './schemas';
+
+const apiPath = Joi.string().pattern(
+  /^(\/([a-z][a-z.-]*|\{[a-z]+\}))+$/,
+  'a path such as /api/records/{id}',
+);
+
+const transportMethod = Joi.object({
+  summary: sentence.required(),
+  description: sentence,
+  operationId: camelName,
+  access: Joi.alternatives(reasonFor('anyToken'), reasonFor('public')).required(),
+  body: Joi.object(),
+  responses: Joi.object().pattern(
+    /^[2-5]\d\d$/,
+    Joi.object({ description: sentence.required(), content: Joi.object() }),
+  ),
+  errors: Joi.array().items(errorCode),
+  isProbe: Joi.boolean(),
+  handler: Joi.function().required(),
+});
+const transportMethods = Joi.object({ GET: transportMethod, POST: transportMethod }).min(1);
+
+const contributionSchema = Joi.object({
+  exports: Joi.any(),
+  operations: Joi.function(),
+  transports: Joi.array().items(
+    Joi.object({
+      path: apiPath.required(),
+      methods: transportMethods.required(),
+      ownPort: Joi.object().instance(Setting),
+    }),
+  ),
+  listeners: Joi.array().items(
+    Joi.object({
+      event: Joi.object().instance(DomainEvent).required(),
+      handle: Joi.function().required(),
+      isCollected: Joi.boolean(),
+    }),
+  ),
+  counts: Joi.object().pattern(/./, Joi.function()),
+  derived: Joi.array().items(
+    Joi.object({ name: sentence.required(), rebuild: Joi.function().required() }).unknown(),
+  ),
+  jobs: Joi.array().items(
+    Joi.object({
+      name: sentence.required(),
+      everySeconds: Joi.number().positive().required(),
+      run: Joi.function().required(),
+    }),
+  ),
+  readings: Joi.array().items(
+    Joi.object({
+      name: snakeName.required(),
+      help: sentence.required(),
+      label: snakeName,
+      read: Joi.function().required(),
+    }),
+  ),
+  seeds: Joi.array().items(
+    Joi.object({
+      name: name.required(),
+      schema: Joi.object().schema().required(),
+      preflight: Joi.function(),
+      load: Joi.function().required(),
+    }),
+  ),
+  identity: Joi.object().unknown(),
+  welcome: Joi.function(),
+}).required();
+
+const operationSchema = Joi.object({
+  method: Joi.valid('GET', 'POST', 'PATCH', 'DELETE').required(),
+  path: apiPath.required(),
+  summary: sentence.required(),
+  operationId: camelName,
+  access: Joi.alternatives(
+    Joi.object({ scope: Joi.string().required() }),
+    reasonFor('anyToken'),
+    reasonFor('public'),
+  ).required(),
+  limit: Joi.alternatives(Joi.string(), reasonFor('none')).required(),
+  feature: Joi.object({
+    name: sentence.required(),
+    tiers: Joi.array()
+      .items(Joi.valid(...TIERS))
+      .min(1)
+      .required(),
+    remedy: sentence,
+  }),
+  params: Joi.object().pattern(/./, errorCode),
+  query: Joi.object().schema(),
+  body: Joi.object().schema(),
+  response: Joi.object({
+    status: Joi.valid(200, 201).required(),
+    schema: Joi.object().schema().required(),
+    description: sentence.required(),
+    type: Joi.string(),
+  }).required(),
+  errors: Joi.array().items(errorCode),
+  audit: Joi.string().pattern(/^[a-z]+\.[a-z_]+$/, 'a name such as record.deleted'),
+  quota: Joi.string(),
+  idempotent: Joi.boolean(),
+  cacheable: Joi.boolean(),
+  isProbe: Joi.boolean(),
+  notConditional: sentence,
+  state: Joi.function(),
+  tool: Joi.alternatives(
+    Joi.object({
+      name: snakeName.required(),
+      description: sentence.required(),
+      tooLarge: sentence,
+      defaults: Joi.object().pattern(Joi.string(), Joi.string()),
+    }),
+    reasonFor('none'),
+  ).required(),
+  handler: Joi.function().required(),
+}).required();
+
+/** What is wrong with what a plugin contributes, by itself. */
+export function contributionFault(plugin: Plugin, contribution: unknown): string | undefined {
+  const fault = faultOf(contributionSchema, contribution);
+  return fault === undefined ? undefined : `plugins/${plugin.name}: setup: ${fault}`;
+}
+
+/** What is wrong with an operation by itself. */
+export function operationFault(plugin: Plugin, operation: Partial<Operation>): string | undefined {
+  const fault = faultOf(operationSchema, operation);
+  if (fault === undefined) return undefined;
+  const label = operationName({ method: '?', path: '?', ...operation });
+  return `plugins/${plugin.name}: ${label}: ${fault}`;
+}
