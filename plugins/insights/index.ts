@@ -1,13 +1,14 @@
 import { on, onAll } from '../../src/data/listener';
 import { definePlugin } from '../../src/plugins/plugin';
 import { accountChanged } from '../accounts/domain-events';
-import eventsPlugin from '../events';
+import eventsPlugin, { EVENT_QUOTA } from '../events';
 import { careChanged } from '../events/domain-events';
 import plantsPlugin from '../plants';
 import { plantDeleted } from '../plants/domain-events';
 import { CareDays } from './care-days';
 import { GrowthTotals } from './growth';
 import { careMonthModel, careTotalsModel, growthModel, wateringRunModel } from './model';
+import { RecountPace } from './recount-pace';
 import { routes } from './routes';
 import { InsightService } from './service';
 
@@ -20,6 +21,7 @@ export default definePlugin({
   tag: { name: 'Insights', description: 'What all the care adds up to.' },
   setup: (host) => {
     const { events, deletions } = host.use(eventsPlugin);
+    const recounts = new RecountPace();
     const careDays = new CareDays(host);
     const growth = new GrowthTotals(host, events);
     const plants = host.use(plantsPlugin);
@@ -36,7 +38,9 @@ export default definePlugin({
         onAll(careChanged, (tx, all) => growth.apply(tx, all)),
         on(plantDeleted, (tx, { plantId }) => growth.deletePlant(tx, plantId)),
         on(accountChanged, async (tx, { before, after }) => {
-          if (before.timezone !== after.timezone) await insights.rebuildDays(tx, after.timezone);
+          if (before.timezone === after.timezone) return;
+          recounts.spend(after.id, before.usage[EVENT_QUOTA] ?? 0);
+          await insights.rebuildDays(tx, after.timezone);
         }),
       ],
       derived: [

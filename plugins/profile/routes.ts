@@ -45,8 +45,6 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
       path: '/api/account',
       summary: 'Set the time zone of the account',
       access: { scope: 'plants:write' },
-      // All events of the account are counted anew.
-      limit: 'timezone',
       notConditional: SAYS_TIME,
       body: updateProfile,
       response: { schema: profile, description: 'The account as it is now' },

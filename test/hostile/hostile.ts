@@ -36,7 +36,6 @@ const MAX_MORE_DESCRIPTORS = 16;
 /** Budgets as they are by default, which other tests lift. */
 const DEFAULTS = {
   RATE_LIMIT_PLANTS_CREATE_MAX: undefined,
-  RATE_LIMIT_TIMEZONE_MAX: undefined,
   RATE_LIMIT_WRITES_MAX: undefined,
   RATE_LIMIT_READS_MAX: undefined,
 };
