@@ -4,6 +4,8 @@ import { BoundedMap } from '../core/bounded-map';
 const BYTES_PER_READ = 400 * 1024;
 /** For how long an account may take its bytes ahead: by default some 16 MB. */
 const AHEAD_MS = 2000;
+/** How long an account waits at most, however long a list or a month was. */
+const MAX_WAIT_MS = 3000;
 /** Of more accounts than take large answers at once, those that began first are forgotten. */
 const MAX_ACCOUNTS = 10_000;
 
@@ -22,8 +24,9 @@ export class Pace {
 
   /** Counts what an account was answered. */
   count(accountId: string, bytes: number): void {
-    const from = Math.max(performance.now(), this.#takenUntil.get(accountId) ?? 0);
-    this.#takenUntil.set(accountId, from + bytes / this.#bytesPerMs);
+    const now = performance.now();
+    const until = Math.max(now, this.#takenUntil.get(accountId) ?? 0) + bytes / this.#bytesPerMs;
+    this.#takenUntil.set(accountId, Math.min(until, now + AHEAD_MS + MAX_WAIT_MS));
   }
 
   /** In how many ms an account may go on; 0 where it may now. */
