@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 
-import { methodNotAllowed, notFound, validationError } from '../core/errors';
+import { fieldError, methodNotAllowed, notFound, validationError } from '../core/errors';
 import type { Authenticator, Principal } from '../core/identity';
 import { descriptionOf } from '../fields/description';
 import { type Operation, operationName, readsBody } from '../plugins/operation';
@@ -100,15 +100,25 @@ const MAX_QUERY_PARAMETERS = 50;
  *   what is encoded is no UTF-8, which would be read as something else
  */
 function queryOf(ctx: Context): Context['query'] {
-  try {
-    decodeURIComponent(ctx.querystring);
-  } catch {
-    throw validationError.error('The query must be percent-encoded UTF-8.');
-  }
   if (ctx.querystring.split('&', MAX_QUERY_PARAMETERS + 1).length > MAX_QUERY_PARAMETERS) {
     throw validationError.error(`The query must have at most ${MAX_QUERY_PARAMETERS} parameters.`);
   }
+  for (const parameter of ctx.querystring.split('&')) {
+    if (decoded(parameter) !== undefined) continue;
+    const name = decoded(parameter.split('=', 1)[0] ?? '') ?? '';
+    // No name of a parameter is longer.
+    const field = name.length > 0 && name.length < 100 ? name : 'query';
+    throw fieldError(field, `${field} must be percent-encoded UTF-8.`);
+  }
   return ctx.query;
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function hasBody({ req: { headers } }: Context): boolean {
