@@ -20,7 +20,8 @@ module.exports = {
   reporters: ['default', '<rootDir>/test/support/jest/closing-line.js'],
   // Generous: a machine that is busy with other things must not make a right answer look wrong.
   testTimeout: 120_000,
-  // On two processors: about four wait for processes while the others compute.
-  maxWorkers: 6,
+  // On two processors: about two wait for processes while the others compute. More of them make all
+  // slower: a suite that has to share a processor takes half as much of it again.
+  maxWorkers: 4,
   testSequencer: '<rootDir>/test/support/jest/sequencer.js',
 };
