@@ -126,11 +126,8 @@ export class Endpoint {
   }
 }
 
-/**
- * Its package is a seventh of what a start loads, and many servers never meet an assistant: a tenth
- * of a second, once, of the process's first message instead of every start.
- */
-function loadProtocol(): typeof Protocol {
+/** Its package is a seventh of what a start loads, and commands never meet an assistant. */
+export function loadProtocol(): typeof Protocol {
   // Its own sibling, in the sources as in the build.
   return createRequire(__filename)('./protocol') as typeof Protocol;
 }

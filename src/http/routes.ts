@@ -44,7 +44,8 @@ export function routes(description: ApiDescription, dependencies: Dependencies):
     );
   }
   const api = transportApi(description, dependencies);
-  for (const { path, methods } of description.transports) {
+  for (const { path, methods, prepare } of description.transports) {
+    prepare?.();
     for (const [method, transportMethod] of Object.entries(methods)) {
       router.register(
         routerPath(path),

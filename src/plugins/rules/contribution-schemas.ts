@@ -35,6 +35,7 @@ const contributionSchema = Joi.object({
     Joi.object({
       path: apiPath.required(),
       methods: transportMethods.required(),
+      prepare: Joi.function(),
       ownPort: Joi.object().instance(Setting),
     }),
   ),
