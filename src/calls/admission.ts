@@ -1,5 +1,5 @@
 import { serviceUnavailable } from '../core/errors';
-import { Pace } from './pace';
+import { Pace } from '../core/pace';
 
 type CallKind = 'read' | 'write';
 
@@ -17,6 +17,16 @@ const MAX_WAITING = 1000;
 const MAX_WAIT_MS = 10_000;
 /** How many bytes of answers clients may leave untaken before accounts get one call at a time. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
+
+/**
+ * How many bytes of answers come with each read of an account's budget, which counts calls, of which
+ * the largest cost a thousand times as much as the smallest.
+ */
+const BYTES_PER_READ = 400 * 1024;
+/** For how long an account may take its bytes ahead: by default some 16 MB. */
+const AHEAD_MS = 2000;
+/** How long an account waits for its pace at most, however long a list or a month was. */
+const MAX_PACE_MS = 3000;
 
 /** Whose call it is, and of which kind. */
 interface Place {
@@ -44,7 +54,11 @@ export class Admission {
 
   /** @param readsPerMinute the budget of each account */
   constructor(readsPerMinute: number) {
-    this.#pace = new Pace(readsPerMinute);
+    this.#pace = new Pace({
+      perMinute: readsPerMinute * BYTES_PER_READ,
+      aheadMs: AHEAD_MS,
+      maxWaitMs: MAX_PACE_MS,
+    });
   }
 
   /**

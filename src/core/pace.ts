@@ -1,0 +1,42 @@
+import { BoundedMap } from './bounded-map';
+
+const MINUTE_MS = 60_000;
+/** Of more accounts than take a lot at once, those that began first are forgotten. */
+const MAX_ACCOUNTS = 10_000;
+
+interface PaceOptions {
+  /** How much an account gets in the long run. */
+  perMinute: number;
+  /** For how long it may take that ahead. */
+  aheadMs: number;
+  /** How long it waits at most, however much it took. */
+  maxWaitMs?: number;
+  /** The clock, in milliseconds. */
+  now?: () => number;
+}
+
+/** How fast accounts get what a budget of calls does not bound, since calls differ so much in it. */
+export class Pace {
+  readonly #options: Required<PaceOptions>;
+  /** Up to which moment an account has taken what it gets. */
+  readonly #takenUntil = new BoundedMap<string, number>(MAX_ACCOUNTS);
+
+  constructor(options: PaceOptions) {
+    this.#options = { maxWaitMs: Infinity, now: () => performance.now(), ...options };
+  }
+
+  /** Counts what an account took. */
+  count(accountId: string, amount: number): void {
+    const { perMinute, aheadMs, maxWaitMs } = this.#options;
+    const now = this.#options.now();
+    const from = Math.max(now, this.#takenUntil.get(accountId) ?? 0);
+    const until = from + (amount / perMinute) * MINUTE_MS;
+    this.#takenUntil.set(accountId, Math.min(until, now + aheadMs + maxWaitMs));
+  }
+
+  /** In how many ms an account may go on; 0 where it may now. */
+  waitOf(accountId: string): number {
+    const ahead = (this.#takenUntil.get(accountId) ?? 0) - this.#options.now();
+    return Math.max(0, ahead - this.#options.aheadMs);
+  }
+}
