@@ -33,10 +33,7 @@ export async function readJson(ctx: Context): Promise<unknown> {
     // HTTP/2 need not announce a body; the parser, made for HTTP/1.1, looks for the header.
     headers['transfer-encoding'] = 'chunked';
   }
-  if (
-    headers['content-length'] === '0' ||
-    (!headers['content-length'] && !headers['transfer-encoding'])
-  ) {
+  if (!hasBody(ctx)) {
     throw invalidJson.error('The request body is empty; it must be a JSON object.');
   }
   // Names of codings are the same in either case; the parser knows them in lower case only.
@@ -51,6 +48,11 @@ export async function readJson(ctx: Context): Promise<unknown> {
     throw bodyError(error);
   }
   return jsonOf(ctx.request.body);
+}
+
+/** Whether a request says that it has a body. */
+export function hasBody({ req: { headers } }: Context): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 function jsonOf(bytes: unknown): unknown {

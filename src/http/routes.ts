@@ -13,7 +13,7 @@ import type {
 } from '../plugins/transport';
 import { answer } from './answer';
 import { authenticate, sourceOf } from './authenticate';
-import { readJson } from './body';
+import { hasBody, readJson } from './body';
 import { factsOf, recordError, recordOutcome } from './request-facts';
 import type { Admission } from '../calls/admission';
 import type { CallPipeline } from '../calls/pipeline';
@@ -120,10 +120,6 @@ function decoded(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function hasBody({ req: { headers } }: Context): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 const WHOLE_NUMBER = /^(0|-?[1-9]\d{0,15})$/;
