@@ -49,9 +49,15 @@ const RENAMED = [
   'Pacific/Kanton',
   'Pacific/Pohnpei',
 ];
-const ZONES = new Map(
-  [...Intl.supportedValuesOf('timeZone'), ...RENAMED].map((name) => [name.toLowerCase(), name]),
-);
+let zones: ReadonlyMap<string, string> | undefined;
+
+/** The names of zones by those in lower case; made when first asked for, as few programs ever do. */
+function zoneNames(): ReadonlyMap<string, string> {
+  zones ??= new Map(
+    [...Intl.supportedValuesOf('timeZone'), ...RENAMED].map((name) => [name.toLowerCase(), name]),
+  );
+  return zones;
+}
 
 /**
  * The name of an IANA time zone in its own letter case, and of one that is out of use the name of
@@ -62,7 +68,7 @@ export function timezoneName(given: string): string | undefined {
   if (!/^[A-Za-z]/.test(given)) return undefined;
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: given }).resolvedOptions();
-    return ZONES.get(given.toLowerCase()) ?? timeZone;
+    return zoneNames().get(given.toLowerCase()) ?? timeZone;
   } catch {
     return undefined;
   }
