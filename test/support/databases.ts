@@ -5,6 +5,7 @@ import path from 'node:path';
 import { mongo } from 'mongoose';
 
 import { collectionOf } from '../../src/data/models';
+import { collectionNames } from '../../src/data/collections';
 import { migrationModel } from '../../src/data/schema/migration';
 
 /** More documents are dropped with their database faster than they are deleted. */
@@ -42,10 +43,10 @@ export async function giveBack(address: string): Promise<void> {
 }
 
 async function empty(database: mongo.Db): Promise<void> {
-  const listed = await database.listCollections({}, { nameOnly: true }).toArray();
-  const collections = listed
-    .filter(({ name }) => name !== MIGRATIONS && !name.startsWith('system.'))
-    .map(({ name }) => database.collection(name));
+  const names = await collectionNames(database);
+  const collections = names
+    .filter((name) => name !== MIGRATIONS)
+    .map((name) => database.collection(name));
   const counts = await Promise.all(collections.map((each) => each.estimatedDocumentCount()));
   if (counts.reduce((sum, count) => sum + count, 0) > MANY) {
     await database.dropDatabase();

@@ -14,18 +14,11 @@ import { loadPlugins } from '../../src/plugins/loader';
 import { ownMongodbUri } from '../../src/servers/mongod';
 import { DATABASE } from '../../src/servers/mongodb-uri';
 import { builtProgram } from './built';
+import { NO_LIMITS } from './no-limits';
 import { kill, type OwnServer, ownProcess, until } from './processes';
 
 const READY = /^Plant care API ready at (\S+)$/m;
 const PATIENCE_MS = 60_000;
-
-/** Settings under which tests of other things than limits never meet a limit. */
-const ROOMY = {
-  RATE_LIMIT_PLANTS_CREATE_MAX: '1000000',
-  RATE_LIMIT_WRITES_MAX: '1000000',
-  RATE_LIMIT_READS_MAX: '1000000',
-  RATE_LIMIT_AUTH_FAILURES_MAX: '1000000',
-};
 
 /** The built program in a process of its own, on a data directory. */
 export class RealServer {
@@ -65,7 +58,7 @@ export class RealServer {
       env: {
         ...{ PATH, HOME, XDG_CACHE_HOME, MONGOD_BINARY },
         ...{ PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'warn' },
-        ...ROOMY,
+        ...NO_LIMITS,
         ...env,
       },
     });

@@ -13,6 +13,7 @@ import { createHttpServer } from '../../src/http/server';
 import type { Tier } from '../../src/core/identity';
 import { Conformance } from './conformance';
 import { giveBack, takeDatabase } from './databases';
+import { NO_LIMITS } from './no-limits';
 import { pluginsUnderTest } from './plugins';
 
 /** A user of a service under test, who sends a token with every request. */
@@ -53,14 +54,6 @@ export interface TestService {
   close(): Promise<void>;
 }
 
-/** Settings under which tests of other things than limits never meet a limit. */
-const ROOMY = {
-  RATE_LIMIT_PLANTS_CREATE_MAX: '1000000',
-  RATE_LIMIT_WRITES_MAX: '1000000',
-  RATE_LIMIT_READS_MAX: '1000000',
-  RATE_LIMIT_AUTH_FAILURES_MAX: '1000000',
-};
-
 export interface ServiceOptions {
   env?: NodeJS.ProcessEnv;
   /** A database to share with another service; one of its own where left out. */
@@ -82,7 +75,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   });
   const app = new App({
     plugins: pluginsUnderTest(),
-    env: { ...ROOMY, ...options.env },
+    env: { ...NO_LIMITS, ...options.env },
     log: pino({ ...LOG_FORMAT, level: 'debug' }, sink),
     checkResponses: true,
   });
