@@ -60,6 +60,10 @@ export class RedisConnection {
     this.client.on('error', (error: Error) => {
       this.#warn(error);
     });
+    // A connection that ended is one that calls no longer use, whatever comes of the next attempt.
+    this.client.on('reconnecting', () => {
+      this.#warn(new Error('The connection ended.'));
+    });
     this.client.on('ready', () => {
       this.reportAnswer();
     });
