@@ -67,18 +67,21 @@ export class OwnServer {
     const { kind, directory, socket } = this;
     this.#child = undefined;
     this.#ended = undefined;
+    let isOver = false;
+    void this.ended.then(() => (isOver = true));
+    // One that a killed program was starting may not even listen yet.
+    if (await this.#becomesReady(HANGS_MS, () => isOver)) {
+      if (!isShared) await kind.takeOver?.(socket);
+      const name = [kind.title, (await directory.versionOf(kind.name)) ?? []].flat().join(' ');
+      return `${name} ${isShared ? 'runs already' : 'was left by a killed program and is used again'}.`;
+    }
     if (await answers(socket)) {
-      if (await this.#becomesReady(HANGS_MS)) {
-        if (!isShared) await kind.takeOver?.(socket);
-        const how = isShared ? 'runs already' : 'was left by a killed program and is used again';
-        return `${kind.title} ${(await directory.versionOf(kind.name)) ?? ''} ${how}.`;
-      }
-      if (isShared && (await answers(socket))) {
+      if (isShared) {
         throw new ServersError(`${kind.title}, which another program uses too, does not answer.`);
       }
       this.signal('SIGKILL');
     }
-    // One that does not answer yet, or any more, is in nobody's use.
+    // One that does not even listen is in nobody's use.
     await this.stop();
     return this.#start();
   }

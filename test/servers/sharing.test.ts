@@ -8,6 +8,7 @@ import { ServersError } from '../../src/servers';
 import { redisAnswers } from '../../src/servers/redis';
 import {
   acquire,
+  aMongod,
   connect,
   dataDirectory,
   eventually,
@@ -17,6 +18,8 @@ import {
   plantsOf,
   processOf,
   program,
+  standIn,
+  temporaryFolder,
 } from './support';
 
 test('a fresh data directory gets a MongoDB with transactions and a Redis, which release stops', async () => {
@@ -149,6 +152,19 @@ test('what a killed program left running is used again, and stopped in the end',
   await eventually(() => !all.some(isAlive));
 });
 
+test('a MongoDB that a killed program was starting is waited for and used', async () => {
+  const dataDir = await dataDirectory();
+  const folder = await temporaryFolder();
+  const started = path.join(folder, 'started');
+  const slowly = `[ "$1" = --version ] || { touch ${started}; sleep 1; }`;
+  await standIn(folder, 'mongod', `${slowly}\nexec ${(await aMongod()).path} "$@"`);
+  const starting = launch(dataDir, { env: { PATH: `${folder}:${process.env['PATH'] ?? ''}` } });
+  await eventually(() => existsSync(started));
+  starting.kill('SIGKILL');
+  const { notes } = await acquire(dataDir);
+  expect(notes[0]).toBe('MongoDB was left by a killed program and is used again.');
+});
+
 test('a transaction that a killed program left open does not block other writes', async () => {
   const dataDir = await dataDirectory();
   const killed = await program(dataDir);
@@ -166,6 +182,8 @@ test('a transaction that a killed program left open does not block other writes'
     maxTimeMS: 2_000,
   });
   expect(written.modifiedCount).toBe(1);
+  // While there is a MongoDB that can end its session; without one it is waited for.
+  await client.close();
 });
 
 test('what a killed program left hanging is ended and started anew', async () => {
