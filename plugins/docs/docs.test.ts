@@ -116,6 +116,18 @@ test('the example of each body is one that the operation takes', async () => {
   }
 });
 
+test('the document lets care be logged for plants or for a location, and for exactly one of both', async () => {
+  const { components } = await openApi();
+  const ajv = addFormats(new Ajv2020({ strict: false }));
+  const isValid = ajv.compile({ $ref: '#/components/schemas/LogCareBody', components });
+  const plants = { plantIds: ['0198e4a2-7c1b-4d6e-9f3a-2b5c8d4e6f10'] };
+  const place = { location: 'Hall' };
+  expect([plants, place, {}, { ...plants, ...place }].map((body) => isValid(body))).toEqual([
+    ...[true, true],
+    ...[false, false],
+  ]);
+});
+
 test('a resource is described once, wherever it is shown', async () => {
   const { components, paths } = await openApi();
   expect(Object.keys(components.schemas)).toEqual(

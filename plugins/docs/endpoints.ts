@@ -16,13 +16,14 @@ import {
   validationError,
 } from '../../src/core/errors';
 import { type JsonObject, type JsonSchema, jsonSchemaOf } from '../../src/fields/json-schema';
+import type { Operation } from '../../src/plugins/operation';
 import {
   hasEtag,
   isConditional,
-  type Operation,
+  isPrivateRead,
   operationIdOf,
   readsBody,
-} from '../../src/plugins/operation';
+} from '../../src/plugins/operation-facts';
 import type { Transport, TransportMethod } from '../../src/plugins/transport';
 import type { Components } from './components';
 import { exampleOf } from './examples';
@@ -40,6 +41,7 @@ export function describeOperation(operation: Operation, components: Components):
   const operationId = operationIdOf(operation);
   const scope = 'scope' in access ? `Scope: ${access.scope}.` : '';
   const spent = spendsBudget(operation) ? BUDGET_HEADERS : [];
+  const caching = isPrivateRead(operation) ? (['Cache-Control', 'Vary'] as const) : [];
   const etag = hasEtag(operation) ? (['ETag'] as const) : [];
   const replayed = operation.idempotent ? (['Idempotent-Replayed'] as const) : [];
   const schema = jsonSchemaOf(response.schema, 'output', components);
@@ -53,12 +55,15 @@ export function describeOperation(operation: Operation, components: Components):
     responses: {
       [response.status]: {
         description: response.description,
-        headers: headers(...etag, ...replayed, ...spent),
+        headers: headers(...etag, ...caching, ...replayed, ...spent),
         content: answerBody(schema, components, response.type ?? 'application/json'),
       },
       ...(isConditional(operation)
         ? {
-            304: { description: 'The client has this answer', headers: headers(...etag, ...spent) },
+            304: {
+              description: 'The client has this answer',
+              headers: headers(...etag, ...caching, ...spent),
+            },
           }
         : {}),
       ...errorResponses(errorsOf(operation), spendsBudget(operation)),

@@ -4,7 +4,8 @@ import { Content, etagOf } from '../core/content';
 import type { Account } from '../core/identity';
 import type { Metrics } from '../core/metrics';
 import { PROJECT } from '../core/project';
-import { type Operation, operationName } from '../plugins/operation';
+import type { Operation } from '../plugins/operation';
+import { operationName } from '../plugins/operation-facts';
 import type { ValidInput } from './validate';
 
 /** Which answer is asked for: it is the same as long as the account's revision is. */

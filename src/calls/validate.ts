@@ -7,7 +7,8 @@ import { JSON_VALIDATION } from '../core/validation';
 import { isAsyncIterable, isRecord } from '../core/values';
 import { descriptionOf, maxItemsOf } from '../fields/description';
 import { whyNot } from '../fields/joi';
-import { type Operation, operationName } from '../plugins/operation';
+import type { Operation } from '../plugins/operation';
+import { operationName } from '../plugins/operation-facts';
 import type { CallInput } from '../plugins/transport';
 import { Faults } from './faults';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { Endpoint, Surface } from '../app/surface';
 import { isRecord, sortMembers } from '../core/values';
-import { operationName } from '../plugins/operation';
+import { operationName } from '../plugins/operation-facts';
 
 const NONE = '-';
 

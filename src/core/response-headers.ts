@@ -11,6 +11,17 @@ export const RESPONSE_HEADERS = {
     type: 'string',
     example: 'HEAD, GET',
   },
+  'Cache-Control': {
+    description:
+      'Only the client itself may keep the answer, and asks again before it uses it; `no-store`: nobody may',
+    type: 'string',
+    example: 'private, no-cache',
+  },
+  Vary: {
+    description: 'The headers of requests on which the answer depends',
+    type: 'string',
+    example: 'Authorization, Accept-Encoding',
+  },
   ETag: {
     description: 'Names what the answer says, for If-None-Match and If-Match',
     type: 'string',

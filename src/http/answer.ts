@@ -3,7 +3,8 @@ import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 
 import { etagOf } from '../core/content';
-import { hasEtag, type Operation } from '../plugins/operation';
+import type { Operation } from '../plugins/operation';
+import { hasEtag, isPrivateRead } from '../plugins/operation-facts';
 import { codingFor, sendContent, setEtag } from '../plugins/send-content';
 import type { CallResult } from '../plugins/transport';
 
@@ -25,7 +26,7 @@ export async function answer(
     }
     if (hasEtag(operation) && ctx.status < 300) ctx.set('ETag', etagOf(String(ctx.body)));
     // What a token reads is nobody else's, and this is another answer the next time.
-    if (operation.method === 'GET' && !('public' in operation.access)) {
+    if (isPrivateRead(operation)) {
       ctx.set('Cache-Control', 'private, no-store');
       ctx.vary('Authorization');
     }

@@ -4,7 +4,8 @@ import type { Context, Middleware } from 'koa';
 import { fieldError, methodNotAllowed, notFound, validationError } from '../core/errors';
 import type { Authenticator, Principal } from '../core/identity';
 import { descriptionOf } from '../fields/description';
-import { type Operation, operationName, readsBody } from '../plugins/operation';
+import type { Operation } from '../plugins/operation';
+import { operationName, readsBody } from '../plugins/operation-facts';
 import type {
   ApiDescription,
   CallInput,

@@ -111,7 +111,7 @@ export interface Operation extends OperationBase<string> {
   cacheable: boolean;
   /** Why its answers carry no ETag, and cannot be asked for on a condition. */
   notConditional?: string;
-  /** What an If-Match is compared with: the record as answers show it (see `withStates`). */
+  /** Reads what an If-Match is compared with: the record as answers show it. */
   state?: Handler;
   handler: Handler;
 }
@@ -225,41 +225,4 @@ export function remove<Names extends string = never>({
       return { success: true };
     },
   });
-}
-
-/** The operations of a plugin, of which those that change or delete what another reads know how. */
-export function withStates(operations: readonly Operation[]): Operation[] {
-  return operations.map((operation) => {
-    if (operation.state || !['PATCH', 'DELETE'].includes(operation.method)) return operation;
-    const read = operations.find(({ method, path }) => method === 'GET' && path === operation.path);
-    return read && isConditional(read) ? { ...operation, state: read.handler } : operation;
-  });
-}
-
-/** Whether answers of an operation depend on who asks, and can be asked for on a condition. */
-export function isConditional({ access, method, notConditional }: Operation): boolean {
-  return method === 'GET' && !('public' in access) && notConditional === undefined;
-}
-
-/** Whether the body of a request is looked at: that of a POST also where none is asked for. */
-export function readsBody({ method, body }: Pick<Operation, 'method' | 'body'>): boolean {
-  return body !== undefined || method === 'POST';
-}
-
-/** Whether good answers of an operation carry an ETag: all but those that show nothing. */
-export function hasEtag(operation: Operation): boolean {
-  const { method, response } = operation;
-  if (method === 'GET') return isConditional(operation);
-  return response.schema !== success && operation.notConditional === undefined;
-}
-
-/** What generated clients call an operation, such as `listRecords`. */
-export function operationIdOf({ operationId, tool }: Operation): string | undefined {
-  if (operationId !== undefined || !('name' in tool)) return operationId;
-  return tool.name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-}
-
-/** `GET /api/records`: how messages and logs name an operation. */
-export function operationName(operation: { method: string; path: string }): string {
-  return `${operation.method} ${operation.path}`;
 }

@@ -1,5 +1,6 @@
 import { LoaderError } from './loader';
-import { withStates } from './operation';
+import type { Operation } from './operation';
+import { isConditional } from './operation-facts';
 import type { Contribution, Plugin, SetUpPlugin } from './plugin';
 import type { PluginReference } from './reference';
 import { contributionFault, operationFault } from './rules/contribution-schemas';
@@ -38,4 +39,13 @@ export function requirePlugin(plugin: Plugin, other: PluginReference): void {
 function refuse(faults: readonly (string | undefined)[]): void {
   const found = faults.filter((fault) => fault !== undefined);
   if (found.length > 0) throw new LoaderError(found);
+}
+
+/** The operations of a plugin, of which those that change or delete what another reads know how. */
+function withStates(operations: readonly Operation[]): Operation[] {
+  return operations.map((operation) => {
+    if (operation.state || !['PATCH', 'DELETE'].includes(operation.method)) return operation;
+    const read = operations.find(({ method, path }) => method === 'GET' && path === operation.path);
+    return read && isConditional(read) ? { ...operation, state: read.handler } : operation;
+  });
 }

@@ -7,7 +7,7 @@ import { Content } from '../../src/core/content';
 import { Metrics } from '../../src/core/metrics';
 import { surfaceOf } from '../../src/app/surface';
 import { success } from '../../src/fields/joi';
-import { operationName } from '../../src/plugins/operation';
+import { operationName } from '../../src/plugins/operation-facts';
 import { callTool } from '../mcp/support';
 import { resetClock, setClock } from '../support/clock';
 import { gardenOf } from '../support/garden';

@@ -2,7 +2,7 @@ import type { CommandStartedEvent } from 'mongodb';
 import supertest from 'supertest';
 
 import { type Surface, surfaceOf } from '../../src/app/surface';
-import { operationName } from '../../src/plugins/operation';
+import { operationName } from '../../src/plugins/operation-facts';
 import { giveBack, takeDatabase } from '../support/databases';
 import { Garden } from '../support/garden';
 import { CLIENT_METHODS, operationRows, validRequest } from '../support/operations';

@@ -1,6 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
-import { isConditional, type Operation } from '../../src/plugins/operation';
+import type { Operation } from '../../src/plugins/operation';
+import { isConditional } from '../../src/plugins/operation-facts';
 import { gardenOf } from '../support/garden';
 import { eventually } from '../support/processes';
 import { storeLargest } from '../support/largest';

@@ -1,4 +1,5 @@
-import { type Operation, operationName } from '../../src/plugins/operation';
+import type { Operation } from '../../src/plugins/operation';
+import { operationName } from '../../src/plugins/operation-facts';
 import { rpc } from '../mcp/support';
 import { everythingStored, gardenOf } from '../support/garden';
 import {

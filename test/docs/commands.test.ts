@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { type Operation, operationName } from '../../src/plugins/operation';
+import type { Operation } from '../../src/plugins/operation';
+import { operationName } from '../../src/plugins/operation-facts';
 import { gardenOf } from '../support/garden';
 import { filtersOf, type MongodbCommand } from '../support/mongodb-commands';
 import { CLIENT_METHODS, fullRequest, operationRows } from '../support/operations';

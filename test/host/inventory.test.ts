@@ -4,7 +4,7 @@ import path from 'node:path';
 import pino from 'pino';
 
 import { App } from '../../src/app/app';
-import { operationName } from '../../src/plugins/operation';
+import { operationName } from '../../src/plugins/operation-facts';
 import { pluginsUnderTest } from '../support/plugins';
 
 const SRC = path.resolve(__dirname, '../../src');

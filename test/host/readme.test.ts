@@ -6,7 +6,7 @@ import pino from 'pino';
 import { App } from '../../src/app/app';
 import { settingsOf } from '../../src/plugins/plugin';
 import { loadPlugins } from '../../src/plugins/loader';
-import { operationName } from '../../src/plugins/operation';
+import { operationName } from '../../src/plugins/operation-facts';
 import { type JsonSchema, jsonSchemaOf } from '../../src/fields/json-schema';
 import { CONVENTIONS } from '../../src/core/conventions';
 import { hostSettings } from '../../src/core/host-settings';

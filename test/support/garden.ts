@@ -1,5 +1,6 @@
 import { jsonSchemaOf } from '../../src/fields/json-schema';
-import { type Operation, operationName } from '../../src/plugins/operation';
+import type { Operation } from '../../src/plugins/operation';
+import { operationName } from '../../src/plugins/operation-facts';
 import {
   fieldsOf,
   fullRequest,

@@ -3,7 +3,8 @@ import pino from 'pino';
 
 import { App } from '../../src/app/app';
 import { DAY_MS } from '../../src/core/time';
-import { type Operation, operationName } from '../../src/plugins/operation';
+import type { Operation } from '../../src/plugins/operation';
+import { operationName } from '../../src/plugins/operation-facts';
 import { pluginsUnderTest } from './plugins';
 
 const app = new App({ plugins: pluginsUnderTest(), env: {}, log: pino({ level: 'silent' }) });

@@ -3,7 +3,8 @@ import Joi from 'joi';
 import { TIERS } from '../../core/identity';
 import { Setting } from '../../core/settings';
 import { DomainEvent } from '../../data/domain-event';
-import { type Operation, operationName } from '../operation';
+import type { Operation } from '../operation';
+import { operationName } from '../operation-facts';
 import type { Plugin } from '../plugin';
 import { camelName, errorCode, faultOf, name, reasonFor, sentence, snakeName } from './schemas';
 

@@ -1,7 +1,8 @@
 import { hostErrors } from '../../core/errors';
 import { HOST_BUDGETS } from '../../core/host-settings';
 import type { DomainEvent } from '../../data/domain-event';
-import { type Operation, operationName } from '../operation';
+import type { Operation } from '../operation';
+import { operationName } from '../operation-facts';
 import type { Plugin, SetUpPlugin } from '../plugin';
 import { uniqueness } from './schemas';
 

@@ -1,0 +1,35 @@
+import { success } from '../fields/joi';
+import type { Operation } from './operation';
+
+/** Whether an operation answers what only the holder of the token may see. */
+export function isPrivateRead({ access, method }: Operation): boolean {
+  return method === 'GET' && !('public' in access);
+}
+
+/** Whether answers of an operation depend on who asks, and can be asked for on a condition. */
+export function isConditional(operation: Operation): boolean {
+  return isPrivateRead(operation) && operation.notConditional === undefined;
+}
+
+/** Whether the body of a request is looked at: that of a POST also where none is asked for. */
+export function readsBody({ method, body }: Pick<Operation, 'method' | 'body'>): boolean {
+  return body !== undefined || method === 'POST';
+}
+
+/** Whether good answers of an operation carry an ETag: all but those that show nothing. */
+export function hasEtag(operation: Operation): boolean {
+  const { method, response } = operation;
+  if (method === 'GET') return isConditional(operation);
+  return response.schema !== success && operation.notConditional === undefined;
+}
+
+/** What generated clients call an operation, such as `listRecords`. */
+export function operationIdOf({ operationId, tool }: Operation): string | undefined {
+  if (operationId !== undefined || !('name' in tool)) return operationId;
+  return tool.name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** `GET /api/records`: how messages and logs name an operation. */
+export function operationName(operation: { method: string; path: string }): string {
+  return `${operation.method} ${operation.path}`;
+}
