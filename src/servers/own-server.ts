@@ -89,10 +89,12 @@ export class OwnServer {
   /** Ends it, whoever started it, and by force where it hangs. */
   async stop(): Promise<void> {
     const { shutDown, title } = this.kind;
-    if (!this.signal('SIGTERM') && (await answers(this.socket))) {
-      shutDown(this.socket).catch(() => undefined);
-    }
-    if (await this.#endsInTime()) return;
+    const isAsked = !this.signal('SIGTERM') && (await answers(this.socket));
+    const asked = isAsked && shutDown(this.socket).catch(() => undefined);
+    const isEnded = await this.#endsInTime();
+    // What still tries to reach it would shut the next one down.
+    await asked;
+    if (isEnded) return;
     this.signal('SIGKILL');
     if (await this.#endsInTime()) return;
     throw new ServersError(`${title} in ${this.#home} hangs and cannot be ended from here.`);

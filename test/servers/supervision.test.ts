@@ -1,5 +1,9 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { redisAnswers } from '../../src/servers/redis';
+import { DataDirectory } from '../../src/servers/data-directory';
+import { OwnServer } from '../../src/servers/own-server';
+import { redis, redisAnswers } from '../../src/servers/redis';
 import { ownProcess } from '../support/processes';
 import {
   acquire,
@@ -39,6 +43,27 @@ test('a MongoDB and a Redis that are killed serve again, with the data', async (
   const last = processOf(dataDir, 'mongod');
   await servers.release();
   await eventually(() => !isAlive(last));
+});
+
+test('a server is stopped only once nothing tries any more to reach it', async () => {
+  const dataDir = await dataDirectory();
+  await (await program(dataDir)).crash();
+  const directory = await DataDirectory.open(dataDir);
+  // Its process cannot be found by this, so it is asked by its socket.
+  await rm(path.join(dataDir, 'redis', 'redis-server.lock'));
+  let isAsking = false;
+  const shutDown = async (socket: string): Promise<void> => {
+    isAsking = true;
+    await redis.shutDown(socket);
+    await sleep(200);
+    isAsking = false;
+  };
+  const search = { root: dataDir, progress: () => undefined, mayFetch: false };
+  const server = new OwnServer({ ...redis, shutDown }, directory, search);
+  await server.stop();
+  expect(isAsking).toBe(false);
+  expect(await redisAnswers(server.socket)).toBe(false);
+  directory.close();
 });
 
 test('servers that were found running are started again too', async () => {
