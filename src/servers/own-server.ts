@@ -95,8 +95,7 @@ export class OwnServer {
     // What still tries to reach it would shut the next one down.
     await asked;
     if (isEnded) return;
-    this.signal('SIGKILL');
-    if (await this.#endsInTime()) return;
+    if (this.signal('SIGKILL') && (await this.#endsInTime())) return;
     throw new ServersError(`${title} in ${this.#home} hangs and cannot be ended from here.`);
   }
 
