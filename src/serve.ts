@@ -11,12 +11,20 @@ import { EXIT, exitOf } from './cli/exit-codes';
 import { hostSettings, WRITE_DEADLINE_SECONDS } from './core/host-settings';
 import { PROJECT } from './core/project';
 import { reasonOf } from './core/values';
+import { countRefusals } from './http/request-metrics';
 import { closeHttpServer, createHttpServer, drainConnections } from './http/server';
 import { reloadCertificate } from './http/tls';
 import type { Transport } from './plugins/transport';
 
 /** How much of the time to stop is for what comes after the requests in progress. */
 const CLOSING_MS = 5000;
+
+/** A port that is listened on: for the whole API, or for one of its transports. */
+interface PortOptions {
+  port: PortSetting;
+  transport?: Transport;
+  onRefusal: (status: number) => void;
+}
 
 /** Serves until it is stopped; what keeps it from that is said in words, and in the exit code. */
 export async function serve(options: { welcome: boolean }): Promise<void> {
@@ -89,15 +97,20 @@ class ServerProcess {
   }
 
   async #open(program: Program): Promise<void> {
-    const { plugins, settings } = program.app;
+    const { metrics, plugins, settings } = program.app;
+    const onRefusal = countRefusals(metrics);
     for (const { ownPort, transport } of transportsWithPorts(plugins, settings)) {
-      await this.#listen(program, ownPort, transport);
+      await this.#listen(program, { port: ownPort, transport, onRefusal });
     }
-    await this.#announce(program, await this.#listen(program, hostSettings.port));
+    const { port } = hostSettings;
+    await this.#announce(program, await this.#listen(program, { port, onRefusal }));
   }
 
-  async #listen({ app, log }: Program, port: PortSetting, transport?: Transport): Promise<Server> {
-    const server = createHttpServer(app.requestListener(transport), app.settings);
+  async #listen(
+    { app, log }: Program,
+    { port, transport, onRefusal }: PortOptions,
+  ): Promise<Server> {
+    const server = createHttpServer(app.requestListener(transport), app.settings, { onRefusal });
     this.#servers.push(server);
     await listen(server, app.settings, port);
     server.on('error', (error) => {

@@ -4,7 +4,7 @@ import type { Server, Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 
 import { serviceUnavailable } from '../core/errors';
-import { requestTimeout, sendError, writeError } from './error-responses';
+import { type Refusals, requestTimeout } from './error-responses';
 import type { HttpLimits } from './limits';
 
 /** A request from when its head was read until its response was sent or its connection is gone. */
@@ -47,18 +47,20 @@ const QUIET_TURNS = 20;
 export class Connections {
   readonly #open = new Map<string, Connection>();
   readonly #limits: HttpLimits;
+  readonly #refusals: Refusals;
   #isDraining = false;
   #accepted = 0;
 
-  constructor(server: Server, isTls: boolean, limits: HttpLimits) {
+  constructor(server: Server, isTls: boolean, limits: HttpLimits, refusals: Refusals) {
     this.#limits = limits;
+    this.#refusals = refusals;
     // A few more than are served, so that those above the limit can be answered.
     server.maxConnections = limits.maxConnections + Math.ceil(limits.maxConnections / 100);
     server.on('connection', (socket: Socket) => {
       this.#accepted += 1;
       if (this.#open.size < limits.maxConnections) this.#add(socket);
-      else if (isTls) socket.destroy();
-      else writeError(socket, serviceUnavailable.error(), limits.lingerTimeout);
+      else if (isTls) refusals.close(socket, serviceUnavailable.error());
+      else refusals.write(socket, serviceUnavailable.error());
     });
     server.on('session', (session: ServerHttp2Session) => {
       const connection = this.#open.get(endpointsOf(session.socket));
@@ -89,7 +91,8 @@ export class Connections {
     });
     const { exchanges, pipelined } = connection;
     if (request.httpVersionMajor > 1 || exchanges.size === 1) answer();
-    else if (pipelined.push(exchange) >= this.#limits.maxRequestsPerConnection) refuse(connection);
+    else if (pipelined.push(exchange) >= this.#limits.maxRequestsPerConnection)
+      this.#refuse(connection);
   }
 
   /**
@@ -151,6 +154,19 @@ export class Connections {
     if (next && !next.request.socket.destroyed) next.answer();
   }
 
+  /** Lets what is being answered be finished, then says that this was too much. */
+  #refuse(connection: Connection): void {
+    const { exchanges, pipelined } = connection;
+    connection.isRefused = true;
+    for (const exchange of pipelined.splice(1)) exchanges.delete(exchange);
+    for (const next of pipelined) {
+      next.request.socket.pause();
+      next.answer = () => {
+        this.#refusals.send(next.request, next.response, serviceUnavailable.error(TOO_MANY));
+      };
+    }
+  }
+
   #check(): void {
     const now = performance.now();
     for (const connection of this.#open.values()) {
@@ -189,7 +205,7 @@ export class Connections {
     const isLate = now - since > this.#limits.requestTimeout;
     if (!isLate || request.stream.endAfterHeaders) return;
     if (response.headersSent) request.stream.close();
-    else sendError(request, response, requestTimeout());
+    else this.#refusals.send(request, response, requestTimeout());
   }
 }
 
@@ -198,19 +214,6 @@ function drain(connection: Connection): void {
   if (connection.isDraining || !session || session.closed) return;
   connection.isDraining = true;
   session.goaway(constants.NGHTTP2_NO_ERROR, MAX_STREAM_ID);
-}
-
-/** Lets what is being answered be finished, then says that this was too much. */
-function refuse(connection: Connection): void {
-  const { exchanges, pipelined } = connection;
-  connection.isRefused = true;
-  for (const exchange of pipelined.splice(1)) exchanges.delete(exchange);
-  for (const next of pipelined) {
-    next.request.socket.pause();
-    next.answer = () => {
-      sendError(next.request, next.response, serviceUnavailable.error(TOO_MANY));
-    };
-  }
 }
 
 const TOO_MANY = 'Too many requests were sent ahead of their answers on one connection.';

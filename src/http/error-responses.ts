@@ -24,36 +24,57 @@ export function requestTimeout(): ApiError {
   return validationError.error('The request took too long to arrive.', { status: 408 });
 }
 
-/**
- * Answers on a bare connection and closes it, at the latest after `lingerTimeout` ms: a client that
- * never closes its own side, or reads nothing, does not keep it.
- */
-export function writeError(socket: Duplex, error: ApiError, lingerTimeout: number): void {
-  const { headers, body } = serialize(error);
-  const head = [
-    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // What the client still sends is read, or the answer would be lost in a reset.
-  socket.resume();
-  const timer = setTimeout(() => socket.destroy(), lingerTimeout);
-  socket.once('close', () => {
-    clearTimeout(timer);
-  });
-}
+/** Answers what never reaches the application: connections and requests that are refused before. */
+export class Refusals {
+  readonly #lingerTimeout: number;
+  readonly #onRefusal: (status: number) => void;
 
-/** Answers a request outside of the application, and closes its connection. */
-export function sendError(
-  request: Pick<IncomingMessage, 'httpVersionMajor'>,
-  response: ServerResponse,
-  error: ApiError,
-): void {
-  const { headers, body } = serialize(error);
-  const closing = request.httpVersionMajor === 1 ? { Connection: 'close' } : {};
-  response.writeHead(error.status, { ...headers, ...closing });
-  response.end(body);
+  /**
+   * @param lingerTimeout how long a bare connection stays once it was answered, in ms: a client that
+   *   never closes its own side, or reads nothing, does not keep it
+   * @param onRefusal receives the status of each answer
+   */
+  constructor(lingerTimeout: number, onRefusal: (status: number) => void) {
+    this.#lingerTimeout = lingerTimeout;
+    this.#onRefusal = onRefusal;
+  }
+
+  /** Answers on a bare connection, and closes it. */
+  write(socket: Duplex, error: ApiError): void {
+    this.#onRefusal(error.status);
+    const { headers, body } = serialize(error);
+    const head = [
+      `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`,
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+      'Connection: close',
+    ];
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    // What the client still sends is read, or the answer would be lost in a reset.
+    socket.resume();
+    const timer = setTimeout(() => socket.destroy(), this.#lingerTimeout);
+    socket.once('close', () => {
+      clearTimeout(timer);
+    });
+  }
+
+  /** Closes a connection that cannot carry an answer yet. */
+  close(socket: Duplex, error: ApiError): void {
+    this.#onRefusal(error.status);
+    socket.destroy();
+  }
+
+  /** Answers a request, and over HTTP/1.1 closes its connection. */
+  send(
+    request: Pick<IncomingMessage, 'httpVersionMajor'>,
+    response: ServerResponse,
+    error: ApiError,
+  ): void {
+    this.#onRefusal(error.status);
+    const { headers, body } = serialize(error);
+    const closing = request.httpVersionMajor === 1 ? { Connection: 'close' } : {};
+    response.writeHead(error.status, { ...headers, ...closing });
+    response.end(body);
+  }
 }
 
 function serialize(error: ApiError) {

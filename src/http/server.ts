@@ -7,7 +7,7 @@ import { methodNotAllowed, validationError } from '../core/errors';
 import type { Settings } from '../core/settings';
 import { within } from '../core/timeout';
 import { Connections } from './connections';
-import { parserError, sendError, writeError } from './error-responses';
+import { parserError, Refusals } from './error-responses';
 import { defaultLimits, type HttpLimits } from './limits';
 import { METHODS } from './methods';
 import { tlsOptions } from './tls';
@@ -19,13 +19,19 @@ const LAST_REQUEST_MS = 1000;
 
 const connectionsOf = new WeakMap<Server, Connections>();
 
+interface ServerOptions extends Partial<HttpLimits> {
+  /** Receives the status of what is refused before the handler sees it. */
+  onRefusal?: (status: number) => void;
+}
+
 /** A server for `handler`: HTTPS (HTTP/2 and 1.1) when a certificate is set, else HTTP. */
 export function createHttpServer(
   handler: Handler,
   settings: Settings,
-  changes: Partial<HttpLimits> = {},
+  { onRefusal = () => undefined, ...changes }: ServerOptions = {},
 ): Server {
   const limits = { ...defaultLimits(), ...changes };
+  const refusals = new Refusals(limits.lingerTimeout, onRefusal);
   const tls = tlsOptions(settings);
   const server = tls
     ? createSecureServer({
@@ -42,7 +48,7 @@ export function createHttpServer(
     keepAliveTimeout: limits.idleTimeout,
     connectionsCheckingInterval: limits.checkInterval,
   });
-  const connections = new Connections(server, tls !== undefined, limits);
+  const connections = new Connections(server, tls !== undefined, limits, refusals);
   connectionsOf.set(server, connections);
   const accept = (answer: Handler) => (request: IncomingMessage, response: ServerResponse) => {
     connections.accept(request, response, () => answer(request, response));
@@ -52,7 +58,7 @@ export function createHttpServer(
     'checkExpectation',
     accept((request, response) => {
       const message = 'The header Expect cannot be met.';
-      sendError(request, response, validationError.error(message, { status: 417 }));
+      refusals.send(request, response, validationError.error(message, { status: 417 }));
     }),
   );
   server.on('connect', (request: IncomingMessage, target: Duplex | ServerResponse) => {
@@ -60,15 +66,15 @@ export function createHttpServer(
       headers: { Allow: METHODS.join(', ') },
     });
     // HTTP/2 gives a response as for any other request, HTTP/1.1 the bare connection.
-    if (!('setHeader' in target)) writeError(target, error, limits.lingerTimeout);
+    if (!('setHeader' in target)) refusals.write(target, error);
     else
       connections.accept(request, target, () => {
-        sendError(request, target, error);
+        refusals.send(request, target, error);
       });
   });
   server.on('clientError', (error: Error, socket: Duplex) => {
     const answer = parserError(error, socket);
-    if (answer) writeError(socket, answer, limits.lingerTimeout);
+    if (answer) refusals.write(socket, answer);
     else socket.destroy();
   });
   return server;

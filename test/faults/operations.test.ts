@@ -68,6 +68,11 @@ test('METRICS_PORT serves the metrics and nothing else, and the main port serves
   for (const other of ['/healthz', '/readyz', '/openapi.json', '/api/plants']) {
     expect((await fetch(`${own}${other}`)).status).toBe(404);
   }
+  // What the parser refuses is counted too, on whichever port.
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+  socket.end('nonsense\r\n\r\n').resume();
+  await once(socket, 'close');
+  expect(valueOf(await scrape(own), 'plantcare_http_refusals_total', { status: '400' })).toBe(1);
   expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
   const document = await (await fetch(`${server.url}/openapi.json`)).json();

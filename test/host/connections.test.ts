@@ -27,14 +27,16 @@ afterAll(() => service.close());
 /** A server whose limits are as given; what it checks, it checks often. */
 async function serve(limits: Partial<HttpLimits>) {
   const { app } = service;
-  const options = { checkInterval: 50, ...limits };
+  const refusals: number[] = [];
+  const onRefusal = (status: number): void => void refusals.push(status);
+  const options = { checkInterval: 50, onRefusal, ...limits };
   const server = createHttpServer(app.requestListener(), app.settings, options);
   servers.push(server);
   const sockets: Socket[] = [];
   server.on('connection', (socket: Socket) => sockets.push(socket));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo; // It listens on TCP.
-  return { server, sockets, url: `http://127.0.0.1:${port}` };
+  return { server, sockets, refusals, url: `http://127.0.0.1:${port}` };
 }
 
 test('clients are told for how long their connection is kept', async () => {
@@ -160,13 +162,14 @@ describe('a connection is closed', () => {
 });
 
 test('connections above the limit are answered with 503, and those there go on', async () => {
-  const { url } = await serve({ maxConnections: 3 });
+  const { url, refusals } = await serve({ maxConnections: 3 });
   const first = await dial(url);
   const open = [first, await dial(url), await dial(url)];
   const refused = await exchange(url, get('/healthz'));
   expect(refused.status).toBe(503);
   expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);
   expect(errorOf(refused).code).toBe('service_unavailable');
+  expect(refusals).toEqual([503]);
   for (const { socket } of open) socket.write(get('/healthz'));
   for (const client of open) await until(() => client.received.includes('"ok"'), WITHIN);
   first.socket.destroy();
