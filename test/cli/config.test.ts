@@ -105,7 +105,11 @@ test('any command is refused where a setting is nearly named', async () => {
 test('settings may be in a file that Node is given by --env-file', async () => {
   const file = path.join(folder, '.env');
   await writeFile(file, '# For the garden\nPORT=8081\nMONGODB_URI="mongodb://ada:hunter2@db/x"\n');
-  const show = start(['config', 'show', '--json'], { PORT: '8082' }, [`--env-file=${file}`]);
+  const show = start(
+    ['config', 'show', '--json'],
+    { PORT: '8082' },
+    { nodeOptions: [`--env-file=${file}`] },
+  );
   const all = (resultOf(await show.ended) as unknown[]).map(record);
   expect(all).toContainEqual({
     name: 'MONGODB_URI',

@@ -37,6 +37,17 @@ test('demo writes exactly as many plants and events as asked for, and all adds u
   expect(await cli.json('reconcile', '--check')).toMatchObject({ differences: [] });
 });
 
+test('in a terminal demo shows how far it is, and takes that away in the end', async () => {
+  const { code, stdout } = await cli.runInTerminal(...demo('tess', 2, 20_000, '--tier', 'pro'));
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/Events [=-]+ \d+ %, \w+ left/);
+  const cleared = '\x1b[2K';
+  const [last = ''] = stdout.split(cleared).slice(-1);
+  expect(last).toMatch(
+    /^tess has 2 plants, 20,000 events, \d+ photos more, written in [\d.]+ s\.\r\n$/,
+  );
+});
+
 test('demo adds to what is there, and needs no events', async () => {
   await cli.json(...demo('bob', 1, 0));
   expect(await cli.text(...demo('bob', 2, 5))).toMatch(

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { makeCertificate } from '../support/certificate';
+import { resetClock, setClock } from '../support/clock';
 import { record } from '../support/client';
 import { startService, type TestService } from '../support/service';
 import { CommandLine, run, start } from './run';
@@ -14,6 +15,7 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'doctor-test-'));
   service = await startService();
 });
+afterEach(resetClock);
 afterAll(async () => {
   await service.close();
   await rm(folder, { recursive: true });
@@ -78,6 +80,11 @@ test('doctor finds that MongoDB is away', async () => {
 test('doctor finds a Redis that is away', async () => {
   const env = { REDIS_URL: 'redis://127.0.0.1:1', LOG_LEVEL: 'error' };
   expectFault(await doctor(env, '--quick'), 'Redis', /does not answer/);
+});
+
+test('doctor finds a clock that is not that of MongoDB', async () => {
+  setClock(Date.now() + 60_000);
+  expectFault(await doctor({}, '--quick'), 'clock', /(59|60)\.\d s ahead of that of MongoDB/);
 });
 
 test('doctor finds data that others can read', async () => {

@@ -21,16 +21,30 @@ export interface Running {
 
 let build: string | undefined;
 
+/** Runs what follows it in a terminal of its own, and ends as it does. */
+const TERMINAL = [
+  'python3',
+  '-c',
+  'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))',
+];
+
+interface StartOptions {
+  nodeOptions?: readonly string[];
+  /** A command that runs the program. */
+  through?: readonly string[];
+}
+
 /** Starts the built command line with nothing of this environment but what is given. */
 export function start(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
-  nodeOptions: readonly string[] = [],
+  { nodeOptions = [], through = [] }: StartOptions = {},
 ): Running {
   const { PATH, HOME, XDG_CACHE_HOME, MONGOD_BINARY } = process.env;
   build ??= builtProgram();
   const main = path.join(build, 'src/cli/main.js');
-  const child = spawn(process.execPath, [...nodeOptions, main, ...args], {
+  const [command = '', ...rest] = [...through, process.execPath, ...nodeOptions, main, ...args];
+  const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH, HOME, XDG_CACHE_HOME, MONGOD_BINARY, ...env },
   });
@@ -94,6 +108,11 @@ export class CommandLine {
   /** Runs a command as it is run in a shell: built, and in a process of its own. */
   runBuilt(...args: string[]): Promise<Ended> {
     return start(args, this.#env).ended;
+  }
+
+  /** Runs a built command in a terminal; what it prints there is its standard output. */
+  runInTerminal(...args: string[]): Promise<Ended> {
+    return start(args, this.#env, { through: TERMINAL }).ended;
   }
 
   /** What a command prints as JSON; it must do what it was asked for, and print nothing else. */
