@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 
 import { App } from './app';
+import { findMongodb, type Waiting } from './given-mongodb';
 import type { Acting } from '../data/audit/entry';
 import type { StoredSchema } from '../data/schema/stored-schema';
 import { releaseHistory } from '../data/snapshot-history';
@@ -56,21 +57,24 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     'Times that an own MongoDB or Redis had ended and was started again',
     ['server'],
   );
+  const given = settings.of(hostSettings.mongodbUri);
+  const waiting: Waiting = {
+    // A command is for somebody who can call it again.
+    waitMs: role === 'server' ? settings.of(hostSettings.startupTimeoutSeconds) * 1000 : 0,
+    onWait: (line) => {
+      log.warn(line);
+    },
+    stopping,
+  };
   const servers = await acquireServers(
     {
       dataDir: settings.of(hostSettings.dataDir),
-      mongodbUri: settings.of(hostSettings.mongodbUri),
+      mongodbUri: given && (await findMongodb(given, waiting)),
       redisUrl: settings.of(hostSettings.redisUrl),
       mongodBinary: settings.of(hostSettings.mongodBinary),
     },
     {
       role,
-      // A command is for somebody who can call it again.
-      waitMs: role === 'server' ? settings.of(hostSettings.startupTimeoutSeconds) * 1000 : 0,
-      onWait: (line) => {
-        log.warn(line);
-      },
-      ...(stopping ? { stopping } : {}),
       countRestarts: (server, by) => {
         restarts.inc({ server }, by);
       },
@@ -87,7 +91,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   };
   try {
     await app.connect({ ...servers, restoring }, (schema) => prepare(schema, options, servers));
-    if (role === 'server' && settings.of(hostSettings.mongodbUri) === undefined) {
+    if (role === 'server' && given === undefined) {
       // A backup that was killed has left it as it was for that backup.
       await releaseHistory(app.database.connection.getClient());
     }

@@ -1,7 +1,6 @@
 import { DataDirectory } from './data-directory';
 import { explain } from './errors';
 import { mongod, ownMongodbUri } from './mongod';
-import { DATABASE, findMongodb, type Waiting } from './mongodb-uri';
 import { OwnServer } from './own-server';
 import { OwnServers, type Role } from './own-servers';
 import type { Progress } from './lease';
@@ -11,9 +10,13 @@ export { ServersError } from './errors';
 export type { Progress } from './lease';
 export { redisVersion } from './redis';
 
+/** The name of the database, unless the URI of one that is given names another. */
+export const DATABASE = 'plantcare';
+
 /** DATA_DIR, MONGODB_URI, REDIS_URL and MONGOD_BINARY of the environment. */
 export interface ServersConfig {
   dataDir: string;
+  /** That of a MongoDB which is there. */
   mongodbUri?: string | undefined;
   redisUrl?: string | undefined;
   mongodBinary?: string | undefined;
@@ -32,7 +35,7 @@ export interface Servers {
   release: () => Promise<void>;
 }
 
-interface ServersOptions extends Waiting {
+interface ServersOptions {
   role: Role;
   progress?: Progress;
   countRestarts?: (server: string, by: 0 | 1) => void;
@@ -45,11 +48,10 @@ interface ServersOptions extends Waiting {
  */
 export async function acquireServers(
   config: ServersConfig,
-  { role, progress = () => undefined, countRestarts = () => undefined, ...waiting }: ServersOptions,
+  { role, progress = () => undefined, countRestarts = () => undefined }: ServersOptions,
 ): Promise<Servers> {
   const notes: string[] = [];
-  const { redisUrl } = config;
-  const mongodbUri = config.mongodbUri && (await findMongodb(config.mongodbUri, waiting));
+  const { mongodbUri, redisUrl } = config;
   if (mongodbUri !== undefined) notes.push('MongoDB is the one of MONGODB_URI.');
   if (redisUrl !== undefined) {
     // One that is away now may come back: limits do without it meanwhile.

@@ -1,13 +1,11 @@
 import { acquireServers, ServersError } from '../../src/servers';
 import { redact } from '../../src/core/redact';
-import { withDatabase } from '../../src/servers/mongodb-uri';
+import { findMongodb, withDatabase } from '../../src/app/given-mongodb';
 import { freePort } from '../support/processes';
 import { aMongod, aProcess, connect, dataDirectory, temporaryFolder } from './support';
 
 async function refusal(mongodbUri: string): Promise<string> {
-  const redisUrl = 'redis://127.0.0.1:1';
-  const refused = acquireServers({ dataDir: '/nowhere', mongodbUri, redisUrl }, { role: 'tool' });
-  const error: unknown = await refused.then(
+  const error: unknown = await findMongodb(mongodbUri).then(
     () => undefined,
     (reason: unknown) => reason,
   );

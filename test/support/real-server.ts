@@ -12,7 +12,7 @@ import { App } from '../../src/app/app';
 import type { Tier } from '../../src/core/identity';
 import { loadPlugins } from '../../src/plugins/loader';
 import { ownMongodbUri } from '../../src/servers/mongod';
-import { DATABASE } from '../../src/servers/mongodb-uri';
+import { DATABASE } from '../../src/servers';
 import { builtProgram } from './built';
 import { NO_LIMITS } from './no-limits';
 import { kill, type OwnServer, ownProcess, until } from './processes';

@@ -3,10 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { redact } from '../core/redact';
 import { within } from '../core/timeout';
 import { codeOf, reasonOf } from '../core/values';
-import { ServersError } from './errors';
-
-/** The name of the database where a URI names none. */
-export const DATABASE = 'plantcare';
+import { DATABASE, ServersError } from '../servers';
 
 const LIMIT_MS = 4_000;
 const RETRY_MS = 1_000;
@@ -19,7 +16,7 @@ export interface Waiting {
   /** Receives a sentence once it has to be waited for. */
   onWait?: (line: string) => void;
   /** Ends the wait. */
-  stopping?: AbortSignal;
+  stopping?: AbortSignal | undefined;
 }
 
 /** Says that a MongoDB does not answer, which may change. */
