@@ -21,7 +21,7 @@ export class JobRunner {
     this.#log = log;
     this.#lastSuccess = metrics.gauge(
       'job_last_success_timestamp_seconds',
-      'When a job was last done',
+      'When a job was last done, or began to be tried where it was not yet',
       // Collectors have a label of their own that is called job.
       ['job_name'],
     );
@@ -33,6 +33,8 @@ export class JobRunner {
 
   start(): void {
     for (const job of this.#jobs) {
+      // One that never succeeds is to be noticed as well.
+      this.#lastSuccess.set({ job_name: job.name }, Date.now() / 1000);
       const loop = this.#loop(job);
       this.#running.add(loop);
       void loop.finally(() => this.#running.delete(loop));
