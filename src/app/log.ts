@@ -67,9 +67,12 @@ function openDestination(onDrop: () => void): DestinationStream {
 function pipe(stream: NodeJS.WriteStream, onDrop: () => void): DestinationStream {
   // A reader that is gone must not end the program; one listener is enough for all its logs.
   if (stream.listenerCount('error') === 0) stream.on('error', () => undefined);
+  const written = (error?: Error | null): void => {
+    if (error) onDrop();
+  };
   return {
     write: (line) => {
-      if (stream.writable && stream.writableLength < MAX_WAITING_BYTES) stream.write(line);
+      if (stream.writable && stream.writableLength < MAX_WAITING_BYTES) stream.write(line, written);
       else onDrop();
     },
   };
