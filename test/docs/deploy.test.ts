@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { get } from 'node:https';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { makeCertificate } from '../support/certificate';
-import { familiesOf } from '../support/metrics';
+import { scrape } from '../support/metrics';
 import { dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
+import { tlsSettings } from '../support/tls';
 
 const DEPLOY = path.resolve(__dirname, '../../deploy');
 const METRIC = /\b(?:plantcare|process|nodejs)_\w+/g;
@@ -17,30 +16,19 @@ function content(file: string): string {
 /** The names of all samples that a server has, that of its certificate included. */
 async function allNames(): Promise<Set<string>> {
   const dataDir = await dataDirectory();
-  const { cert, key } = makeCertificate();
-  const files = { cert: path.join(dataDir, 'cert.pem'), key: path.join(dataDir, 'key.pem') };
-  writeFileSync(files.cert, cert);
-  writeFileSync(files.key, key);
-  const env = { TLS_CERT_FILE: files.cert, TLS_KEY_FILE: files.key };
-  const server = await RealServer.start(dataDir, env);
+  const tls = tlsSettings();
+  const server = await RealServer.start(dataDir, tls.env);
   try {
-    const text = await new Promise<string>((resolve, reject) => {
-      get(`${server.url}/metrics`, { ca: cert, agent: false }, (answer) => {
-        let body = '';
-        answer.setEncoding('utf8').on('data', (chunk) => (body += String(chunk)));
-        answer.on('end', () => {
-          resolve(body);
-        });
-      }).once('error', reject);
-    });
+    const families = await scrape(server.url, tls.ca);
     return new Set(
-      [...familiesOf(text).values()].flatMap(({ name, type }) =>
+      [...families.values()].flatMap(({ name, type }) =>
         type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
       ),
     );
   } finally {
     await server.stop();
     await removeDataDirectory(dataDir);
+    tls.remove();
   }
 }
 

@@ -1,3 +1,7 @@
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { text } from 'node:stream/consumers';
+
 /** One value of a metric, with its labels. */
 export interface Sample {
   name: string;
@@ -47,11 +51,23 @@ function sampleOf(line: string): Sample {
   };
 }
 
-/** The program's metrics as a collector gets them. */
-export async function scrape(url: string, token?: string): Promise<Map<string, Family>> {
-  const headers: Record<string, string> =
-    token === undefined ? {} : { authorization: `Bearer ${token}` };
-  return familiesOf(await (await fetch(`${url}/metrics`, { headers })).text());
+/**
+ * The program's metrics as a collector gets them.
+ *
+ * @param ca the certificate to trust, where the address is one of HTTPS
+ * @throws Error where it does not answer with them
+ */
+export async function scrape(url: string, ca?: string): Promise<Map<string, Family>> {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const asked =
+      ca === undefined
+        ? http.get(`${url}/metrics`, { agent: false }, resolve)
+        : https.get(`${url}/metrics`, { agent: false, ca }, resolve);
+    asked.once('error', reject);
+  });
+  const body = await text(answer);
+  if (answer.statusCode !== 200) throw new Error(`${answer.statusCode}: ${body}`);
+  return familiesOf(body);
 }
 
 /** The value of a sample by its labels; undefined where there is none. */
