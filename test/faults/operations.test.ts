@@ -1,13 +1,8 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { get } from 'node:https';
 import { connect } from 'node:net';
-import path from 'node:path';
 
-import { DAY_MS } from '../../src/core/time';
-import { makeCertificate } from '../support/certificate';
-import { familiesOf, scrape, valueOf } from '../support/metrics';
-import { eventually, freePort, kill, ownProcess } from '../support/processes';
+import { scrape, valueOf } from '../support/metrics';
+import { eventually, freePort } from '../support/processes';
 import { dataDirectory, RealServer, removeDataDirectory, tokensOf } from '../support/real-server';
 
 let dataDir: string;
@@ -92,36 +87,4 @@ test('a METRICS_PORT in use is reported in one sentence', async () => {
   } finally {
     await removeDataDirectory(other);
   }
-}, 90_000);
-
-test('an own server that dies is counted once it serves again', async () => {
-  server = await RealServer.start(dataDir);
-  const { url } = server;
-  const restarts = async (name: string) =>
-    valueOf(await scrape(url), 'plantcare_own_server_restarts_total', { server: name });
-  expect(await restarts('mongod')).toBe(0);
-  const mongod = ownProcess(dataDir, 'mongod');
-  if (mongod !== undefined) await kill(mongod);
-  await eventually(async () => (await restarts('mongod')) === 1);
-  await eventually(async () => (await fetch(`${url}/readyz`)).status === 200);
-  await eventually(async () => valueOf(await scrape(url), 'plantcare_mongodb_up') === 1);
-}, 90_000);
-
-test('the certificate says when it expires', async () => {
-  const { cert, key } = makeCertificate();
-  const files = { cert: path.join(dataDir, 'cert.pem'), key: path.join(dataDir, 'key.pem') };
-  writeFileSync(files.cert, cert);
-  writeFileSync(files.key, key);
-  server = await RealServer.start(dataDir, { TLS_CERT_FILE: files.cert, TLS_KEY_FILE: files.key });
-  const text = await new Promise<string>((resolve, reject) => {
-    get(`${server?.url ?? ''}/metrics`, { ca: cert, agent: false }, (answer) => {
-      let body = '';
-      answer.setEncoding('utf8').on('data', (chunk) => (body += String(chunk)));
-      answer.on('end', () => {
-        resolve(body);
-      });
-    }).once('error', reject);
-  });
-  const expiry = valueOf(familiesOf(text), 'plantcare_tls_certificate_expiry_timestamp_seconds');
-  expect(expiry).toBeGreaterThan(Date.now() / 1000 - DAY_MS / 1000);
 }, 90_000);

@@ -1,17 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { acquireServers } from '../../src/servers';
 import { ownProcess } from '../support/processes';
-import {
-  acquire,
-  afterwards,
-  dataDirectory,
-  isAllowed,
-  program,
-  standIn,
-  temporaryFolder,
-} from './support';
+import { CAN_MOUNT, mountTmpfs } from '../support/tmpfs';
+import { acquire, afterwards, dataDirectory, program, standIn, temporaryFolder } from './support';
 
 // What mongod 6.0 logs for the data of a later one.
 const WRONG_VERSION = JSON.stringify({
@@ -60,15 +52,14 @@ test('a data directory that cannot be used is named', async () => {
   );
 });
 
-const MOUNT = ['-t', 'tmpfs', 'tmpfs'];
-const itMounts = isAllowed('unshare', '--mount', 'mount', ...MOUNT, '/mnt') ? test : test.skip;
+const itMounts = CAN_MOUNT ? test : test.skip;
 
 /** A data directory on a file system of its own. */
 async function mounted(options: string): Promise<string> {
   const dataDir = await temporaryFolder();
-  execFileSync('mount', [...MOUNT, '-o', options, dataDir]);
+  const unmount = mountTmpfs(dataDir, options);
   afterwards(async () => {
-    execFileSync('umount', ['--lazy', dataDir]);
+    unmount();
   });
   return dataDir;
 }

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -16,6 +17,8 @@ import { transformSync } from '@swc/core';
 
 const ROOT = path.resolve(__dirname, '../..');
 const FOLDERS = ['src', 'plugins'];
+/** Beside the packages, so that the program finds them as it does from `dist`. */
+const BUILDS = path.join(ROOT, 'node_modules/.cache/plant-care-builds');
 const KEPT_MS = 60 * 60 * 1000;
 
 /**
@@ -28,6 +31,18 @@ export function builtProgram(): string {
   );
   const dist = path.join(ROOT, 'dist');
   return isUpToDate(dist, sources) ? dist : ownBuild(sources);
+}
+
+/** A copy of it that says to be another release; to be removed afterwards. */
+export function builtRelease(version: string): string {
+  const build = builtProgram();
+  const release = path.join(BUILDS, randomUUID());
+  for (const folder of FOLDERS) {
+    cpSync(path.join(build, folder), path.join(release, folder), { recursive: true });
+  }
+  const about = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as object;
+  writeFileSync(path.join(release, 'package.json'), JSON.stringify({ ...about, version }));
+  return release;
 }
 
 function filesOf(folder: string, extension: string): string[] {
@@ -50,15 +65,13 @@ function compiledTo(folder: string, source: string): string {
   return path.join(folder, path.relative(ROOT, source).replace(/\.ts$/, '.js'));
 }
 
-/** Beside the packages, so that the program finds them as it does from `dist`. */
 function ownBuild(sources: readonly string[]): string {
   const contents = sources.map((file) => [file, readFileSync(file, 'utf8')] as const);
   const hash = createHash('sha256').update(JSON.stringify(contents)).digest('hex').slice(0, 16);
-  const builds = path.join(ROOT, 'node_modules/.cache/plant-care-builds');
-  const build = path.join(builds, hash);
+  const build = path.join(BUILDS, hash);
   if (existsSync(build)) return build;
-  forgetOldBuilds(builds);
-  const unfinished = path.join(builds, randomUUID());
+  forgetOldBuilds();
+  const unfinished = path.join(BUILDS, randomUUID());
   for (const [file, content] of contents) {
     const target = compiledTo(unfinished, file);
     mkdirSync(path.dirname(target), { recursive: true });
@@ -83,10 +96,10 @@ function ownBuild(sources: readonly string[]): string {
   return build;
 }
 
-function forgetOldBuilds(builds: string): void {
-  mkdirSync(builds, { recursive: true });
-  for (const name of readdirSync(builds)) {
-    const build = path.join(builds, name);
+function forgetOldBuilds(): void {
+  mkdirSync(BUILDS, { recursive: true });
+  for (const name of readdirSync(BUILDS)) {
+    const build = path.join(BUILDS, name);
     if (Date.now() - statSync(build).mtimeMs > KEPT_MS)
       rmSync(build, { recursive: true, force: true });
   }

@@ -25,8 +25,12 @@ const ECDSA_WITH_SHA256 = Buffer.from('06082a8648ce3d040302', 'hex');
 const COMMON_NAME = Buffer.from('0603550403', 'hex');
 const SUBJECT_ALT_NAME = Buffer.from('0603551d11', 'hex');
 
-/** Makes a self-signed certificate for localhost: no key is kept anywhere, and no tool is needed. */
-export function makeCertificate(): Certificate {
+/**
+ * Makes a self-signed certificate for localhost: no key is kept anywhere, and no tool is needed.
+ *
+ * @param days for how long it is valid
+ */
+export function makeCertificate(days = 1): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const algorithm = der(SEQUENCE, ECDSA_WITH_SHA256);
   const attribute = der(SEQUENCE, COMMON_NAME, der(UTF8_STRING, Buffer.from('localhost')));
@@ -43,7 +47,7 @@ export function makeCertificate(): Certificate {
     der(INTEGER, Buffer.from([1])),
     algorithm,
     name,
-    der(SEQUENCE, time(Date.now() - DAY_MS), time(Date.now() + DAY_MS)),
+    der(SEQUENCE, time(Date.now() - DAY_MS), time(Date.now() + days * DAY_MS)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(EXTENSIONS, der(SEQUENCE, extension)),

@@ -15,9 +15,10 @@ export interface TlsSettings {
   remove(): void;
 }
 
-export function tlsSettings(): TlsSettings {
+/** @param days for how long their certificate is valid */
+export function tlsSettings(days?: number): TlsSettings {
   const folder = mkdtempSync(path.join(tmpdir(), 'tls-test-'));
-  const { cert, key } = makeCertificate();
+  const { cert, key } = makeCertificate(days);
   const certFile = path.join(folder, 'cert.pem');
   const keyFile = path.join(folder, 'key.pem');
   writeFileSync(certFile, cert);
