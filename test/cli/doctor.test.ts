@@ -5,6 +5,7 @@ import path from 'node:path';
 import { makeCertificate } from '../support/certificate';
 import { resetClock, setClock } from '../support/clock';
 import { record } from '../support/client';
+import { CAN_MOUNT, mountTmpfs } from '../support/tmpfs';
 import { startService, type TestService } from '../support/service';
 import { CommandLine, run, start } from './run';
 
@@ -80,6 +81,18 @@ test('doctor finds that MongoDB is away', async () => {
 test('doctor finds a Redis that is away', async () => {
   const env = { REDIS_URL: 'redis://127.0.0.1:1', LOG_LEVEL: 'error' };
   expectFault(await doctor(env, '--quick'), 'Redis', /does not answer/);
+});
+
+(CAN_MOUNT ? test : test.skip)('doctor finds a disk that is nearly full', async () => {
+  const small = path.join(folder, 'small');
+  await mkdir(small);
+  const unmount = mountTmpfs(small, 'size=64m,mode=700');
+  try {
+    const found = await doctor({ BACKUP_DIR: small }, '--quick');
+    expectFault(found, 'disk of backups', /Only 0\.1 GiB are free for .*\/small: remove /);
+  } finally {
+    unmount();
+  }
 });
 
 test('doctor finds a clock that is not that of MongoDB', async () => {
