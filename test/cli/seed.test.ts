@@ -3,8 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 
 import { record, records } from '../support/client';
+import { eventually } from '../support/processes';
+import { startProxiedService } from '../support/proxied-service';
 import { startService, type TestService, userOf } from '../support/service';
 import { CommandLine, resultOf } from './run';
 
@@ -244,6 +248,39 @@ test('a seeded plant that was deleted comes back as it was, with the photos that
   expect(await insights()).toMatchObject({ overview });
   expect(await cli.json('reconcile', '--check')).toMatchObject({ differences: [] });
   await user.delete(path).expect(200);
+});
+
+test('a deletion that another process still finishes leaves alone what seeds brought back', async () => {
+  const { service: slow, proxy, directUri, close } = await startProxiedService({ jobs: false });
+  try {
+    const seeds = new CommandLine(directUri);
+    await seeds.json('seed');
+    const { token } = record(await seeds.json('token', 'create', '--user', 'demo'));
+    const user = userOf(slow.url, 'demo', String(token));
+    const [plant] = records((await user.get('/api/plants').expect(200)).body);
+    const { overview } = record((await user.get('/api/insights').expect(200)).body);
+    await user.delete(`/api/plants/${String(plant?.['id'])}`).expect(200);
+
+    let isFinishing = false;
+    proxy.onCommand(({ inTransaction }) => {
+      isFinishing ||= inTransaction;
+      return inTransaction ? 'cut' : undefined;
+    });
+    slow.app.startJobs();
+    await eventually(() => isFinishing);
+    expect(await seeds.json('seed')).toMatchObject({ garden: 1 });
+    proxy.restore();
+    await eventually(async () => {
+      const answer = await user.get('/api/insights');
+      return isDeepStrictEqual(record(answer.body)['overview'], overview);
+    });
+    // It has had its turn by then, and so has the run after it.
+    await sleep(2500);
+    expect(record((await user.get('/api/insights').expect(200)).body)).toMatchObject({ overview });
+    expect(await seeds.json('reconcile', '--check')).toMatchObject({ differences: [] });
+  } finally {
+    await close();
+  }
 });
 
 test('seeds are read as strictly as requests', async () => {

@@ -6,6 +6,8 @@ import { TcpProxy } from './tcp-proxy';
 export interface ProxiedService {
   service: TestService;
   proxy: TcpProxy;
+  /** Of the MongoDB behind the proxy. */
+  directUri: string;
   /** Ends whatever the proxy made fail, and closes both. */
   close(): Promise<void>;
 }
@@ -26,6 +28,7 @@ export async function startProxiedService(
   return {
     service,
     proxy,
+    directUri: address,
     close: async () => {
       proxy.restore();
       await service.close();

@@ -51,18 +51,27 @@ export class SeededGarden {
   async load({ user, tier, timezone, plants }: GardenSeed): Promise<number> {
     const { accounts, deletions } = this.#dependencies;
     if (!(await accounts.account(user))) await accounts.ensureAccount(user, tier, timezone);
-    // A plant that was removed just now would get its old events back.
-    await deletions.finish(user);
     this.#user = user;
-    return this.#host.transact(user, async (tx) => {
-      let added = 0;
-      for (const plant of plants) {
-        if (await this.#dependencies.plants.exists(tx, plant.id)) continue;
-        await this.#add(tx, plant);
-        added += 1;
-      }
-      return added;
-    });
+    for (;;) {
+      await deletions.finish(user);
+      const added = await this.#host.transact(user, async (tx) => {
+        const pending = await deletions.plantIds(user, tx.session);
+        // One that was deleted just now would get its old events back, or lose its new ones.
+        const isPending = plants.some(({ id }) => pending.includes(id.toLowerCase()));
+        return isPending ? undefined : this.#addMissing(tx, plants);
+      });
+      if (added !== undefined) return added;
+    }
+  }
+
+  async #addMissing(tx: Transaction, plants: readonly SeedPlant[]): Promise<number> {
+    let added = 0;
+    for (const plant of plants) {
+      if (await this.#dependencies.plants.exists(tx, plant.id)) continue;
+      await this.#add(tx, plant);
+      added += 1;
+    }
+    return added;
   }
 
   #overQuota(account: Pick<Account, 'tier' | 'usage'>, quota: string, wanted: number): string[] {

@@ -74,9 +74,12 @@ export class PlantDeletions {
     let isDone = false;
     while (!isDone && stopping?.aborted !== true) {
       isDone = await this.#host.transact(userId, async (tx) => {
+        const id = { _id: toStoredId(plantId) };
+        // Another process may have finished it, and seeds may have brought the plant back since.
+        if (!(await this.#plants.findOne(tx, id))) return true;
         const marked = await this.#events.deleteSome(tx, plantId, CHUNK);
         if (marked === CHUNK) return false;
-        await this.#plants.deleteOne(tx, { _id: toStoredId(plantId) });
+        await this.#plants.deleteOne(tx, id);
         return true;
       });
     }
