@@ -119,9 +119,8 @@ export class TokenService {
       if (expired.length === 0) return deleted;
       for (const userId of new Set(expired.map((token) => token.userId))) {
         const own = expired.filter((token) => token.userId === userId);
-        await this.#host.transact(userId, (tx) => this.#delete(tx, own));
+        deleted += await this.#host.transact(userId, (tx) => this.#delete(tx, own));
       }
-      deleted += expired.length;
     }
   }
 
@@ -177,15 +176,19 @@ export class TokenService {
     await this.#accounts.updateOne({ session }, { _id: userId }, { $set: { tokensVersion } });
   }
 
-  /** An expired token that a process still knows is refused there by its time. */
-  async #delete(tx: Transaction, tokens: readonly TokenDocument[]): Promise<void> {
-    const _id = { $in: tokens.map((token) => asUuid(token._id)) };
-    await this.#tokens.deleteMany({ session: tx.session }, { _id });
-    for (const token of tokens) {
-      const { expiresAt } = token;
-      const target = targetOf(idText(token._id));
-      tx.audit({ action: 'token.pruned', target, changes: { expiresAt } });
+  /**
+   * Deletes those that no other prune has deleted by now; answers how many. An expired token that a
+   * process still knows is refused there by its time.
+   */
+  async #delete(tx: Transaction, tokens: readonly TokenDocument[]): Promise<number> {
+    const { session } = tx;
+    const filter = { _id: { $in: tokens.map(({ _id }) => asUuid(_id)) } };
+    const found = await this.#tokens.find({ session }, filter);
+    await this.#tokens.deleteMany({ session }, filter);
+    for (const { _id, expiresAt } of found) {
+      tx.audit({ action: 'token.pruned', target: targetOf(idText(_id)), changes: { expiresAt } });
     }
+    return found.length;
   }
 }
 

@@ -128,6 +128,28 @@ test('expired tokens are pruned, and no others', async () => {
   expect(await accounts.pruneTokens()).toBe(0);
 });
 
+test('what two prunes at once find is pruned, counted and recorded once', async () => {
+  const start = START + 2000 * DAY_MS;
+  setClock(start);
+  await accounts.pruneTokens();
+  const second = await startService({ mongodbUri: service.mongodbUri });
+  try {
+    for (let count = 0; count < 20; count += 1) await makeToken(`pruned at once ${count}`, 60);
+    setClock(start + 60_000);
+    const pruning = [accounts, second.app.exportsOf(accountsPlugin)].map((each) =>
+      each.pruneTokens(),
+    );
+    const [one = 0, other = 0] = await Promise.all(pruning);
+    expect(one + other).toBe(20);
+    const recorded = await service.app.database.connection
+      .collection('auditEntries')
+      .countDocuments({ action: 'token.pruned', chain: /pruned at once/ });
+    expect(recorded).toBe(20);
+  } finally {
+    await second.close();
+  }
+});
+
 test('to find what has expired no other tokens are read', async () => {
   setClock(START);
   await makeToken('good');
