@@ -1,4 +1,4 @@
-import type { Identity } from '../core/identity';
+import { type Identity, isAccountGone } from '../core/identity';
 import { reasonOf } from '../core/values';
 import { accountTarget, type Act } from '../data/audit/entry';
 import type { Database } from '../data/database';
@@ -52,7 +52,7 @@ export async function rebuildAll(
 /**
  * Recomputes the derived data of every account, each in a transaction of its own, so
  * that it can be done while the service runs. Only `repair` keeps what was computed. An account
- * that fails does not keep the others from it.
+ * that fails does not keep the others from it; one that is deleted meanwhile is left out.
  *
  * @param onAccount called after each account with the number of all accounts
  */
@@ -63,6 +63,7 @@ export async function reconcile(
   const userIds = await identity.accountIds();
   const differences: Difference[] = [];
   const failures: Reconciliation['failures'] = [];
+  let checked = userIds.length;
   for (const userId of userIds) {
     const rebuild = async (tx: Transaction) => {
       const differing = await rebuildAll(derived, tx);
@@ -77,11 +78,12 @@ export async function reconcile(
     } catch (error) {
       // Where MongoDB is away the others would each wait for it, and fail like this one.
       if (!(await database.ping())) throw error;
-      failures.push({ user: userId, reason: reasonOf(error) });
+      if (isAccountGone(error)) checked -= 1;
+      else failures.push({ user: userId, reason: reasonOf(error) });
     }
     onAccount?.(userIds.length);
   }
-  return { checked: userIds.length, differences, failures, repaired: repair };
+  return { checked, differences, failures, repaired: repair };
 }
 
 /** How many differences there were of each derived data; they themselves show what people did. */

@@ -1,5 +1,7 @@
 import type { ClientSession } from 'mongoose';
 
+import { ApiError, invalidToken } from './errors';
+
 export const TIERS = ['free', 'pro'] as const;
 export type Tier = (typeof TIERS)[number];
 
@@ -75,6 +77,11 @@ export interface Identity extends Authenticator {
 
   /** Adds to the revisions of all accounts, whose data is no longer what it was. */
   raiseRevisions(by: number): Promise<void>;
+}
+
+/** Whether {@link Identity.open} found no account, as where it was deleted meanwhile. */
+export function isAccountGone(error: unknown): boolean {
+  return error instanceof ApiError && error.kind === invalidToken;
 }
 
 /** The token of a header `Authorization: Bearer`; the scheme's case does not matter. */

@@ -1,8 +1,10 @@
 import accountsPlugin from '../../plugins/accounts';
 import { hostModels } from '../../src/data/host-models';
+import { newId } from '../../src/core/ids';
 import { collectionOf } from '../../src/data/models';
 import { record, records } from '../support/client';
 import { gardenOf } from '../support/garden';
+import { scrape, valueOf } from '../support/metrics';
 import { eventually } from '../support/processes';
 import { pluginsUnderTest } from '../support/plugins';
 import { startService, type TestService, userOf } from '../support/service';
@@ -138,6 +140,25 @@ test('a deletion that was interrupted lets nobody in, writes nothing, and is fin
 
   await cli.json('user', 'delete', 'ada', '--confirm', 'ada');
   expect(await collectionsWith('ada')).toEqual([]);
+});
+
+test('an account that is being deleted is no failure of the jobs of a server', async () => {
+  await userWithEverything('ada');
+  const cutOff = accounts().deleteUser('ada', () => {
+    throw new Error('Cut off.');
+  });
+  await expect(cutOff).rejects.toThrow('Cut off.');
+  const left = { _id: newId(), userId: 'ada', removedAt: new Date() };
+  await service.app.database.connection.collection<typeof left>('removedPlants').insertOne(left);
+  const begun = Date.now() / 1000;
+  const job = { job_name: 'mark the events of deleted plants deleted' };
+  await eventually(async () => {
+    const metrics = await scrape(service.url);
+    expect(valueOf(metrics, 'plantcare_job_failures_total', job)).toBe(0);
+    const name = 'plantcare_job_last_success_timestamp_seconds';
+    // The run that was under way may have begun before the record was there.
+    return (valueOf(metrics, name, job) ?? 0) > begun + 1;
+  });
 });
 
 test('a deletion whose process is killed is finished by the next', async () => {

@@ -1,5 +1,6 @@
+import accountsPlugin from '../../plugins/accounts';
 import { dayOf } from '../../src/data/idempotency-usage';
-import type { Reconciliation } from '../../src/app/reconcile';
+import { reconcile, type Reconciliation } from '../../src/app/reconcile';
 import { startService, type TestService } from '../support/service';
 import { CommandLine } from './run';
 
@@ -94,4 +95,27 @@ test('an account that cannot be recomputed is reported, and the others are recon
     code: 1,
     stdout: expect.stringContaining('a-broken could not be recomputed: ') as string,
   });
+});
+
+test('an account that is deleted meanwhile is left out', async () => {
+  for (const id of ['a-first', 'b-busy', 'c-deleted']) await service.user({ id });
+  const { connection } = service.app.database;
+  const session = await connection.startSession();
+  session.startTransaction();
+  await connection
+    .collection<{ _id: string }>('accounts')
+    .updateOne({ _id: 'b-busy' }, { $inc: { revision: 1 } }, { session });
+  let deletion: Promise<void> | undefined;
+  const found = await reconcile(service.app, {
+    repair: false,
+    onAccount: () => {
+      // The next account is waited for until the last one is gone.
+      deletion ??= service.app
+        .exportsOf(accountsPlugin)
+        .deleteUser('c-deleted', () => undefined)
+        .then(() => session.endSession());
+    },
+  });
+  await deletion;
+  expect(found).toEqual({ checked: 2, differences: [], failures: [], repaired: false });
 });
