@@ -91,6 +91,8 @@ class ServerProcess {
       if (this.#stopping.signal.aborted) return;
       closing.uninstall();
       ignoreSignals();
+      // One of several ports may have been opened, and would keep the process.
+      for (const server of this.#servers) server.close();
       await this.#program?.stop();
       throw error;
     }

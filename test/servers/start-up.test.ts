@@ -1,4 +1,5 @@
 import { mongo } from 'mongoose';
+import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -126,5 +127,19 @@ test('a HOST that is none of this machine is said in one sentence', async () => 
   expect(await refusalOf(env)).toEqual({
     code: 1,
     said: 'HOST 203.0.113.9 is no address of this machine; set HOST to one of its addresses, or to 0.0.0.0 for all.',
+  });
+});
+
+test('a PORT in use ends the start, also after the port of the metrics was opened', async () => {
+  const PORT = String(await freePort());
+  const taken = createServer();
+  afterwards(async () => {
+    taken.close();
+  });
+  await new Promise<void>((resolve) => taken.listen(Number(PORT), '127.0.0.1', resolve));
+  const env = { MONGODB_URI: freshDatabase(), REDIS_URL, PORT, METRICS_PORT: '0' };
+  expect(await refusalOf(env)).toEqual({
+    code: 1,
+    said: `Port ${PORT} on 127.0.0.1 is in use; set PORT to another one.`,
   });
 });
