@@ -21,7 +21,11 @@ export const metricsPortSetting = new Setting<number | undefined>(
 
 export const metricsTokenSetting = new Setting<string | undefined>(
   'METRICS_TOKEN',
-  Joi.string().min(MIN_TOKEN).pattern(/^\S+$/, 'a word'),
+  Joi.string()
+    .min(MIN_TOKEN)
+    // As a header can carry it. By itself Joi would say in the message what the token is.
+    .pattern(/^[!-~]+$/)
+    .messages({ 'string.pattern.base': '{{#label}} must be one word of ASCII characters' }),
   undefined,
   'What /metrics asks for as Authorization: Bearer; nothing where it is not set',
   () => '***',

@@ -93,7 +93,10 @@ export const hostSettings = {
     // A path is that of a socket.
     Joi.string().when('.', {
       is: Joi.string().pattern(/^\//),
-      otherwise: Joi.string().uri({ scheme: ['redis', 'rediss'] }),
+      otherwise: Joi.string()
+        .uri({ scheme: ['redis', 'rediss'] })
+        // Joi takes ports that there are not, at which the client throws.
+        .custom((url: string, helpers) => (URL.canParse(url) ? url : helpers.error('string.uri'))),
     }),
     maskUri,
   ),
