@@ -289,3 +289,26 @@ test.each([
   expect([status, body.error?.code]).toEqual([200, -32602]);
   expect(body.error?.message).toMatch(/^params must be an object with protocolVersion .*\.$/);
 });
+
+test.each([5, null, {}])('a cursor that is %j is said to be none', async (cursor) => {
+  const { status, body } = await post(me, rpc('tools/list', { cursor }));
+  expect({ status, body }).toEqual({
+    status: 200,
+    body: {
+      jsonrpc: '2.0',
+      id: 1,
+      error: {
+        code: -32602,
+        message: 'params.cursor must be a string, or left out: the list has one page.',
+      },
+    },
+  });
+});
+
+test.each([5, null, { ttl: 'long' }, { ttl: 60_000 }])(
+  'that a call is to be the task %j is ignored',
+  async (task) => {
+    const { body } = await post(me, rpc('tools/call', { name: 'list_locations', task }));
+    expect(body).toMatchObject({ result: { structuredContent: { items: [] } } });
+  },
+);

@@ -48,7 +48,10 @@ export async function handleMessage(
 
 /** The error for a request that the package would answer less well, or not at all. */
 function refusalOf(message: JSONRPCRequest, headers: IncomingHttpHeaders): Reply | undefined {
-  const { method, id } = message;
+  const { method, id, params } = message;
+  if (method === 'tools/list' && !['string', 'undefined'].includes(typeof params?.['cursor'])) {
+    return errorReply(200, ProtocolErrorCode.InvalidParams, NO_CURSOR, id);
+  }
   if (method !== 'initialize' && method !== 'subscriptions/listen') return undefined;
   const legacy = isLegacy({ message, headers });
   // Since 2026-07-28 there is no `initialize`; a subscription would open an event stream, of which
@@ -65,15 +68,20 @@ const PROTOTYPE_KEY = 'The request body must not contain the keys __proto__ or c
 const NOT_A_REQUEST =
   'The body must be one JSON-RPC 2.0 request: an object with jsonrpc "2.0", method, an id that is a string or an integer, and params, if any, an object.';
 
+const NO_CURSOR = 'params.cursor must be a string, or left out: the list has one page.';
+
 const NO_INITIALIZE =
   'params must be an object with protocolVersion (a string), capabilities (an object) and clientInfo (an object with name and version).';
 
-/** A message without the arguments of a tool: only the operation checks those, however deep they are. */
+/**
+ * A message without the arguments of a tool, which only the operation checks, however deep they are,
+ * and without `task`, which servers that run no tasks must ignore.
+ */
 function separateArguments(body: unknown): { message: unknown; args: unknown } {
   if (!isRecord(body) || body['method'] !== 'tools/call') return { message: body, args: {} };
   const { params: given = {} } = body;
   if (!isRecord(given)) return { message: body, args: {} };
-  const { arguments: args = {}, ...params } = given;
+  const { arguments: args = {}, task: _ignored, ...params } = given;
   const name = typeof params['name'] === 'string' ? params['name'] : '';
   return { message: { ...body, params: { ...params, name } }, args };
 }
