@@ -62,7 +62,8 @@ export class PlantDeletions {
             if (!isAccountGone(error)) failures.push(error);
           });
         }
-        if (failures.length > 0) throw new AggregateError(failures, 'Deletions are not finished.');
+        // Of several the log says one, and why.
+        if (failures.length > 0) throw failures[0];
       },
     };
   }

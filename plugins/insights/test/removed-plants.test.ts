@@ -1,5 +1,6 @@
 import accountsPlugin from '../../accounts';
 import { insightsOf } from '../../../test/support/insights';
+import { eventually } from '../../../test/support/processes';
 import { startService, type TestUser } from '../../../test/support/service';
 
 const EVENTS = 30;
@@ -79,6 +80,26 @@ test('a plant deleted while its events are being logged leaves nothing behind', 
     const { overview, growthTracking } = await insightsOf(user);
     expect(overview).toMatchObject({ totalPlants: 1, totalEvents: 1 });
     expect(growthTracking).toEqual([]);
+  } finally {
+    await service.close();
+  }
+});
+
+test('where the events of a deleted plant cannot be marked the log says why', async () => {
+  const service = await startService();
+  try {
+    const user = await service.user();
+    const { id } = await user.plant();
+    await user.event(id);
+    const events = service.app.database.connection.collection('events');
+    await events.updateMany({ userId: user.id }, { $set: { occurredAt: 'not a moment' } });
+    await user.delete(`/api/plants/${id}`).expect(200);
+    const failure = () => service.logged.find((line) => line.includes('A job failed'));
+    await eventually(() => failure() !== undefined);
+    expect(JSON.parse(failure() ?? '')).toMatchObject({
+      job: 'mark the events of deleted plants deleted',
+      err: { message: expect.stringContaining('getTime') as string },
+    });
   } finally {
     await service.close();
   }
