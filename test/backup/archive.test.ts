@@ -207,6 +207,20 @@ test('an archive is restored into an empty database only, and no file is ever re
   expect(nowhere.stderr).toMatch(/^The backup cannot be written: ENOENT[^\n]+\.\n$/);
 });
 
+test('a restore whose documents are in the way of each other is refused in one sentence', async () => {
+  const uri = freshDatabase();
+  const client = await new mongo.MongoClient(uri).connect();
+  // As where another restore writes the same ones.
+  await client.db().collection('events').createIndex({ userId: 1 }, { unique: true }, {});
+  await client.close();
+  const { code, stderr } = await new CommandLine(uri).run('backup', 'restore', archive);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr:
+      'Others have written to events meanwhile: run `backup restore FILE` again, which starts over.\n',
+  });
+});
+
 test('every value comes back with its type', async () => {
   const [from, to] = [freshDatabase(), freshDatabase()];
   await new CommandLine(from).json('user', 'list');

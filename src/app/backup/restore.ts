@@ -8,6 +8,7 @@ import { collectionNames } from '../../data/collections';
 import { deletionModel, everythingDeleted } from '../../data/deletions';
 import { hostModels } from '../../data/host-models';
 import { collectionOf, type ModelDefinition } from '../../data/models';
+import { isDuplicateKey } from '../../data/mongodb-errors';
 import {
   beginRestore,
   endRestore,
@@ -69,7 +70,13 @@ async function restoreInto(
       for (let start = 0; start < documents.length; start += BATCH) {
         const batch = documents.slice(start, start + BATCH);
         const inserted = batch.map((document) => mongo.BSON.deserialize(document, AS_STORED));
-        await database.collection(collection).insertMany(inserted, { ordered: false });
+        await database
+          .collection(collection)
+          .insertMany(inserted, { ordered: false })
+          .catch((error: unknown) => {
+            // It was empty, so that only another restore can have written the same.
+            throw isDuplicateKey(error) ? new BackupError(writtenTo(collection)) : error;
+          });
         onDocuments?.(batch.length);
       }
     },
@@ -79,6 +86,10 @@ async function restoreInto(
   await app.audit.record({ action: 'backup.restored', target: { type: 'backup', id: file } });
   await requireCurrent(database, id);
   await endRestore(database);
+}
+
+function writtenTo(collection: string): string {
+  return `Others have written to ${collection} meanwhile: run \`backup restore FILE\` again, which starts over.`;
 }
 
 /** Has nothing that was answered before the restore pass for an answer of after it. */
