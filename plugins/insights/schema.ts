@@ -115,15 +115,15 @@ export interface InsightsQuery {
 const ONE_SECTION = `(${SECTIONS.join('|')})`;
 const SECTION_LIST = new RegExp(`^${ONE_SECTION}(,${ONE_SECTION})*$`);
 
+const NO_SECTIONS = `{{#label}} must be some of ${SECTIONS.join(', ')}, separated by commas`;
+
 /** Names of sections by comma, which become a list. */
 const sectionList = Joi.string()
   .custom((names: string, helpers) =>
     SECTION_LIST.test(names) ? names.split(',') : helpers.error('sections.names'),
   )
   .meta({ jsonSchema: { pattern: SECTION_LIST.source } })
-  .messages({
-    'sections.names': `{{#label}} must be some of ${SECTIONS.join(', ')}, separated by commas`,
-  })
+  .messages({ 'sections.names': NO_SECTIONS, 'string.empty': NO_SECTIONS })
   .description(`Only these sections, by comma, of ${SECTIONS.join(', ')}`);
 
 export const insightsQuery = Joi.object<InsightsQuery>({

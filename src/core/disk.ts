@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
+import { mkdir, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 
 import { codeOf } from './values';
@@ -18,5 +18,27 @@ export function nearestExisting(file: string): string {
   } catch (error) {
     if (codeOf(error) !== 'ENOENT' || path.dirname(file) === file) throw error;
     return nearestExisting(path.dirname(file));
+  }
+}
+
+/**
+ * Makes a folder and those above it that are missing. Node's own way to do so never ends where
+ * nothing can be made, as under /proc.
+ */
+export async function makeFolder(folder: string, mode?: number): Promise<void> {
+  const make = async (): Promise<void> => {
+    try {
+      await mkdir(folder, { mode });
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST' || !(await stat(folder)).isDirectory()) throw error;
+    }
+  };
+  try {
+    await make();
+  } catch (error) {
+    const above = path.dirname(folder);
+    if (codeOf(error) !== 'ENOENT' || above === folder) throw error;
+    await makeFolder(above, mode);
+    await make();
   }
 }

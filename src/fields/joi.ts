@@ -14,6 +14,7 @@ const MESSAGES = {
   'string.max': '{{#label}} must have at most {{#limit}} characters',
   'number.infinity': '{{#label}} is out of range',
   'number.unsafe': '{{#label}} is out of range',
+  'array.min': '{{#label}} must contain at least {{#limit}} {if(#limit == 1, "item", "items")}',
   'array.max': '{{#label}} must contain at most {{#limit}} items',
   'array.unique': '{{#label}} repeats an earlier item',
   'text.nul': '{{#label}} must not contain a NUL character',

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { chmod, copyFile, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { makeFolder } from '../core/disk';
 import { VERSION_MS } from '../core/file-schemas';
 import { PROJECT } from '../core/project';
 import { reasonOf } from '../core/values';
@@ -133,7 +134,7 @@ async function fetchIntoCache(fetch: Fetch, caches: string[], name: string): Pro
     for (const kept of caches.map((cache) => path.join(cache, name))) {
       const unfinished = `${kept}.${randomUUID()}`;
       try {
-        await mkdir(path.dirname(kept), { recursive: true });
+        await makeFolder(path.dirname(kept));
         await copyFile(file, unfinished);
         await chmod(unfinished, 0o755);
         await rename(unfinished, kept);

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { makeFolder } from '../core/disk';
 import { reasonOf } from '../core/values';
 import { ServersError } from './errors';
 import { Leases, type Owner } from './lease';
@@ -30,11 +31,11 @@ export class DataDirectory {
   static async open(dataDir: string): Promise<DataDirectory> {
     const wanted = path.resolve(dataDir);
     try {
-      await fs.mkdir(wanted, { recursive: true, mode: 0o700 });
+      await makeFolder(wanted, 0o700);
       const root = await fs.realpath(wanted);
       await fs.access(root, fs.constants.W_OK | fs.constants.X_OK);
       for (const name of FOLDERS) {
-        await fs.mkdir(path.join(root, name), { recursive: true });
+        await makeFolder(path.join(root, name));
         await fs.chmod(path.join(root, name), 0o700);
       }
       const { uid, gid } = await fs.stat(root);

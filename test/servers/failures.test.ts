@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { acquireServers } from '../../src/servers';
@@ -41,6 +42,14 @@ test('a MongoDB that does not even begin is reported with how it ended', async (
   const mongodBinary = await standIn(dataDir, 'dying-mongod', script);
   await expect(acquireServers({ dataDir, mongodBinary }, { role: 'tool' })).rejects.toThrow(
     /^MongoDB 6\.0\.5 could not start in .*mongodb: SIGKILL\. Its log is/,
+  );
+});
+
+const testProc = existsSync('/proc/self') ? test : test.skip;
+
+testProc('a data directory that cannot be made is named', async () => {
+  await expect(acquire('/proc/plant-care/data', 'tool')).rejects.toThrow(
+    /^The data directory \/proc\/plant-care\/data cannot be used: ENOENT/,
   );
 });
 

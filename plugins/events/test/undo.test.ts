@@ -120,6 +120,11 @@ test.each([
   expect(faultsOf(await user.post('/api/events/delete', body).expect(400))).toEqual(['eventIds']);
 });
 
+test('a list of none is refused in words that fit one', async () => {
+  const refusal = await user.post('/api/events/delete', { eventIds: [] });
+  expectError(refusal, 400, 'validation_error', /^eventIds must contain at least 1 item\b/);
+});
+
 test('sent twice under a key it deletes once and is answered twice', async () => {
   const eventIds = await log();
   const send = () => user.post('/api/events/delete', { eventIds }).set('Idempotency-Key', 'undo');

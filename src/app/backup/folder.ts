@@ -1,6 +1,7 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
+import { makeFolder } from '../../core/disk';
 import { hostSettings } from '../../core/host-settings';
 import type { Settings } from '../../core/settings';
 import { codeOf } from '../../core/values';
@@ -38,7 +39,7 @@ export class BackupFolder {
    * @throws BackupError where it cannot be made
    */
   async nextFile({ scheduled }: { scheduled: boolean }): Promise<string> {
-    await mkdir(this.path, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    await makeFolder(this.path, 0o700).catch((error: unknown) => {
       throw explain(error);
     });
     const moment = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
