@@ -16,6 +16,7 @@ import { DATABASE } from '../../src/servers';
 import { builtProgram } from './built';
 import { NO_LIMITS } from './no-limits';
 import { kill, type OwnServer, ownProcess, until } from './processes';
+import { requireNoSecrets } from './secrets';
 
 const READY = /^Plant care API ready at (\S+)$/m;
 const PATIENCE_MS = 60_000;
@@ -94,7 +95,9 @@ export class RealServer {
   /** Stops it as an operator does; its own servers stop with it. */
   async stop(): Promise<number | null> {
     this.process.kill('SIGTERM');
-    return (await this.ended).code;
+    const { code } = await this.ended;
+    requireNoSecrets(this.stderr);
+    return code;
   }
 }
 

@@ -15,6 +15,7 @@ import { Conformance } from './conformance';
 import { giveBack, takeDatabase } from './databases';
 import { NO_LIMITS } from './no-limits';
 import { pluginsUnderTest } from './plugins';
+import { requireNoSecrets, PLANT_NAME } from './secrets';
 
 /** A user of a service under test, who sends a token with every request. */
 export interface TestUser {
@@ -89,26 +90,33 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   if (options.jobs !== false) app.startJobs();
+  const ids: string[] = [];
   return {
     app,
     url,
     mongodbUri,
     logged,
-    user: (userOptions) => makeUser(app, url, userOptions),
+    user: async (userOptions = {}) => {
+      const made = await makeUser(app, url, userOptions);
+      if (userOptions.id === undefined) ids.push(made.id);
+      return made;
+    },
     anonymous: supertest(url),
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;
+      const metrics = await app.metrics.text();
       await app.close();
       if (options.mongodbUri === undefined) await giveBack(mongodbUri);
+      requireNoSecrets([...logged, metrics].join(''), ids);
       // Whatever a test looks at: each answer that it got was as the OpenAPI document says.
       expect(conformance.faults).toEqual([]);
     },
   };
 }
 
-async function makeUser(app: App, url: string, options: UserOptions = {}): Promise<TestUser> {
+async function makeUser(app: App, url: string, options: UserOptions): Promise<TestUser> {
   const id = options.id ?? `user-${randomUUID()}`;
   const accounts = app.exportsOf(accountsPlugin);
   const { token } = await accounts.createToken({
@@ -140,7 +148,7 @@ export function userOf(url: string, id: string, token: string): TestUser {
     post,
     patch: (path, body) => authorized(agent.patch(path)).send(body ?? {}),
     delete: (path) => authorized(agent.delete(path)),
-    plant: (fields) => created('/api/plants', { name: 'Boston fern', ...fields }),
+    plant: (fields) => created('/api/plants', { name: PLANT_NAME, ...fields }),
     event: (plantId, fields) => created(`/api/plants/${plantId}/events`, { ...fields }),
     photo: (fields) =>
       created('/api/photos', {
