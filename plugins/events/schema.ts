@@ -118,12 +118,6 @@ export interface SeveralPlants {
 
 export type LogCare = CreateEvent & SeveralPlants;
 
-// `oneOf` would say it too, but those who generate clients make a body of any shape of it.
-const EITHER = {
-  not: { properties: { plantIds: { not: {} }, location: { not: {} } } },
-  dependentSchemas: { plantIds: { properties: { location: { not: {} } } } },
-};
-
 export const logCare = withKeys<LogCare>(createEvent, {
   plantIds: idList(MAX_AT_ONCE).min(1).description('The plants, unless a location is given'),
   location: locationFilter
@@ -131,7 +125,6 @@ export const logCare = withKeys<LogCare>(createEvent, {
     .example('Living room'),
 })
   .xor('plantIds', 'location')
-  .meta({ jsonSchema: EITHER })
   .messages({
     'object.missing': 'plantIds or location is required',
     'object.xor': 'location must not be given beside plantIds',

@@ -15,11 +15,19 @@ export interface Description {
   matches: readonly Joi.Schema[];
   /** Rules that depend on another field. */
   whens: readonly When[];
+  /** Rules on which keys of an object go together. */
+  dependencies: readonly Dependency[];
 }
 
 export interface When {
   ref?: { path: readonly string[] };
   is?: Joi.Schema;
+}
+
+interface Dependency {
+  /** The rule, by the name of Joi's method for it. */
+  rel: string;
+  peers: readonly { path: readonly string[] }[];
 }
 
 /** The terms of a schema, which Joi's types leave open. */
@@ -30,6 +38,7 @@ interface Terms {
   items?: readonly Joi.Schema[] | null;
   matches?: readonly { schema: Joi.Schema }[] | null;
   whens?: readonly When[] | null;
+  dependencies?: readonly Dependency[] | null;
 }
 
 /**
@@ -47,6 +56,7 @@ export function descriptionOf(schema: Joi.Schema): Description {
     items: terms.items ?? [],
     matches: terms.matches?.map((each) => each.schema) ?? [],
     whens: terms.whens ?? [],
+    dependencies: terms.dependencies ?? [],
   };
 }
 

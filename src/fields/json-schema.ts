@@ -73,6 +73,7 @@ function normalized(json: JsonSchema, schema: Joi.Schema, translation: Translati
     });
   }
   if (isRecord(result['properties'])) normalizeProperties(result, description, translation);
+  Object.assign(result, exactlyOne(description));
   if (!shared) return result;
   // Examples of what JSON holds are JSON.
   if (description.examples.length > 0) result['examples'] = description.examples as Json[];
@@ -109,6 +110,25 @@ function normalizeInteger(json: JsonSchema, { isUnsafe }: Description): void {
   if (isUnsafe || ![json['type']].flat().includes('integer')) return;
   json['minimum'] ??= Number.MIN_SAFE_INTEGER;
   json['maximum'] ??= Number.MAX_SAFE_INTEGER;
+}
+
+/**
+ * That exactly one of some keys is there. `oneOf` would say it too, but those who generate clients
+ * make a body of any shape of it.
+ */
+function exactlyOne({ dependencies: [rule, ...others] }: Description): JsonSchema {
+  if (!rule) return {};
+  if (rule.rel !== 'xor' || others.length > 0) {
+    throw new Error(`The rule ${rule.rel} of an object cannot be translated.`);
+  }
+  const names = rule.peers.map(({ path }) => path.join('.'));
+  const absent = (keys: readonly string[]): JsonSchema => ({
+    properties: Object.fromEntries(keys.map((key) => [key, { not: {} }])),
+  });
+  const exclusions = names
+    .slice(0, -1)
+    .map((name, place) => [name, absent(names.slice(place + 1))]);
+  return { not: absent(names), dependentSchemas: Object.fromEntries(exclusions) as JsonSchema };
 }
 
 function normalizeProperties(

@@ -125,4 +125,25 @@ describe('a rule that depends on another field', () => {
     const schema = Joi.object({ a: Joi.number(), b: other, c: other });
     expect(() => jsonSchemaOf(schema, 'input')).toThrow('cannot be translated');
   });
+
+  test('of which keys exactly one is to be there is said for any number of them', () => {
+    const fields = { a: Joi.number(), b: Joi.number(), c: Joi.number() };
+    const schema = Joi.object(fields).xor('a', 'b', 'c');
+    const isValid = new Ajv2020({ strict: false }).compile(jsonSchemaOf(schema, 'input'));
+    for (const value of [
+      {},
+      { a: 1 },
+      { c: 1 },
+      { a: 1, c: 1 },
+      { b: 1, c: 1 },
+      { a: 1, b: 1, c: 1 },
+    ]) {
+      expect([value, isValid(value)]).toEqual([value, schema.validate(value).error === undefined]);
+    }
+  });
+
+  test('another rule on which keys go together is refused where it is not translated', () => {
+    const schema = Joi.object({ a: Joi.number(), b: Joi.number() }).and('a', 'b');
+    expect(() => jsonSchemaOf(schema, 'input')).toThrow('The rule and of an object cannot be');
+  });
 });
