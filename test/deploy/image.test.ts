@@ -46,10 +46,15 @@ function copy(text: string, from: string, to: string): void {
 /** The files that .dockerignore lets through. */
 function copyContext(to: string): void {
   const lines = readFileSync(path.join(DEPLOY, 'Dockerfile.dockerignore'), 'utf8').split('\n');
-  for (const name of lines.flatMap((line) => (line.startsWith('!') ? line.slice(1) : []))) {
+  const startingWith = (start: string): string[] =>
+    lines.flatMap((line) => (line.startsWith(start) ? line.slice(start.length) : []));
+  const ignored = startingWith('**/').map(
+    (name) => new RegExp(`^${name.replaceAll('.', '[.]').replaceAll('*', '.*')}$`),
+  );
+  for (const name of startingWith('!')) {
     cpSync(path.join(PROJECT_FOLDER, name), path.join(to, name), {
       recursive: true,
-      filter: (file) => !/(^|\/)test(\/|$)|\.test\.ts$/.test(path.relative(PROJECT_FOLDER, file)),
+      filter: (file) => !ignored.some((pattern) => pattern.test(path.basename(file))),
     });
   }
 }
