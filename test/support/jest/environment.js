@@ -1,5 +1,6 @@
 'use strict';
 
+const { AsyncLocalStorage } = require('node:async_hooks');
 const vm = require('node:vm');
 
 const { TestEnvironment } = require('jest-environment-node');
@@ -14,6 +15,15 @@ vm.compileFunction = (code, parameters, options) => {
   return ownContexts.has(parsingContext)
     ? compileFunction(code, parameters, rest)
     : compileFunction(code, parameters, options);
+};
+
+/** Storages in use: Jest makes one for each test file and never gives it up. */
+const storages = new Set();
+
+const { run } = AsyncLocalStorage.prototype;
+AsyncLocalStorage.prototype.run = function recorded(...given) {
+  storages.add(this);
+  return Reflect.apply(run, this, given);
 };
 
 /**
@@ -44,6 +54,9 @@ class NativeEnvironment extends TestEnvironment {
 
   async teardown() {
     await super.teardown();
+    // Each costs every promise that is made some time.
+    for (const storage of storages) storage.disable();
+    storages.clear();
     for (const key of Reflect.ownKeys(globalThis)) {
       if (!this.#globals.has(key)) Reflect.deleteProperty(globalThis, key);
     }
