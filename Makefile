@@ -50,7 +50,7 @@ test-deploy: node_modules/.installed ## lint deploy/ with fetched tools, and run
 test-soak: dist/.built ## ten minutes (SOAK_SECONDS) of load and faults: nothing grows, nothing is lost
 	@node --require ./test/servers/register.cjs test/soak/soak.ts
 
-test-hostile: dist/.built ## a minute (HOSTILE_SECONDS) of attacks by one account, then 10,500 clients at once
+test-hostile: dist/.built ## attacks by one account, a minute (HOSTILE_SECONDS) each over HTTP and HTTPS, then 10,500 clients
 	@node --require ./test/servers/register.cjs test/hostile/hostile.ts
 
 test-watch: dist/.built ## run the tests of what was changed, again after each edit

@@ -15,7 +15,7 @@ import type { Principal } from '../../src/core/identity';
 import { PROJECT } from '../../src/core/project';
 import { isRecord } from '../../src/core/values';
 import type { Host } from '../../src/plugins/host';
-import type { TransportApi } from '../../src/plugins/transport';
+import type { ApiDescription, TransportApi } from '../../src/plugins/transport';
 import { instructionsFor } from './instructions';
 import { allowedOriginsSetting, Origins } from './origins';
 import type * as Protocol from './protocol';
@@ -49,6 +49,12 @@ export class Endpoint {
     this.#origins = new Origins(host.settings.of(allowedOriginsSetting));
   }
 
+  /** So that the first message keeps nobody waiting. */
+  prepare(description: ApiDescription): void {
+    loadProtocol();
+    this.#catalogOf(description);
+  }
+
   /** Describes the endpoint to anybody. */
   async describe(ctx: Context, api: TransportApi): Promise<void> {
     ctx.vary('Accept');
@@ -70,7 +76,8 @@ export class Endpoint {
   async receive(ctx: Context, api: TransportApi): Promise<void> {
     const { status, json } = await this.#reply(ctx, api);
     ctx.status = status;
-    ctx.body = json;
+    // Of a text the length would be computed again wherever it is asked for.
+    ctx.body = Buffer.from(json);
     if (json === '') ctx.remove('Content-Type');
     else ctx.type = 'application/json';
   }
@@ -103,12 +110,12 @@ export class Endpoint {
     try {
       const input = tool.arguments.toInput(args);
       const result = await api.call(tool.operation, principal, input, ctx);
-      if ('content' in result) return successResult(result.content.body.toString(), tool);
-      if ('value' in result) return successResult(JSON.stringify(result.value), tool);
+      if ('content' in result) return await successResult(result.content.body.toString(), tool);
+      if ('value' in result) return await successResult(JSON.stringify(result.value), tool);
       if ('pieces' in result) return await piecesResult(result.pieces, tool);
       if ('unchanged' in result) throw new Error('A tool has no conditional requests.');
       if (result.replayed) ctx.set('Idempotent-Replayed', 'true');
-      if (result.status < 400) return successResult(result.json, tool);
+      if (result.status < 400) return await successResult(result.json, tool);
       return errorResult(storedError(result.json, tool), tool, args);
     } catch (error) {
       if (error instanceof ApiError) return errorResult(error, tool, args);
@@ -121,13 +128,13 @@ export class Endpoint {
     }
   }
 
-  #catalogOf({ operations }: TransportApi): ToolCatalog {
+  #catalogOf({ operations }: ApiDescription): ToolCatalog {
     return (this.#catalog ??= new ToolCatalog(operations));
   }
 }
 
 /** Its package is a seventh of what a start loads, and commands never meet an assistant. */
-export function loadProtocol(): typeof Protocol {
+function loadProtocol(): typeof Protocol {
   // Its own sibling, in the sources as in the build.
   return createRequire(__filename)('./protocol') as typeof Protocol;
 }

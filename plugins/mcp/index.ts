@@ -1,7 +1,7 @@
 import { payloadTooLarge, unsupportedMediaType } from '../../src/core/errors';
 import { definePlugin } from '../../src/plugins/plugin';
 import { descriptionBody, errorBody, requestBody, resultBody } from './bodies';
-import { Endpoint, loadProtocol, noEventStream, tokenRefused } from './endpoint';
+import { Endpoint, noEventStream, tokenRefused } from './endpoint';
 import { allowedOriginsSetting, originNotAllowed } from './origins';
 
 const POST_DESCRIPTION =
@@ -23,7 +23,9 @@ export default definePlugin({
       transports: [
         {
           path: '/api/mcp',
-          prepare: loadProtocol,
+          prepare: (description) => {
+            endpoint.prepare(description);
+          },
           methods: {
             GET: {
               summary: 'Describe the tool endpoint',

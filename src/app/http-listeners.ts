@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 
 import { Admission } from '../calls/admission';
 import { AnswerCache } from '../calls/answer-cache';
+import { CallPace } from '../calls/call-pace';
 import { CallPipeline } from '../calls/pipeline';
 import type { Quotas } from '../calls/quotas';
 import { RateLimiter } from '../calls/rate-limit';
@@ -44,6 +45,7 @@ export class HttpListeners {
   readonly #dependencies: Dependencies;
   readonly #limiter: RateLimiter;
   readonly #admission: Admission;
+  readonly #pace: CallPace;
   readonly #pipeline: CallPipeline;
   readonly #metrics: RequestMetrics;
 
@@ -51,7 +53,11 @@ export class HttpListeners {
     const { plugins, settings, metrics, redis } = dependencies;
     const budgets = plugins.flatMap((plugin) => Object.entries(plugin.budgets ?? {}));
     this.#dependencies = dependencies;
-    this.#admission = new Admission(settings.of(hostSettings.readsMax));
+    const { readsMax } = hostSettings;
+    // By a small budget an account would wait for calls that are refused anyway.
+    const reads = Math.max(settings.of(readsMax), readsMax.fallback);
+    this.#admission = new Admission(reads);
+    this.#pace = new CallPace(reads);
     this.#limiter = new RateLimiter(Object.fromEntries(budgets), settings, redis, metrics);
     this.#metrics = new RequestMetrics(metrics);
     this.#pipeline = new CallPipeline({
@@ -71,6 +77,7 @@ export class HttpListeners {
       routes: routes(description, {
         pipeline: this.#pipeline,
         admission: this.#admission,
+        pace: this.#pace,
         limiter: this.#limiter,
         identity: {
           authenticate: (token, options) =>

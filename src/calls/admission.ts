@@ -22,9 +22,11 @@ const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
  * How many bytes of answers come with each read of an account's budget, which counts calls, of which
  * the largest cost a thousand times as much as the smallest.
  */
-const BYTES_PER_READ = 400 * 1024;
-/** For how long an account may take its bytes ahead: by default some 16 MB. */
-const AHEAD_MS = 2000;
+const BYTES_PER_READ = 100 * 1024;
+/** For how long an account may take its bytes ahead: by default some 2 MB. */
+const AHEAD_MS = 1000;
+/** How far ahead it gets one read at a time: long answers made at once add up to a long wait. */
+const FAR_AHEAD_MS = 250;
 /** How long an account waits for its pace at most, however long a list or a month was. */
 const MAX_PACE_MS = 3000;
 
@@ -87,18 +89,19 @@ export class Admission {
     });
   }
 
-  /** Counts bytes that an account is answered, after which it may have to wait for more. */
-  count(accountId: string, bytes: number): void {
-    this.#pace.count(accountId, bytes);
+  /** Counts the bytes of an answer, where they are known: the account may have to wait for more. */
+  count(accountId: string, bytes: number | undefined): void {
+    if (bytes !== undefined) this.#pace.count(accountId, bytes);
   }
 
   #mayRun({ kind, accountId, key }: Place): boolean {
     const running = this.#running.get(key) ?? 0;
-    return (
-      this.#calls[kind] < MAX_CALLS[kind] &&
-      (kind === 'write' || this.#pace.waitOf(accountId) === 0) &&
-      running < (this.#unsentBytes < MAX_UNSENT_BYTES ? MAX_PER_ACCOUNT[kind] : 1)
-    );
+    if (this.#calls[kind] >= MAX_CALLS[kind] || running >= MAX_PER_ACCOUNT[kind]) return false;
+    const isAlone = running === 0;
+    if (this.#unsentBytes >= MAX_UNSENT_BYTES && !isAlone) return false;
+    if (kind === 'write') return true;
+    const isFar = this.#pace.aheadOf(accountId) > FAR_AHEAD_MS;
+    return this.#pace.waitOf(accountId) === 0 && (isAlone || !isFar);
   }
 
   #start({ kind, key }: Place): void {

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { ownTurn } from './turns';
 
 /** How much JSON an answer that could be shorter may be, in bytes. */
 export const MAX_ANSWER_BYTES = 1_000_000;
@@ -22,7 +22,7 @@ export async function* jsonArray(
       yield piece;
       piece = '';
       // Whoever reads as fast as this writes must not keep others waiting.
-      await setImmediate();
+      await ownTurn();
     }
   }
   yield `${piece}]`;
@@ -38,6 +38,7 @@ export async function firstOfPage<T>(batches: AsyncIterable<readonly T[]>): Prom
     for (const item of batch) {
       bytes += bytesOf(item);
       if (bytes > MAX_PAGE_BYTES && bytesOf === mostBytes) {
+        await ownTurn();
         bytesOf = exactBytes;
         bytes = [...page, item].reduce((sum, each) => sum + exactBytes(each), 0);
       }

@@ -36,7 +36,11 @@ export class Pace {
 
   /** In how many ms an account may go on; 0 where it may now. */
   waitOf(accountId: string): number {
-    const ahead = (this.#takenUntil.get(accountId) ?? 0) - this.#options.now();
-    return Math.max(0, ahead - this.#options.aheadMs);
+    return Math.max(0, this.aheadOf(accountId) - this.#options.aheadMs);
+  }
+
+  /** For how many ms an account has taken what it gets, ahead. */
+  aheadOf(accountId: string): number {
+    return Math.max(0, (this.#takenUntil.get(accountId) ?? 0) - this.#options.now());
   }
 }

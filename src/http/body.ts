@@ -10,6 +10,10 @@ import {
 } from '../core/errors';
 import { DepthFault, JsonFault, parseJson } from '../core/json';
 import { MAX_BODY_KIB } from '../core/request-limits';
+import { ownTurn } from '../core/turns';
+
+/** From which length on it takes milliseconds to parse and to check a body; in bytes. */
+const LONG = 16 * 1024;
 
 // The parser's text mode gives the bytes as they came, inflated and no more than the limit; JSON
 // is parsed here, because the parser's own JSON mode replaces bad UTF-8 silently.
@@ -47,7 +51,13 @@ export async function readJson(ctx: Context): Promise<unknown> {
   } catch (error) {
     throw bodyError(error);
   }
+  if (bodyLength(ctx) > LONG) await ownTurn();
   return jsonOf(ctx.request.body);
+}
+
+/** How many bytes were read of a body, inflated. */
+export function bodyLength({ request: { body } }: Context): number {
+  return Buffer.isBuffer(body) ? body.length : 0;
 }
 
 /** Whether a request says that it has a body. */

@@ -4,6 +4,7 @@ import type { Server, Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 
 import { serviceUnavailable } from '../core/errors';
+import { Turns } from '../core/turns';
 import { type Refusals, requestTimeout } from './error-responses';
 import type { HttpLimits } from './limits';
 
@@ -48,6 +49,7 @@ export class Connections {
   readonly #open = new Map<string, Connection>();
   readonly #limits: HttpLimits;
   readonly #refusals: Refusals;
+  readonly #turns = new Turns();
   #isDraining = false;
   #accepted = 0;
 
@@ -90,7 +92,8 @@ export class Connections {
       exchange.progressAt = performance.now();
     });
     const { exchanges, pipelined } = connection;
-    if (request.httpVersionMajor > 1 || exchanges.size === 1) answer();
+    if (request.httpVersionMajor > 1) void this.#answerInTurn(connection, exchange);
+    else if (exchanges.size === 1) answer();
     else if (pipelined.push(exchange) >= this.#limits.maxRequestsPerConnection)
       this.#refuse(connection);
   }
@@ -145,6 +148,12 @@ export class Connections {
       // Its client may have connected from the same port again.
       if (this.#open.get(endpoints) === connection) this.#open.delete(endpoints);
     });
+  }
+
+  /** Streams that were opened together are begun one by one; those that were reset meanwhile, not. */
+  async #answerInTurn({ exchanges, socket }: Connection, exchange: Exchange): Promise<void> {
+    await this.#turns.next(endpointsOf(socket));
+    if (exchanges.has(exchange)) exchange.answer();
   }
 
   #end(connection: Connection, exchange: Exchange): void {

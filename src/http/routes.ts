@@ -14,9 +14,10 @@ import type {
 } from '../plugins/transport';
 import { answer } from './answer';
 import { authenticate, sourceOf } from './authenticate';
-import { hasBody, readJson } from './body';
+import { bodyLength, hasBody, readJson } from './body';
 import { factsOf, recordError, recordOutcome } from './request-facts';
 import type { Admission } from '../calls/admission';
+import type { CallPace } from '../calls/call-pace';
 import type { CallPipeline } from '../calls/pipeline';
 import { asApiError } from '../calls/api-error';
 import type { RateLimiter } from '../calls/rate-limit';
@@ -24,6 +25,7 @@ import type { RateLimiter } from '../calls/rate-limit';
 interface Dependencies {
   pipeline: CallPipeline;
   admission: Admission;
+  pace: CallPace;
   limiter: RateLimiter;
   identity: Authenticator;
 }
@@ -46,7 +48,7 @@ export function routes(description: ApiDescription, dependencies: Dependencies):
   }
   const api = transportApi(description, dependencies);
   for (const { path, methods, prepare } of description.transports) {
-    prepare?.();
+    prepare?.(description);
     for (const [method, transportMethod] of Object.entries(methods)) {
       router.register(
         routerPath(path),
@@ -64,7 +66,8 @@ function routerPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-function serve(operation: Operation, { pipeline, admission, limiter, identity }: Dependencies) {
+function serve(operation: Operation, dependencies: Dependencies) {
+  const { pipeline, admission, pace } = dependencies;
   const isPublic = 'public' in operation.access;
   const readQuery = queryReader(operation);
   const name = operationName(operation);
@@ -75,13 +78,13 @@ function serve(operation: Operation, { pipeline, admission, limiter, identity }:
     const inputOf = async (): Promise<CallInput> => ({
       params: ctx.params,
       ...readQuery(queryOf(ctx)),
-      body: operation.body || (isBodyRead && hasBody(ctx)) ? await readJson(ctx) : undefined,
+      body: operation.body || (isBodyRead && hasBody(ctx)) ? await bodyOf(ctx, pace) : undefined,
     });
     const outcome = await pipeline.run(operation, {
       reply: ctx,
       source: sourceOf(ctx),
       log: facts.log,
-      principal: isPublic ? undefined : await authenticate(ctx, identity, limiter),
+      principal: isPublic ? undefined : await callerOf(ctx, dependencies),
       input: inputOf,
       idempotencyKey: idempotencyKeyOf(ctx),
       ifMatch: ctx.headers['if-match'],
@@ -92,6 +95,26 @@ function serve(operation: Operation, { pipeline, admission, limiter, identity }:
     await answer(ctx, operation, outcome);
     if (!isPublic) admission.hold(ctx.length, facts.sent);
   };
+}
+
+/** Who calls, as soon as the account may begin another call. */
+async function callerOf(
+  ctx: Context,
+  { identity, limiter, pace }: Dependencies,
+): Promise<Principal> {
+  const principal = await authenticate(ctx, identity, limiter);
+  await pace.begin(principal.account.id, factsOf(ctx).sent);
+  return principal;
+}
+
+/** Reads a body, which is counted whatever is wrong with it. */
+async function bodyOf(ctx: Context, pace: CallPace): Promise<unknown> {
+  try {
+    return await readJson(ctx);
+  } finally {
+    const { principal } = factsOf(ctx);
+    if (principal) pace.countBody(principal.account.id, bodyLength(ctx));
+  }
 }
 
 /** More than any operation takes, and few enough to be looked at one by one. */
@@ -175,17 +198,17 @@ function serveTransport(
       throw new Error(`${ctx.path} let somebody in without asking for a token.`);
     }
     if (!isPublic) admission.hold(ctx.length, facts.sent);
+    // What its operation answered was counted, and was written anew.
+    if (caller) admission.count(caller.account.id, ctx.length);
   };
 }
 
-function transportApi(
-  description: ApiDescription,
-  { pipeline, limiter, identity }: Dependencies,
-): TransportApi {
+function transportApi(description: ApiDescription, dependencies: Dependencies): TransportApi {
+  const { pipeline, pace } = dependencies;
   return {
     ...description,
-    authenticate: (ctx) => authenticate(ctx, identity, limiter),
-    readJson,
+    authenticate: (ctx) => callerOf(ctx, dependencies),
+    readJson: (ctx) => bodyOf(ctx, pace),
     call: async (operation, principal, input, ctx) => {
       const facts = factsOf(ctx);
       const idempotencyKey = idempotencyKeyOf(ctx);

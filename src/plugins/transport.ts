@@ -13,8 +13,8 @@ export interface Transport {
   /** The setting that gives it a port of its own; where it is set, it is served there and nowhere else. */
   ownPort?: Setting<number | undefined>;
   methods: Readonly<Partial<Record<'GET' | 'POST', TransportMethod>>>;
-  /** Loads what only a server needs, before it serves: nobody has to wait for it then. */
-  prepare?: () => void;
+  /** Loads and makes what only a server needs, before it serves: nobody has to wait for it then. */
+  prepare?: (description: ApiDescription) => void;
 }
 
 export interface TransportMethod {

@@ -124,12 +124,12 @@ test('a client that goes away gives up its place among those that wait', async (
 });
 
 test('an account that took large answers waits for its next ones; others do not', async () => {
-  // Some 800 KB a second, and twice as much ahead.
-  const slow = await startService({ env: { RATE_LIMIT_READS_MAX: '120' } });
+  // Some 2 MB a second, and as much ahead.
+  const slow = await startService({ env: { RATE_LIMIT_READS_MAX: undefined } });
   try {
     const [ada, bob] = [await slow.user(), await slow.user()];
-    await storeLargest(slow.app, ada.id, { plants: 100, events: 1 });
-    expect((await ada.get('/api/plants').expect(200)).text.length).toBeGreaterThan(2_500_000);
+    await storeLargest(slow.app, ada.id, { plants: 200, events: 1 });
+    expect((await ada.get('/api/plants').expect(200)).text.length).toBeGreaterThan(5_000_000);
     let isAnswered = false;
     const waiting = ada.get('/api/locations').then(({ status }) => {
       isAnswered = true;
@@ -141,6 +141,28 @@ test('an account that took large answers waits for its next ones; others do not'
     expect(await waiting).toBe(200);
   } finally {
     await slow.close();
+  }
+});
+
+test('a long body counts as many calls, also where it is no JSON', async () => {
+  const paced = await startService({ env: { RATE_LIMIT_READS_MAX: undefined } });
+  try {
+    const ada = await paced.user();
+    const started = performance.now();
+    const sendLong = async (): Promise<number> => {
+      const { status } = await fetch(`${paced.url}/api/plants`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${ada.token}`, 'content-type': 'application/json' },
+        body: `{"name":"${'x'.repeat(100_000)}`,
+      });
+      return status;
+    };
+    // Each as much as 13 calls: 240 at once, and the others at 240 a second.
+    for (let count = 0; count < 40; count += 1) expect(await sendLong()).toBe(400);
+    await ada.get('/api/locations').expect(200);
+    expect(performance.now() - started).toBeGreaterThan(1100);
+  } finally {
+    await paced.close();
   }
 });
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
+import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2';
 import { connect as connectTcp, type AddressInfo, type Server } from 'node:net';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 
@@ -130,6 +130,29 @@ test('an idle HTTP/2 client that got GOAWAY can connect again', async () => {
   expect((await once(stream, 'response'))[0]).toMatchObject({ ':status': 200 });
   await goaway;
   await expectNoneLeft(own.server);
+});
+
+test('streams that are reset as soon as they are opened are not looked at', async () => {
+  const paths: (string | undefined)[] = [];
+  const server = createHttpServer((request, response) => {
+    paths.push(request.url);
+    response.end();
+  }, tls.settings);
+  closing.push(() => closeHttpServer(server, 10_000));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  const session = dialHttp2({ server, port });
+  await once(session, 'connect');
+  const requests = Array.from({ length: 90 }, (_, index) => {
+    const isReset = index % 3 !== 0;
+    const stream = session.request({ ':path': isReset ? '/reset' : '/read' });
+    stream.on('error', () => undefined).resume();
+    if (isReset) stream.close(constants.NGHTTP2_CANCEL);
+    return once(stream, 'close');
+  });
+  await Promise.all(requests);
+  expect(paths.filter((each) => each === '/read')).toHaveLength(30);
+  expect(paths.filter((each) => each === '/reset').length).toBeLessThan(30);
 });
 
 test('a body over HTTP/2 that does not arrive is answered with 408', async () => {

@@ -139,6 +139,9 @@ const streams: Attack = async (target) => {
 /** What an account can do over REST and by tools, at its worst. */
 export const ATTACKS: Record<string, Attack> = {
   'largest pages, read': inTurn((_, target) => largestPage(target)),
+  'largest pages, each another': inTurn((index, { plantId }) => ({
+    path: `/api/plants/${plantId}/events?limit=${100 - (index % 90)}`,
+  })),
   'largest pages, read slowly': ahead(20, largestPage, { everyMs: 50 }),
   'largest pages, not read': ahead(20, largestPage),
   'all plants, not read': ahead(20, () => ({ path: '/api/plants' })),

@@ -22,7 +22,7 @@ import type { Target } from './attacks';
 import { meetCrowd } from './crowd';
 import { type Reader, readerOf } from './reader';
 
-/** How long the attacks go on: half of it over HTTP, half over HTTPS. */
+/** How long the attacks go on over HTTP, and then over HTTPS. */
 const SECONDS = Number(process.env['HOSTILE_SECONDS'] ?? 60);
 const CALM_MS = 10_000;
 /** How much longer another account may wait than when it is calm. */
@@ -77,8 +77,8 @@ async function withstand(server: RealServer, dataDir: string, ca?: string): Prom
   const calm = await reader.times(CALM_MS);
   const attacker = attack({ url, ca, token, plantId });
   const [times, samples] = await Promise.all([
-    reader.times(SECONDS * 500),
-    sampleWhile(server, SECONDS * 500),
+    reader.times(SECONDS * 1000),
+    sampleWhile(server, SECONDS * 1000),
   ]);
   attacker.kill('SIGKILL');
   await once(attacker, 'exit');

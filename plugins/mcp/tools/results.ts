@@ -12,11 +12,16 @@ import {
   validationError,
 } from '../../../src/core/errors';
 import { MAX_ANSWER_BYTES } from '../../../src/core/json-array';
+import { ownTurn } from '../../../src/core/turns';
 import type { CatalogTool } from './catalog';
 
+/** From which length on it takes milliseconds to make a result; in UTF-16 code units. */
+const LONG = 64 * 1024;
+
 /** The answer of an operation in the shape of its tool's output schema: arrays as `{ items }`. */
-export function successResult(json: string, tool: CatalogTool): CallToolResult {
+export async function successResult(json: string, tool: CatalogTool): Promise<CallToolResult> {
   if (Buffer.byteLength(json) > MAX_ANSWER_BYTES) return tooLarge(tool);
+  if (json.length > LONG) await ownTurn();
   const text = json.startsWith('[') ? `{"items":${json}}` : json;
   // Responses are JSON objects, or arrays of them.
   const structuredContent = JSON.parse(text) as Record<string, unknown>;

@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Pace } from '../core/pace';
+import { Turns } from '../core/turns';
+
+/** How many calls an account may begin for each of its budget: a minute's lasts for 5 s at least. */
+const CALLS_PER_READ = 12;
+/** For how long it may begin calls ahead: by default 240 at once. */
+const AHEAD_MS = 1000;
+/** How long a call waits at most. */
+const MAX_WAIT_MS = 3000;
+/** How much of a body costs as much as another call. */
+const BODY_BYTES_PER_CALL = 8 * 1024;
+
+/** How fast an account's calls begin: it must not spend the budget of a minute within a second. */
+export class CallPace {
+  readonly #turns = new Turns();
+  readonly #pace: Pace;
+
+  /** @param readsPerMinute the budget of each account */
+  constructor(readsPerMinute: number) {
+    this.#pace = new Pace({
+      perMinute: readsPerMinute * CALLS_PER_READ,
+      aheadMs: AHEAD_MS,
+      maxWaitMs: MAX_WAIT_MS,
+    });
+  }
+
+  /**
+   * Waits until the account may begin another call; calls that came together begin in different
+   * turns of the event loop, so that those of other accounts come between them.
+   *
+   * @param sent fulfilled when the caller is gone, which ends the wait
+   */
+  async begin(accountId: string, sent: Promise<unknown>): Promise<void> {
+    this.#pace.count(accountId, 1);
+    const ms = this.#pace.waitOf(accountId);
+    if (ms > 0) await Promise.race([sleep(ms, undefined, { ref: false }), sent]);
+    await this.#turns.next(accountId);
+  }
+
+  /** Counts the body of a call, which costs as much as so many more. */
+  countBody(accountId: string, bytes: number): void {
+    this.#pace.count(accountId, bytes / BODY_BYTES_PER_CALL);
+  }
+}
