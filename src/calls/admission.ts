@@ -23,8 +23,8 @@ const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
  * the largest cost a thousand times as much as the smallest.
  */
 const BYTES_PER_READ = 100 * 1024;
-/** For how long an account may take its bytes ahead: by default some 2 MB. */
-const AHEAD_MS = 1000;
+/** For how long an account may take its bytes ahead: by default some 1 MB. */
+const AHEAD_MS = 500;
 /** How far ahead it gets one read at a time: long answers made at once add up to a long wait. */
 const FAR_AHEAD_MS = 250;
 /** How long an account waits for its pace at most, however long a list or a month was. */

@@ -9,12 +9,14 @@ const CALLS_PER_READ = 12;
 const AHEAD_MS = 1000;
 /** How long a call waits at most. */
 const MAX_WAIT_MS = 3000;
+/** How many of them begin in one turn of the event loop: those of other accounts come between. */
+const CALLS_PER_TURN = 4;
 /** How much of a body costs as much as another call. */
 const BODY_BYTES_PER_CALL = 8 * 1024;
 
 /** How fast an account's calls begin: it must not spend the budget of a minute within a second. */
 export class CallPace {
-  readonly #turns = new Turns();
+  readonly #turns = new Turns(CALLS_PER_TURN);
   readonly #pace: Pace;
 
   /** @param readsPerMinute the budget of each account */
@@ -27,8 +29,7 @@ export class CallPace {
   }
 
   /**
-   * Waits until the account may begin another call; calls that came together begin in different
-   * turns of the event loop, so that those of other accounts come between them.
+   * Waits until the account may begin another call.
    *
    * @param sent fulfilled when the caller is gone, which ends the wait
    */

@@ -37,6 +37,9 @@ interface Connection {
 /** With it a GOAWAY takes nothing back: requests that cross it are answered too (RFC 9113, 6.8). */
 const MAX_STREAM_ID = 2 ** 31 - 1;
 
+/** How many requests of one connection begin in one turn of the event loop. */
+const STREAMS_PER_TURN = 4;
+
 /** After how many turns of the event loop without a new connection none is waiting. */
 const QUIET_TURNS = 20;
 
@@ -49,7 +52,7 @@ export class Connections {
   readonly #open = new Map<string, Connection>();
   readonly #limits: HttpLimits;
   readonly #refusals: Refusals;
-  readonly #turns = new Turns();
+  readonly #turns = new Turns(STREAMS_PER_TURN);
   #isDraining = false;
   #accepted = 0;
 
@@ -150,7 +153,7 @@ export class Connections {
     });
   }
 
-  /** Streams that were opened together are begun one by one; those that were reset meanwhile, not. */
+  /** Of streams that were opened together few begin at once; those that were reset meanwhile never. */
   async #answerInTurn({ exchanges, socket }: Connection, exchange: Exchange): Promise<void> {
     await this.#turns.next(endpointsOf(socket));
     if (exchanges.has(exchange)) exchange.answer();

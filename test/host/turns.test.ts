@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Turns } from '../../src/core/turns';
 
 test('callers of one kind get turns of the event loop one by one, in their order', async () => {
-  const turns = new Turns();
+  const turns = new Turns(1);
   const begun: number[] = [];
   const callers = [0, 1, 2].map((caller) => turns.next('ada').then(() => begun.push(caller)));
   const seen: number[][] = [];
@@ -18,7 +18,7 @@ test('callers of one kind get turns of the event loop one by one, in their order
 });
 
 test('a caller of another kind, or after a turn is over, does not wait', async () => {
-  const turns = new Turns();
+  const turns = new Turns(1);
   await turns.next('ada');
   const isBegun: string[] = [];
   void turns.next('ada').then(() => isBegun.push('ada'));
