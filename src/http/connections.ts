@@ -91,6 +91,9 @@ export class Connections {
     response.once('close', () => {
       this.#end(connection, exchange);
     });
+    response.once('finish', () => {
+      closeUnread(request);
+    });
     response.on('drain', () => {
       exchange.progressAt = performance.now();
     });
@@ -219,6 +222,12 @@ export class Connections {
     if (response.headersSent) request.stream.close();
     else this.#refusals.send(request, response, requestTimeout());
   }
+}
+
+/** Over HTTP/2 a client that has its answer is told to send no more of its body (RFC 9113, 8.1). */
+function closeUnread(request: IncomingMessage | Http2ServerRequest): void {
+  if (!(request instanceof Http2ServerRequest) || request.complete) return;
+  if (!request.stream.endAfterHeaders) request.stream.close(constants.NGHTTP2_NO_ERROR);
 }
 
 function drain(connection: Connection): void {

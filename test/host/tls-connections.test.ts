@@ -132,6 +132,26 @@ test('an idle HTTP/2 client that got GOAWAY can connect again', async () => {
   await expectNoneLeft(own.server);
 });
 
+test('a body over HTTP/2 that is too long is answered, and its stream is closed', async () => {
+  const own = await serve({ stallTimeout: 600_000 });
+  const user = await service.user();
+  const stream = dialHttp2(own).request({
+    ':path': '/api/plants',
+    ':method': 'POST',
+    authorization: `Bearer ${user.token}`,
+    'content-type': 'application/json',
+  });
+  let body = '';
+  stream.on('data', (chunk: Buffer) => (body += chunk.toString()));
+  stream.write(`{"name":"${'x'.repeat(200_000)}`);
+  const closed = once(stream, 'close');
+  const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
+  expect(headers[':status']).toBe(413);
+  await closed;
+  expect(errorOf({ body }).code).toBe('payload_too_large');
+  expect(stream.rstCode).toBe(constants.NGHTTP2_NO_ERROR);
+});
+
 test('streams that are reset as soon as they are opened are not looked at', async () => {
   const paths: (string | undefined)[] = [];
   const server = createHttpServer((request, response) => {
