@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
 import path from 'node:path';
 
@@ -26,7 +27,7 @@ import type { ApiDescription, Transport } from '../plugins/transport';
 import { describeApi, scopesOf } from './api-description';
 import { scheduledBackups } from './backup/schedule';
 import { hostJobs } from './host-jobs';
-import { HttpListeners, type RequestListener } from './http-listeners';
+import type * as Http from './http-listeners';
 import { JobRunner } from './jobs';
 import { rebuildAll } from './reconcile';
 import { loadSeeds, SEEDS_FOLDER } from './seeds';
@@ -66,7 +67,7 @@ export class App {
   readonly #idempotency: IdempotencyStore;
   readonly #jobs: JobRunner;
   readonly #connections: ServerConnections;
-  #listeners: HttpListeners | undefined;
+  #listeners: Http.HttpListeners | undefined;
   #mongodbUri: string | undefined;
   #closing = false;
 
@@ -176,10 +177,10 @@ export class App {
   }
 
   /** Serves the API, or one of its transports alone; to be called once connected. */
-  requestListener(transport?: Transport): RequestListener {
+  requestListener(transport?: Transport): Http.RequestListener {
     const { plugins, log, checkResponses = false } = this.#options;
     const { settings, metrics, unitOfWork, identity, description } = this;
-    this.#listeners ??= new HttpListeners({
+    this.#listeners ??= new (loadHttp().HttpListeners)({
       plugins,
       settings,
       log,
@@ -274,4 +275,10 @@ export class App {
       metrics: () => this.metrics.text(),
     };
   }
+}
+
+/** What serves HTTP is a seventh of what a start loads, and commands never serve. */
+function loadHttp(): typeof Http {
+  // Its own sibling, in the sources as in the build.
+  return createRequire(__filename)('./http-listeners') as typeof Http;
 }
