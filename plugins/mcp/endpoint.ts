@@ -76,7 +76,7 @@ export class Endpoint {
   async receive(ctx: Context, api: TransportApi): Promise<void> {
     const { status, json } = await this.#reply(ctx, api);
     ctx.status = status;
-    // Of a text the length would be computed again wherever it is asked for.
+    // A long text would be encoded once for its length and once more to be sent.
     ctx.body = Buffer.from(json);
     if (json === '') ctx.remove('Content-Type');
     else ctx.type = 'application/json';

@@ -104,6 +104,13 @@ export class Admission {
     return this.#pace.waitOf(accountId) === 0 && (isAlone || !isFar);
   }
 
+  /** In how many ms its account's pace allows one more than now; Infinity where it does already. */
+  #paceWaitOf({ kind, accountId }: Place): number {
+    if (kind === 'write') return Infinity;
+    const ms = this.#pace.waitOf(accountId) || this.#pace.aheadOf(accountId) - FAR_AHEAD_MS;
+    return ms > 0 ? ms : Infinity;
+  }
+
   #start({ kind, key }: Place): void {
     this.#calls[kind] += 1;
     this.#running.set(key, (this.#running.get(key) ?? 0) + 1);
@@ -146,7 +153,7 @@ export class Admission {
     let soonest = Infinity;
     for (const waiter of this.#waiting) {
       if (this.#mayRun(waiter)) waiter.admit();
-      else soonest = Math.min(soonest, this.#pace.waitOf(waiter.accountId) || Infinity);
+      else soonest = Math.min(soonest, this.#paceWaitOf(waiter));
     }
     clearTimeout(this.#timer);
     if (soonest === Infinity) return;

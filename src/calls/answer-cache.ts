@@ -27,7 +27,7 @@ const BYTES_PER_ANSWER = 1000;
 
 /**
  * Answers to reads of an account's data. Such an answer follows from the data, and every write to
- * it moves the account's revision, which authentication has just read from the database: so an
+ * it moves the account's revision, which authentication has read from the database: so an
  * answer of the same revision is as good as one made anew, whatever process wrote meanwhile.
  */
 export class AnswerCache {

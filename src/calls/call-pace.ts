@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { serviceUnavailable } from '../core/errors';
 import { Pace } from '../core/pace';
 import { Turns } from '../core/turns';
 
-/** How many calls an account may begin for each of its budget: a minute's lasts for 5 s at least. */
+/** How many calls an account may begin for each of its budget: a minute's lasts for 4 s at least. */
 const CALLS_PER_READ = 12;
 /** For how long it may begin calls ahead: by default 240 at once. */
 const AHEAD_MS = 1000;
@@ -32,12 +33,25 @@ export class CallPace {
    * Waits until the account may begin another call.
    *
    * @param sent fulfilled when the caller is gone, which ends the wait
+   * @throws ApiError service_unavailable then: nobody is there to be answered
    */
   async begin(accountId: string, sent: Promise<unknown>): Promise<void> {
     this.#pace.count(accountId, 1);
     const ms = this.#pace.waitOf(accountId);
-    if (ms > 0) await Promise.race([sleep(ms, undefined, { ref: false }), sent]);
+    if (ms > 0) await this.#wait(ms, sent);
     await this.#turns.next(accountId);
+  }
+
+  async #wait(ms: number, sent: Promise<unknown>): Promise<void> {
+    const gone = new AbortController();
+    void sent.then(() => {
+      gone.abort();
+    });
+    try {
+      await sleep(ms, undefined, { ref: false, signal: gone.signal });
+    } catch {
+      throw serviceUnavailable.error('The call was not made: its caller is gone.');
+    }
   }
 
   /** Counts the body of a call, which costs as much as so many more. */

@@ -1,7 +1,7 @@
 import { BoundedMap } from './bounded-map';
 
 const MINUTE_MS = 60_000;
-/** Of more accounts than take a lot at once, those that began first are forgotten. */
+/** Of more accounts than these, those that began first are forgotten. */
 const MAX_ACCOUNTS = 10_000;
 
 interface PaceOptions {
@@ -15,7 +15,7 @@ interface PaceOptions {
   now?: () => number;
 }
 
-/** How fast accounts get what a budget of calls does not bound, since calls differ so much in it. */
+/** How fast accounts get what their budget bounds by the minute only, or not at all. */
 export class Pace {
   readonly #options: Required<PaceOptions>;
   /** Up to which moment an account has taken what it gets. */

@@ -91,9 +91,7 @@ export class Connections {
     response.once('close', () => {
       this.#end(connection, exchange);
     });
-    response.once('finish', () => {
-      closeUnread(request);
-    });
+    if (request instanceof Http2ServerRequest) this.#closeOnceAnswered(request);
     response.on('drain', () => {
       exchange.progressAt = performance.now();
     });
@@ -162,6 +160,19 @@ export class Connections {
     if (exchanges.has(exchange)) exchange.answer();
   }
 
+  /** Who has the answer is told to send no more of the body (RFC 9113, 8.1), once it was taken. */
+  #closeOnceAnswered(request: Http2ServerRequest): void {
+    const { stream } = request;
+    stream.once('finish', () => {
+      if (request.complete || stream.endAfterHeaders) return;
+      setTimeout(() => {
+        if (request.complete) return;
+        stream.close(constants.NGHTTP2_NO_ERROR);
+        stream.destroy();
+      }, this.#limits.lingerTimeout).unref();
+    });
+  }
+
   #end(connection: Connection, exchange: Exchange): void {
     connection.exchanges.delete(exchange);
     connection.idleSince = performance.now();
@@ -222,12 +233,6 @@ export class Connections {
     if (response.headersSent) request.stream.close();
     else this.#refusals.send(request, response, requestTimeout());
   }
-}
-
-/** Over HTTP/2 a client that has its answer is told to send no more of its body (RFC 9113, 8.1). */
-function closeUnread(request: IncomingMessage | Http2ServerRequest): void {
-  if (!(request instanceof Http2ServerRequest) || request.complete) return;
-  if (!request.stream.endAfterHeaders) request.stream.close(constants.NGHTTP2_NO_ERROR);
 }
 
 function drain(connection: Connection): void {

@@ -4,6 +4,7 @@ import type { Context, Middleware } from 'koa';
 import { fieldError, methodNotAllowed, notFound, validationError } from '../core/errors';
 import type { Authenticator, Principal } from '../core/identity';
 import { descriptionOf } from '../fields/description';
+import { MAX_BODY_KIB } from '../core/request-limits';
 import type { Operation } from '../plugins/operation';
 import { operationName, readsBody } from '../plugins/operation-facts';
 import type {
@@ -107,13 +108,14 @@ async function callerOf(
   return principal;
 }
 
-/** Reads a body, which is counted whatever is wrong with it. */
+/** Reads a body, which is counted whatever is wrong with it: as the longest where it was not read. */
 async function bodyOf(ctx: Context, pace: CallPace): Promise<unknown> {
   try {
     return await readJson(ctx);
   } finally {
     const { principal } = factsOf(ctx);
-    if (principal) pace.countBody(principal.account.id, bodyLength(ctx));
+    const bytes = bodyLength(ctx) || (hasBody(ctx) ? MAX_BODY_KIB * 1024 : 0);
+    if (principal) pace.countBody(principal.account.id, bytes);
   }
 }
 

@@ -86,7 +86,11 @@ export interface ApiDescription {
 
 /** What a transport works with: the very steps that REST calls go through. */
 export interface TransportApi extends ApiDescription {
-  /** Who calls. @throws ApiError unauthorized, invalid_token, rate_limited */
+  /**
+   * Who calls, once the account's pace allows another call.
+   *
+   * @throws ApiError unauthorized, invalid_token, rate_limited, service_unavailable
+   */
   authenticate(ctx: Context): Promise<Principal>;
   /**
    * The body as JSON.

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2';
 import type { AddressInfo, Server } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
+import { Admission } from '../../src/calls/admission';
 import { closeHttpServer, createHttpServer } from '../../src/http/server';
-import { storeLargest } from '../support/largest';
 import { errorOf } from '../support/raw';
 import { startService, type TestService, type TestUser } from '../support/service';
 import { type TlsSettings, tlsSettings } from '../support/tls';
@@ -123,25 +123,37 @@ test('a client that goes away gives up its place among those that wait', async (
   expect((await waiting).status).toBe(200);
 });
 
+/** A call that is gone at the end of the test. */
+const NEVER = new Promise<never>(() => undefined);
+
 test('an account that took large answers waits for its next ones; others do not', async () => {
-  // Some 2 MB a second, and as much ahead.
-  const slow = await startService({ env: { RATE_LIMIT_READS_MAX: undefined } });
-  try {
-    const [ada, bob] = [await slow.user(), await slow.user()];
-    await storeLargest(slow.app, ada.id, { plants: 200, events: 1 });
-    expect((await ada.get('/api/plants').expect(200)).text.length).toBeGreaterThan(5_000_000);
-    let isAnswered = false;
-    const waiting = ada.get('/api/locations').then(({ status }) => {
-      isAnswered = true;
-      return status;
-    });
-    await ada.post('/api/plants', { name: 'Fern' }).expect(201);
-    await bob.get('/api/locations').expect(200);
-    expect(isAnswered).toBe(false);
-    expect(await waiting).toBe(200);
-  } finally {
-    await slow.close();
-  }
+  const admission = new Admission(1200);
+  admission.count('ada', 3_000_000);
+  let isAdmitted = false;
+  const waiting = admission.enter('read', 'ada', NEVER).then((leave) => {
+    isAdmitted = true;
+    return leave;
+  });
+  const leave = await admission.enter('read', 'bob', NEVER);
+  (await admission.enter('write', 'ada', NEVER))();
+  expect(isAdmitted).toBe(false);
+  leave();
+  (await waiting)();
+});
+
+test('an account that took much gets one read at a time, and more once that was a while ago', async () => {
+  const admission = new Admission(1200);
+  admission.count('ada', 800_000);
+  const leave = await admission.enter('read', 'ada', NEVER);
+  let isAdmitted = false;
+  const second = admission.enter('read', 'ada', NEVER).then((leaveSecond) => {
+    isAdmitted = true;
+    return leaveSecond;
+  });
+  await setImmediate();
+  expect(isAdmitted).toBe(false);
+  (await second)();
+  leave();
 });
 
 test('a long body counts as many calls, also where it is no JSON', async () => {
@@ -157,7 +169,7 @@ test('a long body counts as many calls, also where it is no JSON', async () => {
       });
       return status;
     };
-    // Each as much as 13 calls: 240 at once, and the others at 240 a second.
+    // Each is as much as 13 calls: 240 at once, and the others at 240 a second.
     for (let count = 0; count < 40; count += 1) expect(await sendLong()).toBe(400);
     await ada.get('/api/locations').expect(200);
     expect(performance.now() - started).toBeGreaterThan(1100);

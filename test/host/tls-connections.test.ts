@@ -133,9 +133,10 @@ test('an idle HTTP/2 client that got GOAWAY can connect again', async () => {
 });
 
 test('a body over HTTP/2 that is too long is answered, and its stream is closed', async () => {
-  const own = await serve({ stallTimeout: 600_000 });
+  const own = await serve({ stallTimeout: 600_000, requestTimeout: 600_000, lingerTimeout: 100 });
   const user = await service.user();
-  const stream = dialHttp2(own).request({
+  const session = dialHttp2(own);
+  const stream = session.request({
     ':path': '/api/plants',
     ':method': 'POST',
     authorization: `Bearer ${user.token}`,
@@ -150,6 +151,8 @@ test('a body over HTTP/2 that is too long is answered, and its stream is closed'
   await closed;
   expect(errorOf({ body }).code).toBe('payload_too_large');
   expect(stream.rstCode).toBe(constants.NGHTTP2_NO_ERROR);
+  const next = session.request({ ':path': '/healthz' }).resume();
+  expect((await once(next, 'response'))[0]).toMatchObject({ ':status': 200 });
 });
 
 test('streams that are reset as soon as they are opened are not looked at', async () => {
