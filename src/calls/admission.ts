@@ -94,21 +94,20 @@ export class Admission {
     if (bytes !== undefined) this.#pace.count(accountId, bytes);
   }
 
-  #mayRun({ kind, accountId, key }: Place): boolean {
+  #mayRun(place: Place): boolean {
+    const { kind, key } = place;
     const running = this.#running.get(key) ?? 0;
-    if (this.#calls[kind] >= MAX_CALLS[kind] || running >= MAX_PER_ACCOUNT[kind]) return false;
-    const isAlone = running === 0;
-    if (this.#unsentBytes >= MAX_UNSENT_BYTES && !isAlone) return false;
-    if (kind === 'write') return true;
-    const isFar = this.#pace.aheadOf(accountId) > FAR_AHEAD_MS;
-    return this.#pace.waitOf(accountId) === 0 && (isAlone || !isFar);
+    return (
+      this.#calls[kind] < MAX_CALLS[kind] &&
+      this.#paceWaitOf(place) === 0 &&
+      running < (this.#unsentBytes < MAX_UNSENT_BYTES ? MAX_PER_ACCOUNT[kind] : 1)
+    );
   }
 
-  /** In how many ms its account's pace allows one more than now; Infinity where it does already. */
-  #paceWaitOf({ kind, accountId }: Place): number {
-    if (kind === 'write') return Infinity;
-    const ms = this.#pace.waitOf(accountId) || this.#pace.aheadOf(accountId) - FAR_AHEAD_MS;
-    return ms > 0 ? ms : Infinity;
+  /** In how many ms the pace of its account allows one more; 0 where it does now. */
+  #paceWaitOf({ kind, accountId, key }: Place): number {
+    if (kind === 'write') return 0;
+    return this.#pace.waitOf(accountId, this.#running.has(key) ? FAR_AHEAD_MS : AHEAD_MS);
   }
 
   #start({ kind, key }: Place): void {
@@ -153,7 +152,7 @@ export class Admission {
     let soonest = Infinity;
     for (const waiter of this.#waiting) {
       if (this.#mayRun(waiter)) waiter.admit();
-      else soonest = Math.min(soonest, this.#paceWaitOf(waiter));
+      else soonest = Math.min(soonest, this.#paceWaitOf(waiter) || Infinity);
     }
     clearTimeout(this.#timer);
     if (soonest === Infinity) return;

@@ -34,13 +34,9 @@ export class Pace {
     this.#takenUntil.set(accountId, Math.min(until, now + aheadMs + maxWaitMs));
   }
 
-  /** In how many ms an account may go on; 0 where it may now. */
-  waitOf(accountId: string): number {
-    return Math.max(0, this.aheadOf(accountId) - this.#options.aheadMs);
-  }
-
-  /** For how many ms an account has taken what it gets, ahead. */
-  aheadOf(accountId: string): number {
-    return Math.max(0, (this.#takenUntil.get(accountId) ?? 0) - this.#options.now());
+  /** In how many ms an account may go on, with at most so much taken ahead; 0 where it may now. */
+  waitOf(accountId: string, aheadMs = this.#options.aheadMs): number {
+    const ahead = (this.#takenUntil.get(accountId) ?? 0) - this.#options.now();
+    return Math.max(0, ahead - aheadMs);
   }
 }

@@ -91,13 +91,14 @@ export class Connections {
     response.once('close', () => {
       this.#end(connection, exchange);
     });
-    if (request instanceof Http2ServerRequest) this.#closeOnceAnswered(request);
     response.on('drain', () => {
       exchange.progressAt = performance.now();
     });
     const { exchanges, pipelined } = connection;
-    if (request.httpVersionMajor > 1) void this.#answerInTurn(connection, exchange);
-    else if (exchanges.size === 1) answer();
+    if (request instanceof Http2ServerRequest) {
+      this.#closeOnceAnswered(request);
+      void this.#answerInTurn(connection, exchange);
+    } else if (exchanges.size === 1) answer();
     else if (pipelined.push(exchange) >= this.#limits.maxRequestsPerConnection)
       this.#refuse(connection);
   }

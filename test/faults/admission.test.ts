@@ -123,7 +123,7 @@ test('a client that goes away gives up its place among those that wait', async (
   expect((await waiting).status).toBe(200);
 });
 
-/** A call that is gone at the end of the test. */
+/** When a caller is gone that stays. */
 const NEVER = new Promise<never>(() => undefined);
 
 test('an account that took large answers waits for its next ones; others do not', async () => {
