@@ -8,7 +8,7 @@ import { closeHttpServer, createHttpServer } from '../../src/http/server';
 import { expectNoneLeft } from '../support/connections';
 import { until } from '../support/processes';
 import { errorOf } from '../support/raw';
-import { startService, type TestService } from '../support/service';
+import { startService, type TestService, type TestUser } from '../support/service';
 import { type TlsSettings, tlsSettings } from '../support/tls';
 
 const WITHIN = { within: 30_000 };
@@ -35,9 +35,11 @@ interface Own {
   port: number;
 }
 
-async function serve(limits: Partial<HttpLimits>): Promise<Own> {
-  const options = { checkInterval: 50, ...limits };
-  const server = createHttpServer(service.app.requestListener(), tls.settings, options);
+async function serve(
+  limits: Partial<HttpLimits>,
+  handler: Parameters<typeof createHttpServer>[0] = service.app.requestListener(),
+): Promise<Own> {
+  const server = createHttpServer(handler, tls.settings, { checkInterval: 50, ...limits });
   closing.push(() => closeHttpServer(server, 10_000));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { server, port: (server.address() as AddressInfo).port }; // It listens on TCP.
@@ -71,6 +73,20 @@ function dialHttp2({ port }: Own, initialWindowSize?: number): ClientHttp2Sessio
     session.destroy();
   });
   return session;
+}
+
+/** A request whose body is still to come, and what it is answered. */
+function postPlant(session: ClientHttp2Session, { token }: TestUser) {
+  const stream = session.request({
+    ':path': '/api/plants',
+    ':method': 'POST',
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+  });
+  const answer = { body: '' };
+  stream.on('error', () => undefined);
+  stream.on('data', (chunk: Buffer) => (answer.body += chunk.toString()));
+  return { stream, answer };
 }
 
 function frame(type: number, flags: number, stream: number, payload = Buffer.alloc(0)): Buffer {
@@ -136,20 +152,13 @@ test('a body over HTTP/2 that is too long is answered, and its stream is closed'
   const own = await serve({ stallTimeout: 600_000, requestTimeout: 600_000, lingerTimeout: 100 });
   const user = await service.user();
   const session = dialHttp2(own);
-  const stream = session.request({
-    ':path': '/api/plants',
-    ':method': 'POST',
-    authorization: `Bearer ${user.token}`,
-    'content-type': 'application/json',
-  });
-  let body = '';
-  stream.on('data', (chunk: Buffer) => (body += chunk.toString()));
+  const { stream, answer } = postPlant(session, user);
   stream.write(`{"name":"${'x'.repeat(200_000)}`);
   const closed = once(stream, 'close');
   const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
   expect(headers[':status']).toBe(413);
   await closed;
-  expect(errorOf({ body }).code).toBe('payload_too_large');
+  expect(errorOf(answer).code).toBe('payload_too_large');
   expect(stream.rstCode).toBe(constants.NGHTTP2_NO_ERROR);
   const next = session.request({ ':path': '/healthz' }).resume();
   expect((await once(next, 'response'))[0]).toMatchObject({ ':status': 200 });
@@ -157,14 +166,11 @@ test('a body over HTTP/2 that is too long is answered, and its stream is closed'
 
 test('streams that are reset as soon as they are opened are not looked at', async () => {
   const paths: (string | undefined)[] = [];
-  const server = createHttpServer((request, response) => {
+  const own = await serve({}, (request, response) => {
     paths.push(request.url);
     response.end();
-  }, tls.settings);
-  closing.push(() => closeHttpServer(server, 10_000));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // It listens on TCP.
-  const session = dialHttp2({ server, port });
+  });
+  const session = dialHttp2(own);
   await once(session, 'connect');
   const requests = Array.from({ length: 90 }, (_, index) => {
     const isReset = index % 3 !== 0;
@@ -181,22 +187,13 @@ test('streams that are reset as soon as they are opened are not looked at', asyn
 test('a body over HTTP/2 that does not arrive is answered with 408', async () => {
   const own = await serve({ requestTimeout: 300 });
   const user = await service.user();
-  const session = dialHttp2(own);
-  const stream = session.request({
-    ':path': '/api/plants',
-    ':method': 'POST',
-    authorization: `Bearer ${user.token}`,
-    'content-type': 'application/json',
-  });
+  const { stream, answer } = postPlant(dialHttp2(own), user);
   const timer = setInterval(() => stream.write(' '), 50);
-  stream.on('error', () => undefined);
-  let body = '';
-  stream.on('data', (chunk: Buffer) => (body += chunk.toString()));
   const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
   expect(headers[':status']).toBe(408);
-  await until(() => body.endsWith('}'), WITHIN);
+  await until(() => answer.body.endsWith('}'), WITHIN);
   clearInterval(timer);
-  expect(errorOf({ body }).code).toBe('validation_error');
+  expect(errorOf(answer).code).toBe('validation_error');
 });
 
 test('a connection of HTTP/2 whose client takes nothing of an answer is closed', async () => {
