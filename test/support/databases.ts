@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { mongo } from 'mongoose';
@@ -23,7 +23,7 @@ export function freshDatabase(): string {
 export function takeDatabase(): string {
   for (const name of readdirSync(pool())) {
     try {
-      rmSync(path.join(pool(), name));
+      unlinkSync(path.join(pool(), name));
       return addressOf(name);
     } catch {
       // Another test has taken it in this moment.
