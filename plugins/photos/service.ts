@@ -62,7 +62,7 @@ export class PhotoService {
     return pageOf(
       { found, limit },
       async function* (photos) {
-        yield photos.map((each) => photo.toView(each));
+        yield Array.from(photos, (each) => photo.toView(each));
       },
       ({ createdAt, _id }) => encodeCursor(identity, { moment: createdAt, id: _id }),
     );

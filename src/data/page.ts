@@ -32,8 +32,8 @@ export function within(moment: string, { from, to, after }: Range): Record<strin
 
 /** What was found for a page. */
 interface Found<Stored> {
-  /** In their order; more than `limit` where there are more. */
-  found: readonly Stored[];
+  /** In their order; more than `limit` where there are more. No more are come to than are shown. */
+  found: Iterable<Stored>;
   limit: number;
   /** Where a search ended that has not been through all: the last record that it looked at. */
   searchedTo?: Stored | undefined;
@@ -42,11 +42,19 @@ interface Found<Stored> {
 /** One page; it ends early where it would be too long. */
 export async function pageOf<Stored, View>(
   { found, limit, searchedTo }: Found<Stored>,
-  present: (records: readonly Stored[]) => AsyncIterable<readonly View[]>,
+  present: (records: Iterable<Stored>) => AsyncIterable<readonly View[]>,
   cursorAfter: (record: Stored) => string,
 ): Promise<Page<View>> {
-  const items = await firstOfPage(present(found.slice(0, limit)));
-  const last = found.length > items.length ? found[items.length - 1] : searchedTo;
+  const read: Stored[] = [];
+  function* wanted(): Generator<Stored> {
+    for (const record of found) {
+      read.push(record);
+      if (read.length > limit) return;
+      yield record;
+    }
+  }
+  const items = await firstOfPage(present(wanted()));
+  const last = read.length > items.length ? read[items.length - 1] : searchedTo;
   return {
     items,
     hasMore: last !== undefined,

@@ -60,6 +60,26 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
     return found as T[];
   }
 
+  /**
+   * As `find`, for lists that may end early: each record is decoded only when it is come to. No more
+   * than `limit`, which is to be so low that they make one batch.
+   */
+  async findLazily(
+    scope: Scope,
+    filter: Filter<T>,
+    { sort, limit }: Required<Pick<FindOptions, 'sort' | 'limit'>>,
+  ): Promise<Iterable<T>> {
+    await this.flush(scope);
+    const found = this.collection
+      .find(scoped(scope, filter), { ...sessionOf(scope), promoteBuffers: true })
+      .sort({ ...sort })
+      .limit(limit)
+      .batchSize(limit);
+    await found.hasNext();
+    // As in `find`. What did not come with the first batch, of 16 MB, is not left out.
+    return (found.id?.isZero() === false ? await found.toArray() : buffered(found)) as Iterable<T>;
+  }
+
   /** All that match, a batch at a time: no more than that is held, however many there are. */
   async *batches(
     scope: Scope,
@@ -147,6 +167,11 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
   protected async flush({ session }: SharedScope): Promise<void> {
     await PendingWrites.of(session)?.flush(this.untyped);
   }
+}
+
+/** The records that a cursor holds, each decoded as it is come to. */
+function* buffered<T>(cursor: mongo.FindCursor<T>): Generator<T> {
+  while (cursor.bufferedCount() > 0) yield* cursor.readBufferedDocuments(1);
 }
 
 /** A filter, within a scope. */

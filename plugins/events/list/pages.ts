@@ -66,11 +66,11 @@ export class EventPages {
     plantId: string,
     after: Position | undefined,
     limit: number,
-  ): Promise<EventDocument[]> {
+  ): Promise<Iterable<EventDocument>> {
     const filter = { ...liveOf(plantId), ...within('occurredAt', { after }) };
     const [isThere, found] = await Promise.all([
       this.#plants.exists({ userId }, plantId),
-      this.#events.find({ userId }, filter, { sort: LIST_ORDER, limit }),
+      this.#events.findLazily({ userId }, filter, { sort: LIST_ORDER, limit }),
     ]);
     if (!isThere) throw plantNotFound.error();
     return found;

@@ -10,7 +10,7 @@ const MAX_LOOKED_UP = 200;
 export async function* presentEvents(
   photos: Photos,
   scope: AccountScope,
-  documents: readonly EventDocument[],
+  documents: Iterable<EventDocument>,
 ): AsyncGenerator<EventView[]> {
   for (const group of groupsOf(documents)) {
     const found = await photos.byIds(scope, group.flatMap(photoIdsOf));
@@ -22,7 +22,7 @@ export async function* presentEvents(
 }
 
 /** The same events, in groups that do not show too many photos. */
-function* groupsOf(documents: readonly EventDocument[]): Generator<EventDocument[]> {
+function* groupsOf(documents: Iterable<EventDocument>): Generator<EventDocument[]> {
   let group: EventDocument[] = [];
   let shown = 0;
   for (const document of documents) {
