@@ -13,7 +13,7 @@ export class Faults {
   /** @param what reads on from the name of the field: "is not allowed" */
   add(field: string, what: string): void {
     const name = quoted(field);
-    this.#add({ field: name, message: `${name === '' ? '""' : name} ${what}.` });
+    this.#add(name, () => `${name === '' ? '""' : name} ${what}.`);
   }
 
   /** @param fault one whose message names the field already, and quotes nothing that was sent */
@@ -23,7 +23,7 @@ export class Faults {
     // Of several fields that need or exclude each other, the last is the one that was added.
     const peers = (context?.['peers'] ?? []) as string[]; // Joi's own list.
     const field = type === 'object.missing' ? peers[0] : peers.at(-1);
-    this.#add({ field: field ?? context?.label ?? '', message: `${message}.` });
+    this.#add(field ?? context?.label ?? '', () => `${message}.`);
   }
 
   /** @throws ApiError validation_error that lists them, if there are any */
@@ -37,10 +37,10 @@ export class Faults {
   }
 
   /** Of a field the first fault is enough: a number where a word of a list belongs has two. */
-  #add(fault: FieldFault): void {
-    if (this.#fields.has(fault.field)) return;
-    this.#fields.add(fault.field);
-    if (this.#listed.length < MAX_DETAILS) this.#listed.push(fault);
+  #add(field: string, message: () => string): void {
+    if (this.#fields.has(field)) return;
+    this.#fields.add(field);
+    if (this.#listed.length < MAX_DETAILS) this.#listed.push({ field, message: message() });
   }
 }
 

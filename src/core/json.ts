@@ -48,19 +48,17 @@ export function prototypeKeyIn(value: unknown): string | undefined {
   return undefined;
 }
 
-const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('"\\[]{}');
+const [QUOTE = 0, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] =
+  Buffer.from('"\\[]{}');
 
 /** Whether lists and objects are nested deeper than `limit`; what stands in strings does not count. */
 function isDeeper(bytes: Uint8Array, limit: number): boolean {
   let depth = 0;
-  let isInString = false;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];
-    if (isInString) {
-      if (byte === BACKSLASH) at += 1;
-      else if (byte === QUOTE) isInString = false;
-    } else if (byte === QUOTE) {
-      isInString = true;
+    if (byte === QUOTE) {
+      at = endOfString(bytes, at);
+      if (at === -1) return false;
     } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
       depth += 1;
       if (depth > limit) return true;
@@ -69,4 +67,15 @@ function isDeeper(bytes: Uint8Array, limit: number): boolean {
     }
   }
   return false;
+}
+
+/** Where the string that begins there ends; -1 where it does not. */
+function endOfString(bytes: Uint8Array, begin: number): number {
+  for (let end = begin; ;) {
+    // Texts are long: looking at each of their bytes here would take ten times as long.
+    end = bytes.indexOf(QUOTE, end + 1);
+    let backslashes = 0;
+    while (bytes[end - 1 - backslashes] === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+  }
 }

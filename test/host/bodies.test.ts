@@ -124,7 +124,12 @@ describe('JSON', () => {
     const message = 'The request body must not be nested deeper than 32 levels.';
     expectRefusal(await post(body(33)), 400, 'validation_error', message);
     expectRefusal(await post(body(32)), 400, 'validation_error', 'name must be a string.');
-    expect((await post(`{"name":"\\"${'[{'.repeat(40)}"}`)).status).toBe(201);
+    // A string ends at the first quote with an even number of backslashes before it.
+    for (const before of ['\\"', '\\\\\\"', '\\\\']) {
+      expect((await post(`{"name":"${before}${'[{'.repeat(40)}"}`)).status).toBe(201);
+    }
+    const after = await post(`{"name":"\\\\","notes":${'['.repeat(32)}${']'.repeat(32)}}`);
+    expectRefusal(after, 400, 'validation_error', message);
   });
 
   test('names the field that is not known', async () => {
