@@ -51,8 +51,9 @@ export class Endpoint {
 
   /** So that the first message keeps nobody waiting. */
   prepare(description: ApiDescription): void {
-    loadProtocol();
+    const { warmUp } = loadProtocol();
     this.#catalogOf(description);
+    void warmUp();
   }
 
   /** Describes the endpoint to anybody. */

@@ -176,6 +176,12 @@ export class App {
     }
   }
 
+  /** Loads and makes what serving takes, some time before there is a need for it. */
+  prepareToServe(): void {
+    loadHttp();
+    for (const { prepare } of this.description.transports) prepare?.(this.description);
+  }
+
   /** Serves the API, or one of its transports alone; to be called once connected. */
   requestListener(transport?: Transport): Http.RequestListener {
     const { plugins, log, checkResponses = false } = this.#options;

@@ -79,6 +79,12 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
         restarts.inc({ server }, by);
       },
       ...(progress ? { progress } : {}),
+      meanwhile:
+        role === 'server'
+          ? () => {
+              app.prepareToServe();
+            }
+          : undefined,
     },
   );
   const stop = async (): Promise<void> => {

@@ -39,6 +39,8 @@ interface ServersOptions {
   role: Role;
   progress?: Progress;
   countRestarts?: (server: string, by: 0 | 1) => void;
+  /** Called while a start of MongoDB is waited for, which takes a second: the time for other work. */
+  meanwhile?: (() => void) | undefined;
 }
 
 /**
@@ -48,7 +50,7 @@ interface ServersOptions {
  */
 export async function acquireServers(
   config: ServersConfig,
-  { role, progress = () => undefined, countRestarts = () => undefined }: ServersOptions,
+  { role, progress = () => undefined, countRestarts = () => undefined, meanwhile }: ServersOptions,
 ): Promise<Servers> {
   const notes: string[] = [];
   const { mongodbUri, redisUrl } = config;
@@ -65,7 +67,8 @@ export async function acquireServers(
   const directory = await DataDirectory.open(config.dataDir);
   const search = { root: directory.root, owner: directory.owner, progress };
   const chosen = config.mongodBinary;
-  const ownMongod = new OwnServer(mongod, directory, { ...search, chosen, mayFetch: true });
+  const ownSearch = { ...search, chosen, mayFetch: true };
+  const ownMongod = new OwnServer(mongod, directory, ownSearch, meanwhile);
   // A command does without Redis sooner than it waits for a download.
   const ownRedis = new OwnServer(redis, directory, { ...search, mayFetch: role === 'server' });
   const servers = [mongodbUri ?? ownMongod, redisUrl ?? ownRedis];

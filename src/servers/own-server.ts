@@ -47,6 +47,8 @@ export class OwnServer {
     readonly kind: ServerKind,
     readonly directory: DataDirectory,
     readonly search: BinarySearch,
+    /** Called while a start is waited for. */
+    readonly meanwhile: () => void = () => undefined,
   ) {
     this.socket = path.join(directory.short, kind.folder, `${kind.folder}.sock`);
     this.#home = path.join(directory.root, kind.folder);
@@ -141,6 +143,7 @@ export class OwnServer {
     lease.server.close();
     this.#ended = endOf(lease.path);
     await log.close();
+    this.meanwhile();
     if (await this.#becomesReady(READY_MS, () => end !== undefined)) {
       await directory.setVersion(kind.name, binary.version);
       return `${name} (${binary.origin}) was started.`;

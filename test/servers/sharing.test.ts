@@ -24,7 +24,9 @@ import {
 
 test('a fresh data directory gets a MongoDB with transactions and a Redis, which release stops', async () => {
   const dataDir = await dataDirectory();
-  const servers = await acquire(dataDir);
+  const meanwhile = jest.fn();
+  const servers = await acquire(dataDir, 'server', [], meanwhile);
+  expect(meanwhile).toHaveBeenCalledTimes(1);
 
   const client = connect(servers.mongodbUri);
   await client.withSession(async (session) =>
@@ -122,7 +124,9 @@ test('a server and commands share one MongoDB, which the last to leave stops', a
   const tool = await program(dataDir, { role: 'tool' });
   const mongod = processOf(dataDir, 'mongod');
   const server = await acquire(dataDir);
-  const another = await acquire(dataDir, 'tool');
+  const meanwhile = jest.fn();
+  const another = await acquire(dataDir, 'tool', [], meanwhile);
+  expect(meanwhile).not.toHaveBeenCalled();
   expect(server.mongodbUri).toBe(tool.servers.mongodbUri);
   expect(another.notes).toContainEqual(expect.stringMatching(/^MongoDB [\d.]+ runs already\.$/));
 

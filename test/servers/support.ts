@@ -49,9 +49,10 @@ export async function acquire(
   dataDir: string,
   role: 'server' | 'tool' = 'server',
   reported: string[] = [],
+  meanwhile?: () => void,
 ): Promise<Servers> {
   const progress = (line: string): void => void reported.push(line);
-  const servers = await acquireServers({ dataDir }, { role, progress });
+  const servers = await acquireServers({ dataDir }, { role, progress, meanwhile });
   afterwards(servers.release);
   return servers;
 }
