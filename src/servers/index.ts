@@ -66,8 +66,7 @@ export async function acquireServers(
 
   const directory = await DataDirectory.open(config.dataDir);
   const search = { root: directory.root, owner: directory.owner, progress };
-  const chosen = config.mongodBinary;
-  const ownSearch = { ...search, chosen, mayFetch: true };
+  const ownSearch = { ...search, chosen: config.mongodBinary, mayFetch: true };
   const ownMongod = new OwnServer(mongod, directory, ownSearch, meanwhile);
   // A command does without Redis sooner than it waits for a download.
   const ownRedis = new OwnServer(redis, directory, { ...search, mayFetch: role === 'server' });

@@ -17,6 +17,8 @@ const READY_MS = 5 * 60_000;
 // To answer, once it was ready, or to end takes a second. What is ended by force loses nothing: the
 // journal keeps what was acknowledged.
 const HANGS_MS = 6_000;
+/** How soon a lease that takes no connection is asked again. */
+const RETRY_MS = 100;
 
 /** What is particular to mongod or to redis-server. */
 export interface ServerKind {
@@ -47,7 +49,6 @@ export class OwnServer {
     readonly kind: ServerKind,
     readonly directory: DataDirectory,
     readonly search: BinarySearch,
-    /** Called while a start is waited for. */
     readonly meanwhile: () => void = () => undefined,
   ) {
     this.socket = path.join(directory.short, kind.folder, `${kind.folder}.sock`);
@@ -124,25 +125,28 @@ export class OwnServer {
     await rename(this.#log, `${this.#log}.1`).catch(() => undefined);
     const log = await open(this.#log, 'a', 0o600);
     const lease = await directory.leases.take(`process-${kind.name}`);
-    // Children take descriptors, but Node has no public name for the one of a server.
-    const { fd } = (lease.server as Server & { _handle: { fd: number } })._handle;
-    await directory.giveToOwner();
-    // Detached, so that a Ctrl-C in the terminal reaches this program only, which decides the order.
-    const child = spawn(binary.path, kind.arguments, {
-      detached: true,
-      stdio: ['ignore', log.fd, log.fd, fd],
-      cwd: this.#home,
-      ...directory.owner,
-    });
-    child.unref();
     let end: string | undefined;
-    child.once('error', (error) => (end = reasonOf(error)));
-    child.once('exit', (code, by) => (end = by ?? `exit code ${code ?? ''}`));
-    this.#child = child;
-    // From here on only the server's process holds it.
-    lease.server.close();
+    try {
+      // Children take descriptors, but Node has no public name for the one of a server.
+      const { fd } = (lease.server as Server & { _handle: { fd: number } })._handle;
+      await directory.giveToOwner();
+      // Detached, so that a Ctrl-C in the terminal reaches this program only, which decides the order.
+      const child = spawn(binary.path, kind.arguments, {
+        detached: true,
+        stdio: ['ignore', log.fd, log.fd, fd],
+        cwd: this.#home,
+        ...directory.owner,
+      });
+      child.unref();
+      child.once('error', (error) => (end = reasonOf(error)));
+      child.once('exit', (code, by) => (end = by ?? `exit code ${code ?? ''}`));
+      this.#child = child;
+    } finally {
+      // From here on only the server's process holds it, if there is one.
+      lease.server.close();
+      await log.close();
+    }
     this.#ended = endOf(lease.path);
-    await log.close();
     this.meanwhile();
     if (await this.#becomesReady(READY_MS, () => end !== undefined)) {
       await directory.setVersion(kind.name, binary.version);
@@ -187,5 +191,9 @@ export class OwnServer {
 
 /** Resolves when no process holds a lease any more: the kernel then ends this connection. */
 async function endOf(lease: string): Promise<void> {
-  await once(connect(lease).unref(), 'close').catch(() => undefined);
+  do {
+    // Nobody accepts on it: once its queue is full it takes no more connections, and lives on.
+    const ended = once(connect(lease).unref(), 'close');
+    await ended.catch(() => sleep(RETRY_MS, undefined, { ref: false }));
+  } while (await answers(lease));
 }

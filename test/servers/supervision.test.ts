@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataDirectory } from '../../src/servers/data-directory';
+import { Leases } from '../../src/servers/lease';
 import { OwnServer } from '../../src/servers/own-server';
 import { redis, redisAnswers } from '../../src/servers/redis';
 import { ownProcess } from '../support/processes';
@@ -66,10 +67,16 @@ test('a server is stopped only once nothing tries any more to reach it', async (
   directory.close();
 });
 
-test('servers that were found running are started again too', async () => {
+test('servers that were found running are started again too, and not before they end', async () => {
   const dataDir = await dataDirectory();
   await (await program(dataDir)).crash();
-  const servers = await acquire(dataDir);
+  const leases = new Leases(path.join(dataDir, 'leases'), undefined);
+  // As hundreds of commands do meanwhile: nobody takes their connections, and there is an end to them.
+  for (let count = 0; count < 600; count += 1) await leases.living('process-');
+  const reported: string[] = [];
+  const servers = await acquire(dataDir, 'server', reported);
+  await sleep(500);
+  expect(reported).toEqual([]);
   await kill(processOf(dataDir, 'mongod'));
   await kill(processOf(dataDir, 'redis'));
   await eventually(async () => redisAnswers(servers.redisUrl ?? ''));
