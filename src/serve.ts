@@ -19,6 +19,8 @@ import type { Transport } from './plugins/transport';
 /** How much of the time to stop is for what comes after the requests in progress. */
 const CLOSING_MS = 5000;
 
+const STOPS = 'The program stops because of an error';
+
 /** A port that is listened on: for the whole API, or for one of its transports. */
 interface PortOptions {
   port: PortSetting;
@@ -148,8 +150,9 @@ class ServerProcess {
     const settings = this.#program?.app.settings;
     const timeout = settings?.of(hostSettings.shutdownTimeoutSeconds);
     const timeoutMs = (timeout ?? hostSettings.shutdownTimeoutSeconds.fallback) * 1000;
-    if (error) this.#program?.log.fatal({ err: error }, 'The program stops because of an error');
-    else await this.#drain(timeoutMs);
+    if (!error) await this.#drain(timeoutMs);
+    else if (this.#program) this.#program.log.fatal({ err: error }, STOPS);
+    else process.stderr.write(`${STOPS}: ${error.stack ?? error.message}\n`);
     exitWithin(timeoutMs);
     const program = await starting.catch(() => undefined);
     program?.log.info('stopping');

@@ -16,7 +16,7 @@ const MAX_ACCOUNTS = 10_000;
 export class RecountPace {
   readonly #pace = new Pace({
     perMinute: EVENTS_PER_MINUTE,
-    aheadMs: AHEAD_MS,
+    burstMs: AHEAD_MS,
     now: () => Date.now(),
   });
   /** Up to when a count may be that of the same write, tried again. */

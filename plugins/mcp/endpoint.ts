@@ -42,6 +42,7 @@ export const tokenRefused = invalidToken.at(403, invalidToken.meaning);
 export class Endpoint {
   readonly #origins: Origins;
   #catalog: ToolCatalog | undefined;
+  #isWarm = false;
   readonly #host: Host;
 
   constructor(host: Host) {
@@ -51,9 +52,15 @@ export class Endpoint {
 
   /** So that the first message keeps nobody waiting. */
   prepare(description: ApiDescription): void {
-    const { warmUp } = loadProtocol();
     this.#catalogOf(description);
-    void warmUp();
+    if (this.#isWarm) return;
+    this.#isWarm = true;
+    loadProtocol()
+      .warmUp()
+      .catch((error: unknown) => {
+        // The first message then meets the same, and says so.
+        this.#host.log.warn({ err: error }, 'The tool protocol could not be prepared');
+      });
   }
 
   /** Describes the endpoint to anybody. */
@@ -134,7 +141,7 @@ export class Endpoint {
   }
 }
 
-/** Its package is a seventh of what a start loads, and commands never meet an assistant. */
+/** Commands never meet an assistant, and need not wait until its package is loaded. */
 function loadProtocol(): typeof Protocol {
   // Its own sibling, in the sources as in the build.
   return createRequire(__filename)('./protocol') as typeof Protocol;

@@ -2,7 +2,7 @@ import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/
 import { ChangedRecords } from '../../src/data/changes';
 import type { AccountScope } from '../../src/data/models';
 import { decodeCursor, encodeCursor } from '../../src/data/cursor';
-import { newestFirst, pageOf, within } from '../../src/data/page';
+import { newestFirst, pageOf, inRange } from '../../src/data/page';
 import { Resource } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
 import type { Page } from '../../src/fields/page';
@@ -55,7 +55,7 @@ export class PhotoService {
     const after = cursor === undefined ? undefined : decodeCursor(identity, cursor);
     const filter = {
       ...(plantId === undefined ? {} : { plantId: toStoredId(plantId) }),
-      ...within('createdAt', { after }),
+      ...inRange('createdAt', { after }),
     };
     const sort = newestFirst('createdAt');
     const found = await this.#records.find({ userId }, filter, { sort, limit: limit + 1 });
@@ -90,7 +90,7 @@ export class PhotoService {
     const image = await this.#photos.get(tx, id);
     const { x, y, width, height } = crop;
     if (Math.abs(width - height) > SQUARE_TOLERANCE) {
-      throw invalidCrop.error('The width and height of the crop must be within 2 pixels.');
+      throw invalidCrop.error('The width and height of the crop must be inRange 2 pixels.');
     }
     if (x + width > image.width) {
       throw invalidCrop.error(`x plus width must not exceed the image's width of ${image.width}.`);

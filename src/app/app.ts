@@ -2,7 +2,6 @@ import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
 import path from 'node:path';
 
-import type { ClientSession } from 'mongoose';
 import type { Logger } from 'pino';
 
 import { Quotas } from '../calls/quotas';
@@ -18,18 +17,17 @@ import { hostModels } from '../data/host-models';
 import { IdempotencyStore } from '../data/idempotency';
 import { StoredSchema } from '../data/schema/stored-schema';
 import { UnitOfWork } from '../data/unit-of-work';
-import type { Host } from '../plugins/host';
 import type { Operation } from '../plugins/operation';
 import { type Contribution, type Plugin, type SeedKind, type SetUpPlugin } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/reference';
-import { requirePlugin, setUpPlugins } from '../plugins/setup';
+import { setUpPlugins } from '../plugins/setup';
 import type { ApiDescription, Transport } from '../plugins/transport';
 import { describeApi, scopesOf } from './api-description';
 import { scheduledBackups } from './backup/schedule';
+import { hostFor, type HostDependencies } from './host';
 import { hostJobs } from './host-jobs';
 import type * as Http from './http-listeners';
 import { JobRunner } from './jobs';
-import { rebuildAll } from './reconcile';
 import { loadSeeds, SEEDS_FOLDER } from './seeds';
 import { type ServerAddresses, ServerConnections } from './server-connections';
 import { readSettings } from './settings';
@@ -109,9 +107,16 @@ export class App {
     );
     this.schema = new StoredSchema(this.database, migrations);
     this.#connections = new ServerConnections(this.database, log, metrics);
+    const host: HostDependencies = {
+      log,
+      app: this,
+      accountData: this.#accountData,
+      quotas: this.#quotas,
+      connections: this.#connections,
+    };
     this.plugins = setUpPlugins(plugins, (plugin) => {
       for (const model of plugin.models ?? []) this.database.model(model);
-      const contribution = plugin.setup(this.#hostFor(plugin));
+      const contribution = plugin.setup(hostFor(plugin, host));
       this.#contributions.set(plugin, contribution);
       return contribution;
     });
@@ -199,7 +204,7 @@ export class App {
       availability: this.#connections.availability,
       quotas: this.#quotas,
       hashAccount: (accountId) => this.#connections.hashAccount(accountId),
-      isClosing: () => this.#closing,
+      isClosing: () => this.isClosing,
     });
     const only = transport && { operations: [], transports: [transport] };
     return this.#listeners.listenerOf({ ...description, ...only });
@@ -213,6 +218,10 @@ export class App {
   /** Starts the work that the server does by itself. */
   startJobs(): void {
     this.#jobs.start();
+  }
+
+  get isClosing(): boolean {
+    return this.#closing;
   }
 
   /** From now on connections are not kept, and the service is not ready. */
@@ -255,35 +264,9 @@ export class App {
     // It was this plugin's own setup that made them.
     return contribution.exports as Exports;
   }
-
-  #hostFor(plugin: Plugin): Host {
-    return {
-      settings: this.settings,
-      log: this.#options.log.child({ plugin: plugin.name }),
-      records: (definition) => this.database.records(definition),
-      use: (other) => {
-        requirePlugin(plugin, other);
-        return this.exportsOf(other);
-      },
-      transact: (userId, work) => this.unitOfWork.run(userId, work),
-      transactShared: (work) => this.audit.transact(work),
-      accountData: this.#accountData,
-      snapshot: <T>(read: (session: ClientSession) => Promise<T>) => this.database.snapshot(read),
-      quotaLeft: (account, quota) => Math.max(0, this.#quotas.left(account, quota)),
-      quotaLimit: (tier, quota) => this.#quotas.limit(tier, quota),
-      rebuildDerived: async (tx) => {
-        await rebuildAll(this.derived, tx);
-      },
-      readiness: async () => ({
-        ...(await this.#connections.readiness()),
-        closing: this.#closing,
-      }),
-      metrics: () => this.metrics.text(),
-    };
-  }
 }
 
-/** What serves HTTP is a seventh of what a start loads, and commands never serve. */
+/** Commands never serve, and need not wait until what does is loaded. */
 function loadHttp(): typeof Http {
   // Its own sibling, in the sources as in the build.
   return createRequire(__filename)('./http-listeners') as typeof Http;

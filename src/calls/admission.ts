@@ -24,10 +24,10 @@ const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
  */
 const BYTES_PER_READ = 100 * 1024;
 /** For how long an account may take its bytes ahead: by default some 1 MB. */
-const AHEAD_MS = 500;
+const BURST_MS = 500;
 /** How far ahead it gets one read at a time: long answers made at once add up to a long wait. */
-const FAR_AHEAD_MS = 250;
-/** How long an account waits for its pace at most, however long a list or a month was. */
+const REDUCED_BURST_MS = 250;
+/** How much longer an account waits for its pace at most, however long a list or a month was. */
 const MAX_PACE_MS = 3000;
 
 /** Whose call it is, and of which kind. */
@@ -58,7 +58,7 @@ export class Admission {
   constructor(readsPerMinute: number) {
     this.#pace = new Pace({
       perMinute: readsPerMinute * BYTES_PER_READ,
-      aheadMs: AHEAD_MS,
+      burstMs: BURST_MS,
       maxWaitMs: MAX_PACE_MS,
     });
   }
@@ -107,7 +107,7 @@ export class Admission {
   /** In how many ms the pace of its account allows one more; 0 where it does now. */
   #paceWaitOf({ kind, accountId, key }: Place): number {
     if (kind === 'write') return 0;
-    return this.#pace.waitOf(accountId, this.#running.has(key) ? FAR_AHEAD_MS : AHEAD_MS);
+    return this.#pace.waitOf(accountId, this.#running.has(key) ? REDUCED_BURST_MS : BURST_MS);
   }
 
   #start({ kind, key }: Place): void {

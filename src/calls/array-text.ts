@@ -11,12 +11,12 @@ const MAX_WHOLE = 256 * 1024;
  * than its reader takes. What fails in the beginning is thrown here; what fails later can only cut
  * the answer short.
  *
- * @param count gets the length of each piece that is taken
+ * @param count gets the bytes of each piece that is taken
  */
 export async function arrayText(
   batches: AsyncIterable<readonly unknown[]>,
   log: Logger,
-  count: (length: number) => void,
+  count: (bytes: number) => void,
 ): Promise<string | AsyncIterable<string>> {
   const pieces = jsonArray(batches);
   let begun = '';
@@ -32,19 +32,19 @@ export async function arrayText(
 function rest(
   begun: string,
   pieces: AsyncGenerator<string>,
-  { log, count }: { log: Logger; count: (length: number) => void },
+  { log, count }: { log: Logger; count: (bytes: number) => void },
 ): AsyncIterable<string> {
   let first: string | undefined = begun;
   const next = async (): Promise<IteratorResult<string>> => {
     const value = first;
     first = undefined;
     if (value !== undefined) {
-      count(value.length);
+      count(Buffer.byteLength(value));
       return { value, done: false };
     }
     try {
       const piece = await pieces.next();
-      if (piece.done !== true) count(piece.value.length);
+      if (piece.done !== true) count(Buffer.byteLength(piece.value));
       return piece;
     } catch (error) {
       throw asApiError(error, log);

@@ -4,10 +4,10 @@ import { serviceUnavailable } from '../core/errors';
 import { Pace } from '../core/pace';
 import { Turns } from '../core/turns';
 
-/** How many calls an account may begin for each of its budget: a minute's lasts for 4 s at least. */
+/** How many calls a minute an account may begin for each read of its budget. */
 const CALLS_PER_READ = 12;
-/** For how long it may begin calls ahead: by default 240 at once. */
-const AHEAD_MS = 1000;
+/** For how long it may begin calls at once: by default 240. */
+const BURST_MS = 1000;
 /** How long a call waits at most. */
 const MAX_WAIT_MS = 3000;
 /** How many of them begin in one turn of the event loop: those of other accounts come between. */
@@ -24,7 +24,7 @@ export class CallPace {
   constructor(readsPerMinute: number) {
     this.#pace = new Pace({
       perMinute: readsPerMinute * CALLS_PER_READ,
-      aheadMs: AHEAD_MS,
+      burstMs: BURST_MS,
       maxWaitMs: MAX_WAIT_MS,
     });
   }

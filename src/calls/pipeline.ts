@@ -143,8 +143,8 @@ export class CallPipeline {
       if (etag !== undefined && ifNoneMatch.trim() !== '*' && namesEtag(ifNoneMatch, etag)) {
         return { unchanged: etag };
       }
-      const made = await arrayText(availability.readEach(value), log, (length) => {
-        admission.count(account.id, length);
+      const made = await arrayText(availability.readEach(value), log, (bytes) => {
+        admission.count(account.id, bytes);
       });
       if (typeof made !== 'string') return { pieces: made, etag };
       text = made;

@@ -7,15 +7,18 @@ const MAX_ACCOUNTS = 10_000;
 interface PaceOptions {
   /** How much an account gets in the long run. */
   perMinute: number;
-  /** For how long it may take that ahead. */
-  aheadMs: number;
-  /** How long it waits at most, however much it took. */
+  /** For how long it may take that at once. */
+  burstMs: number;
+  /** How long it waits at most for its burst, however much it took. */
   maxWaitMs?: number;
   /** The clock, in milliseconds. */
   now?: () => number;
 }
 
-/** How fast accounts get what their budget bounds by the minute only, or not at all. */
+/**
+ * How fast accounts get what their budget bounds by the minute only, or not at all: a leaky bucket
+ * for each.
+ */
 export class Pace {
   readonly #options: Required<PaceOptions>;
   /** Up to which moment an account has taken what it gets. */
@@ -27,16 +30,16 @@ export class Pace {
 
   /** Counts what an account took. */
   count(accountId: string, amount: number): void {
-    const { perMinute, aheadMs, maxWaitMs } = this.#options;
+    const { perMinute, burstMs, maxWaitMs } = this.#options;
     const now = this.#options.now();
     const from = Math.max(now, this.#takenUntil.get(accountId) ?? 0);
     const until = from + (amount / perMinute) * MINUTE_MS;
-    this.#takenUntil.set(accountId, Math.min(until, now + aheadMs + maxWaitMs));
+    this.#takenUntil.set(accountId, Math.min(until, now + burstMs + maxWaitMs));
   }
 
-  /** In how many ms an account may go on, with at most so much taken ahead; 0 where it may now. */
-  waitOf(accountId: string, aheadMs = this.#options.aheadMs): number {
+  /** In how many ms an account may go on, with a burst of so long; 0 where it may now. */
+  waitOf(accountId: string, burstMs = this.#options.burstMs): number {
     const ahead = (this.#takenUntil.get(accountId) ?? 0) - this.#options.now();
-    return Math.max(0, ahead - aheadMs);
+    return Math.max(0, ahead - burstMs);
   }
 }

@@ -17,7 +17,7 @@ interface Range {
 }
 
 /** A filter for a part of a list that goes by this moment. */
-export function within(moment: string, { from, to, after }: Range): Record<string, unknown> {
+export function inRange(moment: string, { from, to, after }: Range): Record<string, unknown> {
   const last = after?.moment ?? to;
   const bounds = { ...(from ? { $gte: from } : {}), ...(last ? { $lte: last } : {}) };
   if (!after) return from || last ? { [moment]: bounds } : {};

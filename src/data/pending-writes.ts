@@ -37,10 +37,6 @@ export class PendingWrites {
     else if (writes.length > 0) this.#byCollection.set(collection, [...writes]);
   }
 
-  has(collection: mongo.Collection): boolean {
-    return this.#byCollection.has(collection);
-  }
-
   /** Sends those to a collection. @throws as {@link sendWrites} does */
   async flush(collection: mongo.Collection): Promise<void> {
     const pending = this.#byCollection.get(collection);

@@ -96,7 +96,7 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
     scope: Scope,
     filter: Filter<T>,
     update: Update<T>,
-    options: { upsert?: boolean; returnDocument?: 'after' | 'before' } = {},
+    options: { upsert?: boolean; returnDocument?: 'before' } = {},
   ): Promise<T | undefined> {
     await this.flush(scope);
     const found = await this.collection.findOneAndUpdate(
@@ -146,6 +146,7 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
 
   /** Deletes some of all records, at most so many; answers how many. */
   async deleteSome(scope: Scope, limit: number): Promise<number> {
+    await this.flush(scope);
     const found = this.collection.find(scoped(scope, {}), {
       ...sessionOf(scope),
       projection: { _id: 1 },

@@ -20,7 +20,7 @@ const LOOK_EVERY_MS = 1000;
 const MAX_BATCH = 64;
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, MAX_BATCH];
 
-interface Job {
+interface QueuedWrite {
   work: (tx: Transaction) => Promise<unknown>;
   /** What it counts one more against. */
   quota: string | undefined;
@@ -39,7 +39,7 @@ interface Job {
  * neighbours. Writers in other processes are met as write conflicts and retried.
  */
 export class UnitOfWork {
-  readonly #queues = new Map<string, Job[]>();
+  readonly #queues = new Map<string, QueuedWrite[]>();
   readonly #orphans: OrphanedTransactions;
   readonly #database: Database;
   readonly #dependencies: TransactionDependencies;
@@ -78,7 +78,7 @@ export class UnitOfWork {
   run<T>(userId: string, work: (tx: Transaction) => Promise<T>, quota?: string): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // The job's own work makes the value that its own caller gets.
-      const job: Job = {
+      const job: QueuedWrite = {
         work,
         quota,
         deadline: Date.now() + DEADLINE_MS,
@@ -134,7 +134,7 @@ export class UnitOfWork {
     this.#queues.delete(userId);
   }
 
-  async #alone(userId: string, job: Job): Promise<void> {
+  async #alone(userId: string, job: QueuedWrite): Promise<void> {
     try {
       // It was tried with its neighbours already.
       if (Date.now() >= job.deadline) throw new WriteTimeout(undefined);
@@ -151,7 +151,7 @@ export class UnitOfWork {
    *
    * @throws Unconfirmed as soon as it is known that MongoDB does not answer
    */
-  async #commitWhileThere(userId: string, jobs: readonly Job[]): Promise<unknown[]> {
+  async #commitWhileThere(userId: string, jobs: readonly QueuedWrite[]): Promise<unknown[]> {
     let watch: NodeJS.Timeout | undefined;
     let isGivenUp = false;
     const away = new Promise<never>((_, reject) => {
@@ -171,7 +171,7 @@ export class UnitOfWork {
 
   async #commit(
     userId: string,
-    jobs: readonly Job[],
+    jobs: readonly QueuedWrite[],
     isGivenUp: () => boolean,
   ): Promise<unknown[]> {
     const deadline = Math.min(...jobs.map((job) => job.deadline));
@@ -198,7 +198,7 @@ export class UnitOfWork {
 
   async #attempt(
     userId: string,
-    jobs: readonly Job[],
+    jobs: readonly QueuedWrite[],
     { isGivenUp, isOver }: { isGivenUp: () => boolean; isOver: () => boolean },
   ): Promise<unknown[]> {
     const session = await this.#database.connection.startSession();
@@ -225,7 +225,7 @@ export class UnitOfWork {
 }
 
 /** Rejects those whose deadline has passed; the others stay in `queue`. */
-function rejectOverdue(jobs: readonly Job[], queue: Job[], reason: unknown): void {
+function rejectOverdue(jobs: readonly QueuedWrite[], queue: QueuedWrite[], reason: unknown): void {
   const now = Date.now();
   for (const job of jobs) {
     if (job.deadline <= now) job.reject(reason);

@@ -3,7 +3,7 @@ import { containing } from '../../../src/core/text';
 import { LIVE } from '../../../src/data/changes';
 import { decodeCursor, encodeCursor } from '../../../src/data/cursor';
 import { merged } from '../../../src/data/merged';
-import { pageOf, within } from '../../../src/data/page';
+import { pageOf, inRange } from '../../../src/data/page';
 import type { Host } from '../../../src/plugins/host';
 import type { Photos } from '../../photos';
 import type { Plants } from '../../plants';
@@ -47,7 +47,7 @@ export class EventFeed {
       { location, ...(plantId === undefined ? {} : { ids: [plantId] }) },
     );
     const filter = {
-      ...within('occurredAt', { from, to, after }),
+      ...inRange('occurredAt', { from, to, after }),
       ...(type === undefined ? {} : { type }),
     };
     const isOfSome = plantId !== undefined || location !== undefined;

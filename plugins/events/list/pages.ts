@@ -1,7 +1,7 @@
 import { toStoredId } from '../../../src/core/ids';
 import { LIVE } from '../../../src/data/changes';
 import { decodeCursor, encodeCursor, type Position } from '../../../src/data/cursor';
-import { pageOf, within } from '../../../src/data/page';
+import { pageOf, inRange } from '../../../src/data/page';
 import type { PageQuery } from '../../../src/fields/page';
 import type { Host } from '../../../src/plugins/host';
 import type { Photos } from '../../photos';
@@ -54,8 +54,8 @@ export class EventPages {
     plantId: string,
     { monthStart, monthEnd }: MonthQuery,
   ): AsyncGenerator<EventView[]> {
-    const occurredAt = { $gte: new Date(monthStart), $lte: new Date(monthEnd) };
-    const filter = { ...liveOf(plantId), occurredAt };
+    const month = inRange('occurredAt', { from: new Date(monthStart), to: new Date(monthEnd) });
+    const filter = { ...liveOf(plantId), ...month };
     for await (const batch of this.#events.batches({ userId }, filter, { sort: LIST_ORDER })) {
       yield* presentEvents(this.#photos, { userId }, batch);
     }
@@ -67,7 +67,7 @@ export class EventPages {
     after: Position | undefined,
     limit: number,
   ): Promise<Iterable<EventDocument>> {
-    const filter = { ...liveOf(plantId), ...within('occurredAt', { after }) };
+    const filter = { ...liveOf(plantId), ...inRange('occurredAt', { after }) };
     const [isThere, found] = await Promise.all([
       this.#plants.exists({ userId }, plantId),
       this.#events.findLazily({ userId }, filter, { sort: LIST_ORDER, limit }),

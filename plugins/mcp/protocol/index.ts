@@ -1,4 +1,4 @@
-/** The protocol, as the endpoint loads it with the first message. */
+/** The protocol, which only those load who serve. */
 export { INVALID_REQUEST, PARSE_ERROR } from '@modelcontextprotocol/server';
 export { errorReply } from './exchange';
 export { handleMessage, warmUp } from './messages';

@@ -1,0 +1,64 @@
+import type { ClientSession } from 'mongoose';
+import type { Logger } from 'pino';
+
+import type { Quotas } from '../calls/quotas';
+import type { Metrics } from '../core/metrics';
+import type { Settings } from '../core/settings';
+import type { AccountData } from '../data/account-data';
+import type { AuditLog } from '../data/audit/audit-log';
+import type { Database } from '../data/database';
+import type { DerivedData } from '../data/derived';
+import type { UnitOfWork } from '../data/unit-of-work';
+import type { Host } from '../plugins/host';
+import type { Plugin } from '../plugins/plugin';
+import type { PluginReference } from '../plugins/reference';
+import { requirePlugin } from '../plugins/setup';
+import { rebuildAll } from './reconcile';
+import type { ServerConnections } from './server-connections';
+
+/** The program that plugins are set up for: what it has only then is read when they ask for it. */
+interface AppForPlugins {
+  readonly settings: Settings;
+  readonly metrics: Metrics;
+  readonly database: Database;
+  readonly audit: AuditLog;
+  readonly unitOfWork: UnitOfWork;
+  readonly derived: readonly DerivedData[];
+  readonly isClosing: boolean;
+  exportsOf: <Exports>(plugin: PluginReference<Exports>) => Exports;
+}
+
+export interface HostDependencies {
+  log: Logger;
+  app: AppForPlugins;
+  accountData: AccountData;
+  quotas: Quotas;
+  connections: ServerConnections;
+}
+
+/** What a plugin gets of the program. */
+export function hostFor(
+  plugin: Plugin,
+  { log, app, accountData, quotas, connections }: HostDependencies,
+): Host {
+  return {
+    settings: app.settings,
+    log: log.child({ plugin: plugin.name }),
+    records: (definition) => app.database.records(definition),
+    use: (other) => {
+      requirePlugin(plugin, other);
+      return app.exportsOf(other);
+    },
+    transact: (userId, work) => app.unitOfWork.run(userId, work),
+    transactShared: (work) => app.audit.transact(work),
+    accountData,
+    snapshot: <T>(read: (session: ClientSession) => Promise<T>) => app.database.snapshot(read),
+    quotaLeft: (account, quota) => Math.max(0, quotas.left(account, quota)),
+    quotaLimit: (tier, quota) => quotas.limit(tier, quota),
+    rebuildDerived: async (tx) => {
+      await rebuildAll(app.derived, tx);
+    },
+    readiness: async () => ({ ...(await connections.readiness()), closing: app.isClosing }),
+    metrics: () => app.metrics.text(),
+  };
+}
