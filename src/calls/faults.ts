@@ -12,8 +12,7 @@ export class Faults {
 
   /** @param what reads on from the name of the field: "is not allowed" */
   add(field: string, what: string): void {
-    const name = quoted(field);
-    this.#add(name, () => `${name === '' ? '""' : name} ${what}.`);
+    this.#add(field, (name) => `${name === '' ? '""' : name} ${what}.`);
   }
 
   /** @param fault one whose message names the field already, and quotes nothing that was sent */
@@ -37,10 +36,12 @@ export class Faults {
   }
 
   /** Of a field the first fault is enough: a number where a word of a list belongs has two. */
-  #add(field: string, message: () => string): void {
+  #add(field: string, messageFor: (name: string) => string): void {
     if (this.#fields.has(field)) return;
     this.#fields.add(field);
-    if (this.#listed.length < MAX_DETAILS) this.#listed.push({ field, message: message() });
+    if (this.#listed.length === MAX_DETAILS) return;
+    const name = quoted(field);
+    this.#listed.push({ field: name, message: messageFor(name) });
   }
 }
 

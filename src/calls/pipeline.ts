@@ -34,6 +34,8 @@ export interface Call {
   /** The headers of a conditional request (docs/decisions.md, "Conditional requests"). */
   ifMatch?: string | undefined;
   ifNoneMatch?: string | undefined;
+  /** Whether no answer is sent but its headers. */
+  isHead?: boolean;
   /** Fulfilled when the answer was sent or its caller is gone. */
   sent: Promise<unknown>;
 }
@@ -82,12 +84,14 @@ export class CallPipeline {
     const leave = await this.#dependencies.admission.enter(kind, account.id, call.sent);
     try {
       if (operation.method === 'GET') {
-        const content = key && this.#dependencies.answers.get(key, new Date());
-        const answer = content
-          ? { content }
+        const kept = key && this.#dependencies.answers.get(key, new Date());
+        const answer = kept
+          ? { content: kept }
           : await this.#read(operation, account, input, call, key);
-        if ('content' in answer)
+        // What is kept costs only who has it sent.
+        if ('content' in answer && !(kept && isWithoutBody(call, kept))) {
           this.#dependencies.admission.count(account.id, answer.content.body.length);
+        }
         return answer;
       }
       return await this.#runFor(principal, operation, input, call);
@@ -223,6 +227,11 @@ export class CallPipeline {
     const { response, replayed } = await idempotency.runOnce(request, work);
     return { status: response.status, json: response.body, replayed };
   }
+}
+
+/** Whether an answer is sent without the content that it is about. */
+function isWithoutBody({ isHead = false, ifNoneMatch }: Call, { etag }: Content): boolean {
+  return isHead || (ifNoneMatch !== undefined && namesEtag(ifNoneMatch, etag));
 }
 
 /** The act of an operation on the record that its path names. */

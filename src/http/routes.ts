@@ -90,6 +90,7 @@ function serve(operation: Operation, dependencies: Dependencies) {
       idempotencyKey: idempotencyKeyOf(ctx),
       ifMatch: ctx.headers['if-match'],
       ifNoneMatch: ctx.headers['if-none-match'],
+      isHead: ctx.method === 'HEAD',
       sent: facts.sent,
     });
     recordOutcome(facts, outcome);

@@ -5,7 +5,8 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 import { Admission } from '../../src/calls/admission';
 import { closeHttpServer, createHttpServer } from '../../src/http/server';
-import { errorOf } from '../support/raw';
+import { storeLargest } from '../support/largest';
+import { errorOf, send } from '../support/raw';
 import { startService, type TestService, type TestUser } from '../support/service';
 import { type TlsSettings, tlsSettings } from '../support/tls';
 
@@ -173,6 +174,24 @@ test('a long body counts as many calls, also where it is no JSON', async () => {
     for (let count = 0; count < 40; count += 1) expect(await sendLong()).toBe(400);
     await ada.get('/api/locations').expect(200);
     expect(performance.now() - started).toBeGreaterThan(1100);
+  } finally {
+    await paced.close();
+  }
+});
+
+test('who asks whether large answers have changed does not wait as for the answers', async () => {
+  const paced = await startService({ env: { RATE_LIMIT_READS_MAX: '1200' } });
+  try {
+    const user = await paced.user();
+    const plantId = await storeLargest(paced.app, user.id, { plants: 1, events: 10 });
+    const path = `/api/plants/${plantId}/events?limit=100`;
+    const { etag = '' } = (await user.get(path).expect(200)).headers as Record<string, string>;
+    const ask = async () => user.get(path).set('If-None-Match', etag).expect(304);
+    await Promise.all(Array.from({ length: 40 }, ask));
+    const { url } = paced;
+    const headers = { authorization: `Bearer ${user.token}` };
+    const heads = Array.from({ length: 20 }, () => send(url, 'HEAD', path, { headers }));
+    expect(new Set((await Promise.all(heads)).map(({ status }) => status))).toEqual(new Set([200]));
   } finally {
     await paced.close();
   }

@@ -132,6 +132,20 @@ describe('JSON', () => {
     expectRefusal(after, 400, 'validation_error', message);
   });
 
+  test('counts fields that are not known each by itself, also where they look alike', async () => {
+    const long = 'a'.repeat(100);
+    for (const [one, other] of [
+      [`${long}1`, `${long}2`],
+      ['\\ud800', '\\udc00'],
+    ]) {
+      const { body } = await post(`{"name":"Fern","${one}":1,"${other}":1}`);
+      expect(JSON.parse(body)).toMatchObject({
+        error: expect.stringMatching(/ is not allowed \(and 1 more fault\)\.$/) as string,
+        details: [{}, {}],
+      });
+    }
+  });
+
   test('names the field that is not known', async () => {
     const message = 'colour is not allowed.';
     expectRefusal(await post('{"name":"Fern","colour":1}'), 400, 'validation_error', message);
