@@ -122,6 +122,20 @@ test('a MongoDB that comes while it is waited for is used, and the wait can be s
   expect(await server.stop()).toBe(0);
 });
 
+test('an unexpected error during the start ends it with the words of the error', async () => {
+  const preload = path.join(await temporaryFolder(), 'preload.js');
+  await writeFile(preload, "process.on('SIGUSR2', () => { throw new Error('on purpose'); });");
+  const server = RealServer.spawn(await temporaryFolder(), {
+    MONGODB_URI: `mongodb://127.0.0.1:${await freePort()}/plants`,
+    REDIS_URL,
+    NODE_OPTIONS: `--require ${preload}`,
+  });
+  while (!server.stderr.includes('It is waited for')) await sleep(50);
+  server.process.kill('SIGUSR2');
+  expect(await server.ended).toEqual({ code: 1, signal: null });
+  expect(server.stderr).toContain('The program stops because of an error: Error: on purpose\n');
+});
+
 test('a HOST that is none of this machine is said in one sentence', async () => {
   const env = { MONGODB_URI: freshDatabase(), REDIS_URL, HOST: '203.0.113.9' };
   expect(await refusalOf(env)).toEqual({
