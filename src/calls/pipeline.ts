@@ -74,43 +74,44 @@ export class CallPipeline {
       authorize(operation, principal);
     }
     const input = validateInput(operation, await call.input());
-    const account = principal?.account;
     // What needs no token is asked by probes, which want to know what is there.
-    if (!account) {
+    if (!principal) {
       return { value: await this.#handle(operation, { ...input, log: call.log, now: new Date() }) };
     }
+    const { account } = principal;
+    const isRead = operation.method === 'GET';
     const key = operation.cacheable ? answerKeyOf(operation, account, input) : undefined;
-    const kind = operation.method === 'GET' ? 'read' : 'write';
-    const leave = await this.#dependencies.admission.enter(kind, account.id, call.sent);
+    const { admission, answers } = this.#dependencies;
+    const leave = await admission.enter(isRead ? 'read' : 'write', account.id, call.sent);
     try {
-      if (operation.method === 'GET') {
-        const kept = key && this.#dependencies.answers.get(key, new Date());
-        const answer = kept
-          ? { content: kept }
-          : await this.#read(operation, account, input, call, key);
-        // What is kept costs only who has it sent.
-        if ('content' in answer && !(kept && isWithoutBody(call, kept))) {
-          this.#dependencies.admission.count(account.id, answer.content.body.length);
-        }
-        return answer;
+      if (!isRead) return await this.#runFor(principal, operation, input, call);
+      const kept = key && answers.get(key, new Date());
+      if (kept) {
+        // It costs nothing but to be sent.
+        if (!isWithoutBody(call, kept)) admission.count(account.id, kept.body.length);
+        return { content: kept };
       }
-      return await this.#runFor(principal, operation, input, call);
+      const made = await this.#read(principal, operation, input, call, key);
+      if ('content' in made) admission.count(account.id, made.content.body.length);
+      return made;
     } finally {
       void call.sent.then(leave);
     }
   }
 
   async #runFor(
-    { account, token }: Principal,
+    principal: Principal,
     operation: Operation,
     input: ValidInput,
     call: Call,
   ): Promise<CallResult> {
+    const { account, token } = principal;
     const acting: Acting = {
       actor: { type: 'token', account: account.id, token: token.id },
       source: call.source,
     };
-    const write = (tx: Transaction) => this.#write(operation, tx.as(acting), input, call);
+    const write = (tx: Transaction) =>
+      this.#write(principal, operation, tx.as(acting), input, call);
     if (operation.idempotent && call.idempotencyKey !== undefined) {
       return this.#runOnce(operation, account, call.idempotencyKey, input, write);
     }
@@ -119,10 +120,10 @@ export class CallPipeline {
   }
 
   async #read(
+    { account, token }: Principal,
     operation: Operation,
-    account: Account,
     input: ValidInput,
-    { ifNoneMatch = '', log, principal }: Call,
+    { ifNoneMatch = '', log }: Call,
     key: AnswerKey | undefined,
   ): Promise<CallResult> {
     const { admission, answers, availability } = this.#dependencies;
@@ -131,7 +132,7 @@ export class CallPipeline {
       ...input,
       log,
       account,
-      token: principal?.token,
+      token,
       scope: { userId: account.id },
       now: new Date(),
       validUntil: (moment: Date) => {
@@ -161,12 +162,13 @@ export class CallPipeline {
   }
 
   async #write(
+    { token }: Principal,
     operation: Operation,
     tx: Transaction,
     input: ValidInput,
-    { ifMatch, log, principal }: Call,
+    { ifMatch, log }: Call,
   ): Promise<unknown> {
-    const call = { ...input, log, tx, token: principal?.token, now: tx.now };
+    const call = { ...input, log, tx, token, now: tx.now };
     if (operation.state && ifMatch !== undefined) {
       const read = { ...call, account: tx.account, scope: tx, validUntil: () => undefined };
       // As in `#handle`: it is the handler of this operation's own plugin.

@@ -1,9 +1,8 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 
-import { fieldError, methodNotAllowed, notFound, validationError } from '../core/errors';
+import { methodNotAllowed, notFound } from '../core/errors';
 import type { Authenticator, Principal } from '../core/identity';
-import { descriptionOf } from '../fields/description';
 import { MAX_BODY_KIB } from '../core/request-limits';
 import type { Operation } from '../plugins/operation';
 import { operationName, readsBody } from '../plugins/operation-facts';
@@ -16,6 +15,7 @@ import type {
 import { answer } from './answer';
 import { authenticate, sourceOf } from './authenticate';
 import { bodyLength, hasBody, readJson } from './body';
+import { queryReader } from './query';
 import { factsOf, recordError, recordOutcome } from './request-facts';
 import type { Admission } from '../calls/admission';
 import type { CallPace } from '../calls/call-pace';
@@ -78,7 +78,7 @@ function serve(operation: Operation, dependencies: Dependencies) {
     const facts = Object.assign(factsOf(ctx), { operation: name, isProbe });
     const inputOf = async (): Promise<CallInput> => ({
       params: ctx.params,
-      ...readQuery(queryOf(ctx)),
+      ...readQuery(ctx),
       body: operation.body || (isBodyRead && hasBody(ctx)) ? await bodyOf(ctx, pace) : undefined,
     });
     const outcome = await pipeline.run(operation, {
@@ -118,56 +118,6 @@ async function bodyOf(ctx: Context, pace: CallPace): Promise<unknown> {
     const bytes = bodyLength(ctx) || (hasBody(ctx) ? MAX_BODY_KIB * 1024 : 0);
     if (principal) pace.countBody(principal.account.id, bytes);
   }
-}
-
-/** More than any operation takes, and few enough to be looked at one by one. */
-const MAX_QUERY_PARAMETERS = 50;
-
-/**
- * @throws ApiError validation_error, before anything is parsed, where there are too many, or where
- *   what is encoded is no UTF-8, which would be read as something else
- */
-function queryOf(ctx: Context): Context['query'] {
-  if (ctx.querystring.split('&', MAX_QUERY_PARAMETERS + 1).length > MAX_QUERY_PARAMETERS) {
-    throw validationError.error(`The query must have at most ${MAX_QUERY_PARAMETERS} parameters.`);
-  }
-  for (const parameter of ctx.querystring.split('&')) {
-    if (decoded(parameter) !== undefined) continue;
-    const name = decoded(parameter.split('=', 1)[0] ?? '') ?? '';
-    // No name of a parameter is longer.
-    const field = name.length > 0 && name.length < 100 ? name : 'query';
-    throw fieldError(field, `${field} must be percent-encoded UTF-8.`);
-  }
-  return ctx.query;
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const WHOLE_NUMBER = /^(0|-?[1-9]\d{0,15})$/;
-
-/** A query string knows only text: where the schema wants a number, digits are one. */
-function queryReader(
-  operation: Operation,
-): (query: Context['query']) => Required<Pick<CallInput, 'query' | 'repeated'>> {
-  const keys = operation.query ? [...descriptionOf(operation.query).keys] : [];
-  const numeric = new Set(keys.filter(([, { type }]) => type === 'number').map(([name]) => name));
-  const readValue = (name: string, value: string | undefined): unknown =>
-    numeric.has(name) && value !== undefined && WHOLE_NUMBER.test(value) ? Number(value) : value;
-  return (query) => {
-    const entries = Object.entries(query);
-    return {
-      query: Object.fromEntries(
-        entries.map(([name, value]) => [name, readValue(name, [value].flat()[0])]),
-      ),
-      repeated: entries.filter(([, value]) => Array.isArray(value)).map(([name]) => name),
-    };
-  };
 }
 
 /**
