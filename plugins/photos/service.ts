@@ -2,7 +2,7 @@ import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/
 import { ChangedRecords } from '../../src/data/changes';
 import type { AccountScope } from '../../src/data/models';
 import { decodeCursor, encodeCursor } from '../../src/data/cursor';
-import { newestFirst, pageOf, inRange } from '../../src/data/page';
+import { inRange, newestFirst, pageOf } from '../../src/data/page';
 import { Resource } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
 import type { Page } from '../../src/fields/page';
@@ -90,7 +90,7 @@ export class PhotoService {
     const image = await this.#photos.get(tx, id);
     const { x, y, width, height } = crop;
     if (Math.abs(width - height) > SQUARE_TOLERANCE) {
-      throw invalidCrop.error('The width and height of the crop must be inRange 2 pixels.');
+      throw invalidCrop.error('The width and height of the crop must be within 2 pixels.');
     }
     if (x + width > image.width) {
       throw invalidCrop.error(`x plus width must not exceed the image's width of ${image.width}.`);

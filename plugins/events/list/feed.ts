@@ -3,7 +3,7 @@ import { containing } from '../../../src/core/text';
 import { LIVE } from '../../../src/data/changes';
 import { decodeCursor, encodeCursor } from '../../../src/data/cursor';
 import { merged } from '../../../src/data/merged';
-import { pageOf, inRange } from '../../../src/data/page';
+import { inRange, pageOf } from '../../../src/data/page';
 import type { Host } from '../../../src/plugins/host';
 import type { Photos } from '../../photos';
 import type { Plants } from '../../plants';

@@ -1,7 +1,7 @@
 import { toStoredId } from '../../../src/core/ids';
 import { LIVE } from '../../../src/data/changes';
 import { decodeCursor, encodeCursor, type Position } from '../../../src/data/cursor';
-import { pageOf, inRange } from '../../../src/data/page';
+import { inRange, pageOf } from '../../../src/data/page';
 import type { PageQuery } from '../../../src/fields/page';
 import type { Host } from '../../../src/plugins/host';
 import type { Photos } from '../../photos';
