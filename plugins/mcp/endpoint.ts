@@ -42,7 +42,6 @@ export const tokenRefused = invalidToken.at(403, invalidToken.meaning);
 export class Endpoint {
   readonly #origins: Origins;
   #catalog: ToolCatalog | undefined;
-  #isWarm = false;
   readonly #host: Host;
 
   constructor(host: Host) {
@@ -52,15 +51,8 @@ export class Endpoint {
 
   /** So that the first message keeps nobody waiting. */
   prepare(description: ApiDescription): void {
+    loadProtocol().preload();
     this.#catalogOf(description);
-    if (this.#isWarm) return;
-    this.#isWarm = true;
-    loadProtocol()
-      .warmUp()
-      .catch((error: unknown) => {
-        // The first message then meets the same, and says so.
-        this.#host.log.warn({ err: error }, 'The tool protocol could not be prepared');
-      });
   }
 
   /** Describes the endpoint to anybody. */

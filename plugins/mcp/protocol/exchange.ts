@@ -9,6 +9,7 @@ import {
   type JSONRPCNotification,
   type JSONRPCRequest,
   type McpServer,
+  preloadSchemas,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server';
 
@@ -29,9 +30,18 @@ interface Inbound {
   headers: IncomingHttpHeaders;
 }
 
+/** A request must have one; here it says nothing. */
+const ANY_URL = 'http://localhost/';
+
 const VERSION_HEADER = 'mcp-protocol-version';
 /** The headers that the protocol gives a meaning. */
 const PROTOCOL_HEADERS = [VERSION_HEADER, 'mcp-method', 'mcp-name'];
+
+/** Makes what is made with the first messages otherwise: the package's schemas, and Node's `Request`. */
+export function preload(): void {
+  preloadSchemas();
+  void new Request(ANY_URL);
+}
 
 /** An error of JSON-RPC, where there is no call that could answer it. */
 export function errorReply(
@@ -92,7 +102,7 @@ async function exchangeStateless(
   { message, headers }: Inbound,
   server: () => McpServer,
 ): Promise<Reply> {
-  const request = new Request('http://localhost/', {
+  const request = new Request(ANY_URL, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...protocolHeaders(headers) },
   });

@@ -46,20 +46,6 @@ export async function handleMessage(
   return refusal ?? exchange({ message, headers }, () => serverFor(service, args));
 }
 
-/** Has the package make what it otherwise makes with the first message of each era. */
-export async function warmUp(): Promise<void> {
-  const message = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
-  const service = {
-    instructions: '',
-    listTools: () => [],
-    hasTool: () => false,
-    callTool: async () => ({ content: [] }),
-  };
-  await handleMessage(message, {}, service);
-  // It is refused, but not before the package has looked at it.
-  await handleMessage(message, { 'mcp-protocol-version': '2026-07-28' }, service);
-}
-
 /** The error for a request that the package would answer less well, or not at all. */
 function refusalOf(message: JSONRPCRequest, headers: IncomingHttpHeaders): Reply | undefined {
   const { method, id, params } = message;
