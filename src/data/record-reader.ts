@@ -41,23 +41,10 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
   }
 
   /** All that match; ids come as bare Buffers ({@link StoredId}), which saves a third of the CPU. */
-  async find(
-    scope: Scope,
-    filter: Filter<T> = {},
-    { sort = {}, limit = 0, projection }: FindOptions = {},
-  ): Promise<T[]> {
-    await this.flush(scope);
-    const found = await this.collection
-      .find(scoped(scope, filter), {
-        ...sessionOf(scope),
-        promoteBuffers: true,
-        ...(projection ? { projection } : {}),
-      })
-      .sort({ ...sort })
-      .limit(limit)
-      .toArray();
+  async find(scope: Scope, filter: Filter<T> = {}, options: FindOptions = {}): Promise<T[]> {
+    const found = await this.#open(scope, filter, options);
     // Documents carry `_id` in their own type; the driver would add it once more.
-    return found as T[];
+    return (await found.toArray()) as T[];
   }
 
   /**
@@ -69,12 +56,7 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
     filter: Filter<T>,
     { sort, limit }: Required<Pick<FindOptions, 'sort' | 'limit'>>,
   ): Promise<Iterable<T>> {
-    await this.flush(scope);
-    const found = this.collection
-      .find(scoped(scope, filter), { ...sessionOf(scope), promoteBuffers: true })
-      .sort({ ...sort })
-      .limit(limit)
-      .batchSize(limit);
+    const found = await this.#open(scope, filter, { sort, limit, batchSize: limit });
     await found.hasNext();
     // As in `find`. What did not come with the first batch, of 16 MB, is not left out.
     return (found.id?.isZero() === false ? await found.toArray() : buffered(found)) as Iterable<T>;
@@ -84,26 +66,9 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
   async *batches(
     scope: Scope,
     filter: Filter<T>,
-    {
-      sort = {},
-      limit = 0,
-      projection,
-      batchSize = BATCH,
-      hint,
-      promoteBuffers = true,
-    }: BatchOptions = {},
+    options: BatchOptions = {},
   ): AsyncGenerator<T[]> {
-    await this.flush(scope);
-    const found = this.collection
-      .find(scoped(scope, filter), {
-        ...sessionOf(scope),
-        promoteBuffers,
-        ...(projection ? { projection } : {}),
-        ...(hint ? { hint: { ...hint } } : {}),
-      })
-      .sort({ ...sort })
-      .limit(limit)
-      .batchSize(batchSize);
+    const found = await this.#open(scope, filter, { batchSize: BATCH, ...options });
     try {
       // As in `find`.
       while (await found.hasNext()) yield found.readBufferedDocuments() as T[];
@@ -161,6 +126,24 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
   async findAcrossAccounts(why: string, filter: Filter<T> = {}): Promise<T[]> {
     // As in `find`.
     return acrossAccounts(why, () => this.collection.find(filter).toArray()) as Promise<T[]>;
+  }
+
+  /** A cursor over what matches, in batches as MongoDB makes them where no size is given. */
+  async #open(
+    scope: Scope,
+    filter: Filter<T>,
+    { sort = {}, limit = 0, projection, batchSize, hint, promoteBuffers = true }: BatchOptions,
+  ): Promise<mongo.FindCursor<mongo.WithId<T>>> {
+    await this.flush(scope);
+    return this.collection.find(scoped(scope, filter), {
+      ...sessionOf(scope),
+      promoteBuffers,
+      sort: { ...sort },
+      limit,
+      ...(batchSize === undefined ? {} : { batchSize }),
+      ...(projection ? { projection } : {}),
+      ...(hint ? { hint: { ...hint } } : {}),
+    });
   }
 
   /** Sends what was to be sent before. */
