@@ -5,7 +5,7 @@ import { Pace } from '../../src/core/pace';
 
 /** How many events of an account are counted anew in a minute, in the long run. */
 const EVENTS_PER_MINUTE = 1_000_000;
-const AHEAD_MS = 60_000;
+const BURST_MS = 60_000;
 /** Of more accounts than change their zone at once, those that began first are forgotten. */
 const MAX_ACCOUNTS = 10_000;
 
@@ -16,7 +16,7 @@ const MAX_ACCOUNTS = 10_000;
 export class RecountPace {
   readonly #pace = new Pace({
     perMinute: EVENTS_PER_MINUTE,
-    burstMs: AHEAD_MS,
+    burstMs: BURST_MS,
     now: () => Date.now(),
   });
   /** Up to when a count may be that of the same write, tried again. */

@@ -184,7 +184,8 @@ export class App {
   /** Loads and makes what serving takes, some time before there is a need for it. */
   prepareToServe(): void {
     loadHttp();
-    for (const { prepare } of this.description.transports) prepare?.(this.description);
+    const { description } = this;
+    for (const { prepare } of description.transports) prepare?.(description);
   }
 
   /** Serves the API, or one of its transports alone; to be called once connected. */

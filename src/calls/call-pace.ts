@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { serviceUnavailable } from '../core/errors';
 import { Pace } from '../core/pace';
+import { within } from '../core/timeout';
 import { Turns } from '../core/turns';
 
 /** How many calls a minute an account may begin for each read of its budget. */
@@ -38,20 +37,13 @@ export class CallPace {
   async begin(accountId: string, sent: Promise<unknown>): Promise<void> {
     this.#pace.count(accountId, 1);
     const ms = this.#pace.waitOf(accountId);
-    if (ms > 0) await this.#wait(ms, sent);
-    await this.#turns.next(accountId);
-  }
-
-  async #wait(ms: number, sent: Promise<unknown>): Promise<void> {
-    const gone = new AbortController();
-    void sent.then(() => {
-      gone.abort();
-    });
-    try {
-      await sleep(ms, undefined, { ref: false, signal: gone.signal });
-    } catch {
-      throw serviceUnavailable.error('The call was not made: its caller is gone.');
+    if (ms > 0) {
+      const gone = sent.then(() => true);
+      if (await within(ms, gone)) {
+        throw serviceUnavailable.error('The call was not made: its caller is gone.');
+      }
     }
+    await this.#turns.next(accountId);
   }
 
   /** Counts the body of a call, which costs as much as so many more. */
