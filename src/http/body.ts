@@ -1,3 +1,6 @@
+import { type IncomingMessage } from 'node:http';
+import { Http2ServerRequest } from 'node:http2';
+
 import bodyParser from 'koa-bodyparser';
 import type { Context } from 'koa';
 
@@ -32,14 +35,10 @@ const readBytes = bodyParser(Object.assign(textModeOptions, { encoding: null }))
  *   where it is nested too deep
  */
 export async function readJson(ctx: Context): Promise<unknown> {
-  const { headers, httpVersionMajor } = ctx.req;
-  if (httpVersionMajor > 1 && headers['content-length'] === undefined) {
-    // HTTP/2 need not announce a body; the parser, made for HTTP/1.1, looks for the header.
-    headers['transfer-encoding'] = 'chunked';
-  }
-  if (!hasBody(ctx)) {
+  if (!(await hasBody(ctx))) {
     throw invalidJson.error('The request body is empty; it must be a JSON object.');
   }
+  const { headers } = ctx.req;
   // Names of codings are the same in either case; the parser knows them in lower case only.
   const coding = headers['content-encoding']?.trim().toLowerCase();
   if (coding !== undefined) headers['content-encoding'] = coding === 'x-gzip' ? 'gzip' : coding;
@@ -60,9 +59,30 @@ export function bodyLength({ request: { body } }: Context): number {
   return Buffer.isBuffer(body) ? body.length : 0;
 }
 
-/** Whether a request says that it has a body. */
-export function hasBody({ req: { headers } }: Context): boolean {
+/** Whether a request has a body. HTTP/2 need not announce one: its first bytes tell, or its end. */
+export async function hasBody(ctx: Context): Promise<boolean> {
+  const { req } = ctx;
+  if (isBodyAnnounced(ctx)) return true;
+  if (!(req instanceof Http2ServerRequest) || !(await hasBytes(req))) return false;
+  // The parser, made for HTTP/1.1, looks for the header.
+  req.headers['transfer-encoding'] = 'chunked';
+  return true;
+}
+
+/** Whether a request says ahead of it that it has a body. */
+export function isBodyAnnounced({ req: { headers } }: Context): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+async function hasBytes(request: IncomingMessage & Http2ServerRequest): Promise<boolean> {
+  if (request.stream.endAfterHeaders) return false;
+  await new Promise<void>((resolve) => {
+    request.once('readable', resolve).once('end', resolve).once('close', resolve);
+  });
+  if (request.readableLength > 0) return true;
+  // Its end is seen only by who reads.
+  request.resume();
+  return false;
 }
 
 function jsonOf(bytes: unknown): unknown {

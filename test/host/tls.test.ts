@@ -149,6 +149,24 @@ test.each([
   },
 );
 
+test('a body over HTTP/2 that nobody asked for nor announced is looked at, and none is no fault', async () => {
+  const plant = await user.plant();
+  const event = await user.event(plant.id);
+  const restore = (body?: string) =>
+    viaHttp2(
+      {
+        ':path': `/api/events/${event.id}/restore`,
+        ':method': 'POST',
+        authorization: `Bearer ${user.token}`,
+        ...(body ? { 'content-type': 'application/json' } : {}),
+      },
+      body,
+    );
+  for (const body of [undefined, '', '{}']) expect((await restore(body)).status).toBe(200);
+  expect(errorOf(await restore('{"x":1}')).code).toBe('validation_error');
+  expect(errorOf(await restore('{bad')).code).toBe('invalid_json');
+});
+
 test('CONNECT over HTTP/2 is answered with 405 and the Error body', async () => {
   const answer = await viaHttp2({ ':method': 'CONNECT', ':authority': 'example.com:443' });
   expect(answer.status).toBe(405);
