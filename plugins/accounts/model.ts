@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose';
 
 import { sharedModel } from '../../src/data/models';
-import { TIERS, type Tier } from '../../src/core/identity';
+import { type Account, TIERS, type Tier } from '../../src/core/identity';
 import { newId, type StoredId } from '../../src/core/ids';
 
 export interface AccountDocument {
@@ -86,3 +86,9 @@ export const tokenModel = sharedModel<TokenDocument>(
     // Those that have expired, or do soon.
     .index({ expiresAt: 1 }),
 );
+
+/** An account as the host has it. */
+export function asAccount(document: AccountDocument): Account {
+  const { _id: id, tier, timezone, createdAt, revision, usage } = document;
+  return { id, tier, timezone, createdAt, revision, usage };
+}

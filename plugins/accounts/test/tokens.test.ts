@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import accountsPlugin from '..';
 import { resetClock, setClock } from '../../../test/support/clock';
+import { startProxiedService } from '../../../test/support/proxied-service';
 import {
   startService,
   type TestService,
@@ -188,6 +189,26 @@ test('the last use of a token is noted, at most once an hour', async () => {
   setClock(START + 2 * HOUR_MS - 1);
   for (let count = 0; count < 20; count += 1) await use(user);
   expect((await viewOf('used'))?.lastUsedAt?.getTime()).toBe(second);
+});
+
+test('a crowd with a new token has it looked up and its first use noted once', async () => {
+  const proxied = await startProxiedService({ jobs: false });
+  const sent: string[] = [];
+  const { app } = proxied.service;
+  const made = await app.exportsOf(accountsPlugin).createToken({
+    ...{ userId: 'crowd', scopes: ['plants:read'], name: 'phone', expiresInSeconds: 60 },
+  });
+  proxied.proxy.onCommand(({ name, collection }) => {
+    if (collection === 'tokens' || name.endsWith('Transaction')) sent.push(`${name} ${collection}`);
+    return undefined;
+  });
+  const user = userOf(proxied.service.url, 'crowd', made.token);
+  await Promise.all(Array.from({ length: 100 }, () => user.get('/api/plants').expect(200)));
+  await waitFor(async () => sent.some((command) => command.startsWith('commit')));
+  await proxied.close();
+  const count = (name: string) => sent.filter((command) => command.startsWith(name)).length;
+  expect([count('update'), count('commit'), count('abort')]).toEqual([1, 1, 0]);
+  expect(count('find')).toBeLessThan(20);
 });
 
 test('a refused token is not noted as used', async () => {

@@ -1,0 +1,132 @@
+import { BatchLookup } from '../../src/core/batch-lookup';
+import { BoundedMap } from '../../src/core/bounded-map';
+import type { Authenticator, CallSource, Principal } from '../../src/core/identity';
+import { asUuid, idText } from '../../src/core/ids';
+import { HOUR_MS } from '../../src/core/time';
+import type { Acting } from '../../src/data/audit/entry';
+import type { Host } from '../../src/plugins/host';
+import {
+  accountModel,
+  type AccountDocument,
+  asAccount,
+  tokenModel,
+  type TokenDocument,
+} from './model';
+import { hashOf, isWellFormedToken } from './token';
+
+/** Good tokens of which a process keeps in mind what they are. */
+const MAX_KNOWN = 10_000;
+
+/** What a process knows of a good token. */
+interface KnownToken {
+  token: TokenDocument;
+  /** The version of the account's tokens as of which it is this. */
+  version: string | undefined;
+}
+
+/** Who holds a token: asked for by every request. */
+export class TokenAuthenticator implements Authenticator {
+  readonly #accounts;
+  readonly #tokens;
+  readonly #known = new BoundedMap<string, KnownToken>(MAX_KNOWN);
+  /** The hour of the last use of a token, noted or about to be. */
+  readonly #lastUses = new BoundedMap<string, Date>(MAX_KNOWN);
+  /** Every request reads its account; those that come together do so in one query. */
+  readonly #current = new BatchLookup((ids) => this.#byId(ids));
+  /** All of a crowd may come with tokens that are not known yet. */
+  readonly #stored = new BatchLookup((hashes) => this.#byHash(hashes));
+  readonly #host: Host;
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#accounts = host.records(accountModel);
+    this.#tokens = host.records(tokenModel);
+  }
+
+  async authenticate(
+    token: string,
+    { lookUp, source }: { lookUp: boolean; source: CallSource },
+  ): Promise<Principal | undefined> {
+    if (!isWellFormedToken(token)) return undefined;
+    const hash = hashOf(token);
+    const now = new Date();
+    const known = this.#known.get(hash);
+    const found = known?.token ?? (lookUp ? await this.#goodToken(hash, now) : undefined);
+    if (!found || found.expiresAt <= now) return undefined;
+    // A token that is known costs a read of the account alone.
+    const account = await this.#current.get(found.userId);
+    const version = account?.tokensVersion;
+    const isCurrent = known !== undefined && known.version === version;
+    // Read after the account: whatever changes a token changes the version with it.
+    const current = isCurrent ? found : await this.#goodToken(hash, now);
+    if (!account || account.deletingSince || !current) {
+      this.#known.delete(hash);
+      return undefined;
+    }
+    if (!isCurrent) this.#known.set(hash, { token: current, version });
+    this.#recordUse(current, now, source);
+    const { _id, name, scopes, expiresAt } = current;
+    return {
+      account: asAccount(account),
+      scopes: new Set(scopes),
+      token: { id: idText(_id), name, scopes, expiresAt },
+    };
+  }
+
+  async #goodToken(hash: string, now: Date): Promise<TokenDocument | undefined> {
+    const token = await this.#stored.get(hash);
+    return token?.revokedAt === null && token.expiresAt > now ? token : undefined;
+  }
+
+  async #byId(ids: readonly string[]): Promise<Map<string, AccountDocument>> {
+    const found = await this.#accounts.find({}, { _id: anyOf(ids) });
+    return new Map(found.map((account) => [account._id, account]));
+  }
+
+  async #byHash(hashes: readonly string[]): Promise<Map<string, TokenDocument>> {
+    const found = await this.#tokens.find({}, { hash: anyOf(hashes) });
+    return new Map(found.map((token) => [token.hash, token]));
+  }
+
+  /**
+   * To the hour at best, so that reading does not become writing (docs/decisions.md, "Accounts,
+   * tiers, tokens").
+   */
+  #recordUse(token: TokenDocument, now: Date, source: CallSource): void {
+    const begun = new Date(now.getTime() - (now.getTime() % HOUR_MS));
+    const hour = begun < token.createdAt ? token.createdAt : begun;
+    const id = idText(token._id);
+    const last = this.#lastUses.get(id) ?? token.lastUsedAt;
+    if (last !== null && last >= hour) return;
+    this.#lastUses.set(id, hour);
+    const recorded =
+      last === null
+        ? this.#recordFirstUse(token, hour, source)
+        : this.#tokens.updateOne({}, { _id: asUuid(token._id) }, { $set: { lastUsedAt: hour } });
+    recorded.catch((error: unknown) => {
+      this.#lastUses.delete(id);
+      this.#host.log.debug({ err: error }, 'The last use of a token was not recorded');
+    });
+  }
+
+  /** Not as a write to the account, which would make its cached answers worthless. */
+  async #recordFirstUse(token: TokenDocument, hour: Date, source: CallSource): Promise<void> {
+    const { _id, userId } = token;
+    const id = idText(_id);
+    const acting: Acting = { actor: { type: 'token', account: userId, token: id }, source };
+    await this.#host.transactShared(async (tx) => {
+      const unused = { _id: asUuid(_id), lastUsedAt: null };
+      const isFirst = await this.#tokens.updateOne({ session: tx.session }, unused, {
+        $set: { lastUsedAt: hour },
+      });
+      const act = { action: 'token.first_used', target: { type: 'token', id } };
+      if (isFirst) tx.audit(act, userId, acting);
+    });
+  }
+}
+
+/** Most look for one, which in a sharded cluster is on one shard. */
+function anyOf(keys: readonly string[]) {
+  const [first] = keys;
+  return keys.length === 1 && first !== undefined ? first : { $in: [...keys] };
+}
