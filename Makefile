@@ -5,7 +5,7 @@ SHELL := bash
 
 SOURCES := $(shell find src plugins -name '*.ts' ! -name '*.test.ts') tsconfig.json tsconfig.build.json
 
-.PHONY: help install build run cli seed test test-network test-clients test-deploy test-soak test-hostile test-watch dev lint format typecheck bench bench-scale bench-tools audit docs clean
+.PHONY: help install build run cli seed test test-quick test-network test-clients test-deploy test-soak test-hostile test-watch dev lint format typecheck bench bench-scale bench-tools audit docs clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,8 +30,13 @@ run: dist/.built ## install, build and serve; the first time with a demo garden
 seed: dist/.built ## load seeds/, as often as you like
 	@npm run --silent cli -- seed
 
-# The checks use what the waiting tests leave of the processors; a fault in any of them is one.
 test: dist/.built ## format, lint, types, and every test on a real MongoDB and Redis
+
+test-quick: dist/.built ## the same but for what starts, stops, breaks or is typed as a command
+test-quick: export TESTS := quick
+
+# The checks use what the waiting tests leave of the processors; a fault in any of them is one.
+test test-quick:
 	@checks=$$(mktemp); \
 	  nice npm run --silent checks >"$$checks" 2>&1 & pid=$$!; \
 	  npm test --silent; tests=$$?; \

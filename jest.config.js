@@ -1,11 +1,15 @@
 'use strict';
 
+const WAITING = require('./test/support/jest/waiting.js');
+
 /** @type {import('jest').Config} */
 module.exports = {
   testEnvironment: '<rootDir>/test/support/jest/environment.js',
   runtime: '<rootDir>/test/support/jest/runtime.js',
   roots: ['<rootDir>/src', '<rootDir>/plugins', '<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
+  // They are a fifth of the tests, and two thirds of the time.
+  testPathIgnorePatterns: process.env['TESTS'] === 'quick' ? [WAITING.source] : [],
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',

@@ -2,8 +2,8 @@
 
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-/** Suites that wait for processes to start and end, or for what hangs. */
-const WAITING = /\/test\/(servers|faults|cli|backup|bench|deploy|docs)\//;
+const WAITING = require('./waiting.js');
+
 /** What part of the run those are spread over: some are long, and none should be left at the end. */
 const SPREAD = 0.8;
 
