@@ -1,6 +1,11 @@
 import { BatchLookup } from '../../src/core/batch-lookup';
 import { BoundedMap } from '../../src/core/bounded-map';
-import type { Authenticator, CallSource, Principal } from '../../src/core/identity';
+import type {
+  AuthenticationOptions,
+  Authenticator,
+  CallSource,
+  Principal,
+} from '../../src/core/identity';
 import { asUuid, idText } from '../../src/core/ids';
 import { HOUR_MS } from '../../src/core/time';
 import type { Acting } from '../../src/data/audit/entry';
@@ -45,7 +50,7 @@ export class TokenAuthenticator implements Authenticator {
 
   async authenticate(
     token: string,
-    { lookUp, source }: { lookUp: boolean; source: CallSource },
+    { lookUp, source, onClaim }: AuthenticationOptions,
   ): Promise<Principal | undefined> {
     if (!isWellFormedToken(token)) return undefined;
     const hash = hashOf(token);
@@ -53,6 +58,7 @@ export class TokenAuthenticator implements Authenticator {
     const known = this.#known.get(hash);
     const found = known?.token ?? (lookUp ? await this.#goodToken(hash, now) : undefined);
     if (!found || found.expiresAt <= now) return undefined;
+    onClaim?.(found.userId);
     // A token that is known costs a read of the account alone.
     const account = await this.#current.get(found.userId);
     const version = account?.tokensVersion;

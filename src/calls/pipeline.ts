@@ -17,13 +17,15 @@ import { type AnswerCache, type AnswerKey, answerKeyOf, revisionEtag } from './a
 import { arrayText } from './array-text';
 import { authorize } from './authorize';
 import type { Quotas } from './quotas';
-import type { RateLimiter, ReplyHeaders } from './rate-limit';
+import type { Counted, RateLimiter, ReplyHeaders } from './rate-limit';
 import { checkedResponse, type ValidInput, validateInput } from './validate';
 
 /** One call of an operation, from any transport. */
 export interface Call {
   /** Undefined only for public operations. */
   principal: Principal | undefined;
+  /** Where the call is counted already: what came of it. */
+  counted?: Promise<Counted> | undefined;
   /** Where headers of the answer go. */
   reply: ReplyHeaders;
   source: CallSource;
@@ -69,7 +71,8 @@ export class CallPipeline {
     const { principal } = call;
     if (principal) {
       if (typeof operation.limit === 'string') {
-        await this.#dependencies.limiter.spend(operation.limit, principal.account.id, call.reply);
+        const { id } = principal.account;
+        await this.#dependencies.limiter.spend(operation.limit, id, call.reply, call.counted);
       }
       authorize(operation, principal);
     }

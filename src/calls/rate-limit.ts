@@ -30,8 +30,8 @@ interface Budget {
   local: Middleware;
 }
 
-/** What a limiter found. */
-interface Spent {
+/** What a limiter found of one call. */
+export interface Counted {
   passed: boolean;
   remaining: number;
   /** When the budget is whole again, in Unix seconds. */
@@ -80,19 +80,24 @@ export class RateLimiter {
    * Spends one call of a budget and sets the headers that say what is left.
    *
    * @param id whose budget: an account's id or a client's address
+   * @param counted where that is done already
    * @throws ApiError rate_limited when nothing is left
    */
-  async spend(name: string, id: string, reply: ReplyHeaders): Promise<void> {
-    const budget = this.#budgets.get(name);
-    if (!budget) throw new Error(`There is no budget ${name}.`);
-    const { passed, remaining, reset } = await this.#spend(name, budget, id);
+  async spend(
+    name: string,
+    id: string,
+    reply: ReplyHeaders,
+    counted = this.count(name, id),
+  ): Promise<void> {
+    const { passed, remaining, reset } = await counted;
+    const { max } = this.#budgetOf(name);
     const left = Math.min(WINDOW_SECONDS, Math.max(1, reset - Math.floor(Date.now() / 1000)));
     const seconds = String(Math.ceil(left));
     reply.set({
-      'X-RateLimit-Limit': String(budget.max),
+      'X-RateLimit-Limit': String(max),
       'X-RateLimit-Remaining': String(remaining),
       'X-RateLimit-Reset': String(Math.ceil(reset)),
-      'RateLimit-Policy': `"${name}";q=${budget.max};w=${WINDOW_SECONDS}`,
+      'RateLimit-Policy': `"${name}";q=${max};w=${WINDOW_SECONDS}`,
       RateLimit: `"${name}";r=${remaining};t=${seconds}`,
     });
     if (passed) return;
@@ -101,17 +106,18 @@ export class RateLimiter {
     throw rateLimited.error(undefined, { headers: { 'Retry-After': seconds } });
   }
 
+  /** Counts one call; who refuses what is too much is {@link spend}. */
+  async count(name: string, id: string): Promise<Counted> {
+    const until = this.#resetOf(name, id);
+    if (until !== undefined) return { passed: false, remaining: 0, reset: until };
+    const counted = await this.#run(this.#budgetOf(name), id);
+    if (counted.remaining === 0) this.#spentUntil.set(`${name} ${id}`, counted.reset);
+    return counted;
+  }
+
   /** Whether this process has seen that nothing is left of a budget; spending it then fails. */
   isSpent(name: string, id: string): boolean {
     return this.#resetOf(name, id) !== undefined;
-  }
-
-  async #spend(name: string, budget: Budget, id: string): Promise<Spent> {
-    const until = this.#resetOf(name, id);
-    if (until !== undefined) return { passed: false, remaining: 0, reset: until };
-    const spent = await this.#count(budget, id);
-    if (spent.remaining === 0) this.#spentUntil.set(`${name} ${id}`, spent.reset);
-    return spent;
   }
 
   #resetOf(name: string, id: string): number | undefined {
@@ -121,12 +127,18 @@ export class RateLimiter {
     return left > 0 && left <= WINDOW_SECONDS + 1 ? reset : undefined;
   }
 
-  async #count(budget: Budget, id: string): Promise<Spent> {
+  #budgetOf(name: string): Budget {
+    const budget = this.#budgets.get(name);
+    if (!budget) throw new Error(`There is no budget ${name}.`);
+    return budget;
+  }
+
+  async #run(budget: Budget, id: string): Promise<Counted> {
     if (budget.shared && this.#redis?.isUsable()) {
       try {
-        const spent = await runLimiter(budget.shared, id);
+        const counted = await runLimiter(budget.shared, id);
         this.#redis.reportAnswer();
-        return spent;
+        return counted;
       } catch (error) {
         this.#redis.reportFailure(error);
       }
@@ -151,7 +163,7 @@ function makeBudget(name: string, max: number, redis: Redis | undefined): Budget
 }
 
 /** Runs the library's middleware outside of a request: calls do not only come over HTTP. */
-async function runLimiter(limiter: Middleware, id: string): Promise<Spent> {
+async function runLimiter(limiter: Middleware, id: string): Promise<Counted> {
   const found: Record<string, number> = {};
   const context = {
     state: { id },

@@ -44,18 +44,22 @@ export interface CallSource {
   requestId: string;
 }
 
+export interface AuthenticationOptions {
+  /** Whether a token that this process does not know is looked up. */
+  lookUp: boolean;
+  /** What the first use of a token is recorded with. */
+  source: CallSource;
+  /**
+   * Told, before it is known whether the token is still good, of which account it is: what need not
+   * wait for the account may begin.
+   */
+  onClaim?: ((accountId: string) => void) | undefined;
+}
+
 /** Knows who holds a token. */
 export interface Authenticator {
-  /**
-   * The holder of a token; undefined when it is malformed, unknown, revoked or expired.
-   *
-   * @param options.lookUp whether one that this process does not know is looked up
-   * @param options.source what the first use of a token is recorded with
-   */
-  authenticate(
-    token: string,
-    options: { lookUp: boolean; source: CallSource },
-  ): Promise<Principal | undefined>;
+  /** The holder of a token; undefined when it is malformed, unknown, revoked or expired. */
+  authenticate(token: string, options: AuthenticationOptions): Promise<Principal | undefined>;
 }
 
 /** What the host asks of the one plugin that keeps accounts and tokens. */

@@ -1,7 +1,13 @@
 import type { Context } from 'koa';
 
 import { invalidToken, unauthorized } from '../core/errors';
-import { type Authenticator, bearerToken, type CallSource, type Principal } from '../core/identity';
+import {
+  type AuthenticationOptions,
+  type Authenticator,
+  bearerToken,
+  type CallSource,
+  type Principal,
+} from '../core/identity';
 import type { RateLimiter } from '../calls/rate-limit';
 import { AUTH_FAILURES } from '../core/host-settings';
 import { addressBudget } from './client-address';
@@ -20,13 +26,15 @@ export async function authenticate(
   ctx: Context,
   identity: Authenticator,
   limiter: RateLimiter,
+  onClaim?: AuthenticationOptions['onClaim'],
 ): Promise<Principal> {
   const facts = factsOf(ctx);
   const token = bearerToken(ctx.get('Authorization'));
   const client = addressBudget(ctx.ip);
   if (token !== undefined) {
     const lookUp = !limiter.isSpent(AUTH_FAILURES, client);
-    const principal = await identity.authenticate(token, { lookUp, source: sourceOf(ctx) });
+    const source = sourceOf(ctx);
+    const principal = await identity.authenticate(token, { lookUp, source, onClaim });
     if (principal) {
       facts.principal = principal;
       return principal;

@@ -2,7 +2,7 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 
 import { methodNotAllowed, notFound } from '../core/errors';
-import type { Authenticator, Principal } from '../core/identity';
+import type { AuthenticationOptions, Authenticator, Principal } from '../core/identity';
 import { MAX_BODY_KIB } from '../core/request-limits';
 import type { Operation } from '../plugins/operation';
 import { operationName, readsBody } from '../plugins/operation-facts';
@@ -21,7 +21,7 @@ import type { Admission } from '../calls/admission';
 import type { CallPace } from '../calls/call-pace';
 import type { CallPipeline } from '../calls/pipeline';
 import { asApiError } from '../calls/api-error';
-import type { RateLimiter } from '../calls/rate-limit';
+import type { Counted, RateLimiter } from '../calls/rate-limit';
 
 interface Dependencies {
   pipeline: CallPipeline;
@@ -68,12 +68,12 @@ function routerPath(path: string): string {
 }
 
 function serve(operation: Operation, dependencies: Dependencies) {
-  const { pipeline, admission, pace } = dependencies;
+  const { pipeline, admission, limiter, pace } = dependencies;
   const isPublic = 'public' in operation.access;
   const readQuery = queryReader(operation);
   const name = operationName(operation);
   const isBodyRead = readsBody(operation);
-  const { isProbe = false } = operation;
+  const { limit, isProbe = false } = operation;
   return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
     const facts = Object.assign(factsOf(ctx), { operation: name, isProbe });
     const inputOf = async (): Promise<CallInput> => ({
@@ -84,11 +84,18 @@ function serve(operation: Operation, dependencies: Dependencies) {
           ? await bodyOf(ctx, pace)
           : undefined,
     });
+    // Neither the account nor its budget waits for the other.
+    let counted: Promise<Counted> | undefined;
+    const onClaim = (accountId: string): void => {
+      if (typeof limit === 'string') counted = limiter.count(limit, accountId);
+    };
+    const principal = isPublic ? undefined : await callerOf(ctx, dependencies, onClaim);
     const outcome = await pipeline.run(operation, {
       reply: ctx,
       source: sourceOf(ctx),
       log: facts.log,
-      principal: isPublic ? undefined : await callerOf(ctx, dependencies),
+      principal,
+      counted,
       input: inputOf,
       idempotencyKey: idempotencyKeyOf(ctx),
       ifMatch: ctx.headers['if-match'],
@@ -106,8 +113,9 @@ function serve(operation: Operation, dependencies: Dependencies) {
 async function callerOf(
   ctx: Context,
   { identity, limiter, pace }: Dependencies,
+  onClaim?: AuthenticationOptions['onClaim'],
 ): Promise<Principal> {
-  const principal = await authenticate(ctx, identity, limiter);
+  const principal = await authenticate(ctx, identity, limiter, onClaim);
   await pace.begin(principal.account.id, factsOf(ctx).sent);
   return principal;
 }

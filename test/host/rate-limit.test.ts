@@ -6,6 +6,7 @@ import accountsPlugin from '../../plugins/accounts';
 import { makeToken } from '../../plugins/accounts/token';
 import { record } from '../support/client';
 import { until } from '../support/processes';
+import { startProxiedService } from '../support/proxied-service';
 import { queriesOf } from '../support/profiler';
 import { type ServiceOptions, startService, type TestService, userOf } from '../support/service';
 import { errorOf } from '../support/raw';
@@ -302,4 +303,23 @@ test('without Redis each process counts in its own memory, by the same rules', a
     expect(leftOf(answer, 'plants', 3)).toBe(left);
   }
   expectLimited(await user.post('/api/plants', { name: 'Fern' }), 'plants', 3);
+});
+
+test('a call with a token that is known is counted while its account is read', async () => {
+  const proxied = await startProxiedService({ jobs: false });
+  const { service, proxy } = proxied;
+  const user = await service.user();
+  await user.get('/api/plants').expect(200);
+  const counted = async () => {
+    const { text } = await service.anonymous.get('/metrics');
+    return Number(/rate_limit_fallbacks_total (\d+)/.exec(text)?.[1]);
+  };
+  const before = await counted();
+  proxy.onCommand(({ collection }) => (collection === 'accounts' ? 'requests lost' : undefined));
+  const answered = user.get('/api/plants').then(({ status }) => status);
+  const isCounted = await until(async () => (await counted()) > before, { within: 5000 });
+  proxy.restore();
+  const status = await answered;
+  await proxied.close();
+  expect([isCounted, status]).toEqual([true, 200]);
 });
