@@ -9,7 +9,8 @@ export interface Action {
   prepare: (target: Target, gardener: Gardener) => Promise<Sample>;
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+/** Of how many events a month is asked for: the more an account has, the closer together they stand. */
+const MONTH_EVENTS = 30;
 
 export const LIST = 'list of plants';
 export const INSIGHTS = 'insights';
@@ -18,11 +19,17 @@ const READS: readonly Action[] = [
   action(LIST, ({ token }) => listOf(token)),
   action('one plant', (user) => request(user, 'GET', plantOf(user))),
   action('page of 15 events', (user) => request(user, 'GET', `${plantOf(user)}/events`)),
-  action('month of events', (user) => {
-    const now = Date.now();
-    const month = `monthStart=${now - 28 * DAY_MS}&monthEnd=${now}`;
-    return request(user, 'GET', `${plantOf(user)}/events/month?${month}`);
-  }),
+  {
+    name: `month of ${MONTH_EVENTS} events`,
+    prepare: async (target, user) => {
+      const page = request(user, 'GET', `${plantOf(user)}/events?limit=${MONTH_EVENTS}`);
+      const { text } = await target.send(page);
+      const { items } = JSON.parse(text) as { items: { occurredAt: string }[] }; // A page of events.
+      const start = Date.parse(items.at(-1)?.occurredAt ?? '');
+      const month = `monthStart=${start}&monthEnd=${Date.now()}`;
+      return request(user, 'GET', `${plantOf(user)}/events/month?${month}`);
+    },
+  },
   action(INSIGHTS, (user) => request(user, 'GET', '/api/insights')),
 ];
 
