@@ -18,6 +18,8 @@ import { ownTurn } from '../core/turns';
 /** From which length on it takes milliseconds to parse and to check a body; in bytes. */
 const LONG = 16 * 1024;
 
+const CUT_SHORT = 'The request body was cut short.';
+
 // The parser's text mode gives the bytes as they came, inflated and no more than the limit; JSON
 // is parsed here, because the parser's own JSON mode replaces bad UTF-8 silently.
 const textModeOptions: bodyParser.Options = {
@@ -75,11 +77,15 @@ export function isBodyAnnounced({ req: { headers } }: Context): boolean {
 }
 
 async function hasBytes(request: IncomingMessage & Http2ServerRequest): Promise<boolean> {
-  if (request.stream.endAfterHeaders) return false;
-  await new Promise<void>((resolve) => {
-    request.once('readable', resolve).once('end', resolve).once('close', resolve);
-  });
+  const { stream } = request;
+  if (stream.endAfterHeaders) return false;
+  if (!stream.closed) {
+    await new Promise<void>((resolve) => {
+      request.once('readable', resolve).once('end', resolve).once('close', resolve);
+    });
+  }
   if (request.readableLength > 0) return true;
+  if (stream.closed) throw invalidJson.error(CUT_SHORT);
   // Its end is seen only by who reads.
   request.resume();
   return false;
@@ -115,5 +121,5 @@ function bodyError(error: unknown): ApiError {
   if (/^(Z_|ERR__ERROR_)/.test(facts.code ?? '')) {
     return invalidJson.error('The compressed request body is corrupt or cut short.');
   }
-  return invalidJson.error('The request body was cut short.');
+  return invalidJson.error(CUT_SHORT);
 }

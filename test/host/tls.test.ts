@@ -7,6 +7,7 @@ import {
 import type { Server as HttpServer } from 'node:http';
 import { request } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 
 import pino from 'pino';
@@ -165,6 +166,27 @@ test('a body over HTTP/2 that nobody asked for nor announced is looked at, and n
   for (const body of [undefined, '', '{}']) expect((await restore(body)).status).toBe(200);
   expect(errorOf(await restore('{"x":1}')).code).toBe('validation_error');
   expect(errorOf(await restore('{bad')).code).toBe('invalid_json');
+});
+
+test('a request over HTTP/2 whose connection breaks before its body ends does nothing', async () => {
+  const plant = await user.plant();
+  const event = await user.event(plant.id);
+  await user.delete(`/api/events/${event.id}`).expect(200);
+  const { port } = server.address() as AddressInfo;
+  const socket = connectTls({ port, host: 'localhost', ca, ALPNProtocols: ['h2'] });
+  const own = connectHttp2(url, { createConnection: () => socket });
+  own.on('error', () => undefined);
+  const headers = {
+    ':path': `/api/events/${event.id}/restore`,
+    ':method': 'POST',
+    authorization: `Bearer ${user.token}`,
+  };
+  own.request(headers, { endStream: false }).on('error', () => undefined);
+  await sleep(200);
+  socket.destroy();
+  await sleep(200);
+  const { text } = await user.get(`/api/plants/${plant.id}/events`).expect(200);
+  expect(text).toContain('"items":[]');
 });
 
 test('CONNECT over HTTP/2 is answered with 405 and the Error body', async () => {
