@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import type { Operation } from '../../src/plugins/operation';
 import { operationName } from '../../src/plugins/operation-facts';
+import { resetClock, setClock } from '../support/clock';
 import { gardenOf } from '../support/garden';
 import { filtersOf, type MongodbCommand } from '../support/mongodb-commands';
 import { CLIENT_METHODS, fullRequest, operationRows } from '../support/operations';
@@ -36,9 +37,14 @@ const UNSHARDED = 'announcements';
 let proxied: ProxiedService;
 
 beforeAll(async () => {
+  // Late in the evening another time zone moves what was logged just now to another day.
+  setClock(new Date().setUTCHours(12, 0, 0, 0));
   proxied = await startProxiedService({ jobs: false });
 });
-afterAll(() => proxied.close());
+afterAll(async () => {
+  await proxied.close();
+  resetClock();
+});
 
 /** The commands that are sent while `work` runs. */
 async function sentDuring(work: () => Promise<unknown>): Promise<MongodbCommand[]> {
