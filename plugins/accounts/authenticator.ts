@@ -34,7 +34,7 @@ export class TokenAuthenticator implements Authenticator {
   readonly #accounts;
   readonly #tokens;
   readonly #known = new BoundedMap<string, KnownToken>(MAX_KNOWN);
-  /** The hour of the last use of a token, noted or about to be. */
+  /** The hour of the last use of a token, by its hash; noted or about to be. */
   readonly #lastUses = new BoundedMap<string, Date>(MAX_KNOWN);
   /** Every request reads its account; those that come together do so in one query. */
   readonly #current = new BatchLookup((ids) => this.#byId(ids));
@@ -85,12 +85,12 @@ export class TokenAuthenticator implements Authenticator {
   }
 
   async #byId(ids: readonly string[]): Promise<Map<string, AccountDocument>> {
-    const found = await this.#accounts.find({}, { _id: anyOf(ids) });
+    const found = await this.#accounts.find({}, { _id: oneOf(ids) });
     return new Map(found.map((account) => [account._id, account]));
   }
 
   async #byHash(hashes: readonly string[]): Promise<Map<string, TokenDocument>> {
-    const found = await this.#tokens.find({}, { hash: anyOf(hashes) });
+    const found = await this.#tokens.find({}, { hash: oneOf(hashes) });
     return new Map(found.map((token) => [token.hash, token]));
   }
 
@@ -101,16 +101,15 @@ export class TokenAuthenticator implements Authenticator {
   #recordUse(token: TokenDocument, now: Date, source: CallSource): void {
     const begun = new Date(now.getTime() - (now.getTime() % HOUR_MS));
     const hour = begun < token.createdAt ? token.createdAt : begun;
-    const id = idText(token._id);
-    const last = this.#lastUses.get(id) ?? token.lastUsedAt;
+    const last = this.#lastUses.get(token.hash) ?? token.lastUsedAt;
     if (last !== null && last >= hour) return;
-    this.#lastUses.set(id, hour);
+    this.#lastUses.set(token.hash, hour);
     const recorded =
       last === null
         ? this.#recordFirstUse(token, hour, source)
         : this.#tokens.updateOne({}, { _id: asUuid(token._id) }, { $set: { lastUsedAt: hour } });
     recorded.catch((error: unknown) => {
-      this.#lastUses.delete(id);
+      this.#lastUses.delete(token.hash);
       this.#host.log.debug({ err: error }, 'The last use of a token was not recorded');
     });
   }
@@ -132,7 +131,7 @@ export class TokenAuthenticator implements Authenticator {
 }
 
 /** Most look for one, which in a sharded cluster is on one shard. */
-function anyOf(keys: readonly string[]) {
+function oneOf(keys: readonly string[]) {
   const [first] = keys;
   return keys.length === 1 && first !== undefined ? first : { $in: [...keys] };
 }

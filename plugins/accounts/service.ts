@@ -3,7 +3,7 @@ import type { ClientSession } from 'mongoose';
 import { invalidToken } from '../../src/core/errors';
 import type {
   Account,
-  Authenticator,
+  AuthenticationOptions,
   Identity,
   Principal,
   Tier,
@@ -36,10 +36,8 @@ export class AccountService implements Identity {
     this.#authenticator = new TokenAuthenticator(host);
   }
 
-  authenticate(
-    ...given: Parameters<Authenticator['authenticate']>
-  ): Promise<Principal | undefined> {
-    return this.#authenticator.authenticate(...given);
+  authenticate(token: string, options: AuthenticationOptions): Promise<Principal | undefined> {
+    return this.#authenticator.authenticate(token, options);
   }
 
   async open(session: ClientSession, userId: string, added: Usage): Promise<Account> {

@@ -1,4 +1,3 @@
-import { type IncomingMessage } from 'node:http';
 import { Http2ServerRequest } from 'node:http2';
 
 import bodyParser from 'koa-bodyparser';
@@ -76,7 +75,7 @@ export function isBodyAnnounced({ req: { headers } }: Context): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-async function hasBytes(request: IncomingMessage & Http2ServerRequest): Promise<boolean> {
+async function hasBytes(request: Http2ServerRequest): Promise<boolean> {
   const { stream } = request;
   if (stream.endAfterHeaders) return false;
   if (!stream.closed) {

@@ -9,7 +9,9 @@ export interface Action {
   prepare: (target: Target, gardener: Gardener) => Promise<Sample>;
 }
 
-/** Of how many events a month is asked for: the more an account has, the closer together they stand. */
+/**
+ * Of how many events a month is asked for: the more an account has, the closer together they stand.
+ */
 const MONTH_EVENTS = 30;
 
 export const LIST = 'list of plants';

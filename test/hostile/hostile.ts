@@ -25,7 +25,10 @@ import { type Reader, readerOf } from './reader';
 /** How long the attacks go on over HTTP, and then over HTTPS. */
 const SECONDS = Number(process.env['HOSTILE_SECONDS'] ?? 60);
 const CALM_MS = 10_000;
-/** How long a new server is attacked before: whatever it runs for the first time takes it ten times as long. */
+/**
+ * How long a new server is attacked before: whatever it runs for the first time takes it ten times
+ * as long.
+ */
 const FIRST_ATTACK_MS = 5000;
 /** How much longer another account may wait than when it is calm. */
 const MAX_RATIO = 3;
