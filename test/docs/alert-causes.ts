@@ -101,9 +101,14 @@ export const alertCauses: Readonly<Record<string, readonly [cause: string, Colle
     'many read at once and MongoDB hangs',
     thenRestored(async ({ proxied: { service, proxy } }) => {
       const users = await Promise.all(several(40, () => service.user()));
-      // Later than their tokens and accounts, which are looked up together.
-      proxy.onCommand(({ collection }) => (collection === 'plants' ? 'black hole' : undefined));
-      const reads = users.flatMap((user) => several(4, async () => user.get('/api/plants')));
+      proxy.onCommand(({ collection }) => (collection === 'accounts' ? 'black hole' : undefined));
+      const read = async (user: TestUser) => user.get('/api/plants');
+      const reads: Promise<unknown>[] = [];
+      for (const user of [...users, ...users, ...users, ...users]) {
+        // Those that come closer together share one look-up of their accounts.
+        await sleep(10);
+        reads.push(read(user));
+      }
       await eventually(async () => (await figure(service, 'mongodb_connection_waiters')) > 50);
       const collector = await watch([service], 2);
       proxy.restore();
