@@ -17,7 +17,7 @@ export interface OneUpdate<T> {
 
 /**
  * The records of a model, read and written within a scope. Inserts of single records are validated by
- * the Mongoose model.
+ * the Mongoose model, which adds nothing to them: they are stored as they are given.
  *
  * In a transaction, inserts and updates whose outcome nobody waits for are sent together with others
  * (see {@link PendingWrites}). Writes to a tracked model set the revision of its records, and
@@ -34,9 +34,9 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
   }
 
   async insert(scope: Scope, record: T): Promise<void> {
-    const document = new this.#model(this.#inserted(scope, record));
-    await document.validate();
-    await this.#send(scope, [{ write: { insertOne: { document: document.toBSON() } } }]);
+    const document = this.#inserted(scope, record);
+    await this.#model.validate(document);
+    await this.#send(scope, [{ write: { insertOne: { document } } }]);
   }
 
   /** Inserts many records without the model's validation; all have their `_id`. */
