@@ -2,11 +2,11 @@ import { definePlugin } from '../../src/plugins/plugin';
 import { accountChanged } from './domain-events';
 import { commands } from './commands';
 import { type Accounts, exportsOf } from './exports';
-import { ExpiringTokens } from './expiring-tokens';
+import { ExpiringTokens } from './tokens/expiring-tokens';
 import { accountModel, tokenModel } from './model';
 import { PersonalData } from './personal-data';
 import { AccountService } from './service';
-import { TokenService } from './tokens';
+import { TokenService } from './tokens/tokens';
 
 export type { Accounts } from './exports';
 

@@ -12,7 +12,7 @@ import type {
 import { accountTarget } from '../../src/data/audit/entry';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
-import { TokenAuthenticator } from './authenticator';
+import { TokenAuthenticator } from './tokens/authenticator';
 import { accountChanged } from './domain-events';
 import { accountModel, asAccount, newTokensVersion } from './model';
 

@@ -15,11 +15,11 @@ import {
   endOfQuarterHour,
 } from '../../src/core/time';
 import { WEEKDAYS } from './weekdays';
-import type { CareDays } from './care-days';
-import { type CareSums, DayCounts } from './day-counts';
-import type { GrowthTotals } from './growth';
+import type { CareDays } from './derived/care-days';
+import { type CareSums, DayCounts } from './derived/day-counts';
+import type { GrowthTotals } from './derived/growth';
 import type { GrowthDocument } from './model';
-import { lengthOf, type Run } from './runs';
+import { lengthOf, type Run } from './derived/runs';
 import type { InsightsQuery, InsightsView } from './schema';
 
 /** How many days `careActivityByDay` has unless others are asked for, today included. */

@@ -1,7 +1,7 @@
 import supertest, { type Response } from 'supertest';
 
 import accountsPlugin from '../../plugins/accounts';
-import { makeToken } from '../../plugins/accounts/token';
+import { makeToken } from '../../plugins/accounts/tokens/token';
 import type { Operation } from '../../src/plugins/operation';
 import { Garden } from '../support/garden';
 import { CLIENT_METHODS, operationRows, validRequest } from '../support/operations';

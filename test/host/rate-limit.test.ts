@@ -3,7 +3,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
 
 import accountsPlugin from '../../plugins/accounts';
-import { makeToken } from '../../plugins/accounts/token';
+import { makeToken } from '../../plugins/accounts/tokens/token';
 import { record } from '../support/client';
 import { until } from '../support/processes';
 import { startProxiedService } from '../support/proxied-service';

@@ -1,5 +1,5 @@
-import type { EventType } from '../events';
-import { WEEKDAYS, weekdayOf } from './weekdays';
+import type { EventType } from '../../events';
+import { WEEKDAYS, weekdayOf } from '../weekdays';
 
 /** Events of a type on a day (`YYYY-MM-DD`). */
 export interface DayCount {

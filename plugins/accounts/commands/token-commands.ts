@@ -1,15 +1,15 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
-import { table } from '../../src/cli/table';
-import { duration, tierOption, userName, uuid } from '../../src/cli/values';
-import { CommandError } from '../../src/cli/errors';
-import type { Tier } from '../../src/core/identity';
-import { nameFault } from '../../src/core/names';
-import type { CommandLine } from '../../src/plugins/command';
-import type { PluginReference } from '../../src/plugins/reference';
-import type { Accounts } from './exports';
+import { table } from '../../../src/cli/table';
+import { duration, tierOption, userName, uuid } from '../../../src/cli/values';
+import { CommandError } from '../../../src/cli/errors';
+import type { Tier } from '../../../src/core/identity';
+import { nameFault } from '../../../src/core/names';
+import type { CommandLine } from '../../../src/plugins/command';
+import type { PluginReference } from '../../../src/plugins/reference';
+import type { Accounts } from '../exports';
 import { rotateToken, pruneTokens } from './token-upkeep-commands';
-import type { TokenView } from './tokens';
+import type { TokenView } from '../tokens/tokens';
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
 /** A longer life is a slip of the hand. */

@@ -1,8 +1,8 @@
-import type { AccountScope } from '../../src/data/models';
-import type { Transaction } from '../../src/data/transaction';
-import type { Host } from '../../src/plugins/host';
+import type { AccountScope } from '../../../src/data/models';
+import type { Transaction } from '../../../src/data/transaction';
+import type { Host } from '../../../src/plugins/host';
 import type { CareSums } from './day-counts';
-import { careTotalsModel } from './model';
+import { careTotalsModel } from '../model';
 
 /** What all events of an account add up to, so that nobody has to go through its days. */
 export class CareTotals {

@@ -1,7 +1,7 @@
-import type { AccountScope } from '../../src/data/models';
-import type { Transaction } from '../../src/data/transaction';
-import type { Host } from '../../src/plugins/host';
-import { wateringRunModel } from './model';
+import type { AccountScope } from '../../../src/data/models';
+import type { Transaction } from '../../../src/data/transaction';
+import type { Host } from '../../../src/plugins/host';
+import { wateringRunModel } from '../model';
 import { changedRuns, differentRuns, type Run } from './runs';
 
 /**

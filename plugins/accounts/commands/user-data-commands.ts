@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 
-import { CommandError, UsageError } from '../../src/cli/errors';
-import { table } from '../../src/cli/table';
-import { userName } from '../../src/cli/values';
-import type { CommandLine } from '../../src/plugins/command';
-import type { PluginReference } from '../../src/plugins/reference';
-import type { Accounts } from './exports';
-import type { Counts } from './personal-data';
+import { CommandError, UsageError } from '../../../src/cli/errors';
+import { table } from '../../../src/cli/table';
+import { userName } from '../../../src/cli/values';
+import type { CommandLine } from '../../../src/plugins/command';
+import type { PluginReference } from '../../../src/plugins/reference';
+import type { Accounts } from '../exports';
+import type { Counts } from '../personal-data';
 
 /** Adds `user export`. */
 export function exportUser(

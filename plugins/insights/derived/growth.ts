@@ -1,13 +1,13 @@
 import Big from 'big.js';
 import type { ClientSession } from 'mongoose';
 
-import type { OneUpdate } from '../../src/data/records';
-import type { Transaction } from '../../src/data/transaction';
-import { idText, type StoredId, toStoredId } from '../../src/core/ids';
-import type { Host } from '../../src/plugins/host';
-import type { CareEntry, Events, GrowthUnit } from '../events';
-import type { CareChange } from '../events/domain-events';
-import { type GrowthDocument, growthModel } from './model';
+import type { OneUpdate } from '../../../src/data/records';
+import type { Transaction } from '../../../src/data/transaction';
+import { idText, type StoredId, toStoredId } from '../../../src/core/ids';
+import type { Host } from '../../../src/plugins/host';
+import type { CareEntry, Events, GrowthUnit } from '../../events';
+import type { CareChange } from '../../events/domain-events';
+import { type GrowthDocument, growthModel } from '../model';
 
 /** What a plant's growth adds up to, without whose it is. */
 type GrowthTotal = Pick<GrowthDocument, 'unit' | 'total' | 'measurements' | 'firstAt' | 'lastAt'>;

@@ -1,8 +1,8 @@
-import { CONVENTIONS } from '../../src/core/conventions';
-import { type ErrorCode, MAX_DETAILS, validationError } from '../../src/core/errors';
-import { PROJECT, LICENSE } from '../../src/core/project';
-import type { JsonObject, JsonSchema } from '../../src/fields/json-schema';
-import type { ApiDescription } from '../../src/plugins/transport';
+import { CONVENTIONS } from '../../../src/core/conventions';
+import { type ErrorCode, MAX_DETAILS, validationError } from '../../../src/core/errors';
+import { PROJECT, LICENSE } from '../../../src/core/project';
+import type { JsonObject, JsonSchema } from '../../../src/fields/json-schema';
+import type { ApiDescription } from '../../../src/plugins/transport';
 import { Components } from './components';
 import { describeOperation, describeTransport } from './endpoints';
 import { parameterComponents } from './parameters';

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 
-import { CommandError } from '../../src/cli/errors';
-import { counted } from '../../src/cli/table';
-import { duration, uuid } from '../../src/cli/values';
-import { DAY_MS } from '../../src/core/time';
-import type { CommandLine } from '../../src/plugins/command';
-import type { PluginReference } from '../../src/plugins/reference';
-import type { Accounts } from './exports';
+import { CommandError } from '../../../src/cli/errors';
+import { counted } from '../../../src/cli/table';
+import { duration, uuid } from '../../../src/cli/values';
+import { DAY_MS } from '../../../src/core/time';
+import type { CommandLine } from '../../../src/plugins/command';
+import type { PluginReference } from '../../../src/plugins/reference';
+import type { Accounts } from '../exports';
 
 const DAY_SECONDS = DAY_MS / 1000;
 /** Longer than that two tokens side by side are no rotation. */

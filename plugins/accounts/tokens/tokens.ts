@@ -1,11 +1,11 @@
-import { CommandError } from '../../src/cli/errors';
-import type { Tier } from '../../src/core/identity';
-import { asUuid, idText, newId, toStoredId } from '../../src/core/ids';
-import type { Act } from '../../src/data/audit/entry';
-import type { Transaction } from '../../src/data/transaction';
-import type { Host } from '../../src/plugins/host';
-import { accountModel, newTokensVersion, tokenModel, type TokenDocument } from './model';
-import type { AccountService } from './service';
+import { CommandError } from '../../../src/cli/errors';
+import type { Tier } from '../../../src/core/identity';
+import { asUuid, idText, newId, toStoredId } from '../../../src/core/ids';
+import type { Act } from '../../../src/data/audit/entry';
+import type { Transaction } from '../../../src/data/transaction';
+import type { Host } from '../../../src/plugins/host';
+import { accountModel, newTokensVersion, tokenModel, type TokenDocument } from '../model';
+import type { AccountService } from '../service';
 import { hashOf, makeToken } from './token';
 
 /** A token as operators see it; the token itself only when it is made. */

@@ -1,8 +1,8 @@
-import { hostSettings } from '../../src/core/host-settings';
-import { MAX_KEY_LENGTH } from '../../src/core/request-limits';
-import { type JsonObject, jsonSchemaOf } from '../../src/fields/json-schema';
-import type { Operation } from '../../src/plugins/operation';
-import { isConditional } from '../../src/plugins/operation-facts';
+import { hostSettings } from '../../../src/core/host-settings';
+import { MAX_KEY_LENGTH } from '../../../src/core/request-limits';
+import { type JsonObject, jsonSchemaOf } from '../../../src/fields/json-schema';
+import type { Operation } from '../../../src/plugins/operation';
+import { isConditional } from '../../../src/plugins/operation-facts';
 import type { Components } from './components';
 
 /** The headers of requests that say how an operation is to be done. */

@@ -1,11 +1,11 @@
 import type { mongo } from 'mongoose';
 
-import type { AccountScope } from '../../src/data/models';
-import type { Transaction } from '../../src/data/transaction';
-import type { Host } from '../../src/plugins/host';
-import type { EventType } from '../events';
+import type { AccountScope } from '../../../src/data/models';
+import type { Transaction } from '../../../src/data/transaction';
+import type { Host } from '../../../src/plugins/host';
+import type { EventType } from '../../events';
 import { DayCounts } from './day-counts';
-import { type CareMonthDocument, careMonthModel } from './model';
+import { type CareMonthDocument, careMonthModel } from '../model';
 
 /** How many events an account has on each day, in its time zone; stored by month. */
 export class CareMonths {

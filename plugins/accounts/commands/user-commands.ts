@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 
-import { table } from '../../src/cli/table';
-import { tierOption, timezone, userName } from '../../src/cli/values';
-import { UsageError } from '../../src/cli/errors';
-import type { Account, Tier } from '../../src/core/identity';
-import type { CommandLine } from '../../src/plugins/command';
-import type { PluginReference } from '../../src/plugins/reference';
-import type { Accounts } from './exports';
+import { table } from '../../../src/cli/table';
+import { tierOption, timezone, userName } from '../../../src/cli/values';
+import { UsageError } from '../../../src/cli/errors';
+import type { Account, Tier } from '../../../src/core/identity';
+import type { CommandLine } from '../../../src/plugins/command';
+import type { PluginReference } from '../../../src/plugins/reference';
+import type { Accounts } from '../exports';
 import { deleteUser, exportUser, unknownUser } from './user-data-commands';
 
 /** Adds the commands of `user`. */

@@ -1,5 +1,5 @@
-import { isRecord } from '../../src/core/values';
-import type { Json, JsonObject, JsonSchema } from '../../src/fields/json-schema';
+import { isRecord } from '../../../src/core/values';
+import type { Json, JsonObject, JsonSchema } from '../../../src/fields/json-schema';
 import type { Components } from './components';
 
 /** A value of each format, as it would be met. */

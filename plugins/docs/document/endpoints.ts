@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../src/core/errors';
+import type { ErrorCode } from '../../../src/core/errors';
 import {
   featureNotAvailable,
   idempotencyConflict,
@@ -14,17 +14,17 @@ import {
   unauthorized,
   unsupportedMediaType,
   validationError,
-} from '../../src/core/errors';
-import { type JsonObject, type JsonSchema, jsonSchemaOf } from '../../src/fields/json-schema';
-import type { Operation } from '../../src/plugins/operation';
+} from '../../../src/core/errors';
+import { type JsonObject, type JsonSchema, jsonSchemaOf } from '../../../src/fields/json-schema';
+import type { Operation } from '../../../src/plugins/operation';
 import {
   hasEtag,
   isConditional,
   isPrivateRead,
   operationIdOf,
   readsBody,
-} from '../../src/plugins/operation-facts';
-import type { Transport, TransportMethod } from '../../src/plugins/transport';
+} from '../../../src/plugins/operation-facts';
+import type { Transport, TransportMethod } from '../../../src/plugins/transport';
 import type { Components } from './components';
 import { exampleOf } from './examples';
 import { parametersOf, pathParameter } from './parameters';

@@ -1,9 +1,9 @@
-import type { AccountScope } from '../../src/data/models';
-import { calendarOf, dayAt, dayNumber } from '../../src/core/time';
-import type { Transaction } from '../../src/data/transaction';
-import type { Host } from '../../src/plugins/host';
-import type { CareEntry } from '../events';
-import type { CareChange } from '../events/domain-events';
+import type { AccountScope } from '../../../src/data/models';
+import { calendarOf, dayAt, dayNumber } from '../../../src/core/time';
+import type { Transaction } from '../../../src/data/transaction';
+import type { Host } from '../../../src/plugins/host';
+import type { CareEntry } from '../../events';
+import type { CareChange } from '../../events/domain-events';
 import { CareMonths } from './care-months';
 import { CareTotals } from './care-totals';
 import { type CareSums, type DayCount, DayCounts, sumsOf } from './day-counts';

@@ -1,22 +1,22 @@
-import { BatchLookup } from '../../src/core/batch-lookup';
-import { BoundedMap } from '../../src/core/bounded-map';
+import { BatchLookup } from '../../../src/core/batch-lookup';
+import { BoundedMap } from '../../../src/core/bounded-map';
 import type {
   AuthenticationOptions,
   Authenticator,
   CallSource,
   Principal,
-} from '../../src/core/identity';
-import { asUuid, idText } from '../../src/core/ids';
-import { HOUR_MS } from '../../src/core/time';
-import type { Acting } from '../../src/data/audit/entry';
-import type { Host } from '../../src/plugins/host';
+} from '../../../src/core/identity';
+import { asUuid, idText } from '../../../src/core/ids';
+import { HOUR_MS } from '../../../src/core/time';
+import type { Acting } from '../../../src/data/audit/entry';
+import type { Host } from '../../../src/plugins/host';
 import {
   accountModel,
   type AccountDocument,
   asAccount,
   tokenModel,
   type TokenDocument,
-} from './model';
+} from '../model';
 import { hashOf, isWellFormedToken } from './token';
 
 /** Good tokens of which a process keeps in mind what they are. */

@@ -1,8 +1,8 @@
-import type { Reading } from '../../src/core/metrics';
-import { DAY_MS, HOUR_MS } from '../../src/core/time';
-import type { Host } from '../../src/plugins/host';
-import type { Job } from '../../src/plugins/plugin';
-import { tokenModel } from './model';
+import type { Reading } from '../../../src/core/metrics';
+import { DAY_MS, HOUR_MS } from '../../../src/core/time';
+import type { Host } from '../../../src/plugins/host';
+import type { Job } from '../../../src/plugins/plugin';
+import { tokenModel } from '../model';
 
 const DAYS = [7, 30];
 

@@ -1,5 +1,5 @@
-import { isRecord } from '../../src/core/values';
-import type { Json, JsonObject, JsonSchema, SharedSchemas } from '../../src/fields/json-schema';
+import { isRecord } from '../../../src/core/values';
+import type { Json, JsonObject, JsonSchema, SharedSchemas } from '../../../src/fields/json-schema';
 
 const PREFIX = '#/components/schemas/';
 
