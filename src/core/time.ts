@@ -75,37 +75,40 @@ export function timezoneName(given: string): string | undefined {
 }
 
 /** More than there are zones; accounts of earlier versions may have them in any letter case. */
-const MAX_FORMATS = 1000;
-const formats = new BoundedMap<string, Intl.DateTimeFormat>(MAX_FORMATS);
+const MAX_CALENDARS = 1000;
+const calendars = new BoundedMap<string, Calendar>(MAX_CALENDARS);
 
 /** Outside of these moments a local year may not have four digits, and days are taken to be UTC's. */
 const FIRST_LOCAL = Date.UTC(1000, 0, 2);
 const LAST_LOCAL = Date.UTC(9999, 11, 30);
 
-/** The calendar day (`YYYY-MM-DD`) of moments in a time zone, given by its IANA name. */
-export function calendarOf(timezone: string): (moment: Date) => string {
-  const format = formatOf(timezone);
+/** Answers the calendar day (`YYYY-MM-DD`) of a moment. */
+type Calendar = (moment: Date) => string;
+
+/** The calendar days of a time zone, given by its IANA name. */
+export function calendarOf(timezone: string): Calendar {
+  let calendar = calendars.get(timezone);
+  if (!calendar) {
+    calendar = makeCalendar(timezone);
+    calendars.set(timezone, calendar);
+  }
+  return calendar;
+}
+
+function makeCalendar(timezone: string): Calendar {
+  // Canadian English writes dates as ISO 8601 does.
+  const format = new Intl.DateTimeFormat('en-CA', {
+    timeZone: timezone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  });
   const isUtc = format.resolvedOptions().timeZone === 'UTC';
   return (moment) => {
     const time = moment.getTime();
     const isLocal = !isUtc && time > FIRST_LOCAL && time < LAST_LOCAL;
     return isLocal ? format.format(moment) : moment.toISOString().slice(0, 10);
   };
-}
-
-function formatOf(timezone: string): Intl.DateTimeFormat {
-  let format = formats.get(timezone);
-  if (!format) {
-    // Canadian English writes dates as ISO 8601 does.
-    format = new Intl.DateTimeFormat('en-CA', {
-      timeZone: timezone,
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-    });
-    formats.set(timezone, format);
-  }
-  return format;
 }
 
 /** Whether there is such a day: JavaScript rolls 30 February over into March instead of refusing it. */
