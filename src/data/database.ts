@@ -4,6 +4,7 @@ import mongoose, { type ClientSession, type Connection, type Model } from 'mongo
 
 import { deletionModel } from './deletions';
 import type { Metrics } from '../core/metrics';
+import { Semaphore } from '../core/semaphore';
 import { within } from '../core/timeout';
 import { guardUserData } from './guard';
 import type { AnyModel, ModelDefinition, ScopeOf } from './models';
@@ -14,6 +15,15 @@ import { Records } from './records';
 import { UnfinishedRestoreError, hasUnfinishedRestore } from './restore-marker';
 import { Tracking } from './tracking';
 
+/** How many connections to MongoDB a process has at most. */
+const MAX_CONNECTIONS = 50;
+/**
+ * How many accounts are written to at once. More would take turns at every command and all be done
+ * late; and what is left of the connections is for reads, whatever keeps transactions.
+ */
+export const MAX_ACCOUNT_TRANSACTIONS = 32;
+/** How many transactions there are at once that no account's queue orders. */
+const MAX_OTHER_TRANSACTIONS = 8;
 /** How long MongoDB may take to say that it is there. */
 const PING_MS = 2000;
 /**
@@ -37,6 +47,7 @@ export const TRANSACTION_OPTIONS = {
 export class Database {
   readonly connection: Connection;
   readonly #metrics: Metrics;
+  readonly #transactions = new Semaphore(MAX_OTHER_TRANSACTIONS);
   #isClosed = false;
 
   constructor(metrics: Metrics) {
@@ -85,7 +96,7 @@ export class Database {
   async connect(uri: string, { restoring = false } = {}): Promise<void> {
     const opened = this.connection.openUri(uri, {
       appName: APP_NAME,
-      maxPoolSize: 50,
+      maxPoolSize: MAX_CONNECTIONS,
       // A primary that is gone, or hangs, is noticed within the time that a caller still waits.
       serverSelectionTimeoutMS: 3000,
       heartbeatFrequencyMS: 3000,
@@ -156,15 +167,17 @@ export class Database {
 
   /**
    * Runs `work` in a transaction that no account's queue orders; again, where it met another.
-   * `work` must have no effect outside of it.
+   * `work` must have no effect outside of it, and do nothing in another.
    */
   async transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
-    const session = await this.connection.startSession();
-    try {
-      return await session.withTransaction(() => work(session), TRANSACTION_OPTIONS);
-    } finally {
-      await session.endSession();
-    }
+    return this.#transactions.run(async () => {
+      const session = await this.connection.startSession();
+      try {
+        return await session.withTransaction(() => work(session), TRANSACTION_OPTIONS);
+      } finally {
+        await session.endSession();
+      }
+    });
   }
 
   async #readAtOneMoment<T>(read: (session: ClientSession) => Promise<T>): Promise<T> {

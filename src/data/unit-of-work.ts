@@ -4,8 +4,9 @@ import type { Logger } from 'pino';
 
 import { WRITE_DEADLINE_SECONDS } from '../core/host-settings';
 import type { Metrics } from '../core/metrics';
+import { Semaphore } from '../core/semaphore';
 import { callerError, commitUntil, Unconfirmed, WriteTimeout } from './commit';
-import { type Database, TRANSACTION_OPTIONS } from './database';
+import { type Database, MAX_ACCOUNT_TRANSACTIONS, TRANSACTION_OPTIONS } from './database';
 import { isConnectionError, mayRetry } from './mongodb-errors';
 import { openTransaction, type TransactionDependencies } from './open-transaction';
 import { OrphanedTransactions } from './orphans';
@@ -37,14 +38,18 @@ interface QueuedWrite {
  * queue, and what has queued up shares a transaction and its one journalled commit. When one of
  * them fails, the transaction is undone and each runs alone, so a bad write never sinks its
  * neighbours. Writers in other processes are met as write conflicts and retried.
+ * Of very many accounts some wait for others, so that each is done in turn.
  */
 export class UnitOfWork {
   readonly #queues = new Map<string, QueuedWrite[]>();
+  readonly #transactions = new Semaphore(MAX_ACCOUNT_TRANSACTIONS);
   readonly #orphans: OrphanedTransactions;
   readonly #database: Database;
   readonly #dependencies: TransactionDependencies;
   readonly #batchSize;
   readonly #retries;
+  /** How many have left their queue and wait until fewer accounts are written to. */
+  #held = 0;
 
   constructor(
     database: Database,
@@ -55,8 +60,8 @@ export class UnitOfWork {
     this.#dependencies = dependencies;
     metrics.reading({
       name: 'write_queue_depth',
-      help: 'Writes that wait for the transaction before theirs',
-      read: () => [...this.#queues.values()].reduce((sum, queue) => sum + queue.length, 0),
+      help: 'Writes that wait for the transactions before theirs',
+      read: () => [...this.#queues.values()].reduce((sum, { length }) => sum + length, this.#held),
     });
     this.#batchSize = metrics.histogram(
       'write_batch_size',
@@ -71,7 +76,8 @@ export class UnitOfWork {
   }
 
   /**
-   * Runs `work` in a transaction of the account; `work` must have no effect outside of it.
+   * Runs `work` in a transaction of the account; `work` must have no effect outside of it, and write
+   * to no other account.
    *
    * @param quota what it counts one more against; in `tx.account.usage` that is there already
    */
@@ -179,7 +185,13 @@ export class UnitOfWork {
     let nextLook = Date.now() + LOOK_EVERY_MS;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const values = await this.#attempt(userId, jobs, { isGivenUp, isOver });
+        this.#held += jobs.length;
+        const values = await this.#transactions.run(() => {
+          this.#held -= jobs.length;
+          // It may have waited until then.
+          if (isOver()) throw new WriteTimeout(undefined);
+          return this.#attempt(userId, jobs, { isGivenUp, isOver });
+        });
         this.#batchSize.observe(jobs.length);
         return values;
       } catch (error) {

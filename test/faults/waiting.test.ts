@@ -1,4 +1,6 @@
 import { Client, type Reply } from '../support/client';
+import { scrape, valueOf } from '../support/metrics';
+import { eventually } from '../support/processes';
 import { type ProxiedService, startProxiedService } from '../support/proxied-service';
 
 /** What a write may take, a little around it, and something for a slow machine. */
@@ -8,6 +10,11 @@ let proxied: ProxiedService;
 
 beforeAll(async () => {
   proxied = await startProxiedService();
+});
+beforeEach(async () => {
+  proxied.proxy.restore();
+  const { anonymous } = proxied.service;
+  await eventually(async () => (await anonymous.get('/readyz')).status === 200);
 });
 afterAll(() => proxied.close());
 
@@ -28,4 +35,24 @@ test('while MongoDB stays away, writes that wait for others are answered as soon
   const outcomes = new Set(answers.map(exitOf));
   outcomes.delete(201);
   expect([...outcomes]).toEqual([503]);
+}, 60_000);
+
+test('while the writes of many accounts hang, others read, and what waits is counted', async () => {
+  const { service, proxy } = proxied;
+  const users = await Promise.all(Array.from({ length: 80 }, () => service.user()));
+  const reader = await service.user();
+  const { id } = await reader.plant();
+  proxy.onCommand(({ inTransaction }) => (inTransaction ? 'requests lost' : undefined));
+  const writes = users.map(
+    async (user) => (await user.post('/api/plants', { name: 'Fern' })).status,
+  );
+  const waiting = async () => valueOf(await scrape(service.url), 'plantcare_write_queue_depth');
+  await eventually(async () => (await waiting()) === 80 - 32);
+  for (let count = 0; count < 5; count += 1) await reader.get(`/api/plants/${id}`).expect(200);
+  proxy.restore();
+  // So that what was lost is sent again.
+  proxy.fail('cut', { onlyOpen: true });
+  const statuses = new Set(await Promise.all(writes));
+  statuses.delete(201);
+  expect([...statuses]).toEqual(statuses.size === 0 ? [] : [503]);
 }, 60_000);
