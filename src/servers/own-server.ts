@@ -193,7 +193,6 @@ export class OwnServer {
 async function endOf(lease: string): Promise<void> {
   do {
     // Nobody accepts on it: once its queue is full it takes no more connections, and lives on.
-    const ended = once(connect(lease).unref(), 'close');
-    await ended.catch(() => sleep(RETRY_MS, undefined, { ref: false }));
-  } while (await answers(lease));
+    await once(connect(lease).unref(), 'close').catch(() => undefined);
+  } while ((await answers(lease)) && (await sleep(RETRY_MS, true, { ref: false })));
 }
