@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, Http2ServerRequest, type ServerHttp2Session } from 'node:http2';
 import type { Server, Socket } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
 
 import { serviceUnavailable } from '../core/errors';
 import { Turns } from '../core/turns';
@@ -40,9 +39,6 @@ const MAX_STREAM_ID = 2 ** 31 - 1;
 /** How many requests of one connection begin in one turn of the event loop. */
 const STREAMS_PER_TURN = 4;
 
-/** After how many turns of the event loop without a new connection none is waiting. */
-const QUIET_TURNS = 20;
-
 /**
  * The open connections of a server, and how long each may go on.
  *
@@ -54,7 +50,6 @@ export class Connections {
   readonly #refusals: Refusals;
   readonly #turns = new Turns(STREAMS_PER_TURN);
   #isDraining = false;
-  #accepted = 0;
 
   constructor(server: Server, isTls: boolean, limits: HttpLimits, refusals: Refusals) {
     this.#limits = limits;
@@ -62,7 +57,6 @@ export class Connections {
     // A few more than are served, so that those above the limit can be answered.
     server.maxConnections = limits.maxConnections + Math.ceil(limits.maxConnections / 100);
     server.on('connection', (socket: Socket) => {
-      this.#accepted += 1;
       if (this.#open.size < limits.maxConnections) this.#add(socket);
       else if (isTls) refusals.close(socket, serviceUnavailable.error());
       else refusals.write(socket, serviceUnavailable.error());
@@ -110,17 +104,6 @@ export class Connections {
   drain(): void {
     this.#isDraining = true;
     for (const connection of this.#open.values()) if (connection.hasServed) drain(connection);
-  }
-
-  /** Waits until every connection that was made is accepted: those that are not would be reset. */
-  async acceptWaiting(): Promise<void> {
-    let accepted = this.#accepted;
-    // One is accepted in a turn of the event loop, though not in each where the machine is busy.
-    for (let quiet = 0; quiet < QUIET_TURNS; quiet += 1) {
-      await setImmediate();
-      if (this.#accepted > accepted) quiet = -1;
-      accepted = this.#accepted;
-    }
   }
 
   /** Closes connections without a request in progress; of HTTP/2 also the others, once they are done. */

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createSecureServer } from 'node:http2';
 import { Server as TcpServer, type Server } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 
 import { methodNotAllowed, validationError } from '../core/errors';
 import type { Settings } from '../core/settings';
@@ -16,6 +17,9 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /** How long an open connection may take to send a last request once the server closes. */
 const LAST_REQUEST_MS = 1000;
+
+/** After how many turns of the event loop without a new connection none is waiting. */
+const QUIET_TURNS = 20;
 
 const connectionsOf = new WeakMap<Server, Connections>();
 
@@ -93,7 +97,7 @@ export async function closeHttpServer(server: Server, patienceMs: number): Promi
   const deadline = performance.now() + patienceMs;
   const connections = connectionsOf.get(server);
   connections?.drain();
-  await within(LAST_REQUEST_MS, connections?.acceptWaiting());
+  await within(LAST_REQUEST_MS, acceptWaiting(server));
   const closed = new Promise((resolve) => server.once('close', resolve));
   // Not by its own method yet, which ends connections on which a request may be under way to us.
   TcpServer.prototype.close.call(server);
@@ -102,4 +106,16 @@ export async function closeHttpServer(server: Server, patienceMs: number): Promi
   connections?.closeIdle();
   await within(deadline - performance.now(), closed);
   return connections?.requestsInProgress ?? 0;
+}
+
+/** Waits until every connection that was made is accepted: those that are not would be reset. */
+async function acceptWaiting(server: Server): Promise<void> {
+  let quiet = 0;
+  const onConnection = (): void => {
+    quiet = 0;
+  };
+  server.on('connection', onConnection);
+  // One is accepted in a turn of the event loop, though not in each where the machine is busy.
+  for (; quiet < QUIET_TURNS; quiet += 1) await setImmediate();
+  server.off('connection', onConnection);
 }
