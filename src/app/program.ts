@@ -9,7 +9,7 @@ import { openLog } from './log';
 import { measureProcess } from './process-metrics';
 import { loadPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
-import { acquireServers, type Progress, type Servers } from '../servers';
+import { acquireServers, type Progress, type Role, type Servers } from '../servers';
 import { hostSettings } from '../core/host-settings';
 import { within } from '../core/timeout';
 
@@ -26,8 +26,7 @@ export interface Program {
 }
 
 interface ProgramOptions {
-  /** `server` serves and is alone on its data directory; a `tool` may run beside it. */
-  role: 'server' | 'tool';
+  role: Role;
   env: NodeJS.ProcessEnv;
   plugins?: readonly Plugin[];
   progress?: Progress;

@@ -83,8 +83,8 @@ export class UnitOfWork {
    */
   run<T>(userId: string, work: (tx: Transaction) => Promise<T>, quota?: string): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      // The job's own work makes the value that its own caller gets.
-      const job: QueuedWrite = {
+      // The write's own work makes the value that its own caller gets.
+      const write: QueuedWrite = {
         work,
         quota,
         deadline: Date.now() + DEADLINE_MS,
@@ -93,9 +93,9 @@ export class UnitOfWork {
       };
       const queue = this.#queues.get(userId);
       if (queue) {
-        queue.push(job);
+        queue.push(write);
       } else {
-        this.#queues.set(userId, [job]);
+        this.#queues.set(userId, [write]);
         void this.#drain(userId);
       }
     });
@@ -124,30 +124,30 @@ export class UnitOfWork {
       const batch = queue.splice(0, MAX_BATCH);
       try {
         const values = await this.#commitWhileThere(userId, batch);
-        batch.forEach((job, index) => {
-          job.resolve(values[index]);
+        batch.forEach((write, index) => {
+          write.resolve(values[index]);
         });
       } catch (error) {
         if (error instanceof Unconfirmed) {
           // What waits behind it has not begun, and would wait as long for the same.
-          for (const job of [...batch, ...queue.splice(0)]) job.reject(callerError(error));
+          for (const write of [...batch, ...queue.splice(0)]) write.reject(callerError(error));
         } else if (error instanceof WriteTimeout)
           rejectOverdue([...batch, ...queue.splice(0)], queue, error);
         else if (batch.length === 1) batch[0]?.reject(error);
-        else for (const job of batch) await this.#alone(userId, job);
+        else for (const write of batch) await this.#alone(userId, write);
       }
     }
     this.#queues.delete(userId);
   }
 
-  async #alone(userId: string, job: QueuedWrite): Promise<void> {
+  async #alone(userId: string, write: QueuedWrite): Promise<void> {
     try {
       // It was tried with its neighbours already.
-      if (Date.now() >= job.deadline) throw new WriteTimeout(undefined);
-      const [value] = await this.#commitWhileThere(userId, [job]);
-      job.resolve(value);
+      if (Date.now() >= write.deadline) throw new WriteTimeout(undefined);
+      const [value] = await this.#commitWhileThere(userId, [write]);
+      write.resolve(value);
     } catch (error) {
-      job.reject(callerError(error));
+      write.reject(callerError(error));
     }
   }
 
@@ -157,7 +157,7 @@ export class UnitOfWork {
    *
    * @throws Unconfirmed as soon as it is known that MongoDB does not answer
    */
-  async #commitWhileThere(userId: string, jobs: readonly QueuedWrite[]): Promise<unknown[]> {
+  async #commitWhileThere(userId: string, writes: readonly QueuedWrite[]): Promise<unknown[]> {
     let watch: NodeJS.Timeout | undefined;
     let isGivenUp = false;
     const away = new Promise<never>((_, reject) => {
@@ -168,7 +168,7 @@ export class UnitOfWork {
       }, SUSPECT_MS);
     });
     try {
-      return await Promise.race([this.#commit(userId, jobs, () => isGivenUp), away]);
+      return await Promise.race([this.#commit(userId, writes, () => isGivenUp), away]);
     } finally {
       isGivenUp = true;
       clearInterval(watch);
@@ -177,22 +177,22 @@ export class UnitOfWork {
 
   async #commit(
     userId: string,
-    jobs: readonly QueuedWrite[],
+    writes: readonly QueuedWrite[],
     isGivenUp: () => boolean,
   ): Promise<unknown[]> {
-    const deadline = Math.min(...jobs.map((job) => job.deadline));
+    const deadline = Math.min(...writes.map((write) => write.deadline));
     const isOver = (): boolean => isGivenUp() || Date.now() >= deadline;
     let nextLook = Date.now() + LOOK_EVERY_MS;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        this.#held += jobs.length;
+        this.#held += writes.length;
         const values = await this.#transactions.run(() => {
-          this.#held -= jobs.length;
+          this.#held -= writes.length;
           // It may have waited until then.
           if (isOver()) throw new WriteTimeout(undefined);
-          return this.#attempt(userId, jobs, { isGivenUp, isOver });
+          return this.#attempt(userId, writes, { isGivenUp, isOver });
         });
-        this.#batchSize.observe(jobs.length);
+        this.#batchSize.observe(writes.length);
         return values;
       } catch (error) {
         if (!mayRetry(error)) throw error;
@@ -210,16 +210,16 @@ export class UnitOfWork {
 
   async #attempt(
     userId: string,
-    jobs: readonly QueuedWrite[],
+    writes: readonly QueuedWrite[],
     { isGivenUp, isOver }: { isGivenUp: () => boolean; isOver: () => boolean },
   ): Promise<unknown[]> {
     const session = await this.#database.connection.startSession();
     try {
       session.startTransaction(TRANSACTION_OPTIONS);
       const values: unknown[] = [];
-      const quotas = jobs.flatMap(({ quota }) => quota ?? []);
+      const quotas = writes.flatMap(({ quota }) => quota ?? []);
       const open = await openTransaction(this.#dependencies, session, userId, quotas);
-      for (const { quota, work } of jobs) {
+      for (const { quota, work } of writes) {
         if (quota !== undefined) open.take(quota);
         values.push(await work(open.tx));
       }
@@ -237,10 +237,10 @@ export class UnitOfWork {
 }
 
 /** Rejects those whose deadline has passed; the others stay in `queue`. */
-function rejectOverdue(jobs: readonly QueuedWrite[], queue: QueuedWrite[], reason: unknown): void {
+function rejectOverdue(writes: readonly QueuedWrite[], queue: QueuedWrite[], reason: unknown): void {
   const now = Date.now();
-  for (const job of jobs) {
-    if (job.deadline <= now) job.reject(reason);
-    else queue.push(job);
+  for (const write of writes) {
+    if (write.deadline <= now) write.reject(reason);
+    else queue.push(write);
   }
 }

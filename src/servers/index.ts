@@ -8,6 +8,7 @@ import { redis, redisAnswers } from './redis';
 
 export { ServersError } from './errors';
 export type { Progress } from './lease';
+export type { Role } from './own-servers';
 export { redisVersion } from './redis';
 
 /** The name of the database, unless the URI of one that is given names another. */
