@@ -10,7 +10,7 @@ import { hostSettings } from '../core/host-settings';
 import type { Settings } from '../core/settings';
 import { loggedAddress } from './client-address';
 import { type RequestFacts, setFacts } from './request-facts';
-import type { RequestMetrics } from './request-metrics';
+import { CLIENT_CLOSED, type RequestMetrics } from './request-metrics';
 import { traceOf } from './trace';
 
 /** What the log and the metrics of requests need. */
@@ -34,9 +34,14 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
     const started = performance.now();
     const requestId = requestIdOf(ctx) ?? v4();
     ctx.set('X-Request-Id', requestId);
+    const sent = new Promise<number>((resolve) => {
+      ctx.res.once('close', () => {
+        resolve(performance.now());
+      });
+    });
     const facts: RequestFacts = {
       log: log.child({ requestId, ...traceOf(ctx.req.headers['traceparent']?.toString()) }),
-      sent: new Promise((resolve) => ctx.res.once('close', resolve)),
+      sent,
       // Asked now: a connection that is gone has no address any more.
       client: loggedAddress(ctx.ip, clientIp),
     };
@@ -45,9 +50,10 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
     // Asked afterwards, since stopping may have begun meanwhile.
     if (isClosing() && ctx.req.httpVersionMajor === 1) ctx.set('Connection', 'close');
     const bytesOf = countBytes(ctx);
-    ctx.res.once('close', () => {
-      const seconds = (performance.now() - started) / 1000;
-      metrics.observe(facts, ctx.status, seconds);
+    // Long before, perhaps, where the client did not wait.
+    void sent.then((at) => {
+      const seconds = (at - started) / 1000;
+      metrics.observe(facts, ctx.headerSent ? ctx.status : CLIENT_CLOSED, seconds);
       // HTTP/2 takes any word for a method, a secret too.
       const method = KNOWN_METHODS.includes(ctx.method) ? ctx.method : 'other';
       const { operation = 'none', principal, client, tool, code, reason } = facts;
@@ -63,7 +69,7 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
           tool,
           code,
           reason,
-          bytes: bytesOf(),
+          bytes: ctx.headerSent ? bytesOf() : 0,
           ...(isSent(ctx) ? {} : { aborted: true }),
         },
         'request',

@@ -3,6 +3,9 @@ import type { RequestFacts } from './request-facts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** What a request counts as whose client did not wait for its answer, as in nginx. */
+export const CLIENT_CLOSED = 499;
+
 /** How long requests and tool calls take, and how they end. */
 export class RequestMetrics {
   readonly #duration;
@@ -38,6 +41,8 @@ export class RequestMetrics {
   /** @param seconds from the request's head until its answer was sent or its client was gone */
   observe({ operation = 'none', tool, code }: RequestFacts, status: number, seconds: number): void {
     this.#duration.observe({ operation, status }, seconds);
+    // Nobody was answered with an error, and a client alone must not raise an alert.
+    if (status === CLIENT_CLOSED) return;
     if (tool !== undefined) {
       this.#toolDuration.observe({ tool }, seconds);
       this.#toolCalls.inc({ tool, code: code ?? 'ok' });

@@ -1,3 +1,4 @@
+import { scrape, valueOf } from '../support/metrics';
 import { eventually, OwnRedis } from '../support/own-redis';
 import { type ProxiedService, startProxiedService } from '../support/proxied-service';
 import { startService } from '../support/service';
@@ -5,6 +6,8 @@ import { TcpProxy } from '../support/tcp-proxy';
 
 /** What probes wait for an answer, in milliseconds. */
 const PROBE_MS = 1000;
+
+const READ = 'GET /api/plants/{id}';
 
 /** How long /readyz takes at best: a busy machine delays some answers. */
 async function readinessOf(url: string): Promise<{ ms: number; status: number }> {
@@ -75,6 +78,36 @@ describe('a MongoDB that goes and comes back', () => {
     proxy.restore();
     await eventually(async () => (await fetch(`${service.url}/readyz`)).status === 200);
   });
+});
+
+test('a request whose client does not wait for the answer has its line, and is no error of the service', async () => {
+  const proxied = await startProxiedService();
+  const { service, proxy } = proxied;
+  try {
+    const user = await service.user();
+    const { id } = await user.plant();
+    proxy.onCommand(({ collection }) => (collection === 'plants' ? 'black hole' : undefined));
+    const impatient = fetch(`${service.url}/api/plants/${id}`, {
+      headers: { authorization: `Bearer ${user.token}`, 'x-request-id': 'impatient' },
+      signal: AbortSignal.timeout(300),
+    });
+    await expect(impatient).rejects.toThrow('timeout');
+    const lines = () =>
+      service.logged
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .filter(({ requestId, msg }) => requestId === 'impatient' && msg === 'request');
+    await eventually(() => lines().length > 0);
+    expect(lines()).toEqual([expect.objectContaining({ aborted: true, operation: READ })]);
+    const metrics = await scrape(service.url);
+    const counted = (status: string) =>
+      valueOf(metrics, 'plantcare_http_request_duration_seconds_count', {
+        operation: READ,
+        status,
+      });
+    expect([counted('499'), counted('503')]).toEqual([1, undefined]);
+  } finally {
+    await proxied.close();
+  }
 });
 
 test('a Redis that hangs leaves /readyz to answer within a second', async () => {
