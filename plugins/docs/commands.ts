@@ -1,5 +1,5 @@
 import type { CommandLine } from '../../src/plugins/command';
-import { openApiDocument } from './document/document';
+import { openApiDocument } from './openapi/document';
 
 /** Adds the command `openapi`. */
 export function openApiCommand(commandLine: CommandLine): void {

@@ -10,7 +10,7 @@ import { PROJECT_FOLDER } from '../../src/core/project';
 import { MIN_COMPRESSED } from '../../src/core/content';
 import { send } from '../../test/support/raw';
 import { startService, type TestService } from '../../test/support/service';
-import { openApiDocument } from './document/document';
+import { openApiDocument } from './openapi/document';
 
 let service: TestService;
 beforeAll(async () => {

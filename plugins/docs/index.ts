@@ -7,7 +7,7 @@ import { definePlugin } from '../../src/plugins/plugin';
 import { sendContent } from '../../src/plugins/send-content';
 import type { ApiDescription } from '../../src/plugins/transport';
 import { openApiCommand } from './commands';
-import { openApiDocument } from './document/document';
+import { openApiDocument } from './openapi/document';
 import { serveFile, servePage } from './page';
 
 const access = { public: 'what the API can do is no secret' };
