@@ -23,7 +23,7 @@ const model = accountModel<EventDocument>(
   new Schema(
     {
       ...event.paths,
-      deletedAt: { type: Date, default: null },
+      deletedAt: { type: Date },
       photos: { type: [{ _id: false, photoId: { type: Schema.Types.UUID, required: true } }] },
     },
     { collection: 'events', versionKey: false },

@@ -96,7 +96,7 @@ export const growthModel = accountModel<GrowthDocument>(
     {
       userId: { type: String, required: true },
       plantId: { type: Schema.Types.UUID, required: true },
-      unit: { type: String, default: null },
+      unit: { type: String },
       total: { type: String, required: true },
       measurements: { type: Number, required: true },
       firstAt: { type: Date, required: true },

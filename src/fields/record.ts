@@ -22,7 +22,6 @@ type Entry = [name: string, field: AnyField];
 interface Path {
   type: unknown;
   required?: true;
-  default?: null;
 }
 
 /** All that follows from the fields of a resource. */
@@ -154,9 +153,7 @@ function viewSchema({ type, presence }: AnyField['facts']): Joi.Schema {
 }
 
 function path({ facts: { type, presence } }: AnyField): Path {
-  return isNullable({ presence })
-    ? { type: type.path, default: null }
-    : { type: type.path, required: true };
+  return isNullable({ presence }) ? { type: type.path } : { type: type.path, required: true };
 }
 
 function isSetByProgram({ mode }: AnyField['facts']): boolean {

@@ -60,7 +60,7 @@ export const auditHeadModel = sharedModel<AuditHeadDocument>(
       _id: { type: String, required: true },
       seq: { type: Number, required: true },
       hash: { type: String, required: true },
-      pruned: { type: Schema.Types.Mixed, default: null },
+      pruned: { type: Schema.Types.Mixed },
     },
     { collection: 'auditHeads', versionKey: false },
   ),

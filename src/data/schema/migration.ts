@@ -53,8 +53,8 @@ export const migrationModel = sharedModel<MigrationDocument>(
     {
       _id: { type: String, required: true },
       startedAt: { type: Date, required: true },
-      finishedAt: { type: Date, default: null },
-      position: { type: Schema.Types.Mixed, default: null },
+      finishedAt: { type: Date },
+      position: { type: Schema.Types.Mixed },
     },
     { collection: 'migrations', versionKey: false },
   ),
