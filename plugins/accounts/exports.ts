@@ -1,6 +1,6 @@
 import type { PersonalData } from './personal-data';
 import type { AccountService } from './service';
-import type { TokenService } from './tokens/tokens';
+import type { TokenService } from './tokens/service';
 
 /** What other plugins and commands may do with accounts, their tokens and all of their data. */
 export type Accounts = Pick<

@@ -1,12 +1,12 @@
 import { definePlugin } from '../../src/plugins/plugin';
-import { accountChanged } from './domain-events';
 import { commands } from './commands';
+import { accountChanged } from './domain-events';
 import { type Accounts, exportsOf } from './exports';
-import { ExpiringTokens } from './tokens/expiring-tokens';
 import { accountModel, tokenModel } from './model';
 import { PersonalData } from './personal-data';
 import { AccountService } from './service';
-import { TokenService } from './tokens/tokens';
+import { ExpiringTokens } from './tokens/expiring-tokens';
+import { TokenService } from './tokens/service';
 
 export type { Accounts } from './exports';
 

@@ -4,7 +4,7 @@ import { isRecord } from '../../src/core/values';
 import { accountTarget } from '../../src/data/audit/entry';
 import type { Host } from '../../src/plugins/host';
 import { accountModel, type AccountDocument, newTokensVersion, tokenModel } from './model';
-import { asView } from './tokens/tokens';
+import { asView } from './tokens/service';
 
 /** How many records there are, by collection. */
 export type Counts = Readonly<Record<string, number>>;

@@ -1,23 +1,56 @@
 /** Lets so many pieces of work be in progress at once; the others wait, in the order they came. */
 export class Semaphore {
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
   #free: number;
 
   constructor(places: number) {
     this.#free = places;
   }
 
+  /** How many wait for a place. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   /** Does `work` once there is a place for it. @throws what it throws */
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    await this.enter();
     try {
       return await work();
     } finally {
-      // Handed on, so that nobody who comes just now is served first.
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#free += 1;
+      this.leave();
+    }
+  }
+
+  /**
+   * Waits for a place, which is to be left by {@link leave}.
+   *
+   * @param until makes what ends the wait, where there is one
+   * @returns whether there was one before that
+   */
+  async enter(until?: () => AbortSignal): Promise<boolean> {
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return true;
+    }
+    return new Promise((resolve) => {
+      const begin = (): void => {
+        resolve(true);
+      };
+      this.#waiting.add(begin);
+      until?.().addEventListener('abort', () => {
+        if (this.#waiting.delete(begin)) resolve(false);
+      });
+    });
+  }
+
+  leave(): void {
+    // Handed on, so that nobody who comes just now is served first.
+    const [next] = this.#waiting;
+    if (!next) this.#free += 1;
+    else {
+      this.#waiting.delete(next);
+      next();
     }
   }
 }

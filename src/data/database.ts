@@ -19,7 +19,7 @@ import { Tracking } from './tracking';
 const MAX_CONNECTIONS = 50;
 /**
  * How many accounts are written to at once. More would take turns at every command and all be done
- * late; and what is left of the connections is for reads, whatever keeps transactions.
+ * late; and what is left of the connections is for reads, however long transactions take.
  */
 export const MAX_ACCOUNT_TRANSACTIONS = 32;
 /** How many transactions there are at once that no account's queue orders. */
@@ -167,7 +167,8 @@ export class Database {
 
   /**
    * Runs `work` in a transaction that no account's queue orders; again, where it met another.
-   * `work` must have no effect outside of it, and do nothing in another.
+   * `work` must have no effect outside of it, and begin no
+   * other: eight of which each waits for one more would never end.
    */
   async transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
     return this.#transactions.run(async () => {

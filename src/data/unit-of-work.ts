@@ -19,6 +19,7 @@ const SUSPECT_MS = 3000;
 const LOOK_EVERY_MS = 1000;
 /** How many waiting writes to one account share a transaction, so that none holds it for long. */
 const MAX_BATCH = 64;
+const GIVEN_UP = 'Its caller has been answered.';
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, MAX_BATCH];
 
 interface QueuedWrite {
@@ -42,14 +43,12 @@ interface QueuedWrite {
  */
 export class UnitOfWork {
   readonly #queues = new Map<string, QueuedWrite[]>();
-  readonly #transactions = new Semaphore(MAX_ACCOUNT_TRANSACTIONS);
+  readonly #places = new Semaphore(MAX_ACCOUNT_TRANSACTIONS);
   readonly #orphans: OrphanedTransactions;
   readonly #database: Database;
   readonly #dependencies: TransactionDependencies;
   readonly #batchSize;
   readonly #retries;
-  /** How many have left their queue and wait until fewer accounts are written to. */
-  #held = 0;
 
   constructor(
     database: Database,
@@ -61,7 +60,7 @@ export class UnitOfWork {
     metrics.reading({
       name: 'write_queue_depth',
       help: 'Writes that wait for the transactions before theirs',
-      read: () => [...this.#queues.values()].reduce((sum, { length }) => sum + length, this.#held),
+      read: () => [...this.#queues.values()].reduce((sum, { length }) => sum + length, this.#places.waiting),
     });
     this.#batchSize = metrics.histogram(
       'write_batch_size',
@@ -159,7 +158,7 @@ export class UnitOfWork {
    */
   async #commitWhileThere(userId: string, writes: readonly QueuedWrite[]): Promise<unknown[]> {
     let watch: NodeJS.Timeout | undefined;
-    let isGivenUp = false;
+    const ending = new AbortController();
     const away = new Promise<never>((_, reject) => {
       watch = setInterval(() => {
         void this.#database.ping().then((isThere) => {
@@ -168,9 +167,10 @@ export class UnitOfWork {
       }, SUSPECT_MS);
     });
     try {
-      return await Promise.race([this.#commit(userId, writes, () => isGivenUp), away]);
+      return await Promise.race([this.#commit(userId, writes, ending.signal), away]);
     } finally {
-      isGivenUp = true;
+      // What goes on is given up.
+      ending.abort(GIVEN_UP);
       clearInterval(watch);
     }
   }
@@ -178,19 +178,18 @@ export class UnitOfWork {
   async #commit(
     userId: string,
     writes: readonly QueuedWrite[],
-    isGivenUp: () => boolean,
+    givenUp: AbortSignal,
   ): Promise<unknown[]> {
     const deadline = Math.min(...writes.map((write) => write.deadline));
-    const isOver = (): boolean => isGivenUp() || Date.now() >= deadline;
+    const isOver = (): boolean => givenUp.aborted || Date.now() >= deadline;
+    const over = (): AbortSignal =>
+      AbortSignal.any([givenUp, AbortSignal.timeout(Math.max(0, deadline - Date.now()))]);
     let nextLook = Date.now() + LOOK_EVERY_MS;
     for (let attempt = 1; ; attempt += 1) {
+      if (isOver() || !(await this.#places.enter(over))) throw new WriteTimeout(undefined);
       try {
-        this.#held += writes.length;
-        const values = await this.#transactions.run(() => {
-          this.#held -= writes.length;
-          // It may have waited until then.
-          if (isOver()) throw new WriteTimeout(undefined);
-          return this.#attempt(userId, writes, { isGivenUp, isOver });
+        const values = await this.#attempt(userId, writes, givenUp, isOver).finally(() => {
+          this.#places.leave();
         });
         this.#batchSize.observe(writes.length);
         return values;
@@ -211,7 +210,8 @@ export class UnitOfWork {
   async #attempt(
     userId: string,
     writes: readonly QueuedWrite[],
-    { isGivenUp, isOver }: { isGivenUp: () => boolean; isOver: () => boolean },
+    givenUp: AbortSignal,
+    isOver: () => boolean,
   ): Promise<unknown[]> {
     const session = await this.#database.connection.startSession();
     try {
@@ -224,7 +224,7 @@ export class UnitOfWork {
         values.push(await work(open.tx));
       }
       await open.finish();
-      if (isGivenUp()) throw new Unconfirmed();
+      if (givenUp.aborted) throw new Unconfirmed();
       await commitUntil(session, isOver);
       return values;
     } catch (error) {

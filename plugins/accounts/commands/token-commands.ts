@@ -8,8 +8,8 @@ import { nameFault } from '../../../src/core/names';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/reference';
 import type { Accounts } from '../exports';
+import type { TokenView } from '../tokens/service';
 import { rotateToken, pruneTokens } from './token-upkeep-commands';
-import type { TokenView } from '../tokens/tokens';
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
 /** A longer life is a slip of the hand. */

@@ -11,7 +11,7 @@ import {
 } from '../../../test/support/service';
 import { expectError, NOBODYS_ID } from '../../../test/support/shapes';
 import type { Accounts } from '../exports';
-import type { TokenView } from '../tokens/tokens';
+import type { TokenView } from '../tokens/service';
 import { HOUR_MS } from '../../../src/core/time';
 
 const START = Date.parse('2026-03-15T12:00:00.000Z');

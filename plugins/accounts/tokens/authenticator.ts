@@ -7,6 +7,7 @@ import type {
   Principal,
 } from '../../../src/core/identity';
 import { asUuid, idText } from '../../../src/core/ids';
+import { Semaphore } from '../../../src/core/semaphore';
 import { HOUR_MS } from '../../../src/core/time';
 import type { Acting } from '../../../src/data/audit/entry';
 import type { Host } from '../../../src/plugins/host';
@@ -21,6 +22,8 @@ import { hashOf, isWellFormedToken } from './token';
 
 /** Good tokens of which a process keeps in mind what they are. */
 const MAX_KNOWN = 10_000;
+/** How many last uses are noted at once. */
+const MAX_UPDATES = 2;
 
 /** What a process knows of a good token. */
 interface KnownToken {
@@ -34,6 +37,8 @@ export class TokenAuthenticator implements Authenticator {
   readonly #accounts;
   readonly #tokens;
   readonly #known = new BoundedMap<string, KnownToken>(MAX_KNOWN);
+  /** All tokens in use come with the new hour; what waits for a connection is not to be these. */
+  readonly #updates = new Semaphore(MAX_UPDATES);
   /** The hour of the last use of a token, by its hash; noted or about to be. */
   readonly #lastUses = new BoundedMap<string, Date>(MAX_KNOWN);
   /** Every request reads its account; those that come together do so in one query. */
@@ -107,7 +112,9 @@ export class TokenAuthenticator implements Authenticator {
     const recorded =
       last === null
         ? this.#recordFirstUse(token, hour, source)
-        : this.#tokens.updateOne({}, { _id: asUuid(token._id) }, { $set: { lastUsedAt: hour } });
+        : this.#updates.run(() =>
+            this.#tokens.updateOne({}, { _id: asUuid(token._id) }, { $set: { lastUsedAt: hour } }),
+          );
     recorded.catch((error: unknown) => {
       this.#lastUses.delete(token.hash);
       this.#host.log.debug({ err: error }, 'The last use of a token was not recorded');
