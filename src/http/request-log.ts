@@ -50,10 +50,11 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
     // Asked afterwards, since stopping may have begun meanwhile.
     if (isClosing() && ctx.req.httpVersionMajor === 1) ctx.set('Connection', 'close');
     const bytesOf = countBytes(ctx);
-    // Long before, perhaps, where the client did not wait.
+    // Fulfilled already where the client left before the answer.
     void sent.then((at) => {
       const seconds = (at - started) / 1000;
-      metrics.observe(facts, ctx.headerSent ? ctx.status : CLIENT_CLOSED, seconds);
+      const isAnswered = ctx.headerSent;
+      metrics.observe(facts, isAnswered ? ctx.status : CLIENT_CLOSED, seconds);
       // HTTP/2 takes any word for a method, a secret too.
       const method = KNOWN_METHODS.includes(ctx.method) ? ctx.method : 'other';
       const { operation = 'none', principal, client, tool, code, reason } = facts;
@@ -69,8 +70,8 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
           tool,
           code,
           reason,
-          bytes: ctx.headerSent ? bytesOf() : 0,
-          ...(isSent(ctx) ? {} : { aborted: true }),
+          bytes: isAnswered ? bytesOf() : 0,
+          ...(isAnswered && isSent(ctx) ? {} : { aborted: true }),
         },
         'request',
       );

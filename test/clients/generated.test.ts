@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import pino from 'pino';
 
-import { openApiDocument } from '../../plugins/docs/document/document';
+import { openApiDocument } from '../../plugins/docs/openapi/document';
 import { App } from '../../src/app/app';
 import { PROJECT_FOLDER } from '../../src/core/project';
 import { loadPlugins } from '../../src/plugins/loader';

@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 
-import { openApiDocument } from '../../plugins/docs/document/document';
+import { openApiDocument } from '../../plugins/docs/openapi/document';
 import type { ApiDescription } from '../../src/plugins/transport';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
