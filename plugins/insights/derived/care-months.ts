@@ -1,5 +1,6 @@
 import type { mongo } from 'mongoose';
 
+import { ownTurn } from '../../../src/core/turns';
 import type { AccountScope } from '../../../src/data/models';
 import type { Transaction } from '../../../src/data/transaction';
 import type { Host } from '../../../src/plugins/host';
@@ -52,15 +53,23 @@ export class CareMonths {
 
   async #read(scope: AccountScope, filter: mongo.Filter<CareMonthDocument>): Promise<DayCounts> {
     const counts = new DayCounts();
-    for (const { month, days } of await this.#months.find(scope, filter)) {
-      for (const [day, types] of Object.entries(days)) {
-        for (const [type, count] of Object.entries(types)) {
-          // The keys are the event types that `TypeCounts` names.
-          counts.add(`${month}-${day}`, type as EventType, count);
-        }
-      }
+    let isFirst = true;
+    for await (const months of this.#months.batches(scope, filter)) {
+      // Centuries are not counted in one turn of the event loop.
+      if (!isFirst) await ownTurn();
+      isFirst = false;
+      for (const month of months) addTo(counts, month);
     }
     return counts;
+  }
+}
+
+function addTo(counts: DayCounts, { month, days }: CareMonthDocument): void {
+  for (const [day, types] of Object.entries(days)) {
+    for (const [type, count] of Object.entries(types)) {
+      // The keys are the event types that `TypeCounts` names.
+      counts.add(`${month}-${day}`, type as EventType, count);
+    }
   }
 }
 

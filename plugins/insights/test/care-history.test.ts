@@ -80,6 +80,20 @@ test('a read costs no more for days of other years', async () => {
   expect(examined('wateringRuns')).toBe(2);
 });
 
+test('days of more months than one batch are all there', async () => {
+  const months = Array.from({ length: 130 }, (_, month) => new Date(Date.UTC(2010, month, 5)));
+  await water(
+    user,
+    plantId,
+    months.map((month) => month.toISOString()),
+  );
+  const answer = await user.get('/api/insights?from=0000-01-01&to=9999-12-31').expect(200);
+  const { careActivityByDay } = answer.body as { careActivityByDay: { date: string }[] };
+  expect(careActivityByDay.map(({ date }) => date)).toEqual(
+    months.map((month) => month.toISOString().slice(0, 10)),
+  );
+});
+
 /** As it is after an update from a release that knew neither totals nor runs. */
 function forgetSummary(): Promise<unknown> {
   const { connection } = service.app.database;
