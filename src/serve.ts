@@ -12,6 +12,7 @@ import { hostSettings, WRITE_DEADLINE_SECONDS } from './core/host-settings';
 import { PROJECT } from './core/project';
 import { reasonOf } from './core/values';
 import { countRefusals } from './http/request-metrics';
+import { OWN_PORT_CONNECTIONS } from './http/limits';
 import { closeHttpServer, createHttpServer, drainConnections } from './http/server';
 import { reloadCertificate } from './http/tls';
 import type { Transport } from './plugins/transport';
@@ -114,7 +115,9 @@ class ServerProcess {
     { app, log }: Program,
     { port, transport, onRefusal }: PortOptions,
   ): Promise<Server> {
-    const server = createHttpServer(app.requestListener(transport), app.settings, { onRefusal });
+    const limits = transport ? { maxConnections: OWN_PORT_CONNECTIONS } : {};
+    const listener = app.requestListener(transport);
+    const server = createHttpServer(listener, app.settings, { onRefusal, ...limits });
     this.#servers.push(server);
     await listen(server, app.settings, port);
     server.on('error', (error) => {

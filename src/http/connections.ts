@@ -5,7 +5,7 @@ import type { Server, Socket } from 'node:net';
 import { serviceUnavailable } from '../core/errors';
 import { Turns } from '../core/turns';
 import { type Refusals, requestTimeout } from './error-responses';
-import type { HttpLimits } from './limits';
+import { type HttpLimits, REFUSED_SHARE } from './limits';
 
 /** A request from when its head was read until its response was sent or its connection is gone. */
 interface Exchange {
@@ -55,7 +55,7 @@ export class Connections {
     this.#limits = limits;
     this.#refusals = refusals;
     // A few more than are served, so that those above the limit can be answered.
-    server.maxConnections = limits.maxConnections + Math.ceil(limits.maxConnections / 100);
+    server.maxConnections = Math.ceil(limits.maxConnections * (1 + REFUSED_SHARE));
     server.on('connection', (socket: Socket) => {
       if (this.#open.size < limits.maxConnections) this.#add(socket);
       else if (isTls) refusals.close(socket, serviceUnavailable.error());

@@ -22,8 +22,12 @@ export interface HttpLimits {
 
 /** What 400 MB of memory hold without trouble. */
 const MAX_CONNECTIONS = 10_000;
-/** Descriptors that connections leave to MongoDB, Redis, files and the program itself. */
-const RESERVED_DESCRIPTORS = 128;
+/** How many connections a port has that is for one transport, and for operators. */
+export const OWN_PORT_CONNECTIONS = 32;
+/** Descriptors that connections leave to MongoDB, Redis, files, a port of its own and the program. */
+const RESERVED_DESCRIPTORS = 128 + OWN_PORT_CONNECTIONS;
+/** As many connections more are accepted in order to be refused. */
+export const REFUSED_SHARE = 0.01;
 const MIN_CONNECTIONS = 16;
 
 /** The limits where none are given: as many connections as the process may have files open for. */
@@ -39,7 +43,10 @@ export function defaultLimits(): HttpLimits {
     maxRequestsPerConnection: 100,
     maxConnections: Math.min(
       MAX_CONNECTIONS,
-      Math.max(MIN_CONNECTIONS, descriptorLimit() - RESERVED_DESCRIPTORS),
+      Math.max(
+        MIN_CONNECTIONS,
+        Math.floor((descriptorLimit() - RESERVED_DESCRIPTORS) / (1 + REFUSED_SHARE)),
+      ),
     ),
   };
 }

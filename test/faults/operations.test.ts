@@ -74,6 +74,16 @@ test('METRICS_PORT serves the metrics and nothing else, and the main port serves
   expect(document).not.toHaveProperty(['paths', '/metrics']);
 }, 90_000);
 
+test('a METRICS_PORT has few connections, which do not keep others from the API', async () => {
+  const port = await freePort();
+  server = await RealServer.start(dataDir, { METRICS_PORT: String(port) });
+  const sockets = Array.from({ length: 60 }, () => connect(port, '127.0.0.1'));
+  for (const socket of sockets) socket.on('error', () => undefined).resume();
+  await eventually(() => sockets.filter(({ closed }) => closed).length >= 20);
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+  for (const socket of sockets) socket.destroy();
+}, 90_000);
+
 test('a METRICS_PORT in use is reported in one sentence', async () => {
   server = await RealServer.start(dataDir);
   const { port } = new URL(server.url);
