@@ -167,8 +167,8 @@ export class Database {
 
   /**
    * Runs `work` in a transaction that no account's queue orders; again, where it met another.
-   * `work` must have no effect outside of it, and begin no
-   * other: eight of which each waits for one more would never end.
+   * `work` must have no effect outside of it, and begin no other: eight of which each waits for one
+   * more would never end.
    */
   async transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
     return this.#transactions.run(async () => {

@@ -19,7 +19,6 @@ const SUSPECT_MS = 3000;
 const LOOK_EVERY_MS = 1000;
 /** How many waiting writes to one account share a transaction, so that none holds it for long. */
 const MAX_BATCH = 64;
-const GIVEN_UP = 'Its caller has been answered.';
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, MAX_BATCH];
 
 interface QueuedWrite {
@@ -60,7 +59,10 @@ export class UnitOfWork {
     metrics.reading({
       name: 'write_queue_depth',
       help: 'Writes that wait for the transactions before theirs',
-      read: () => [...this.#queues.values()].reduce((sum, { length }) => sum + length, this.#places.waiting),
+      read: () => {
+        const queued = [...this.#queues.values()].reduce((sum, { length }) => sum + length, 0);
+        return queued + this.#places.waiting;
+      },
     });
     this.#batchSize = metrics.histogram(
       'write_batch_size',
@@ -158,19 +160,19 @@ export class UnitOfWork {
    */
   async #commitWhileThere(userId: string, writes: readonly QueuedWrite[]): Promise<unknown[]> {
     let watch: NodeJS.Timeout | undefined;
-    const ending = new AbortController();
+    const givingUp = new AbortController();
     const away = new Promise<never>((_, reject) => {
       watch = setInterval(() => {
         void this.#database.ping().then((isThere) => {
-          if (!isThere) reject(new Unconfirmed());
+          if (isThere) return;
+          givingUp.abort();
+          reject(new Unconfirmed());
         });
       }, SUSPECT_MS);
     });
     try {
-      return await Promise.race([this.#commit(userId, writes, ending.signal), away]);
+      return await Promise.race([this.#commit(userId, writes, givingUp.signal), away]);
     } finally {
-      // What goes on is given up.
-      ending.abort(GIVEN_UP);
       clearInterval(watch);
     }
   }

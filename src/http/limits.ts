@@ -26,7 +26,7 @@ const MAX_CONNECTIONS = 10_000;
 export const OWN_PORT_CONNECTIONS = 32;
 /** Descriptors that connections leave to MongoDB, Redis, files, a port of its own and the program. */
 const RESERVED_DESCRIPTORS = 128 + OWN_PORT_CONNECTIONS;
-/** As many connections more are accepted in order to be refused. */
+/** How many more connections are accepted in order to be refused, as a share of the others. */
 export const REFUSED_SHARE = 0.01;
 const MIN_CONNECTIONS = 16;
 

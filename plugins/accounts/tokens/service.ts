@@ -9,15 +9,12 @@ import type { AccountService } from '../service';
 import { hashOf, makeToken } from './token';
 
 /** A token as operators see it; the token itself only when it is made. */
-export interface TokenView {
+export interface TokenView extends Pick<
+  TokenDocument,
+  'name' | 'scopes' | 'createdAt' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'
+> {
   id: string;
   user: string;
-  name: string;
-  scopes: string[];
-  createdAt: Date;
-  expiresAt: Date;
-  revokedAt: Date | null;
-  lastUsedAt: Date | null;
   /** Id of the token that it was rotated to. */
   replacedBy: string | null;
 }

@@ -1,6 +1,5 @@
 import type { mongo } from 'mongoose';
 
-import { ownTurn } from '../../../src/core/turns';
 import type { AccountScope } from '../../../src/data/models';
 import type { Transaction } from '../../../src/data/transaction';
 import type { Host } from '../../../src/plugins/host';
@@ -53,11 +52,8 @@ export class CareMonths {
 
   async #read(scope: AccountScope, filter: mongo.Filter<CareMonthDocument>): Promise<DayCounts> {
     const counts = new DayCounts();
-    let isFirst = true;
+    // In batches, so that centuries are not counted in one turn of the event loop.
     for await (const months of this.#months.batches(scope, filter)) {
-      // Centuries are not counted in one turn of the event loop.
-      if (!isFirst) await ownTurn();
-      isFirst = false;
       for (const month of months) addTo(counts, month);
     }
     return counts;
