@@ -4,13 +4,13 @@
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import accountsPlugin from '../../plugins/accounts';
 import { createHttpServer } from '../../src/http/server';
 import { type Program, startProgram } from '../../src/app/program';
+import { listening } from '../support/listening';
 import { median } from '../support/statistics';
 
 const BUDGET_MS = 1.5;
@@ -160,8 +160,7 @@ async function subjects(caller: Caller): Promise<Subject[]> {
 
 async function serve(program: Program): Promise<{ port: number; close: () => void }> {
   const server = createHttpServer(program.app.requestListener(), program.app.settings);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  const port = await listening(server);
   return { port, close: () => server.close() };
 }
 

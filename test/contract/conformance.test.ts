@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import pino from 'pino';
 
 import { App } from '../../src/app/app';
 import { loadPlugins } from '../../src/plugins/loader';
 import { Conformance } from '../support/conformance';
+import { listening } from '../support/listening';
 import { send } from '../support/raw';
 
 // Every service of the tests checks its answers like this; here is shown that it sees what is wrong.
@@ -25,8 +25,7 @@ async function faultsOf(
     response.end(body.slice(5));
   });
   const server = createServer((request, response) => void listener(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  await send(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, method, path);
+  await send(`http://127.0.0.1:${await listening(server)}`, method, path);
   await new Promise((resolve) => server.close(resolve));
   return conformance.faults;
 }

@@ -6,6 +6,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { Admission } from '../../src/calls/admission';
 import { closeHttpServer, createHttpServer } from '../../src/http/server';
 import { storeLargest } from '../support/largest';
+import { listening } from '../support/listening';
 import { errorOf, send } from '../support/raw';
 import { startService, type TestService, type TestUser } from '../support/service';
 import { type TlsSettings, tlsSettings } from '../support/tls';
@@ -20,7 +21,7 @@ beforeAll(async () => {
   // Cached answers are there at once.
   service = await startService({ env: { ANSWER_CACHE_MB: '0' } });
   server = createHttpServer(service.app.requestListener(), tls.settings);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listening(server);
 });
 afterEach(() => {
   for (const session of sessions.splice(0)) session.destroy();

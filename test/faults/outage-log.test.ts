@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, constants } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { closeHttpServer, createHttpServer } from '../../src/http/server';
+import { listening } from '../support/listening';
 import { scrape, valueOf } from '../support/metrics';
 import { eventually, OwnRedis } from '../support/own-redis';
 import { type ProxiedService, startProxiedService } from '../support/proxied-service';
@@ -98,8 +98,7 @@ const leaveHttp1: Leave = async ({ url }, path, headers) => {
 const leaveHttp2: Leave = async ({ app }, path, headers) => {
   const tls = tlsSettings();
   const server = createHttpServer(app.requestListener(), tls.settings);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  const port = await listening(server);
   const session = connect(`https://localhost:${port}`, { ca: tls.ca });
   const stream = session.request({ ':path': path, ...headers });
   await sleep(300);

@@ -1,7 +1,7 @@
 import { Agent, createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import { Client } from '../support/client';
+import { listening } from '../support/listening';
 import { freePort } from '../support/processes';
 import { dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
 import { startService, type TestService, type TestUser } from '../support/service';
@@ -43,8 +43,7 @@ class Balancer {
   }
 
   async listen(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`; // It listens on TCP.
+    return `http://127.0.0.1:${await listening(this.#server)}`;
   }
 
   async sees(port: number): Promise<void> {

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { HttpLimits } from '../../src/http/limits';
 import { closeHttpServer, createHttpServer } from '../../src/http/server';
 import { expectNoneLeft } from '../support/connections';
+import { listening } from '../support/listening';
 import { until } from '../support/processes';
 import { errorOf, exchange } from '../support/raw';
 import { startService, type TestService } from '../support/service';
@@ -34,8 +35,7 @@ async function serve(limits: Partial<HttpLimits>) {
   servers.push(server);
   const sockets: Socket[] = [];
   server.on('connection', (socket: Socket) => sockets.push(socket));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  const port = await listening(server);
   return { server, sockets, refusals, url: `http://127.0.0.1:${port}` };
 }
 

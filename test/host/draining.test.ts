@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2';
-import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, type Server, type Socket } from 'node:net';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 import pino from 'pino';
@@ -10,6 +10,7 @@ import { App } from '../../src/app/app';
 import { closeHttpServer, createHttpServer, drainConnections } from '../../src/http/server';
 import { loadPlugins } from '../../src/plugins/loader';
 import { giveBack, takeDatabase } from '../support/databases';
+import { listening } from '../support/listening';
 import { type TlsSettings, tlsSettings } from '../support/tls';
 
 let tls: TlsSettings;
@@ -40,8 +41,7 @@ afterAll(() => {
 async function serve(isTls: boolean): Promise<number> {
   const { settings } = isTls ? app : new App({ plugins: loadPlugins(), env: {}, log: pino() });
   server = createHttpServer(app.requestListener(), settings);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port; // It listens on TCP.
+  return listening(server);
 }
 
 /** An open connection, and all that comes on it. */

@@ -1,7 +1,8 @@
 import type { Server } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 
 import { createHttpServer } from '../../src/http/server';
+import { listening } from '../support/listening';
 import { errorOf, exchange, type RawAnswer, send } from '../support/raw';
 import { startService, type TestService } from '../support/service';
 
@@ -91,8 +92,7 @@ test('headers of 15 KiB are read', async () => {
 test('a request that Node gave up waiting for is answered with 408 and the Error body', async () => {
   // Node looks for slow requests twice a minute only, so its finding is brought about by hand.
   const server = createHttpServer(() => undefined, service.app.settings) as Server;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listening(server);
   server.once('connection', (socket: Socket) => {
     const reason = Object.assign(new Error('Too slow.'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
     server.emit('clientError', reason, socket);

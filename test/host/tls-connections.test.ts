@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2';
-import { connect as connectTcp, type AddressInfo, type Server } from 'node:net';
+import { connect as connectTcp, type Server } from 'node:net';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 
 import type { HttpLimits } from '../../src/http/limits';
 import { closeHttpServer, createHttpServer } from '../../src/http/server';
 import { expectNoneLeft } from '../support/connections';
+import { listening } from '../support/listening';
 import { until } from '../support/processes';
 import { errorOf } from '../support/raw';
 import { startService, type TestService, type TestUser } from '../support/service';
@@ -41,8 +42,7 @@ async function serve(
 ): Promise<Own> {
   const server = createHttpServer(handler, tls.settings, { checkInterval: 50, ...limits });
   closing.push(() => closeHttpServer(server, 10_000));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { server, port: (server.address() as AddressInfo).port }; // It listens on TCP.
+  return { server, port: await listening(server) };
 }
 
 /** A bare TLS connection that speaks HTTP/2 only as far as it is written to. */

@@ -15,6 +15,7 @@ import pino from 'pino';
 import { App } from '../../src/app/app';
 import { closeHttpServer, createHttpServer } from '../../src/http/server';
 import { loadPlugins } from '../../src/plugins/loader';
+import { listening } from '../support/listening';
 import { errorOf, type RawAnswer } from '../support/raw';
 import { startService, type TestService, type TestUser } from '../support/service';
 import { type TlsSettings, tlsSettings } from '../support/tls';
@@ -36,8 +37,7 @@ beforeAll(async () => {
   secure = new App({ plugins: loadPlugins(), env: tls.env, log: pino({ level: 'silent' }) });
   await secure.connect({ mongodbUri: service.mongodbUri });
   server = createHttpServer(secure.requestListener(), secure.settings);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `https://localhost:${(server.address() as AddressInfo).port}`;
+  url = `https://localhost:${await listening(server)}`;
   session = connectHttp2(url, { ca });
 });
 afterAll(async () => {

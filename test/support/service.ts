@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 
 import pino from 'pino';
@@ -13,6 +12,7 @@ import { createHttpServer } from '../../src/http/server';
 import type { Tier } from '../../src/core/identity';
 import { Conformance } from './conformance';
 import { giveBack, takeDatabase } from './databases';
+import { listening } from './listening';
 import { NO_LIMITS } from './no-limits';
 import { pluginsUnderTest } from './plugins';
 import { requireNoSecrets, PLANT_NAME } from './secrets';
@@ -87,8 +87,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const conformance = new Conformance(app.description);
   const listener = conformance.watch(app.requestListener());
   const server = createHttpServer(listener, app.settings) as Server;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await listening(server)}`;
   if (options.jobs !== false) app.startJobs();
   const ids: string[] = [];
   return {
