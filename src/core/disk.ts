@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { mkdir, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 
+import { PROJECT } from './project';
 import { codeOf } from './values';
 
 /** How many bytes are free on the disk of a folder. */
@@ -41,4 +42,12 @@ export async function makeFolder(folder: string, mode?: number): Promise<void> {
     await makeFolder(above, mode);
     await make();
   }
+}
+
+/** The folder for what can be fetched again, in the user's home; none where there is none. */
+export function userCaches(): string[] {
+  const { XDG_CACHE_HOME: shared = '', HOME: home = '' } = process.env;
+  // The specification says that a relative one is to be ignored.
+  if (path.isAbsolute(shared)) return [path.join(shared, PROJECT.name)];
+  return home === '' ? [] : [path.join(home, '.cache', PROJECT.name)];
 }

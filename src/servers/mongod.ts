@@ -31,14 +31,14 @@ export const mongod: ServerKind = {
     // What a killed client left open would block others for a minute.
     ...['--setParameter', 'transactionLifetimeLimitSeconds=10'],
   ],
-
+  // Conflicts, and clients that are gone, are logged with the commands, whatever the level; crashes not.
+  unlogged: '"s":"[^F]", *"c":"(COMMAND|QUERY|WRITE|TXN)"',
   // While it starts, and on a slow disk, it may refuse or be silent.
   serves: async (socket) => asAdmin(socket, isPrimary).catch(() => false),
   takeOver: async (socket) =>
     asAdmin(socket, async (admin) => admin.command({ killAllSessions: [] })),
   shutDown: async (socket) =>
     asAdmin(socket, async (admin) => admin.command({ shutdown: 1, force: true })),
-
   explainEnd(log, home, writtenBy = 'another version') {
     if (log.includes('DBPathInUse')) {
       return `cannot open ${home}, because another MongoDB works there which this program did not start: stop that one first`;

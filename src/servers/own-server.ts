@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findBinary, type BinarySearch, type Program } from './binaries';
 import type { DataDirectory } from './data-directory';
 import { freeBytes } from '../core/disk';
+import { filterLines } from '../core/line-filter';
 import { reasonOf } from '../core/values';
 import { ServersError } from './errors';
 import { answers } from './lease';
@@ -28,6 +29,8 @@ export interface ServerKind {
   /** Its folder in the data directory, in which it works; its socket there is called likewise. */
   folder: string;
   arguments: readonly string[];
+  /** Which lines of its log hold what users wrote, and are left out. */
+  unlogged?: string;
   /** Whether it serves, answered within a few seconds; does what it may need for that. */
   serves: (socket: string) => Promise<boolean>;
   /** Ends what a killed program left unfinished in it, in the way of others. */
@@ -58,7 +61,10 @@ export class OwnServer {
 
   /** Resolves when its process has ended, in whichever process namespace. */
   get ended(): Promise<void> {
-    return (this.#ended ??= this.#findLease().then(endOf, () => undefined));
+    return (this.#ended ??= this.directory.leases.living(`process-${this.kind.name}`).then(
+      async ([lease = this.socket]) => endOf(lease),
+      () => undefined,
+    ));
   }
 
   /**
@@ -125,6 +131,7 @@ export class OwnServer {
     await rename(this.#log, `${this.#log}.1`).catch(() => undefined);
     const log = await open(this.#log, 'a', 0o600);
     const lease = await directory.leases.take(`process-${kind.name}`);
+    const lines = filterLines(log.fd, kind.unlogged, directory.owner);
     let end: string | undefined;
     try {
       // Children take descriptors, but Node has no public name for the one of a server.
@@ -133,7 +140,7 @@ export class OwnServer {
       // Detached, so that a Ctrl-C in the terminal reaches this program only, which decides the order.
       const child = spawn(binary.path, kind.arguments, {
         detached: true,
-        stdio: ['ignore', log.fd, log.fd, fd],
+        stdio: ['ignore', lines.output, lines.output, fd],
         cwd: this.#home,
         ...directory.owner,
       });
@@ -144,6 +151,7 @@ export class OwnServer {
     } finally {
       // From here on only the server's process holds it, if there is one.
       lease.server.close();
+      lines.handOver();
       await log.close();
     }
     this.#ended = endOf(lease.path);
@@ -153,6 +161,7 @@ export class OwnServer {
       return `${name} (${binary.origin}) was started.`;
     }
     await this.stop();
+    await lines.ended;
     throw new ServersError(`${name} ${await this.#explain(end)}. Its log is ${this.#log}.`);
   }
 
@@ -164,11 +173,6 @@ export class OwnServer {
     const version = await this.directory.versionOf(this.kind.name);
     const why = this.kind.explainEnd(log, this.#home, version && `version ${version}`);
     return why ?? `could not start in ${this.#home}: ${end}`;
-  }
-
-  async #findLease(): Promise<string> {
-    const [lease = this.socket] = await this.directory.leases.living(`process-${this.kind.name}`);
-    return lease;
   }
 
   async #endsInTime(): Promise<boolean> {

@@ -1,9 +1,6 @@
 import { Redis } from 'ioredis';
 import type { ServerKind } from './own-server';
 
-// They reach files, foreign code and memory; counting limits needs none of them.
-const DISABLED = ['CONFIG', 'MODULE', 'DEBUG'];
-
 /** redis-server without persistence: what it holds may be lost. */
 export const redis: ServerKind = {
   name: 'redis-server',
@@ -15,7 +12,8 @@ export const redis: ServerKind = {
     ...['--save', '', '--appendonly', 'no'],
     // What it is for is small and expires; should it not be, it is the oldest that can go.
     ...['--maxmemory', '64mb', '--maxmemory-policy', 'volatile-ttl'],
-    ...DISABLED.flatMap((command) => ['--rename-command', command, '']),
+    // They reach files, foreign code and memory; counting limits needs none of them.
+    ...['CONFIG', 'MODULE', 'DEBUG'].flatMap((command) => ['--rename-command', command, '']),
   ],
   serves: redisAnswers,
   explainEnd: (log, home) => `could not start in ${home}: ${log.trim().split('\n').at(-1) ?? ''}`,

@@ -4,6 +4,7 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { mongo } from 'mongoose';
 import { ServersError } from '../../src/servers';
 import { redisAnswers } from '../../src/servers/redis';
 import {
@@ -99,6 +100,19 @@ test('the log of MongoDB does not hold what users wrote', async () => {
   // Slower than what MongoDB logs by itself.
   const slow = { $where: 'sleep(300) || true', _id: 'secret-basil' };
   expect(await plants.find(slow).toArray()).toHaveLength(1);
+  // What conflicts, and what its client does not wait for, is logged with its command.
+  const client = await new mongo.MongoClient(mongodbUri, { socketTimeoutMS: 200 }).connect();
+  const session = client.startSession();
+  session.startTransaction();
+  const renamed = { $set: { name: 'secret-basil' } };
+  const own = client.db().collection<{ _id: string }>(plants.collectionName);
+  await own.updateOne({ _id: 'secret-basil' }, renamed, { session });
+  const other = client.startSession();
+  other.startTransaction();
+  const conflict = own.findOneAndUpdate({ _id: 'secret-basil' }, renamed, { session: other });
+  await expect(conflict).rejects.toThrow(/conflict/i);
+  await expect(own.find(slow).toArray()).rejects.toThrow(/timed out/);
+  await client.close();
   const log = await readFile(path.join(dataDir, 'logs/mongod.log'), 'utf8');
   expect(log).toContain('Waiting for connections');
   expect(log).not.toContain('secret-basil');

