@@ -1,5 +1,9 @@
-/** What cannot be seen, or changes how its neighbours are seen: also marks of writing direction. */
-const INVISIBLE = /(?! )[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
+/**
+ * What cannot be seen, or changes how its neighbours are seen: also marks of writing direction. Two
+ * characters are blank of which Unicode says no more than that they are symbols, in Braille and music.
+ */
+const INVISIBLE =
+  /(?! )[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]/gu;
 
 /** The first character of a text that cannot be seen, as `U+202E`; a space between others can. */
 export function invisibleCharacter(text: string): string | undefined {
