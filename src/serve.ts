@@ -2,7 +2,7 @@ import closeWithGrace from 'close-with-grace';
 import type { AddressInfo, Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { transportsWithPorts } from './app/api-description';
+import { probesOf, transportsWithPorts } from './app/api-description';
 import { exitWithin, prepareExit } from './app/exit';
 import { listen, type PortSetting } from './app/listen';
 import { type Program, startProgram } from './app/program';
@@ -117,7 +117,9 @@ class ServerProcess {
   ): Promise<Server> {
     const limits = transport ? { maxConnections: OWN_PORT_CONNECTIONS } : {};
     const listener = app.requestListener(transport);
-    const server = createHttpServer(listener, app.settings, { onRefusal, ...limits });
+    const probes = new Set(probesOf(app.description).map(({ path }) => path));
+    const options = { onRefusal, probes, ...limits };
+    const server = createHttpServer(listener, app.settings, options);
     this.#servers.push(server);
     await listen(server, app.settings, port);
     server.on('error', (error) => {

@@ -16,7 +16,7 @@ export const metricsPortSetting = new Setting<number | undefined>(
   'METRICS_PORT',
   Joi.number().port(),
   undefined,
-  'Port of its own for /metrics, which the main one then does not serve; 0 takes a free one',
+  'Port of its own for /metrics, which the main one then does not serve, and for the probes as well; 0 takes a free one',
 );
 
 export const metricsTokenSetting = new Setting<string | undefined>(

@@ -1,5 +1,6 @@
 import { hostErrors } from '../core/errors';
 import type { Setting, Settings } from '../core/settings';
+import type { Operation } from '../plugins/operation';
 import type { Plugin, SetUpPlugin } from '../plugins/plugin';
 import type { ApiDescription, Transport } from '../plugins/transport';
 
@@ -16,6 +17,11 @@ export function describeApi(plugins: readonly SetUpPlugin[], settings: Settings)
     errors: [...hostErrors, ...manifests.flatMap(({ errors = [] }) => errors)],
     instructions: manifests.flatMap(({ instructions = [] }) => instructions),
   };
+}
+
+/** What operators' own programs ask again and again. */
+export function probesOf({ operations }: ApiDescription): Operation[] {
+  return operations.filter(({ isProbe }) => isProbe);
 }
 
 /** The transports that have a port of their own, by their settings. */

@@ -22,7 +22,7 @@ import { type Contribution, type Plugin, type SeedKind, type SetUpPlugin } from 
 import type { PluginReference } from '../plugins/reference';
 import { setUpPlugins } from '../plugins/setup';
 import type { ApiDescription, Transport } from '../plugins/transport';
-import { describeApi, scopesOf } from './api-description';
+import { describeApi, probesOf, scopesOf } from './api-description';
 import { scheduledBackups } from './backup/schedule';
 import { hostFor, type HostDependencies } from './host';
 import { hostJobs } from './host-jobs';
@@ -188,7 +188,7 @@ export class App {
     for (const { prepare } of description.transports) prepare?.(description);
   }
 
-  /** Serves the API, or one of its transports alone; to be called once connected. */
+  /** Serves the API, or one of its transports and the probes; to be called once connected. */
   requestListener(transport?: Transport): Http.RequestListener {
     const { plugins, log, checkResponses = false } = this.#options;
     const { settings, metrics, unitOfWork, identity, description } = this;
@@ -207,7 +207,7 @@ export class App {
       hashAccount: (accountId) => this.#connections.hashAccount(accountId),
       isClosing: () => this.isClosing,
     });
-    const only = transport && { operations: [], transports: [transport] };
+    const only = transport && { operations: probesOf(description), transports: [transport] };
     return this.#listeners.listenerOf({ ...description, ...only });
   }
 

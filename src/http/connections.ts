@@ -6,6 +6,7 @@ import { serviceUnavailable } from '../core/errors';
 import { Turns } from '../core/turns';
 import { type Refusals, requestTimeout } from './error-responses';
 import { type HttpLimits, REFUSED_SHARE } from './limits';
+import type { SpareConnections } from './spare-connections';
 
 /** A request from when its head was read until its response was sent or its connection is gone. */
 interface Exchange {
@@ -33,6 +34,13 @@ interface Connection {
   idleSince: number;
 }
 
+interface Dependencies {
+  limits: HttpLimits;
+  refusals: Refusals;
+  /** Takes the connections above the limit. */
+  spare: SpareConnections;
+}
+
 /** With it a GOAWAY takes nothing back: requests that cross it are answered too (RFC 9113, 6.8). */
 const MAX_STREAM_ID = 2 ** 31 - 1;
 
@@ -48,18 +56,20 @@ export class Connections {
   readonly #open = new Map<string, Connection>();
   readonly #limits: HttpLimits;
   readonly #refusals: Refusals;
+  readonly #spare: SpareConnections;
   readonly #turns = new Turns(STREAMS_PER_TURN);
   #isDraining = false;
 
-  constructor(server: Server, isTls: boolean, limits: HttpLimits, refusals: Refusals) {
+  constructor(server: Server, isTls: boolean, { limits, refusals, spare }: Dependencies) {
     this.#limits = limits;
     this.#refusals = refusals;
+    this.#spare = spare;
     // A few more than are served, so that those above the limit can be answered.
     server.maxConnections = Math.ceil(limits.maxConnections * (1 + REFUSED_SHARE));
     server.on('connection', (socket: Socket) => {
       if (this.#open.size < limits.maxConnections) this.#add(socket);
       else if (isTls) refusals.close(socket, serviceUnavailable.error());
-      else refusals.write(socket, serviceUnavailable.error());
+      else spare.add(socket);
     });
     server.on('session', (session: ServerHttp2Session) => {
       const connection = this.#open.get(endpointsOf(session.socket));
@@ -76,6 +86,7 @@ export class Connections {
   /** Answers a request by `answer`: over HTTP/1.1 once those before it on its connection are. */
   accept(request: IncomingMessage, response: ServerResponse, answer: () => unknown): void {
     const connection = this.#open.get(endpointsOf(request.socket));
+    if (!connection) this.#spare.accept(request, response, answer);
     if (!connection || connection.isRefused) return;
     const now = performance.now();
     const exchange = { request, response, answer, since: now, progressAt: now, unsent: 0 };

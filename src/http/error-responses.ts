@@ -39,8 +39,11 @@ export class Refusals {
     this.#onRefusal = onRefusal;
   }
 
-  /** Answers on a bare connection, and closes it. */
+  /** Answers on a bare connection that was not answered before, and closes it. */
   write(socket: Duplex, error: ApiError): void {
+    if (!socket.writable) return;
+    // Where it is one of CONNECT, nobody else listens, and a reset would end the process.
+    socket.on('error', () => undefined);
     this.#onRefusal(error.status);
     const { headers, body } = serialize(error);
     const head = [

@@ -11,6 +11,7 @@ import { Connections } from './connections';
 import { parserError, Refusals } from './error-responses';
 import { defaultLimits, type HttpLimits } from './limits';
 import { METHODS } from './methods';
+import { SpareConnections } from './spare-connections';
 import { tlsOptions } from './tls';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
@@ -26,13 +27,15 @@ const connectionsOf = new WeakMap<Server, Connections>();
 interface ServerOptions extends Partial<HttpLimits> {
   /** Receives the status of what is refused before the handler sees it. */
   onRefusal?: (status: number) => void;
+  /** Paths that are answered on connections above the limit too. */
+  probes?: ReadonlySet<string>;
 }
 
 /** A server for `handler`: HTTPS (HTTP/2 and 1.1) when a certificate is set, else HTTP. */
 export function createHttpServer(
   handler: Handler,
   settings: Settings,
-  { onRefusal = () => undefined, ...changes }: ServerOptions = {},
+  { onRefusal = () => undefined, probes = new Set(), ...changes }: ServerOptions = {},
 ): Server {
   const limits = { ...defaultLimits(), ...changes };
   const refusals = new Refusals(limits.lingerTimeout, onRefusal);
@@ -52,7 +55,8 @@ export function createHttpServer(
     keepAliveTimeout: limits.idleTimeout,
     connectionsCheckingInterval: limits.checkInterval,
   });
-  const connections = new Connections(server, tls !== undefined, limits, refusals);
+  const spare = new SpareConnections(probes, limits.lingerTimeout, refusals);
+  const connections = new Connections(server, tls !== undefined, { limits, refusals, spare });
   connectionsOf.set(server, connections);
   const accept = (answer: Handler) => (request: IncomingMessage, response: ServerResponse) => {
     connections.accept(request, response, () => answer(request, response));

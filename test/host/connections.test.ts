@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type Server, type Socket } from 'node:net';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { HttpLimits } from '../../src/http/limits';
+import { defaultLimits, type HttpLimits } from '../../src/http/limits';
 import { closeHttpServer, createHttpServer } from '../../src/http/server';
 import { expectNoneLeft } from '../support/connections';
 import { listening } from '../support/listening';
@@ -30,7 +32,8 @@ async function serve(limits: Partial<HttpLimits>) {
   const { app } = service;
   const refusals: number[] = [];
   const onRefusal = (status: number): void => void refusals.push(status);
-  const options = { checkInterval: 50, onRefusal, ...limits };
+  const probes = new Set(['/healthz', '/readyz']);
+  const options = { checkInterval: 50, onRefusal, probes, ...limits };
   const server = createHttpServer(app.requestListener(), app.settings, options);
   servers.push(server);
   const sockets: Socket[] = [];
@@ -42,6 +45,23 @@ async function serve(limits: Partial<HttpLimits>) {
 test('clients are told for how long their connection is kept', async () => {
   const { headers } = await fetch(`${service.url}/healthz`);
   expect(headers.get('keep-alive')).toBe('timeout=60');
+});
+
+test('what a client may do by default is what the README says', () => {
+  const limits = defaultLimits();
+  const seconds = (name: keyof HttpLimits): string => `${limits[name] / 1000} s`;
+  const promise = [
+    `A connection is closed when it has had no request in progress for ${seconds('idleTimeout')},`,
+    `when the TLS handshake takes more than ${seconds('handshakeTimeout')},`,
+    `the head of a request more than ${seconds('headersTimeout')}`,
+    `or all of it more than ${seconds('requestTimeout')} to arrive,`,
+    `or when nothing is taken of an answer for ${seconds('stallTimeout')};`,
+    `it has at most ${limits.maxRequestsPerConnection} requests at once.`,
+  ];
+  const readme = readFileSync(path.resolve(__dirname, '../../README.md'), 'utf8');
+  expect(readme.replace(/\s+/g, ' ')).toContain(promise.join(' '));
+  // Fewer where the process may not open as many descriptors.
+  expect(limits.maxConnections).toBeLessThanOrEqual(10_000);
 });
 
 /** A client that does not close its own side by itself, and what it has received. */
@@ -165,7 +185,7 @@ test('connections above the limit are answered with 503, and those there go on',
   const { url, refusals } = await serve({ maxConnections: 3 });
   const first = await dial(url);
   const open = [first, await dial(url), await dial(url)];
-  const refused = await exchange(url, get('/healthz'));
+  const refused = await exchange(url, get('/api/plants'));
   expect(refused.status).toBe(503);
   expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);
   expect(errorOf(refused).code).toBe('service_unavailable');
@@ -177,8 +197,57 @@ test('connections above the limit are answered with 503, and those there go on',
   expect(await until(async () => (await exchange(url, last)).status === 200, WITHIN)).toBe(true);
 });
 
+test('a probe is answered on a connection above the limit, which is closed then', async () => {
+  const { url } = await serve({ maxConnections: 1 });
+  await dial(url);
+  for (const path of ['/healthz', '/readyz']) {
+    const answer = await exchange(url, get(path).repeat(2));
+    expect(answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
+  }
+  for (const path of ['/openapi.json', '/healthz/', '//healthz']) {
+    expect((await exchange(url, get(path))).status).toBe(503);
+  }
+});
+
+test.each([
+  ['says nothing', ''],
+  ['does not end its request', 'GET /healthz HTTP/1.1\r\nHost: x\r\n'],
+])('a connection above the limit that %s is refused soon', async (_what, sent) => {
+  const { url } = await serve({ maxConnections: 1, lingerTimeout: 100 });
+  const before = await dial(url);
+  const client = await dial(url);
+  if (sent !== '') client.socket.write(sent);
+  await until(() => client.socket.readableEnded, WITHIN);
+  expect(statusesOf(client.received)).toEqual([503]);
+  before.socket.write(get('/healthz'));
+  await until(() => before.received.includes('"ok"'), WITHIN);
+});
+
+const CONNECT = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n';
+
+test('a client that resets its connection after CONNECT disturbs nobody', async () => {
+  const { server, url } = await serve({});
+  const client = await dial(url);
+  client.socket.write(CONNECT);
+  await until(() => client.received.includes('method_not_allowed'), WITHIN);
+  client.socket.resetAndDestroy();
+  await expectNoneLeft(server);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+});
+
+test('CONNECT on a connection above the limit is answered once', async () => {
+  const { url, refusals } = await serve({ maxConnections: 1, lingerTimeout: 200 });
+  await dial(url);
+  const client = await dial(url);
+  client.socket.write(CONNECT);
+  await until(() => client.socket.readableEnded, WITHIN);
+  await sleep(400);
+  expect(statusesOf(client.received)).toEqual([405]);
+  expect(refusals).toEqual([405]);
+});
+
 test('CONNECT is answered with the methods that there are', async () => {
-  const answer = await exchange(service.url, 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n');
+  const answer = await exchange(service.url, CONNECT);
   expect(answer.status).toBe(405);
   expect(answer.headers.allow).toBe('GET, HEAD, POST, PATCH, DELETE');
 });

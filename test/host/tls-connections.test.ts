@@ -117,6 +117,29 @@ test('a connection of HTTP/1.1 that asks for nothing is closed', async () => {
 });
 
 test.each([
+  ['a request that does not arrive', 'GET / HT', 408],
+  ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 405],
+])(
+  'a connection is closed after the answer to %s, though its client keeps its own side open',
+  async (_, bytes, status) => {
+    const own = await serve({ headersTimeout: 200, requestTimeout: 200, lingerTimeout: 200 });
+    // It answers neither the end of TLS nor that of TCP.
+    const raw = connectTcp({ port: own.port, host: '127.0.0.1', allowHalfOpen: true });
+    closing.push(() => raw.destroy());
+    const socket = await dialTls(own, {
+      ...{ socket: raw, allowHalfOpen: true, ALPNProtocols: ['http/1.1'] },
+    });
+    let received = '';
+    socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
+    socket.write(bytes);
+    await once(socket, 'end');
+    expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    await expectNoneLeft(own.server);
+    expect(raw.writable).toBe(true);
+  },
+);
+
+test.each([
   ['says nothing at all', ''],
   ['asks for nothing', Buffer.concat([Buffer.from(PREFACE), SETTINGS])],
   ['sends half of the headers', Buffer.concat([Buffer.from(PREFACE), SETTINGS, HALF_HEADERS])],
@@ -221,26 +244,4 @@ test('CONNECT over HTTP/2 is answered with the methods that there are', async ()
   stream.resume();
   const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
   expect(headers).toMatchObject({ ':status': 405, allow: 'GET, HEAD, POST, PATCH, DELETE' });
-});
-
-describe('TLS', () => {
-  test.each([
-    ['TLSv1.3', undefined],
-    ['TLSv1.2', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
-    ['TLSv1.2', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
-  ] as const)('is spoken as %s with %s', async (version, ciphers) => {
-    const own = await serve({});
-    const versions = { minVersion: version, maxVersion: version };
-    const socket = await dialTls(own, { ...versions, ...(ciphers ? { ciphers } : {}) });
-    expect(socket.getProtocol()).toBe(version);
-  });
-
-  test.each([
-    ['an old version', 'TLSv1.1', 'DEFAULT:@SECLEVEL=0'],
-    ['CBC', 'TLSv1.2', 'ECDHE-ECDSA-AES128-SHA256:ECDHE-ECDSA-AES128-SHA:ECDHE-RSA-AES128-SHA'],
-  ] as const)('is not spoken with %s', async (_, version, ciphers) => {
-    const own = await serve({});
-    const versions = { minVersion: version, maxVersion: version };
-    await expect(dialTls(own, { ...versions, ciphers })).rejects.toThrow();
-  });
 });

@@ -22,6 +22,7 @@ const IP_ADDRESS = 0x87;
 
 /** Object identifiers, in DER. */
 const ECDSA_WITH_SHA256 = Buffer.from('06082a8648ce3d040302', 'hex');
+const RSA_WITH_SHA256 = Buffer.from('06092a864886f70d01010b0500', 'hex');
 const COMMON_NAME = Buffer.from('0603550403', 'hex');
 const SUBJECT_ALT_NAME = Buffer.from('0603551d11', 'hex');
 
@@ -30,9 +31,12 @@ const SUBJECT_ALT_NAME = Buffer.from('0603551d11', 'hex');
  *
  * @param days for how long it is valid
  */
-export function makeCertificate(days = 1): Certificate {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-  const algorithm = der(SEQUENCE, ECDSA_WITH_SHA256);
+export function makeCertificate(days = 1, kind: 'ec' | 'rsa' = 'ec'): Certificate {
+  const { publicKey, privateKey } =
+    kind === 'ec'
+      ? generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+      : generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const algorithm = der(SEQUENCE, kind === 'ec' ? ECDSA_WITH_SHA256 : RSA_WITH_SHA256);
   const attribute = der(SEQUENCE, COMMON_NAME, der(UTF8_STRING, Buffer.from('localhost')));
   const name = der(SEQUENCE, der(SET, attribute));
   const names = der(

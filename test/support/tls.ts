@@ -16,9 +16,9 @@ export interface TlsSettings {
 }
 
 /** @param days for how long their certificate is valid */
-export function tlsSettings(days?: number): TlsSettings {
+export function tlsSettings(days?: number, kind?: 'ec' | 'rsa'): TlsSettings {
   const folder = mkdtempSync(path.join(tmpdir(), 'tls-test-'));
-  const { cert, key } = makeCertificate(days);
+  const { cert, key } = makeCertificate(days, kind);
   const certFile = path.join(folder, 'cert.pem');
   const keyFile = path.join(folder, 'key.pem');
   writeFileSync(certFile, cert);
