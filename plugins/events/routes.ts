@@ -131,7 +131,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
         description:
           'List care events of all plants, newest first: what was done lately or between two moments (from, to), of a type, at a location, or with a word in its text (q). While hasMore is true, pass nextCursor as cursor with the same filters, also where a page is short or empty.',
       },
-      handler: ({ account, query }) => feed.list(account.id, query),
+      handler: ({ account, query, countBytes }) => feed.list(account.id, query, countBytes),
     }),
     write({
       method: 'POST',
@@ -139,6 +139,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       summary: 'Log the same care of several plants',
       access: { scope: 'events:write' },
       body: logCare,
+      isAnswerLong: true,
       response: {
         schema: loggedCare,
         description: 'The events, one for each plant, in the order of the list of plants',
@@ -148,6 +149,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
         name: 'log_care',
         description:
           'Log the same care of up to 100 plants (plantIds), or of all plants at a location, in one call: all of it or nothing. Give either plantIds or location; the other fields are those of create_event. To undo it pass the ids of its items to delete_events.',
+        tooLarge: 'search_events shows the events.',
       },
       handler: ({ tx, body }) => bulk.log(tx, body),
     }),

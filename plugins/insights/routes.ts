@@ -17,8 +17,7 @@ export function routes(insights: InsightService): Operation[] {
           "Read what the care of all plants adds up to: totals (overview), watering streaks in days, species, and growth of all time by plant and unit. How much was done on which day (careActivityByDay) is long, and there only when sections has it: over the last 365 days unless from and to say otherwise. Days are calendar days in the account's time zone. For single events, or the growth since a moment, use search_events.",
         defaults: { sections: 'overview,wateringStreaks,speciesDistribution,growthTracking' },
       },
-      handler: ({ account, query, now, validUntil }) =>
-        insights.read(account, query, now, validUntil),
+      handler: ({ account, query, ...call }) => insights.read(account, query, call),
     }),
   ];
 }

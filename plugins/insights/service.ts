@@ -4,6 +4,7 @@ import type { Transaction } from '../../src/data/transaction';
 import type { Account } from '../../src/core/identity';
 import { idText, type StoredId } from '../../src/core/ids';
 import type { Host } from '../../src/plugins/host';
+import type { ReadCall } from '../../src/plugins/operation';
 import type { CareEntry, Deletions, Events } from '../events';
 import type { Plants, PlantSummary } from '../plants';
 import {
@@ -25,6 +26,12 @@ import type { InsightsQuery, InsightsView } from './schema';
 /** How many days `careActivityByDay` has unless others are asked for, today included. */
 const ACTIVITY_DAYS = 365;
 
+/** What an event of a deleted plant costs that is not yet marked deleted, as bytes of an answer do. */
+const PENDING_EVENT_BYTES = 100;
+
+/** What of a call matters beside what it asks for. */
+type Call = Pick<ReadCall<InsightsQuery, never>, 'now' | 'validUntil' | 'countBytes'>;
+
 interface Dependencies {
   plants: Plants;
   events: Events;
@@ -43,31 +50,21 @@ export class InsightService {
     this.#dependencies = dependencies;
   }
 
-  /**
-   * The sections asked for.
-   *
-   * @param validUntil gets to know until when they stay as they are, if nothing is written
-   */
-  async read(
-    account: Account,
-    query: InsightsQuery,
-    now: Date,
-    validUntil: (moment: Date) => void,
-  ): Promise<Partial<InsightsView>> {
-    const view = await this.#readAtOneMoment(account, query, now, validUntil);
+  /** The sections asked for. */
+  async read(account: Account, query: InsightsQuery, call: Call): Promise<Partial<InsightsView>> {
+    const view = await this.#readAtOneMoment(account, query, call);
     if (view) return view;
     await this.#host.transact(account.id, async (tx) => {
       await tx.flush();
       await this.#dependencies.careDays.summarize(tx);
     });
-    return this.read(account, query, now, validUntil);
+    return this.read(account, query, call);
   }
 
   #readAtOneMoment(
     account: Account,
     { sections, from, to }: InsightsQuery,
-    now: Date,
-    validUntil: (moment: Date) => void,
+    { now, validUntil, countBytes }: Call,
   ): Promise<Partial<InsightsView> | undefined> {
     const { plants, careDays, growth } = this.#dependencies;
     return this.#host.snapshot(async (session) => {
@@ -76,7 +73,8 @@ export class InsightService {
       const today = dayOf(now);
       const last = to ?? today;
       const days = { first: from ?? addDays(last, 1 - ACTIVITY_DAYS), last, today };
-      const history = await careDays.read(scope, days, await this.#deleted(scope, dayOf));
+      const deleted = await this.#deleted(scope, dayOf, countBytes);
+      const history = await careDays.read(scope, days, deleted);
       if (!history) return undefined;
       const summaries = await plants.summaries(account.id, session);
       const totals = await growth.read(account.id, session);
@@ -113,6 +111,7 @@ export class InsightService {
   async #deleted(
     { userId, session }: { userId: string; session: ClientSession },
     dayOf: (moment: Date) => string,
+    countBytes: Call['countBytes'],
   ): Promise<DayCounts> {
     const counts = new DayCounts();
     for await (const { type, occurredAt } of this.#dependencies.deletions.pending(
@@ -120,6 +119,7 @@ export class InsightService {
       session,
     )) {
       counts.add(dayOf(occurredAt), type);
+      countBytes(PENDING_EVENT_BYTES);
     }
     return counts;
   }

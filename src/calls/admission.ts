@@ -1,16 +1,18 @@
 import { serviceUnavailable } from '../core/errors';
 import { Pace } from '../core/pace';
 
-type CallKind = 'read' | 'write';
+/** How long the answer of a call may be: as a list, or as one record. */
+type AnswerSize = 'long' | 'short';
 
 /**
- * How many calls of an account are worked on at once. Reads build answers in memory, each by
- * itself; writes mostly wait for a transaction that they then share (see UnitOfWork).
+ * How many calls of an account are worked on at once. Long answers are built in memory, each by
+ * itself; short ones are those of writes, which mostly wait for a transaction that they then share
+ * (see UnitOfWork).
  */
-const MAX_PER_ACCOUNT: Readonly<Record<CallKind, number>> = { read: 4, write: 200 };
+const MAX_PER_ACCOUNT: Readonly<Record<AnswerSize, number>> = { long: 4, short: 200 };
 /** How many calls of all accounts are worked on at once. */
-const MAX_CALLS: Readonly<Record<CallKind, number>> = { read: 200, write: 1000 };
-/** How many calls of one kind of an account, and of all calls, may wait for their turn. */
+const MAX_CALLS: Readonly<Record<AnswerSize, number>> = { long: 200, short: 1000 };
+/** How many calls of one size of an account, and of all calls, may wait for their turn. */
 const MAX_WAITING_PER_ACCOUNT = 200;
 const MAX_WAITING = 1000;
 /** How long a call waits before its caller is asked to come back. */
@@ -30,9 +32,9 @@ const REDUCED_BURST_MS = 250;
 /** How much longer an account waits for its pace at most, however long a list or a month was. */
 const MAX_PACE_MS = 3000;
 
-/** Whose call it is, and of which kind. */
+/** Whose call it is, and of which size. */
 interface Place {
-  kind: CallKind;
+  size: AnswerSize;
   accountId: string;
   /** Of both. */
   key: string;
@@ -49,7 +51,7 @@ interface Waiter extends Place {
 export class Admission {
   readonly #running = new Map<string, number>();
   readonly #waiting = new Set<Waiter>();
-  readonly #calls: Record<CallKind, number> = { read: 0, write: 0 };
+  readonly #calls: Record<AnswerSize, number> = { long: 0, short: 0 };
   readonly #pace: Pace;
   #unsentBytes = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -70,8 +72,8 @@ export class Admission {
    * @returns to be called once the answer was sent
    * @throws ApiError service_unavailable when too many wait, or the turn does not come in time
    */
-  async enter(kind: CallKind, accountId: string, sent: Promise<unknown>): Promise<() => void> {
-    const place = { kind, accountId, key: `${kind} ${accountId}` };
+  async enter(size: AnswerSize, accountId: string, sent: Promise<unknown>): Promise<() => void> {
+    const place = { size, accountId, key: `${size} ${accountId}` };
     if (this.#mayRun(place)) this.#start(place);
     else await this.#wait(place, sent);
     return () => {
@@ -95,28 +97,28 @@ export class Admission {
   }
 
   #mayRun(place: Place): boolean {
-    const { kind, key } = place;
+    const { size, key } = place;
     const running = this.#running.get(key) ?? 0;
     return (
-      this.#calls[kind] < MAX_CALLS[kind] &&
+      this.#calls[size] < MAX_CALLS[size] &&
       this.#paceWaitOf(place) === 0 &&
-      running < (this.#unsentBytes < MAX_UNSENT_BYTES ? MAX_PER_ACCOUNT[kind] : 1)
+      running < (this.#unsentBytes < MAX_UNSENT_BYTES ? MAX_PER_ACCOUNT[size] : 1)
     );
   }
 
   /** In how many ms the pace of its account allows one more; 0 where it does now. */
-  #paceWaitOf({ kind, accountId, key }: Place): number {
-    if (kind === 'write') return 0;
+  #paceWaitOf({ size, accountId, key }: Place): number {
+    if (size === 'short') return 0;
     return this.#pace.waitOf(accountId, this.#running.has(key) ? REDUCED_BURST_MS : BURST_MS);
   }
 
-  #start({ kind, key }: Place): void {
-    this.#calls[kind] += 1;
+  #start({ size, key }: Place): void {
+    this.#calls[size] += 1;
     this.#running.set(key, (this.#running.get(key) ?? 0) + 1);
   }
 
-  #leave({ kind, key }: Place): void {
-    this.#calls[kind] -= 1;
+  #leave({ size, key }: Place): void {
+    this.#calls[size] -= 1;
     const running = (this.#running.get(key) ?? 0) - 1;
     if (running > 0) this.#running.set(key, running);
     else this.#running.delete(key);

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { Content, etagOf, namesEtag } from '../core/content';
 import { ApiError, preconditionFailed, validationError } from '../core/errors';
 import type { Account, CallSource, Principal } from '../core/identity';
+import { jsonText } from '../core/json-array';
 import { MAX_KEY_LENGTH } from '../core/request-limits';
 import { isAsyncIterable } from '../core/values';
 import type { Act, Acting } from '../data/audit/entry';
@@ -11,7 +12,7 @@ import { fingerprintOf, type IdempotencyStore, type StoredResponse } from '../da
 import type { Transaction } from '../data/transaction';
 import type { UnitOfWork } from '../data/unit-of-work';
 import type { Operation } from '../plugins/operation';
-import type { CallInput, CallResult } from '../plugins/transport';
+import type { CallInput, CallResult, WriteResult } from '../plugins/transport';
 import type { Admission } from './admission';
 import { type AnswerCache, type AnswerKey, answerKeyOf, revisionEtag } from './answer-cache';
 import { arrayText } from './array-text';
@@ -85,9 +86,14 @@ export class CallPipeline {
     const isRead = operation.method === 'GET';
     const key = operation.cacheable ? answerKeyOf(operation, account, input) : undefined;
     const { admission, answers } = this.#dependencies;
-    const leave = await admission.enter(isRead ? 'read' : 'write', account.id, call.sent);
+    const size = isRead || operation.isAnswerLong ? 'long' : 'short';
+    const leave = await admission.enter(size, account.id, call.sent);
     try {
-      if (!isRead) return await this.#runFor(principal, operation, input, call);
+      if (!isRead) {
+        const done = await this.#runFor(principal, operation, input, call);
+        if (size === 'long') admission.count(account.id, Buffer.byteLength(done.json));
+        return done;
+      }
       const kept = key && answers.get(key, new Date());
       if (kept) {
         // It costs nothing but to be sent.
@@ -107,7 +113,7 @@ export class CallPipeline {
     operation: Operation,
     input: ValidInput,
     call: Call,
-  ): Promise<CallResult> {
+  ): Promise<WriteResult> {
     const { account, token } = principal;
     const acting: Acting = {
       actor: { type: 'token', account: account.id, token: token.id },
@@ -119,7 +125,7 @@ export class CallPipeline {
       return this.#runOnce(operation, account, call.idempotencyKey, input, write);
     }
     const value = await this.#dependencies.unitOfWork.run(account.id, write, operation.quota);
-    return { value };
+    return { status: operation.response.status, json: await jsonText(value), replayed: false };
   }
 
   async #read(
@@ -141,6 +147,9 @@ export class CallPipeline {
       validUntil: (moment: Date) => {
         validUntil = Math.min(validUntil, moment.getTime());
       },
+      countBytes: (bytes: number) => {
+        admission.count(account.id, bytes);
+      },
     };
     const value = await availability.read(() => this.#handle(operation, call));
     if (operation.notConditional !== undefined) return { value };
@@ -157,7 +166,7 @@ export class CallPipeline {
       if (typeof made !== 'string') return { pieces: made, etag };
       text = made;
     } else {
-      text = JSON.stringify(value);
+      text = await jsonText(value);
     }
     const content = new Content(text);
     if (key) answers.set(key, content, validUntil);
@@ -173,7 +182,9 @@ export class CallPipeline {
   ): Promise<unknown> {
     const call = { ...input, log, tx, token, now: tx.now };
     if (operation.state && ifMatch !== undefined) {
-      const read = { ...call, account: tx.account, scope: tx, validUntil: () => undefined };
+      const ignore = (): void => undefined;
+      const asRead = { validUntil: ignore, countBytes: ignore };
+      const read = { ...call, ...asRead, account: tx.account, scope: tx };
       // As in `#handle`: it is the handler of this operation's own plugin.
       const state = JSON.stringify(await operation.state(read as never));
       if (!namesEtag(ifMatch, etagOf(state))) throw preconditionFailed.error();
@@ -196,7 +207,7 @@ export class CallPipeline {
     key: string,
     input: ValidInput,
     write: (tx: Transaction) => Promise<unknown>,
-  ): Promise<CallResult> {
+  ): Promise<WriteResult> {
     if (key.length === 0 || key.length > MAX_KEY_LENGTH) {
       throw validationError.error(
         `The header Idempotency-Key must have 1 to ${MAX_KEY_LENGTH} characters.`,

@@ -1,7 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import { PROJECT } from './project';
 import { within } from './timeout';
+import { ownTurn } from './turns';
 
 /** What all of the program's own metrics begin with. */
 const PREFIX = 'plantcare_';
@@ -9,6 +12,9 @@ const PREFIX = 'plantcare_';
 const MISNAMED = ['active_handles', 'active_requests', 'active_resources'].map(
   (name) => `nodejs_${name}_total`,
 );
+/** How much longer than it took to write them the figures are not written again. */
+const PAUSES_PER_WRITING = 9;
+const MAX_PAUSE_MS = 100;
 /** How long a figure may take that is read when metrics are asked for. */
 const READ_MS = 500;
 
@@ -34,6 +40,8 @@ type Value = number | Readonly<Record<string, number>> | undefined;
  */
 export class Metrics {
   readonly #registry = new Registry();
+  #text: Promise<string> | undefined;
+  #pausedUntil = 0;
 
   constructor() {
     const info = new Gauge({
@@ -107,9 +115,29 @@ export class Metrics {
     });
   }
 
-  /** The figures in Prometheus' text format. */
+  /**
+   * The figures in Prometheus' text format. They take milliseconds to write, and nothing limits who
+   * asks for them: they are written one time after the other, with pauses, and calls that wait for
+   * the same get the same text.
+   */
   text(): Promise<string> {
-    return this.#registry.metrics();
+    this.#text ??= this.#write().finally(() => {
+      this.#text = undefined;
+    });
+    return this.#text;
+  }
+
+  async #write(): Promise<string> {
+    await sleep(Math.max(0, this.#pausedUntil - performance.now()));
+    await ownTurn();
+    const started = performance.now();
+    try {
+      return await this.#registry.metrics();
+    } finally {
+      const ended = performance.now();
+      const pause = Math.min((ended - started) * PAUSES_PER_WRITING, MAX_PAUSE_MS);
+      this.#pausedUntil = ended + pause;
+    }
   }
 
   #configuration<Label extends string>(

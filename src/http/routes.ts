@@ -4,6 +4,7 @@ import type { Context, Middleware } from 'koa';
 import { methodNotAllowed, notFound } from '../core/errors';
 import type { AuthenticationOptions, Authenticator, Principal } from '../core/identity';
 import { MAX_BODY_KIB } from '../core/request-limits';
+import { Turns } from '../core/turns';
 import type { Operation } from '../plugins/operation';
 import { operationName, readsBody } from '../plugins/operation-facts';
 import type {
@@ -31,8 +32,17 @@ interface Dependencies {
   identity: Authenticator;
 }
 
+interface PortDependencies extends Dependencies {
+  /** Of one port, so that no other can fill it. */
+  publicTurns: Turns;
+}
+
+/** How many requests that nobody's budget limits begin in a turn, so that those of accounts come between. */
+const PUBLIC_PER_TURN = 1;
+
 /** Serves operations over HTTP, and what other protocols there are over the same operations. */
-export function routes(description: ApiDescription, dependencies: Dependencies): Middleware[] {
+export function routes(description: ApiDescription, given: Dependencies): Middleware[] {
+  const dependencies = { ...given, publicTurns: new Turns(PUBLIC_PER_TURN) };
   const router = new Router({ sensitive: true, strict: true });
   const paths = new Set(description.operations.map(({ path }) => path));
   for (const operation of description.operations) {
@@ -67,8 +77,8 @@ function routerPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-function serve(operation: Operation, dependencies: Dependencies) {
-  const { pipeline, admission, limiter, pace } = dependencies;
+function serve(operation: Operation, dependencies: PortDependencies) {
+  const { pipeline, admission, limiter, pace, publicTurns } = dependencies;
   const isPublic = 'public' in operation.access;
   const readQuery = queryReader(operation);
   const name = operationName(operation);
@@ -89,6 +99,7 @@ function serve(operation: Operation, dependencies: Dependencies) {
     const onClaim = (accountId: string): void => {
       if (typeof limit === 'string') counted = limiter.count(limit, accountId);
     };
+    if (isPublic) await publicTurns.next(name);
     const principal = isPublic ? undefined : await callerOf(ctx, dependencies, onClaim);
     const outcome = await pipeline.run(operation, {
       reply: ctx,
@@ -139,13 +150,14 @@ function serveTransport(
   name: string,
   { access, handler, isProbe = false }: TransportMethod,
   api: TransportApi,
-  { admission, limiter }: Dependencies,
+  { admission, limiter, publicTurns }: PortDependencies,
 ) {
   const isPublic = 'public' in access;
   return async (ctx: Context): Promise<void> => {
     const facts = Object.assign(factsOf(ctx), { operation: name, isProbe });
     let caller: Principal | undefined;
     let operation: Operation | undefined;
+    if (isPublic) await publicTurns.next(name);
     try {
       await handler(ctx, {
         ...api,

@@ -68,7 +68,7 @@ interface CallBase {
 }
 
 /** What the handler of a read gets. */
-interface ReadCall<Query, Names extends string> extends CallBase {
+export interface ReadCall<Query, Names extends string> extends CallBase {
   account: Account;
   /** The token that the call came with. */
   token: HeldToken;
@@ -79,6 +79,8 @@ interface ReadCall<Query, Names extends string> extends CallBase {
   query: Query;
   /** Says when time alone makes the answer another one; without it only writes do. */
   validUntil: (moment: Date) => void;
+  /** Counts what is looked at in search of the answer, where it is more than that, as bytes of one. */
+  countBytes: (bytes: number) => void;
 }
 
 /** What the handler of a public read gets. */
@@ -107,6 +109,8 @@ export interface Operation extends OperationBase<string> {
   idempotent: boolean;
   /** Whether operators' own programs ask it again and again: it is then logged at debug level. */
   isProbe?: boolean;
+  /** Of a write: whether its answer may be as long as a list. */
+  isAnswerLong?: boolean;
   /** Whether an answer is as good as a new one as long as nothing is written to the account. */
   cacheable: boolean;
   /** Why its answers carry no ETag, and cannot be asked for on a condition. */
@@ -157,6 +161,8 @@ interface WriteOperation<Body, Names extends string> extends OperationBase<Names
   response: DeclaredResponse;
   body?: Joi.ObjectSchema<Body>;
   quota?: string;
+  /** Whether its answer may be as long as a list. */
+  isAnswerLong?: boolean;
   /** Why it answers with no ETag. */
   notConditional?: string;
   /** Reads the record as answers show it, for If-Match; the GET at the same path unless given. */

@@ -59,16 +59,23 @@ export interface CallInput {
   body: unknown;
 }
 
+/** What a write answered, or a stored response: its JSON, and whether the write was done before. */
+export interface WriteResult {
+  status: number;
+  json: string;
+  replayed: boolean;
+}
+
 /**
  * What an operation answered: JSON that may be shared with other answers, JSON too long to be held,
- * nothing where the caller has it by its entity tag, a value, or the JSON of a stored response.
+ * nothing where the caller has it by its entity tag, a value, or what came of a write.
  */
 export type CallResult =
   | { content: Content }
   | { pieces: AsyncIterable<string>; etag: string | undefined }
   | { unchanged: string }
   | { value: unknown }
-  | { status: number; json: string; replayed: boolean };
+  | WriteResult;
 
 /** All that the API consists of, in a fixed order. */
 export interface ApiDescription {

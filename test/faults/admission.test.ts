@@ -5,6 +5,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 import { Admission } from '../../src/calls/admission';
 import { closeHttpServer, createHttpServer } from '../../src/http/server';
+import { logMany } from '../support/bulk';
 import { storeLargest } from '../support/largest';
 import { listening } from '../support/listening';
 import { errorOf, send } from '../support/raw';
@@ -89,6 +90,31 @@ test('an account whose client takes no answers waits for its next ones; others d
   expect((await waiting).status).toBe(200);
 });
 
+test('a log of the care of many plants counts as a list, as its answer is as long', async () => {
+  const user = await service.user();
+  const { id } = await user.plant();
+  const untaken = client(0);
+  const logs = Array.from({ length: 4 }, () => {
+    const stream = untaken.request({
+      ...{ ':method': 'POST', ':path': '/api/events', 'content-type': 'application/json' },
+      authorization: `Bearer ${user.token}`,
+    });
+    stream.on('error', () => undefined);
+    stream.end(JSON.stringify({ plantIds: [id] }));
+    return once(stream, 'response');
+  });
+  await Promise.all(logs);
+  let isAnswered = false;
+  const waiting = replyTo(client(), user).then((reply) => {
+    isAnswered = true;
+    return reply;
+  });
+  expect(await user.event(id)).toMatchObject({ type: 'watered' });
+  expect(isAnswered).toBe(false);
+  untaken.destroy();
+  expect((await waiting).status).toBe(200);
+});
+
 test('when too many calls of an account wait, or for too long, they are answered with 503', async () => {
   const user = await service.user();
   await untakenLists(user);
@@ -132,12 +158,12 @@ test('an account that took large answers waits for its next ones; others do not'
   const admission = new Admission(1200);
   admission.count('ada', 3_000_000);
   let isAdmitted = false;
-  const waiting = admission.enter('read', 'ada', NEVER).then((leave) => {
+  const waiting = admission.enter('long', 'ada', NEVER).then((leave) => {
     isAdmitted = true;
     return leave;
   });
-  const leave = await admission.enter('read', 'bob', NEVER);
-  (await admission.enter('write', 'ada', NEVER))();
+  const leave = await admission.enter('long', 'bob', NEVER);
+  (await admission.enter('short', 'ada', NEVER))();
   expect(isAdmitted).toBe(false);
   leave();
   (await waiting)();
@@ -146,14 +172,31 @@ test('an account that took large answers waits for its next ones; others do not'
 test('an account that took much gets one read at a time, and more once that was a while ago', async () => {
   const admission = new Admission(1200);
   admission.count('ada', 800_000);
-  const leave = await admission.enter('read', 'ada', NEVER);
+  const leave = await admission.enter('long', 'ada', NEVER);
   let isAdmitted = false;
-  const second = admission.enter('read', 'ada', NEVER).then((leaveSecond) => {
+  const second = admission.enter('long', 'ada', NEVER).then((leaveSecond) => {
     isAdmitted = true;
     return leaveSecond;
   });
   await setImmediate();
   expect(isAdmitted).toBe(false);
+  (await second)();
+  leave();
+});
+
+test('while very much of all answers is not taken, each account gets one read at a time', async () => {
+  const admission = new Admission(1200);
+  let take: (value?: unknown) => void = () => undefined;
+  admission.hold(64 * 1024 * 1024, new Promise((resolve) => (take = resolve)));
+  const leave = await admission.enter('long', 'ada', NEVER);
+  let isAdmitted = false;
+  const second = admission.enter('long', 'ada', NEVER).then((leaveSecond) => {
+    isAdmitted = true;
+    return leaveSecond;
+  });
+  (await admission.enter('long', 'bob', NEVER))();
+  expect(isAdmitted).toBe(false);
+  take();
   (await second)();
   leave();
 });
@@ -180,11 +223,27 @@ test('a long body counts as many calls, also where it is no JSON', async () => {
   }
 });
 
+test('a search counts what it looks at, however short its answer is', async () => {
+  const paced = await startService({ env: { RATE_LIMIT_READS_MAX: '1200' } });
+  try {
+    const user = await paced.user();
+    const { id } = await user.plant();
+    await logMany(paced.app, user.id, { [id]: 5000 });
+    const started = performance.now();
+    // Each stands for half a megabyte, of which there are 2 MB a second and 1 MB ahead.
+    for (let count = 0; count < 16; count += 1)
+      await user.get(`/api/events?q=no${count}`).expect(200);
+    expect(performance.now() - started).toBeGreaterThan(3000);
+  } finally {
+    await paced.close();
+  }
+});
+
 test('who asks whether large answers have changed does not wait as for the answers', async () => {
   const paced = await startService({ env: { RATE_LIMIT_READS_MAX: '1200' } });
   try {
     const user = await paced.user();
-    const plantId = await storeLargest(paced.app, user.id, { plants: 1, events: 10 });
+    const { plantId } = await storeLargest(paced.app, user.id, { plants: 1, events: 10 });
     const path = `/api/plants/${plantId}/events?limit=100`;
     const { etag = '' } = (await user.get(path).expect(200)).headers as Record<string, string>;
     const ask = async () => user.get(path).set('If-None-Match', etag).expect(304);

@@ -29,7 +29,7 @@ beforeAll(async () => {
   server = await RealServer.start(dataDir, { NODE_OPTIONS: '--max-old-space-size=160' });
   tokens = await tokensOf(dataDir, ['ann', 'bob']);
   await asOperator(dataDir, async (app) => {
-    plantId = await storeLargest(app, 'ann', { plants: PLANTS, events: EVENTS });
+    ({ plantId } = await storeLargest(app, 'ann', { plants: PLANTS, events: EVENTS }));
   });
 });
 afterAll(async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
+import { Metrics } from '../../src/core/metrics';
 import { PROJECT } from '../../src/core/project';
 import { type Family, scrape, valueOf } from '../support/metrics';
 import { eventually } from '../support/processes';
@@ -212,6 +213,31 @@ test('jobs say when they were last done, and tokens that expire soon are counted
   } finally {
     await other.close();
   }
+});
+
+test('those who ask at once share one reading of the figures, and later ones get another', async () => {
+  const metrics = new Metrics();
+  let readings = 0;
+  metrics.reading({ name: 'readings', help: 'How often it was read', read: () => (readings += 1) });
+  const together = await Promise.all(Array.from({ length: 20 }, () => metrics.text()));
+  expect(new Set(together)).toEqual(new Set([together[0]]));
+  expect(together[0]).toContain('plantcare_readings 1');
+  expect(await metrics.text()).toContain('plantcare_readings 2');
+});
+
+test('figures that are asked for again and again are written with pauses', async () => {
+  const metrics = new Metrics();
+  let readings = 0;
+  const readSlowly = (): number => {
+    const end = performance.now() + 5;
+    while (performance.now() < end);
+    return (readings += 1);
+  };
+  metrics.reading({ name: 'readings', help: 'How often it was read', read: readSlowly });
+  const end = performance.now() + 500;
+  while (performance.now() < end) await metrics.text();
+  // At most once in 50 ms, and once more at either end.
+  expect(readings).toBeLessThanOrEqual(12);
 });
 
 test('METRICS_TOKEN is asked for, and nothing else is taken', async () => {

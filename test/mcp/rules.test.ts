@@ -123,7 +123,7 @@ test('a refusal that was stored is replayed as one', async () => {
 test('an answer that no model could read is a result that says how to ask for less', async () => {
   const caller = await assistant(usual);
   const counts = { plants: 40, events: 10 };
-  const id = await storeLargest(usual.app, caller.user.id, counts);
+  const { plantId: id } = await storeLargest(usual.app, caller.user.id, counts);
   expect(await refused(caller, 'list_plants', { view: 'full' })).toBe(
     'payload_too_large: The answer is larger than 1 MB. Call it for one location, or without view full.',
   );

@@ -21,7 +21,7 @@ export const LARGEST_PHOTO = {
 };
 
 /** The same of a plant. */
-const LARGEST_PLANT = {
+export const LARGEST_PLANT = {
   ...{ name: controls(100), species: controls(100), location: controls(100) },
   ...{ notes: controls(1000), careNotes: controls(1000), wateringNotes: controls(500) },
   ...{ lightNotes: controls(500), soilType: controls(100), fertilizerType: controls(100) },
@@ -38,13 +38,13 @@ const PHOTOS_PER_EVENT = 20;
  * Stores plants, and events of the first of them, whose JSON is as long as it can be: 30 KB a
  * plant, 120 KB an event.
  *
- * @returns the id of the plant with the events
+ * @returns the id of the plant with the events, and those of the photos of each
  */
 export async function storeLargest(
   app: App,
   userId: string,
   counts: { plants: number; events: number },
-): Promise<string> {
+): Promise<{ plantId: string; photoIds: string[] }> {
   const createdAt = new Date();
   const own = () => ({ _id: newId(), userId, createdAt, updatedAt: createdAt });
   const photos = Array.from({ length: PHOTOS_PER_EVENT }, () =>
@@ -68,5 +68,5 @@ export async function storeLargest(
     await app.exportsOf(plantsPlugin).insertBulk(tx, plants);
     await rebuildAll(app.derived, tx);
   });
-  return idText(first._id);
+  return { plantId: idText(first._id), photoIds: photos.map(({ _id }) => idText(_id)) };
 }

@@ -1,5 +1,6 @@
 import { toStoredId } from '../../../src/core/ids';
 import { containing } from '../../../src/core/text';
+import { ownTurn } from '../../../src/core/turns';
 import { LIVE } from '../../../src/data/changes';
 import { decodeCursor, encodeCursor } from '../../../src/data/cursor';
 import { merged } from '../../../src/data/merged';
@@ -14,8 +15,12 @@ import { presentEvents } from './present';
 
 /** How many events a search looks at for one page; it says where to go on from. */
 const MAX_SEARCHED = 5000;
-/** Of these, how many are held at once. */
+/** Of these, how many are fetched at once. */
 const SEARCHED_BATCH = 500;
+/** How many are looked at in one turn of the event loop: of the longest texts it takes a millisecond. */
+const SEARCHED_PER_TURN = 10;
+/** What an event costs that is looked at, beside its text, as so many bytes of an answer do. */
+const SEARCHED_BYTES = 100;
 /** Plants whose events MongoDB merges in their order; of more it would sort them in memory. */
 const MAX_MERGED = 100;
 
@@ -35,9 +40,14 @@ export class EventFeed {
    * One page. It may be short, and say that there are more, where it would be too long or a search
    * would look at too much.
    *
+   * @param countBytes gets what was looked at in search of it
    * @throws ApiError invalid_cursor
    */
-  async list(userId: string, query: FeedQuery): Promise<EventList> {
+  async list(
+    userId: string,
+    query: FeedQuery,
+    countBytes: (bytes: number) => void,
+  ): Promise<EventList> {
     const { limit, cursor, from, to, type, plantId, location, q } = query;
     const filters = [from, to, type, plantId?.toLowerCase(), location, q];
     const identity = [userId, '/api/events', ...filters] as const;
@@ -52,8 +62,10 @@ export class EventFeed {
     };
     const isOfSome = plantId !== undefined || location !== undefined;
     const events = this.#newestFirst(userId, plantIds, filter, { isOfSome, limit, q });
+    const taken =
+      q === undefined ? take(events, limit + 1) : search(events, limit + 1, q, countBytes);
     return pageOf(
-      { limit, ...(await take(events, limit + 1, q)) },
+      { limit, ...(await taken) },
       (found) => presentEvents(this.#photos, { userId }, found),
       ({ occurredAt, _id }) => encodeCursor(identity, { moment: occurredAt, id: _id }),
     );
@@ -91,20 +103,36 @@ export class EventFeed {
   }
 }
 
-/** As many events as are wanted, those with a part in their text where one is given. */
-async function take(
+interface Taken {
+  found: EventDocument[];
+  /** The last one that was looked at, where there may be more. */
+  searchedTo?: EventDocument;
+}
+
+async function take(events: AsyncIterable<EventDocument>, count: number): Promise<Taken> {
+  const found: EventDocument[] = [];
+  for await (const event of events) if (found.push(event) === count) break;
+  return { found };
+}
+
+/** As many events with a part in their text as are wanted, and as are found without looking at too many. */
+async function search(
   events: AsyncIterable<EventDocument>,
   count: number,
-  part: string | undefined,
-): Promise<{ found: EventDocument[]; searchedTo?: EventDocument }> {
-  const isWanted = part === undefined ? () => true : containing(part);
+  part: string,
+  countBytes: (bytes: number) => void,
+): Promise<Taken> {
+  const isWanted = containing(part);
   const found: EventDocument[] = [];
   let searched = 0;
   for await (const event of events) {
+    const text = event.text ?? '';
     searched += 1;
-    if (isWanted(event.text ?? '')) found.push(event);
+    countBytes(SEARCHED_BYTES + text.length);
+    if (isWanted(text)) found.push(event);
     if (found.length === count) break;
     if (searched === MAX_SEARCHED) return { found, searchedTo: event };
+    if (searched % SEARCHED_PER_TURN === 0) await ownTurn();
   }
   return { found };
 }

@@ -1,4 +1,5 @@
 import { insightsOf } from '../../../test/support/insights';
+import { LARGEST_PHOTO } from '../../../test/support/largest';
 import { eventPage, type ListedEvent } from '../../../test/support/paging';
 import { queriesOf } from '../../../test/support/profiler';
 import { startService, type TestService, type TestUser } from '../../../test/support/service';
@@ -193,4 +194,22 @@ test('a hundred plants take at most five times as long as one', async () => {
   const all = await bestOf(() => user.post('/api/events', { plantIds }).expect(201));
   // Checking 100 events against the document of the API is no part of the service.
   expect(all).toBeLessThan(one * 5 + 50);
+});
+
+test('where its answer is too large for an assistant it says that it was done, and not to repeat it', async () => {
+  const pro = await service.user({ tier: 'pro' });
+  const plantIds = await plants(12, {}, pro);
+  const photoIds: string[] = [];
+  for (let count = 0; count < 20; count += 1) photoIds.push((await pro.photo(LARGEST_PHOTO)).id);
+  const answer = await pro.post('/api/mcp', {
+    ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+    params: { name: 'log_care', arguments: { plantIds, photoIds } },
+  });
+  const { content, isError } = bodyOf(answer)['result'] as {
+    content: { text: string }[];
+    isError?: boolean;
+  };
+  expect(isError).toBe(true); // Without it an answer must be as its schema says.
+  expect(content[0]?.text).toMatch(/^payload_too_large: It was done, .*Do not call log_care again/);
+  expect((await insightsOf(pro)).overview.totalEvents).toBe(12);
 });

@@ -189,7 +189,10 @@ test('the cursor still works when the event that it points at is deleted', async
 });
 
 test('a page ends at 1 MB, and the next one goes on with the very next event', async () => {
-  const largest = await storeLargest(garden.service.app, garden.user.id, { plants: 1, events: 25 });
+  const { plantId: largest } = await storeLargest(garden.service.app, garden.user.id, {
+    plants: 1,
+    events: 25,
+  });
   const seen: string[] = [];
   let cursor: string | null = '';
   let pages = 0;

@@ -46,11 +46,16 @@ export class CareDays {
   ): Promise<CareHistory | undefined> {
     const totals = await this.#totals.read(scope);
     if (!totals && (await this.#months.exist(scope))) return undefined;
-    const counts = await this.#months.between(scope, first, last);
-    counts.subtract(deleted);
+    const activity: DayCount[] = [];
+    for await (const counts of this.#months.between(scope, first, last)) {
+      for (const { date, type, count } of counts.entries()) {
+        const left = count - deleted.of(date, type);
+        if (left !== 0 && first <= date && date <= last) activity.push({ date, type, count: left });
+      }
+    }
     return {
       sums: difference(totals, sumsOf(deleted)),
-      activity: counts.entries().filter(({ date }) => date >= first && date <= last),
+      activity,
       runs:
         deleted.watered().length === 0
           ? await this.#runs.notable(scope, dayNumber(today))

@@ -25,9 +25,17 @@ export class CareMonths {
     return this.#read(scope, {});
   }
 
-  /** The counts of the months of the first and of the last day, and of those between them. */
-  between(scope: AccountScope, first: string, last: string): Promise<DayCounts> {
-    return this.#read(scope, { month: { $gte: monthOf(first), $lte: monthOf(last) } });
+  /**
+   * The counts of the month of the first day, and of those up to the month of the last: of some
+   * months at a time, in their order, so that centuries are not counted in one turn of the event loop.
+   */
+  async *between(scope: AccountScope, first: string, last: string): AsyncGenerator<DayCounts> {
+    const filter = { month: { $gte: monthOf(first), $lte: monthOf(last) } };
+    for await (const months of this.#months.batches(scope, filter, { sort: { month: 1 } })) {
+      const counts = new DayCounts();
+      for (const month of months) addTo(counts, month);
+      yield counts;
+    }
   }
 
   /** The counts of the months of some days. */
@@ -52,7 +60,7 @@ export class CareMonths {
 
   async #read(scope: AccountScope, filter: mongo.Filter<CareMonthDocument>): Promise<DayCounts> {
     const counts = new DayCounts();
-    // In batches, so that centuries are not counted in one turn of the event loop.
+    // As in `between`.
     for await (const months of this.#months.batches(scope, filter)) {
       for (const month of months) addTo(counts, month);
     }

@@ -21,7 +21,7 @@ export class DayCounts {
   }
 
   subtract(other: DayCounts): void {
-    for (const { date, type, count } of other.entries()) this.add(date, type, -count);
+    for (const { date, type, count } of other.#unsorted()) this.add(date, type, -count);
   }
 
   of(day: string, type: EventType): number {
@@ -30,14 +30,19 @@ export class DayCounts {
 
   /** Every day and type with its count, by day, then type; those without events are not there. */
   entries(): DayCount[] {
-    return [...this.#days]
-      .flatMap(([date, types]) => [...types].map(([type, count]) => ({ date, type, count })))
-      .sort((a, b) => compare(a.date, b.date) || compare(a.type, b.type));
+    const sorted = (a: DayCount, b: DayCount) => compare(a.date, b.date) || compare(a.type, b.type);
+    return [...this.#unsorted()].sort(sorted);
   }
 
   /** The days with waterings, in their order. */
   watered(): string[] {
     return [...this.#days.keys()].filter((day) => this.of(day, 'watered') !== 0).sort();
+  }
+
+  *#unsorted(): Generator<DayCount> {
+    for (const [date, types] of this.#days) {
+      for (const [type, count] of types) yield { date, type, count };
+    }
   }
 }
 

@@ -42,8 +42,13 @@ export async function piecesResult(
 }
 
 /** An answer is written twice into a result, and no model reads one of this size. */
-function tooLarge({ operation: { tool } }: CatalogTool): CallToolResult {
+function tooLarge({ definition, operation: { method, tool } }: CatalogTool): CallToolResult {
   const remedy = 'tooLarge' in tool ? tool.tooLarge : undefined;
+  if (method !== 'GET') {
+    const done = 'It was done, but the answer is larger than 1 MB.';
+    const next = [`Do not call ${definition.name} again.`, remedy].filter(Boolean).join(' ');
+    return failure(payloadTooLarge, done, next);
+  }
   return failure(
     payloadTooLarge,
     'The answer is larger than 1 MB.',
