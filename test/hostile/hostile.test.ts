@@ -1,6 +1,6 @@
 import { storeLargest } from '../support/largest';
 import { startService, type TestService } from '../support/service';
-import { ATTACKS } from './attacks';
+import { attacksOn } from './attacks';
 
 let service: TestService;
 
@@ -11,15 +11,13 @@ afterAll(() => service.close());
 
 test('while an account does its worst others are answered, and nothing fails unexpectedly', async () => {
   const [ada, mallory] = [await service.user(), await service.user({ tier: 'free' })];
-  const plantId = await storeLargest(service.app, mallory.id, { plants: 25, events: 100 });
+  const largest = await storeLargest(service.app, mallory.id, { plants: 25, events: 100 });
   const { id } = await ada.plant();
-  const target = { url: service.url, ca: undefined, token: mallory.token, plantId };
+  const target = { ...largest, url: service.url, ca: undefined, token: mallory.token };
   const state = { isAttacked: true };
-  const attacks = Promise.all(Object.values(ATTACKS).map((attack) => attack(target))).finally(
-    () => {
-      state.isAttacked = false;
-    },
-  );
+  const attacks = Promise.all(attacksOn(target).map(([, attack]) => attack(target))).finally(() => {
+    state.isAttacked = false;
+  });
   let reads = 0;
   while (state.isAttacked) {
     await ada.get(`/api/plants/${id}`).expect(200);

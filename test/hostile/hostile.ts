@@ -7,6 +7,7 @@ import { idText, newId } from '../../src/core/ids';
 import { DAY_MS } from '../../src/core/time';
 import { logMany } from '../support/bulk';
 import { storeLargest } from '../support/largest';
+import { freePort } from '../support/processes';
 import { sampleOf, type ProcessSample } from '../support/process-samples';
 import { median, quantile } from '../support/statistics';
 import {
@@ -30,6 +31,8 @@ const CALM_MS = 10_000;
  * as long.
  */
 const FIRST_ATTACK_MS = 5000;
+/** How long a server may still be busy with what it was attacked by. */
+const AFTER_ATTACK_MS = 5000;
 /** How much longer another account may wait than when it is calm. */
 const MAX_RATIO = 3;
 const MAX_MEGABYTES = 400;
@@ -55,7 +58,7 @@ function attack(target: Target): ChildProcess {
 }
 
 /** Fills the attacker's account with the largest records, and events on thousands of days. */
-function fill(dataDir: string): Promise<string> {
+function fill(dataDir: string): Promise<Pick<Target, 'plantId' | 'photoIds'>> {
   return asOperator(dataDir, async (app) => {
     await logMany(app, 'mallory', { [idText(newId())]: 5000 }, DAY_MS);
     return storeLargest(app, 'mallory', { plants: 25, events: 2000 });
@@ -75,17 +78,19 @@ async function sampleWhile(server: RealServer, ms: number): Promise<ProcessSampl
 async function withstand(server: RealServer, dataDir: string, ca?: string): Promise<Finding[]> {
   const [token = ''] = await tokensOf(dataDir, ['mallory'], 'free');
   const readers = await tokensOf(dataDir, ['ann', 'bob', 'eve'], 'free');
-  const plantId = await fill(dataDir);
+  const filled = await fill(dataDir);
   const url = server.url.replace('127.0.0.1', 'localhost');
   const reader: Reader = await readerOf(url, readers, ca);
   const whileAttacked = async (ms: number) => {
-    const attacker = attack({ url, ca, token, plantId });
+    const attacker = attack({ ...filled, url, ca, token });
     const [times, samples] = await Promise.all([reader.times(ms), sampleWhile(server, ms)]);
+    if (attacker.exitCode !== null) throw new Error('The attacker has ended by itself.');
     attacker.kill('SIGKILL');
     await once(attacker, 'exit');
     return { times, samples };
   };
   const { times: unprepared } = await whileAttacked(FIRST_ATTACK_MS);
+  await sleep(AFTER_ATTACK_MS);
   const calm = await reader.times(CALM_MS);
   const { times, samples } = await whileAttacked(SECONDS * 1000);
   reader.close();
@@ -109,9 +114,14 @@ async function withstand(server: RealServer, dataDir: string, ca?: string): Prom
   ];
 }
 
-async function crowd(server: RealServer, dataDir: string): Promise<Finding[]> {
+async function crowd(
+  server: RealServer,
+  dataDir: string,
+  operatorsPort: number,
+): Promise<Finding[]> {
   const users = Array.from({ length: 50 }, (_, index) => `user ${index}`);
-  const findings = await meetCrowd(server, await tokensOf(dataDir, users));
+  const tokens = await tokensOf(dataDir, users);
+  const findings = await meetCrowd(server, tokens, `http://127.0.0.1:${operatorsPort}`);
   const { megabytes } = sampleOf(server.process.pid);
   return [...findings, atMost('crowd: memory', megabytes, MAX_CROWD_MEGABYTES, 'MB')];
 }
@@ -132,10 +142,13 @@ async function run(
 
 async function main(): Promise<void> {
   const tls = tlsSettings();
+  const port = await freePort();
   report([
     ...(await run({}, withstand)),
     ...(await run(tls.env, (server, dataDir) => withstand(server, dataDir, tls.ca))),
-    ...(await run({}, crowd)),
+    ...(await run({ METRICS_PORT: String(port) }, (server, dataDir) =>
+      crowd(server, dataDir, port),
+    )),
   ]);
   tls.remove();
 }

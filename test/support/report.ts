@@ -10,9 +10,18 @@ export interface Finding {
 
 /** A figure that must not be above a limit. */
 export function atMost(what: string, found: number, allowed: number, unit = ''): Finding {
-  const written = (value: number) => `${Number(value.toFixed(1))} ${unit}`.trim();
   const isGood = found <= allowed;
-  return { what, found: written(found), allowed: `at most ${written(allowed)}`, isGood };
+  return { what, found: text(found, unit), allowed: `at most ${text(allowed, unit)}`, isGood };
+}
+
+/** A figure that must not be below a limit. */
+export function atLeast(what: string, found: number, wanted: number, unit = ''): Finding {
+  const isGood = found >= wanted;
+  return { what, found: text(found, unit), allowed: `at least ${text(wanted, unit)}`, isGood };
+}
+
+function text(value: number, unit: string): string {
+  return `${Number(value.toFixed(1))} ${unit}`.trim();
 }
 
 /** Things that must not have happened, of which the first are printed. */
