@@ -52,7 +52,7 @@ test('a server that stops says so, how many requests it cut, and when it is done
   ]);
 }, 90_000);
 
-test('METRICS_PORT serves the metrics and nothing else, and the main port serves all but them', async () => {
+test('METRICS_PORT serves the metrics, probes and nothing else, and the main port all but the metrics', async () => {
   const port = await freePort();
   server = await RealServer.start(dataDir, { METRICS_PORT: String(port) });
   const own = `http://127.0.0.1:${port}`;
@@ -60,7 +60,10 @@ test('METRICS_PORT serves the metrics and nothing else, and the main port serves
   expect(valueOf(metrics, 'plantcare_data_dir_free_bytes')).toBeGreaterThan(0);
   expect(valueOf(metrics, 'plantcare_log_lines_dropped_total')).toBe(0);
   expect(valueOf(metrics, 'process_resident_memory_bytes')).toBeGreaterThan(0);
-  for (const other of ['/healthz', '/readyz', '/openapi.json', '/api/plants']) {
+  for (const probe of ['/healthz', '/readyz']) {
+    expect((await fetch(`${own}${probe}`)).status).toBe(200);
+  }
+  for (const other of ['/openapi.json', '/api/plants']) {
     expect((await fetch(`${own}${other}`)).status).toBe(404);
   }
   // What the parser refuses is counted too, on whichever port.

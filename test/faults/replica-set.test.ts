@@ -1,3 +1,5 @@
+import { mongo } from 'mongoose';
+
 import { Client } from '../support/client';
 import { differencesOf } from '../support/differences';
 import { OwnRedis } from '../support/own-redis';
@@ -84,4 +86,56 @@ test('three servers on three mongods lose and double nothing when a mongod and a
   await asOperatorOf(mongodbUri, async (app) => {
     for (const user of USERS) expect(await differencesOf(app, user)).toEqual([]);
   });
+}, 180_000);
+
+/** MongoDB's code for a command that waited for longer than it was to. */
+const TIMED_OUT = 50;
+
+/** Kills a server in the middle of a write to an account; MongoDB by itself ends it after a minute. */
+async function killWithinWrite(
+  { process: { pid }, url }: RealServer,
+  userId: string,
+  token: string,
+): Promise<void> {
+  if (pid === undefined) throw new Error('The server does not run.');
+  const mongodb = await new mongo.MongoClient(mongodbUri).connect();
+  const accounts = mongodb.db().collection<{ _id: string }>('accounts');
+  const isBeingWritten = async (): Promise<boolean> => {
+    const write = { $inc: { revision: 1 } };
+    const options = { maxTimeMS: 500, writeConcern: { w: 1 } };
+    return accounts.updateOne({ _id: userId }, write, options).then(
+      () => false,
+      (error: unknown) => error instanceof mongo.MongoServerError && error.code === TIMED_OUT,
+    );
+  };
+  const client = new Client(url, token);
+  const writing = (async () => {
+    for (;;) await client.send('POST', '/api/plants', { body: { name: 'Fern' } });
+  })().catch(() => undefined);
+  const stopWithin = async (): Promise<boolean> => {
+    process.kill(pid, 'SIGSTOP');
+    if (await isBeingWritten()) return true;
+    process.kill(pid, 'SIGCONT');
+    return false;
+  };
+  const isStopped = await until(stopWithin, { within: 60_000 });
+  process.kill(pid, 'SIGKILL');
+  await writing;
+  await mongodb.close();
+  expect(isStopped).toBe(true);
+}
+
+test('a write that a killed server’s transaction is in the way of is done by another within 15 s', async () => {
+  const [token = ''] = await asOperatorOf(mongodbUri, (app) => makeTokens(app, ['ann']));
+  const [first, second] = servers;
+  if (!first || !second) throw new Error('There are three.');
+  await killWithinWrite(first, 'ann', token);
+  const client = new Client(second.url, token);
+  const started = performance.now();
+  let status: number;
+  do ({ status } = await client.send('POST', '/api/plants', { body: { name: 'Moss' } }));
+  while (status === 503);
+  expect(status).toBe(201);
+  expect(performance.now() - started).toBeLessThan(15_000);
+  expect(second.stderr).toContain('a killed process left open');
 }, 180_000);

@@ -51,34 +51,45 @@ export class Writer {
     kept.plantId = await this.#create('/api/plants', { name: kept.name });
     while (!scene.stopped) {
       this.#count += 1;
-      await this.#write(this.#count % 4);
+      await this.#write(this.#count % 6);
       scene.acknowledged += 1;
     }
   }
 
   async #write(kind: number): Promise<void> {
     const { kept } = this;
+    const [oldest] = kept.events.keys();
     const text = `${this.#label} ${this.#count}`;
     if (kind === 0) {
       await this.#until([200], 'PATCH', `/api/plants/${kept.plantId}`, { name: text });
       kept.name = text;
-      return;
-    }
-    if (kind === 1) {
-      const [oldest] = kept.events.keys();
-      if (oldest === undefined) return;
-      // An attempt whose answer was lost may have deleted it.
-      await this.#until([200, 404], 'DELETE', `/api/events/${oldest}`);
+    } else if (kind === 1 && oldest !== undefined) {
+      await this.#delete(oldest);
       kept.events.delete(oldest);
-      return;
+    } else if (kind === 2 && oldest !== undefined) {
+      await this.#delete(oldest);
+      await this.#until([200], 'POST', `/api/events/${oldest}/restore`);
+    } else if (kind === 3) {
+      const logged = await this.#post('/api/events', { text, plantIds: [kept.plantId] });
+      for (const { id } of records(logged['items'])) kept.events.set(String(id), text);
+    } else {
+      kept.events.set(await this.#create(`/api/plants/${kept.plantId}/events`, { text }), text);
     }
-    kept.events.set(await this.#create(`/api/plants/${kept.plantId}/events`, { text }), text);
+  }
+
+  async #delete(event: string): Promise<void> {
+    // An attempt whose answer was lost may have deleted it.
+    await this.#until([200, 404], 'DELETE', `/api/events/${event}`);
   }
 
   async #create(path: string, body: object): Promise<string> {
+    return String((await this.#post(path, body))['id']);
+  }
+
+  async #post(path: string, body: object): Promise<Record<string, unknown>> {
     const headers = { 'idempotency-key': randomUUID() };
     const reply = await this.#until([201], 'POST', path, body, headers);
-    return String(record(reply.body)['id']);
+    return record(reply.body);
   }
 
   /** Sends a request until it gets one of the answers that it should. */

@@ -23,7 +23,7 @@ export async function until(
 
 /** Waits for something that must come to pass soon. */
 export async function eventually(ask: () => boolean | Promise<boolean>): Promise<void> {
-  if (!(await until(ask, { within: 15_000 }))) throw new Error('It did not come to pass in time.');
+  if (!(await until(ask, { within: 30_000 }))) throw new Error('It did not come to pass in time.');
 }
 
 /** Whether a process runs; a zombie does not. */

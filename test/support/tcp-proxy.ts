@@ -83,6 +83,7 @@ export class TcpProxy {
   #breakPoint: { is: (command: MongodbCommand) => boolean; when: 'before' | 'after' } | undefined;
   #unanswered: string | undefined;
   #handler: CommandHandler | undefined;
+  #nextFault: NetworkFault | undefined;
 
   private constructor(server: Server, to: string) {
     this.#server = server;
@@ -106,12 +107,19 @@ export class TcpProxy {
     for (const link of this.#links) link.fault = fault;
   }
 
+  /** Has all connections fail as soon as anything is sent; answers whether it has come to that. */
+  failAtNext(fault: NetworkFault): () => boolean {
+    this.#nextFault = fault;
+    return () => this.#nextFault === undefined;
+  }
+
   /** Ends whatever was made to fail, but for connections that were lost alone. */
   restore(): void {
     for (const link of this.#links) {
       if (this.#fault || link.fault === 'delay') link.fault = undefined;
     }
     this.#fault = undefined;
+    this.#nextFault = undefined;
     this.#unanswered = undefined;
     this.#handler = undefined;
   }
@@ -154,6 +162,10 @@ export class TcpProxy {
     near.on('close', () => this.#links.delete(link));
     let losesAnswer = false;
     near.on('data', (chunk: Buffer) => {
+      if (this.#nextFault) {
+        this.fail(this.#nextFault);
+        this.#nextFault = undefined;
+      }
       const command = commandOf(chunk);
       if (command && command.name === this.#unanswered) losesAnswer = true;
       if (command && this.#breakPoint?.is(command)) {
