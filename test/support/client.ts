@@ -1,5 +1,7 @@
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 
+import { decoded } from './content-coding';
+
 /** An answer of the service, whatever its status. */
 export interface Reply {
   status: number;
@@ -48,8 +50,10 @@ export class Client {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       sent.once('error', reject).once('response', resolve).end(payload);
     });
-    let text = '';
-    for await (const chunk of response.setEncoding('utf8')) text += String(chunk);
+    const chunks: Buffer[] = [];
+    // Without an encoding set, a stream of bytes has nothing but these.
+    for await (const chunk of response) chunks.push(chunk as Buffer);
+    const text = decoded(Buffer.concat(chunks), response.headers['content-encoding']).toString();
     return {
       // There is a status in every answer; only requests have none.
       status: response.statusCode ?? 0,

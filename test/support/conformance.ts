@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 
 import { openApiDocument } from '../../plugins/docs/openapi/document';
 import type { ApiDescription } from '../../src/plugins/transport';
+import { decoded } from './content-coding';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -137,13 +137,6 @@ export class Conformance {
     if (!validate) return `has no schema at ${at}`;
     return validate(JSON.parse(body)) === true ? undefined : this.#ajv.errorsText(validate.errors);
   }
-}
-
-function decoded(body: Buffer, coding: unknown): Buffer {
-  // That of HEAD is empty, whatever its headers say.
-  if (body.length === 0) return body;
-  if (coding === 'br') return brotliDecompressSync(body);
-  return coding === 'gzip' ? gunzipSync(body) : body;
 }
 
 const ERROR = '#/components/schemas/Error';

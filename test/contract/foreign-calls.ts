@@ -1,0 +1,132 @@
+import type { Operation } from '../../src/plugins/operation';
+import { operationName } from '../../src/plugins/operation-facts';
+import { rpc } from '../mcp/support';
+import { gardenOf } from '../support/garden';
+import {
+  fieldsOf,
+  type Ids,
+  kindOf,
+  kinds,
+  operationRows,
+  referenceOf,
+  validRequest,
+} from '../support/operations';
+import { send } from '../support/raw';
+import type { TestService, TestUser } from '../support/service';
+
+/** An account, with records of each kind. */
+export interface Caller {
+  url: string;
+  user: TestUser;
+  ids: Ids;
+}
+
+export async function callerOf(service: TestService): Promise<Caller> {
+  const user = await service.user();
+  return { url: service.url, user, ids: await gardenOf(user) };
+}
+
+/** Where a request takes the id of a record. */
+export interface Reference {
+  operation: Operation;
+  place: 'path' | 'query' | 'body';
+  /** Of the parameter or field. */
+  name: string;
+  /** Of the record: `plant`, `event`, `photo`. */
+  kind: string;
+  isList: boolean;
+}
+
+/** Every reference of every operation, as its parameters and schemas have it. */
+export const references: readonly Reference[] = operationRows().flatMap(([, operation]) =>
+  referencesOf(operation),
+);
+
+function referencesOf(operation: Operation): Reference[] {
+  const inPath = Object.keys(operation.params ?? {}).map((name) => ({
+    ...{ name, kind: kindOf(operation, name), isList: false },
+    ...{ operation, place: 'path' as const },
+  }));
+  const inQuery = fieldsOf(operation.query)
+    .filter(({ format }) => format === 'uuid')
+    .map(({ name }) => ({
+      ...{ name, kind: kindIn(name), isList: false },
+      ...{ operation, place: 'query' as const },
+    }));
+  const inBody = fieldsOf(operation.body).flatMap((field) => {
+    const kind = referenceOf(operation, field);
+    if (kind === undefined) return [];
+    const { name, type } = field;
+    return [{ name, kind, isList: type === 'array', operation, place: 'body' as const }];
+  });
+  return [...inPath, ...inQuery, ...inBody];
+}
+
+/** A filter that finds nothing is no error, which would name the kind. */
+function kindIn(name: string): string {
+  const kind = kinds.find((each) => name.toLowerCase().includes(each));
+  if (kind === undefined) throw new Error(`No kind of record is in the name of ${name}.`);
+  return kind;
+}
+
+/** Headers that differ between any two answers: the moment, and what is left of a budget. */
+const OF_THE_MOMENT = /^(date|x-request-id|(x-)?ratelimit.*)$/;
+
+export interface Answer {
+  status: number;
+  headers: object;
+  body: string;
+}
+
+/** Names a record over REST, in a request that is otherwise the caller's own. */
+function rest(caller: Caller, reference: Reference, id: string): Promise<Answer> {
+  const { operation, place, kind, name } = reference;
+  const named = place === 'path' ? { ...caller.ids, [kind]: id } : caller.ids;
+  const { method, path, body } = validRequest(operation, named);
+  const url = new URL(path, caller.url);
+  if (place === 'query') url.searchParams.set(name, id);
+  const fields = place === 'body' ? fieldOf(reference, id) : {};
+  return sendAs(caller, method, url.pathname + url.search, body && { ...body, ...fields });
+}
+
+/** The same by the operation's tool. */
+function tool(caller: Caller, reference: Reference, id: string): Promise<Answer> {
+  const { operation } = reference;
+  const { toolArguments } = validRequest(operation, caller.ids);
+  const name = 'name' in operation.tool ? operation.tool.name : '';
+  const given = { ...toolArguments, ...fieldOf(reference, id) };
+  return sendAs(caller, 'POST', '/api/mcp', rpc('tools/call', { name, arguments: given }));
+}
+
+function fieldOf({ name, isList }: Reference, id: string): object {
+  return { [name]: isList ? [id] : id };
+}
+
+export async function sendAs(
+  { url, user }: Caller,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Answer> {
+  const answer = await send(url, method, path, {
+    headers: {
+      Authorization: `Bearer ${user.token}`,
+      ...(body ? { 'Content-Type': 'application/json' } : {}),
+    },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  const lasting = Object.entries(answer.headers).filter(([name]) => !OF_THE_MOMENT.test(name));
+  return { status: answer.status, headers: Object.fromEntries(lasting), body: answer.body };
+}
+
+/** Every reference over each transport: rows for `test.each`. */
+export const calls = references.flatMap((reference) =>
+  [
+    { label: 'REST', call: rest },
+    { label: 'its tool', call: tool },
+  ].map(({ label, call }) => {
+    const { operation, place, name } = reference;
+    const where = place === 'path' ? 'its path' : name;
+    return [operationName(operation), label, where, { reference, call }] as const;
+  }),
+);
