@@ -1,6 +1,4 @@
-import { serviceUnavailable } from '../core/errors';
 import { Pace } from '../core/pace';
-import { within } from '../core/timeout';
 import { Turns } from '../core/turns';
 
 /** How many calls a minute an account may begin for each read of its budget. */
@@ -32,17 +30,11 @@ export class CallPace {
    * Waits until the account may begin another call.
    *
    * @param sent fulfilled when the caller is gone, which ends the wait
-   * @throws ApiError service_unavailable then: nobody is there to be answered
+   * @throws ApiError service_unavailable then
    */
   async begin(accountId: string, sent: Promise<unknown>): Promise<void> {
     this.#pace.count(accountId, 1);
-    const ms = this.#pace.waitOf(accountId);
-    if (ms > 0) {
-      const gone = sent.then(() => true);
-      if (await within(ms, gone)) {
-        throw serviceUnavailable.error('The call was not made: its caller is gone.');
-      }
-    }
+    await this.#pace.wait(accountId, sent);
     await this.#turns.next(accountId);
   }
 

@@ -1,7 +1,9 @@
 import { BoundedMap } from './bounded-map';
+import { serviceUnavailable } from './errors';
+import { within } from './timeout';
 
 const MINUTE_MS = 60_000;
-/** Of more accounts than these, those that began first are forgotten. */
+/** Of more than these, those that began first are forgotten. */
 const MAX_ACCOUNTS = 10_000;
 
 interface PaceOptions {
@@ -41,5 +43,20 @@ export class Pace {
   waitOf(accountId: string, burstMs = this.#options.burstMs): number {
     const ahead = (this.#takenUntil.get(accountId) ?? 0) - this.#options.now();
     return Math.max(0, ahead - burstMs);
+  }
+
+  /**
+   * Waits until an account may go on.
+   *
+   * @param sent fulfilled when the caller is gone, which ends the wait
+   * @throws ApiError service_unavailable then: nobody is there to be answered
+   */
+  async wait(accountId: string, sent: Promise<unknown>): Promise<void> {
+    const ms = this.waitOf(accountId);
+    if (ms === 0) return;
+    const gone = sent.then(() => true);
+    if (await within(ms, gone)) {
+      throw serviceUnavailable.error('The call was not made: its caller is gone.');
+    }
   }
 }

@@ -108,6 +108,12 @@ export class Connections {
       this.#refuse(connection);
   }
 
+  /** Whether a request of a connection is in progress. */
+  isServing(socket: Socket): boolean {
+    const connection = this.#open.get(endpointsOf(socket));
+    return connection !== undefined && connection.exchanges.size > 0;
+  }
+
   /**
    * Asks clients of HTTP/2 to send further requests on another connection; those that come all the
    * same are answered. One that has just connected is asked with its first request.

@@ -24,10 +24,14 @@ export function requestTimeout(): ApiError {
   return validationError.error('The request took too long to arrive.', { status: 408 });
 }
 
+/** How long what is no request waits, so that who sends that again and again does not do so at full speed. */
+const REFUSAL_MS = 200;
+
 /** Answers what never reaches the application: connections and requests that are refused before. */
 export class Refusals {
   readonly #lingerTimeout: number;
   readonly #onRefusal: (status: number) => void;
+  readonly #waiting = new WeakSet<Duplex>();
 
   /**
    * @param lingerTimeout how long a bare connection stays once it was answered, in ms: a client that
@@ -37,6 +41,15 @@ export class Refusals {
   constructor(lingerTimeout: number, onRefusal: (status: number) => void) {
     this.#lingerTimeout = lingerTimeout;
     this.#onRefusal = onRefusal;
+  }
+
+  /** Answers what is no request; whatever else arrives meanwhile is none either. */
+  writeLater(socket: Duplex, error: ApiError): void {
+    if (this.#waiting.has(socket)) return;
+    this.#waiting.add(socket);
+    setTimeout(() => {
+      this.write(socket, error);
+    }, REFUSAL_MS).unref();
   }
 
   /** Answers on a bare connection that was not answered before, and closes it. */

@@ -4,7 +4,6 @@ import type { Context, Middleware } from 'koa';
 import { methodNotAllowed, notFound } from '../core/errors';
 import type { AuthenticationOptions, Authenticator, Principal } from '../core/identity';
 import { MAX_BODY_KIB } from '../core/request-limits';
-import { Turns } from '../core/turns';
 import type { Operation } from '../plugins/operation';
 import { operationName, readsBody } from '../plugins/operation-facts';
 import type {
@@ -17,6 +16,7 @@ import { answer } from './answer';
 import { authenticate, sourceOf } from './authenticate';
 import { bodyLength, hasBody, isBodyAnnounced, readJson } from './body';
 import { queryReader } from './query';
+import { PublicPace } from './public-pace';
 import { factsOf, recordError, recordOutcome } from './request-facts';
 import type { Admission } from '../calls/admission';
 import type { CallPace } from '../calls/call-pace';
@@ -34,15 +34,12 @@ interface Dependencies {
 
 interface PortDependencies extends Dependencies {
   /** Of one port, so that no other can fill it. */
-  publicTurns: Turns;
+  publicPace: PublicPace;
 }
-
-/** How many requests that nobody's budget limits begin in a turn, so that those of accounts come between. */
-const PUBLIC_PER_TURN = 1;
 
 /** Serves operations over HTTP, and what other protocols there are over the same operations. */
 export function routes(description: ApiDescription, given: Dependencies): Middleware[] {
-  const dependencies = { ...given, publicTurns: new Turns(PUBLIC_PER_TURN) };
+  const dependencies = { ...given, publicPace: new PublicPace() };
   const router = new Router({ sensitive: true, strict: true });
   const paths = new Set(description.operations.map(({ path }) => path));
   for (const operation of description.operations) {
@@ -69,7 +66,7 @@ export function routes(description: ApiDescription, given: Dependencies): Middle
     }
   }
   // The router's own type of a context is narrower than what it passes on.
-  return [router.routes() as unknown as Middleware, refuse];
+  return [router.routes() as unknown as Middleware, refuse(dependencies)];
 }
 
 /** `/api/records/{id}` in the router's way of writing. */
@@ -78,7 +75,7 @@ function routerPath(path: string): string {
 }
 
 function serve(operation: Operation, dependencies: PortDependencies) {
-  const { pipeline, admission, limiter, pace, publicTurns } = dependencies;
+  const { pipeline, admission, limiter, pace, publicPace } = dependencies;
   const isPublic = 'public' in operation.access;
   const readQuery = queryReader(operation);
   const name = operationName(operation);
@@ -99,7 +96,7 @@ function serve(operation: Operation, dependencies: PortDependencies) {
     const onClaim = (accountId: string): void => {
       if (typeof limit === 'string') counted = limiter.count(limit, accountId);
     };
-    if (isPublic) await publicTurns.next(name);
+    if (isPublic) await publicPace.begin(name, ctx);
     const principal = isPublic ? undefined : await callerOf(ctx, dependencies, onClaim);
     const outcome = await pipeline.run(operation, {
       reply: ctx,
@@ -116,7 +113,8 @@ function serve(operation: Operation, dependencies: PortDependencies) {
     });
     recordOutcome(facts, outcome);
     await answer(ctx, operation, outcome);
-    if (!isPublic) admission.hold(ctx.length, facts.sent);
+    if (isPublic) publicPace.end(ctx);
+    else admission.hold(ctx.length, facts.sent);
   };
 }
 
@@ -150,14 +148,14 @@ function serveTransport(
   name: string,
   { access, handler, isProbe = false }: TransportMethod,
   api: TransportApi,
-  { admission, limiter, publicTurns }: PortDependencies,
+  { admission, limiter, publicPace }: PortDependencies,
 ) {
   const isPublic = 'public' in access;
   return async (ctx: Context): Promise<void> => {
     const facts = Object.assign(factsOf(ctx), { operation: name, isProbe });
     let caller: Principal | undefined;
     let operation: Operation | undefined;
-    if (isPublic) await publicTurns.next(name);
+    if (isPublic) await publicPace.begin(name, ctx);
     try {
       await handler(ctx, {
         ...api,
@@ -173,7 +171,8 @@ function serveTransport(
     if (!isPublic && !caller && ctx.status < 400) {
       throw new Error(`${ctx.path} let somebody in without asking for a token.`);
     }
-    if (!isPublic) admission.hold(ctx.length, facts.sent);
+    if (isPublic) publicPace.end(ctx);
+    else admission.hold(ctx.length, facts.sent);
     // What its operation answered was counted, and was written anew.
     if (caller) admission.count(caller.account.id, ctx.length);
   };
@@ -215,14 +214,17 @@ function idempotencyKeyOf(ctx: Context): string | undefined {
 }
 
 /** Answers what no route took: a known path with another method, or an unknown path. */
-const refuse: Middleware = (ctx) => {
-  // The router lists here every route whose path matched, whatever its method.
-  const matched = (ctx['matched'] ?? []) as { path: string; methods: string[] }[];
-  if (matched.length === 0) throw notFound.error();
-  const own = matched.filter(({ path }) => path === ctx.path);
-  const layers = own.length > 0 ? own : matched;
-  const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].join(', ');
-  ctx.set('Allow', allowed);
-  if (ctx.method !== 'OPTIONS') throw methodNotAllowed.error(`This path takes only ${allowed}.`);
-  ctx.status = 204;
-};
+function refuse({ publicPace }: PortDependencies): Middleware {
+  return async (ctx) => {
+    await publicPace.begin('refuse', ctx);
+    // The router lists here every route whose path matched, whatever its method.
+    const matched = (ctx['matched'] ?? []) as { path: string; methods: string[] }[];
+    if (matched.length === 0) throw notFound.error();
+    const own = matched.filter(({ path }) => path === ctx.path);
+    const layers = own.length > 0 ? own : matched;
+    const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].join(', ');
+    ctx.set('Allow', allowed);
+    if (ctx.method !== 'OPTIONS') throw methodNotAllowed.error(`This path takes only ${allowed}.`);
+    ctx.status = 204;
+  };
+}

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createSecureServer } from 'node:http2';
-import { Server as TcpServer, type Server } from 'node:net';
+import { Server as TcpServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 
@@ -80,10 +80,12 @@ export function createHttpServer(
         refusals.send(request, target, error);
       });
   });
-  server.on('clientError', (error: Error, socket: Duplex) => {
+  server.on('clientError', (error: Error, socket: Socket) => {
     const answer = parserError(error, socket);
-    if (answer) refusals.write(socket, answer);
-    else socket.destroy();
+    if (!answer) socket.destroy();
+    // It may be about the body of that request, which must not get another answer before.
+    else if (connections.isServing(socket)) refusals.write(socket, answer);
+    else refusals.writeLater(socket, answer);
   });
   return server;
 }

@@ -89,6 +89,13 @@ test('headers of 15 KiB are read', async () => {
   expect((await send(service.url, 'GET', '/healthz', { headers })).status).toBe(200);
 });
 
+test('what is no HTTP is answered after a moment, and once, whatever else is sent', async () => {
+  const started = performance.now();
+  const answer = await exchange(service.url, 'no HTTP\r\n\r\n'.repeat(5000));
+  expect(performance.now() - started).toBeGreaterThan(190);
+  expectWhole(answer, 400);
+});
+
 test('a request that Node gave up waiting for is answered with 408 and the Error body', async () => {
   // Node looks for slow requests twice a minute only, so its finding is brought about by hand.
   const server = createHttpServer(() => undefined, service.app.settings) as Server;
