@@ -1,25 +1,40 @@
 import { attacksOn, type Target } from './attacks';
 
 const CONNECTIONS = 16;
+const REPORT_EVERY_MS = 500;
 
-/** Attacks with all connections at once until the process is ended; each by everything in turn. */
+/** By attack, how often requests that were sent one after the other were answered with each status. */
+export type AttackReport = Record<string, Record<string, number>>;
+
+/**
+ * Attacks with all connections at once until the process is ended, each by everything in turn, and
+ * tells its parent again and again how it was answered.
+ */
 function main(): void {
   // What its parent gives it.
   const target = JSON.parse(process.env['TARGET'] ?? '') as Target;
   const attacks = attacksOn(target);
+  const report: AttackReport = {};
   for (let connection = 0; connection < CONNECTIONS; connection += 1) {
-    void attackOn(connection, attacks, target);
+    const first = Math.floor((connection * attacks.length) / CONNECTIONS);
+    void attackOn([...attacks.slice(first), ...attacks.slice(0, first)], target, report);
   }
+  setInterval(() => process.send?.(report), REPORT_EVERY_MS);
 }
 
 async function attackOn(
-  connection: number,
   attacks: ReturnType<typeof attacksOn>,
   target: Target,
-): Promise<never> {
-  for (let turn = connection; ; turn += 1) {
-    const [, attack] = attacks[turn % attacks.length] ?? [];
-    await attack?.(target);
+  report: AttackReport,
+): Promise<void> {
+  for (;;) {
+    for (const [name, attack] of attacks) {
+      const statuses = (report[name] ??= {});
+      const onStatus = (status: string): void => {
+        statuses[status] = (statuses[status] ?? 0) + 1;
+      };
+      await attack({ ...target, onStatus });
+    }
   }
 }
 

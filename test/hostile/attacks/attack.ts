@@ -11,6 +11,8 @@ export interface Target {
   /** A plant with many of the largest events, and the photos of each. */
   plantId: string;
   photoIds: readonly string[];
+  /** Learns how requests were answered that are sent one after the other. */
+  onStatus?: (status: string) => void;
 }
 
 /** One attack on one connection, until it has nothing more to do; connection errors end it. */
@@ -26,6 +28,9 @@ export interface Message {
 
 /** How long a connection is held whose answers nobody takes. */
 export const HELD_MS = 5000;
+
+const STATUS = /HTTP\/1\.1 (\d{3})/g;
+const STATUS_LENGTH = 'HTTP/1.1 200'.length;
 
 /** Requests on a connection before it makes place for another attack. */
 const REQUESTS = 50;
@@ -85,9 +90,11 @@ export function inTurn(messages: (index: number, target: Target) => Message): At
     socket.on('data', (chunk: Buffer) => {
       // Each answer has one status line; the next request goes as soon as the first bytes are there.
       const seen = unseen + chunk.toString('latin1');
-      const answers = seen.split('HTTP/1.1 ').length - 1;
-      unseen = seen.slice(-8);
-      for (let answer = 0; answer < answers; answer += 1) sendNext();
+      unseen = seen.slice(1 - STATUS_LENGTH);
+      for (const [, status = ''] of seen.matchAll(STATUS)) {
+        target.onStatus?.(status);
+        sendNext();
+      }
     });
     await until(socket, HELD_MS);
   };

@@ -37,6 +37,9 @@ export const CALL_ATTACKS: Record<string, Attack> = {
   'largest pages by tool': inTurn((_, { plantId }) =>
     callTool('list_events', { id: plantId, limit: 100 }),
   ),
+  'largest pages by tool, not read': ahead(20, ({ plantId }) =>
+    callTool('list_events', { id: plantId, limit: 100 }),
+  ),
   'tools, not read': ahead(20, () => callTool('list_plants', {})),
   'deep JSON': inTurn(() => post('/api/plants', `{"name":${nested(50_000)}}`)),
   'deep JSON by tool': inTurn(() => post('/api/mcp', nested(50_000))),

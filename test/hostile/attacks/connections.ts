@@ -22,7 +22,7 @@ function slow(
   };
 }
 
-const openHttp2 = (target: Target): Socket => open(target, 'h2');
+export const openHttp2 = (target: Target): Socket => open(target, 'h2');
 const HEADERS = 1;
 const SETTINGS = 4;
 /** A frame of HTTP/2 without flags (RFC 9113, 4.1). */
@@ -33,10 +33,13 @@ function frame(type: number, payload: Buffer, stream = 0): Buffer {
   head.writeUInt32BE(stream, 5);
   return Buffer.concat([head, payload]);
 }
-const PREFACE = Buffer.concat([
+export const PREFACE = Buffer.concat([
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
   frame(SETTINGS, Buffer.alloc(0)),
 ]);
+
+export const HALF_AN_HTTP2_HEAD = Buffer.concat([PREFACE, frame(HEADERS, Buffer.from([0x82]), 1)]);
+export const HALF_A_HEAD = 'GET /api/plants HTTP/1.1\r\nHost: x\r\n';
 
 /** As many streams as the server takes, none of them read, some reset at once. */
 const streams: Attack = async ({ url, ca, token, plantId }) => {
@@ -59,7 +62,7 @@ const anonymous = { authorization: undefined };
 /** What anybody can do who reaches the port. */
 export const CONNECTION_ATTACKS: Record<string, Attack> = {
   'a connection that says nothing': slow(openTcp, ''),
-  'half of a head': slow(open, 'GET /api/plants HTTP/1.1\r\nHost: x\r\n'),
+  'half of a head': slow(open, HALF_A_HEAD),
   'a head that comes byte by byte': slow(open, 'GET / HTTP/1.1\r\na: ', {
     bytes: 'x',
     everyMs: 10,
@@ -102,9 +105,6 @@ export const TLS_ATTACKS: Record<string, Attack> = {
   'a handshake that does not come': slow(openTcp, '\u0016\u0003\u0001'),
   'HTTP/2 that says nothing': slow(openHttp2, ''),
   'an idle HTTP/2 session': slow(openHttp2, PREFACE),
-  'half of an HTTP/2 head': slow(
-    openHttp2,
-    Buffer.concat([PREFACE, frame(HEADERS, Buffer.from([0x82]), 1)]),
-  ),
+  'half of an HTTP/2 head': slow(openHttp2, HALF_AN_HTTP2_HEAD),
   'HTTP/2 streams': streams,
 };

@@ -1,0 +1,95 @@
+import { connect as connectTcp, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { bytesOf, open, openTcp, type Target } from './attacks/attack';
+import { HALF_A_HEAD, HALF_AN_HTTP2_HEAD, openHttp2, PREFACE } from './attacks/connections';
+
+/** How many connections are held in each of the ways. */
+const OF_EACH = 4;
+/** The longest time that the server gives a connection that asks for nothing (README.md), and to see it. */
+const MOST_MS = 60_000 + 10_000;
+/** What is written to a closed connection is refused, and only what is written after that fails. */
+const NOTICE_MS = 500;
+
+interface Way {
+  connect: (target: Target) => Socket;
+  first: string | Buffer;
+  again?: string;
+  isUnread?: true;
+}
+
+const connectHalfOpen = ({ url }: Target): Socket =>
+  connectTcp({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
+
+const documents = (target: Target) =>
+  bytesOf(target, {
+    path: '/docs/swagger-ui-bundle.js',
+    headers: { authorization: undefined },
+  }).repeat(50);
+
+function waysOf(target: Target): Record<string, Way> {
+  const common: Record<string, Way> = {
+    'says nothing': { connect: openTcp, first: '' },
+    'sends half of a head': { connect: open, first: HALF_A_HEAD },
+    'sends half of a body': {
+      connect: open,
+      first: 'POST /api/plants HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{',
+    },
+    'sends empty lines': { connect: open, first: '', again: '\r\n' },
+    'takes no answers': { connect: open, first: documents(target), isUnread: true },
+  };
+  const overTls: Record<string, Way> = {
+    'sends half of a handshake': { connect: openTcp, first: '\u0016\u0003\u0001' },
+    'has an idle HTTP/2 session': { connect: openHttp2, first: PREFACE },
+    'sends half of an HTTP/2 head': { connect: openHttp2, first: HALF_AN_HTTP2_HEAD },
+    'sends an HTTP/2 head byte by byte': {
+      ...{ connect: openHttp2, first: HALF_AN_HTTP2_HEAD, again: '\u0000' },
+    },
+  };
+  const overTcp: Record<string, Way> = {
+    'stays after 408': { connect: connectHalfOpen, first: HALF_A_HEAD },
+    'stays after CONNECT': {
+      ...{ connect: connectHalfOpen, first: 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n' },
+    },
+  };
+  return { ...common, ...(target.ca === undefined ? overTcp : overTls) };
+}
+
+/** Connections of clients that do nothing more on them and never close them: the server has to. */
+export class HeldConnections {
+  readonly #all: { way: string; socket: Socket; stop: () => void }[];
+  readonly #end = performance.now() + MOST_MS;
+
+  constructor(target: Target) {
+    this.#all = Object.entries(waysOf(target)).flatMap(([way, { connect, first, ...how }]) =>
+      Array.from({ length: OF_EACH }, () => {
+        const socket = connect(target);
+        socket.on('error', () => socket.destroy());
+        socket.write(first);
+        if (how.isUnread) socket.pause();
+        else socket.resume();
+        const { again = '' } = how;
+        const timer = setInterval(() => socket.writable && socket.write(again), 3000);
+        const stop = (): void => {
+          clearInterval(timer);
+        };
+        return { way, socket, stop };
+      }),
+    );
+  }
+
+  /** Waits for as long as the server gives them; answers what those do that it did not close. */
+  async notClosed(): Promise<string[]> {
+    await sleep(this.#end - performance.now());
+    // Of one that is half open, or not read, nobody learns otherwise that it is closed.
+    for (const { socket } of this.#all) socket.resume();
+    for (let count = 0; count < 3; count += 1) {
+      for (const { socket } of this.#all) if (socket.writable) socket.write('x');
+      await sleep(NOTICE_MS);
+    }
+    for (const { stop } of this.#all) stop();
+    const left = this.#all.filter(({ socket }) => !socket.closed);
+    for (const { socket } of this.#all) socket.destroy();
+    return left.map(({ way }) => way);
+  }
+}
