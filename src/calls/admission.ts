@@ -1,17 +1,17 @@
 import { serviceUnavailable } from '../core/errors';
 import { Pace } from '../core/pace';
 
-/** How long the answer of a call may be: as a list, or as one record. */
-type AnswerSize = 'long' | 'short';
+/** How long the answer of a call may be: as a list, as one that is held whole, or as one record. */
+type AnswerSize = 'long' | 'whole' | 'short';
 
 /**
  * How many calls of an account are worked on at once. Long answers are built in memory, each by
  * itself; short ones are those of writes, which mostly wait for a transaction that they then share
  * (see UnitOfWork).
  */
-const MAX_PER_ACCOUNT: Readonly<Record<AnswerSize, number>> = { long: 4, short: 200 };
-/** How many calls of all accounts are worked on at once. */
-const MAX_CALLS: Readonly<Record<AnswerSize, number>> = { long: 200, short: 1000 };
+const MAX_PER_ACCOUNT: Readonly<Record<AnswerSize, number>> = { long: 4, whole: 2, short: 200 };
+/** How many calls of all accounts are: of answers that are held whole, each of 11 MB at most. */
+const MAX_CALLS: Readonly<Record<AnswerSize, number>> = { long: 200, whole: 12, short: 1000 };
 /** How many calls of one size of an account, and of all calls, may wait for their turn. */
 const MAX_WAITING_PER_ACCOUNT = 200;
 const MAX_WAITING = 1000;
@@ -51,7 +51,7 @@ interface Waiter extends Place {
 export class Admission {
   readonly #running = new Map<string, number>();
   readonly #waiting = new Set<Waiter>();
-  readonly #calls: Record<AnswerSize, number> = { long: 0, short: 0 };
+  readonly #calls: Record<AnswerSize, number> = { long: 0, whole: 0, short: 0 };
   readonly #pace: Pace;
   #unsentBytes = 0;
   #timer: NodeJS.Timeout | undefined;

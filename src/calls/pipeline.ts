@@ -86,12 +86,13 @@ export class CallPipeline {
     const isRead = operation.method === 'GET';
     const key = operation.cacheable ? answerKeyOf(operation, account, input) : undefined;
     const { admission, answers } = this.#dependencies;
-    const size = isRead || operation.isAnswerLong ? 'long' : 'short';
+    const written = operation.isAnswerLong ? 'whole' : 'short';
+    const size = isRead ? 'long' : written;
     const leave = await admission.enter(size, account.id, call.sent);
     try {
       if (!isRead) {
         const done = await this.#runFor(principal, operation, input, call);
-        if (size === 'long') admission.count(account.id, Buffer.byteLength(done.json));
+        if (size === 'whole') admission.count(account.id, Buffer.byteLength(done.json));
         return done;
       }
       const kept = key && answers.get(key, new Date());
