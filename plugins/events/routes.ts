@@ -140,6 +140,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       access: { scope: 'events:write' },
       body: logCare,
       isAnswerLong: true,
+      notConditional: 'its answer is no record that is read again',
       response: {
         schema: loggedCare,
         description: 'The events, one for each plant, in the order of the list of plants',

@@ -119,11 +119,11 @@ export async function sendAs(
   return { status: answer.status, headers: Object.fromEntries(lasting), body: answer.body };
 }
 
-/** Every reference over each transport: rows for `test.each`. */
+/** Every reference over each transport that it has: rows for `test.each`. */
 export const calls = references.flatMap((reference) =>
   [
     { label: 'REST', call: rest },
-    { label: 'its tool', call: tool },
+    ...('name' in reference.operation.tool ? [{ label: 'its tool', call: tool }] : []),
   ].map(({ label, call }) => {
     const { operation, place, name } = reference;
     const where = place === 'path' ? 'its path' : name;

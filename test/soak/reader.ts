@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Scene, Writer } from '../faults/writers';
 import { Client, record, type Reply } from '../support/client';
 
-const NOBODYS_ID = '00000000-0000-4000-8000-000000000000';
+/** The id of a photo that there is not. */
+const NO_PHOTO = crypto.randomUUID();
 
 const CODINGS = ['identity', 'gzip', 'br'];
 
@@ -64,7 +65,7 @@ export class Reader {
       { method: 'POST', path: '/api/mcp', status: 200, body: call },
       { method: 'GET', path: '/api/photos?limit=0', status: 400 },
       { method: 'POST', path: '/api/plants', status: 400, body: { name: 1 } },
-      { method: 'GET', path: `/api/photos/${NOBODYS_ID}`, status: 404 },
+      { method: 'GET', path: `/api/photos/${NO_PHOTO}`, status: 404 },
       { method: 'GET', path: '/api/nothing', status: 404 },
       {
         ...{ method: 'GET', path: '/api/account', status: 401 },
