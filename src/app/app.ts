@@ -146,6 +146,7 @@ export class App {
     this.#jobs = new JobRunner(
       [
         ...hostJobs({
+          database: this.database,
           settings: this.settings,
           idempotency: this.#idempotency,
           audit: this.audit,

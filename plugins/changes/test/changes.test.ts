@@ -4,6 +4,7 @@ import { resetClock, setClock } from '../../../test/support/clock';
 import { startService, type TestService, type TestUser } from '../../../test/support/service';
 import { bodyOf, expectError } from '../../../test/support/shapes';
 import { DAY_MS } from '../../../src/core/time';
+import { pruneDeletions } from '../../../src/data/prune-deletions';
 import accountsPlugin from '../../accounts';
 import eventsPlugin from '../../events';
 import plantsPlugin from '../../plants';
@@ -193,6 +194,34 @@ test('a cursor is good for 90 days, and expired after them', async () => {
   const latest = await service.user({ id: user.id });
   expectError(await latest.get(`/api/changes?since=${cursor}`), 410, 'cursor_expired', /without/);
   await latest.get('/api/changes').expect(200);
+});
+
+test('of an account only the newest deletions are remembered, and cursors of before are expired', async () => {
+  const other = await service.user();
+  const gone = await other.plant();
+  const others = new Client(service.url, other.token);
+  const { nextCursor: otherCursor } = await changesSince(others);
+  await other.delete(`/api/plants/${gone.id}`).expect(200);
+  const plants = await Promise.all(Array.from({ length: 5 }, () => user.plant()));
+  const first = await upToDate();
+  for (const { id } of plants.slice(0, 2)) await user.delete(`/api/plants/${id}`).expect(200);
+  const second = await upToDate();
+  for (const { id } of plants.slice(2)) await user.delete(`/api/plants/${id}`).expect(200);
+  const { signal } = new AbortController();
+  for (let count = 0; count < 2; count += 1) {
+    await pruneDeletions(service.app.database, signal, { kept: 2, most: 4 });
+    expectError(await user.get(`/api/changes?since=${first}`), 410, 'cursor_expired');
+  }
+  expectError(await user.get(`/api/changes?since=${second}`), 410, 'cursor_expired');
+  const copy = new Copy();
+  await copy.sync(client);
+  expect(copy.contents).toEqual(await listed(client, []));
+  const { deleted } = await changesSince(others, otherCursor);
+  expect(deleted).toEqual([{ kind: 'plant', id: gone.id }]);
+  others.close();
+  const remembered = service.app.database.connection.collection('deletions');
+  // One stands for those that are forgotten.
+  expect(await remembered.countDocuments({ userId: user.id })).toBe(3);
 });
 
 test('a cursor of an account that was deleted is none of another of its name', async () => {
