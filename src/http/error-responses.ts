@@ -47,6 +47,8 @@ export class Refusals {
   writeLater(socket: Duplex, error: ApiError): void {
     if (this.#waiting.has(socket)) return;
     this.#waiting.add(socket);
+    // Node would end it as soon as its client has sent all.
+    socket.removeAllListeners('end');
     setTimeout(() => {
       this.write(socket, error);
     }, REFUSAL_MS).unref();

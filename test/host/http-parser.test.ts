@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
@@ -94,6 +95,15 @@ test('what is no HTTP is answered after a moment, and once, whatever else is sen
   const answer = await exchange(service.url, 'no HTTP\r\n\r\n'.repeat(5000));
   expect(performance.now() - started).toBeGreaterThan(190);
   expectWhole(answer, 400);
+});
+
+test('who has closed its own side gets the answer to what is no HTTP all the same', async () => {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  let answer = '';
+  socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+  socket.end('no HTTP\r\n\r\n');
+  await once(socket, 'close');
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
 });
 
 test('a request that Node gave up waiting for is answered with 408 and the Error body', async () => {

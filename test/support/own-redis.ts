@@ -48,6 +48,18 @@ export class OwnRedis {
     }
   }
 
+  /** How often it was told to run a script: what the limiter does. */
+  async scriptRuns(): Promise<number> {
+    const client = new Redis(this.url);
+    try {
+      const info = await client.info('commandstats');
+      const calls = [...info.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)];
+      return calls.reduce((sum, [, count]) => sum + Number(count), 0);
+    } finally {
+      client.disconnect();
+    }
+  }
+
   /** Stops it from answering, with its connections kept. */
   pause(): void {
     this.#child?.kill('SIGSTOP');
