@@ -3,7 +3,6 @@ import { type ClientHttp2Session, connect as connectHttp2, constants } from 'nod
 import { connect as connectTcp, type Server } from 'node:net';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 
-import type { HttpLimits } from '../../src/http/limits';
 import { closeHttpServer, createHttpServer } from '../../src/http/server';
 import { expectNoneLeft } from '../support/connections';
 import { listening } from '../support/listening';
@@ -37,7 +36,7 @@ interface Own {
 }
 
 async function serve(
-  limits: Partial<HttpLimits>,
+  limits: Parameters<typeof createHttpServer>[2],
   handler: Parameters<typeof createHttpServer>[0] = service.app.requestListener(),
 ): Promise<Own> {
   const server = createHttpServer(handler, tls.settings, { checkInterval: 50, ...limits });
@@ -236,6 +235,18 @@ test('a connection of HTTP/2 has no more than 100 requests in progress', async (
   const session = dialHttp2(await serve({}));
   await once(session, 'remoteSettings');
   expect(session.remoteSettings.maxConcurrentStreams).toBe(100);
+});
+
+test('connections above the limit are closed and counted, and those there go on', async () => {
+  const refusals: number[] = [];
+  const own = await serve({ maxConnections: 1, onRefusal: (status) => refusals.push(status) });
+  const session = dialHttp2(own);
+  await once(session, 'connect');
+  await expect(dialTls(own)).rejects.toThrow();
+  expect(refusals).toEqual([503]);
+  const stream = session.request({ ':path': '/healthz' });
+  const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
+  expect(headers).toMatchObject({ ':status': 200 });
 });
 
 test('CONNECT over HTTP/2 is answered with the methods that there are', async () => {
