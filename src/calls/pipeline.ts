@@ -1,14 +1,13 @@
 import type { Logger } from 'pino';
 
 import { Content, etagOf, namesEtag } from '../core/content';
-import { ApiError, preconditionFailed, validationError } from '../core/errors';
-import type { Account, CallSource, Principal } from '../core/identity';
+import { preconditionFailed } from '../core/errors';
+import type { CallSource, Principal } from '../core/identity';
 import { jsonText } from '../core/json-array';
-import { MAX_KEY_LENGTH } from '../core/request-limits';
 import { isAsyncIterable } from '../core/values';
 import type { Act, Acting } from '../data/audit/entry';
 import type { Availability } from '../data/availability';
-import { fingerprintOf, type IdempotencyStore, type StoredResponse } from '../data/idempotency';
+import type { IdempotencyStore } from '../data/idempotency';
 import type { Transaction } from '../data/transaction';
 import type { UnitOfWork } from '../data/unit-of-work';
 import type { Operation } from '../plugins/operation';
@@ -19,6 +18,7 @@ import { arrayText } from './array-text';
 import { authorize } from './authorize';
 import type { Quotas } from './quotas';
 import type { Counted, RateLimiter, ReplyHeaders } from './rate-limit';
+import { runOnce } from './run-once';
 import { checkedResponse, type ValidInput, validateInput } from './validate';
 
 /** One call of an operation, from any transport. */
@@ -123,7 +123,8 @@ export class CallPipeline {
     const write = (tx: Transaction) =>
       this.#write(principal, operation, tx.as(acting), input, call);
     if (operation.idempotent && call.idempotencyKey !== undefined) {
-      return this.#runOnce(operation, account, call.idempotencyKey, input, write);
+      const { idempotencyKey: key } = call;
+      return runOnce(this.#dependencies, { operation, account, key, input }, write);
     }
     const value = await this.#dependencies.unitOfWork.run(account.id, write, operation.quota);
     return { status: operation.response.status, json: await jsonText(value), replayed: false };
@@ -200,49 +201,6 @@ export class CallPipeline {
     // The schemas that the handler's types were checked against have just let this call through.
     const value = await operation.handler(call as never);
     return this.#dependencies.checkResponses ? checkedResponse(operation, value) : value;
-  }
-
-  async #runOnce(
-    operation: Operation,
-    account: Account,
-    key: string,
-    input: ValidInput,
-    write: (tx: Transaction) => Promise<unknown>,
-  ): Promise<WriteResult> {
-    if (key.length === 0 || key.length > MAX_KEY_LENGTH) {
-      throw validationError.error(
-        `The header Idempotency-Key must have 1 to ${MAX_KEY_LENGTH} characters.`,
-      );
-    }
-    const path = operation.path.replace(
-      /\{(\w+)\}/g,
-      (_, name: string) => input.params[name] ?? '',
-    );
-    const request = {
-      userId: account.id,
-      key,
-      fingerprint: fingerprintOf(operation.method, path, input.body),
-    };
-    const { idempotency, unitOfWork } = this.#dependencies;
-    const work = async (): Promise<StoredResponse> => {
-      try {
-        const writeAndStore = async (tx: Transaction): Promise<StoredResponse> => {
-          const value = await write(tx);
-          const response = { status: operation.response.status, body: JSON.stringify(value) };
-          await idempotency.store(tx, request, response);
-          return response;
-        };
-        return await unitOfWork.run(account.id, writeAndStore, operation.quota);
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 404) {
-          const response = { status: 404, body: JSON.stringify(error.body) };
-          await unitOfWork.run(account.id, (tx) => idempotency.store(tx, request, response));
-        }
-        throw error;
-      }
-    };
-    const { response, replayed } = await idempotency.runOnce(request, work);
-    return { status: response.status, json: response.body, replayed };
   }
 }
 
