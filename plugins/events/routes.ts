@@ -139,7 +139,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       summary: 'Log the same care of several plants',
       access: { scope: 'events:write' },
       body: logCare,
-      isAnswerLong: true,
+      isAnswerWhole: true,
       notConditional: 'its answer is no record that is read again',
       response: {
         schema: loggedCare,

@@ -17,6 +17,7 @@ import type { Availability } from '../data/availability';
 import type { IdempotencyStore } from '../data/idempotency';
 import type { UnitOfWork } from '../data/unit-of-work';
 import { koaApp } from '../http/koa-app';
+import { PublicPace } from '../http/public-pace';
 import { RequestMetrics } from '../http/request-metrics';
 import { routes } from '../http/routes';
 import type { Plugin } from '../plugins/plugin';
@@ -71,14 +72,17 @@ export class HttpListeners {
   /** What serves an API, or a part of it. */
   listenerOf(description: ApiDescription): RequestListener {
     const { availability, identity } = this.#dependencies;
+    const publicPace = new PublicPace();
     const koa = koaApp({
       ...this.#dependencies,
       metrics: this.#metrics,
+      publicPace,
       routes: routes(description, {
         pipeline: this.#pipeline,
         admission: this.#admission,
         pace: this.#pace,
         limiter: this.#limiter,
+        publicPace,
         identity: {
           authenticate: (token, options) =>
             availability.read(() => identity.authenticate(token, options)),

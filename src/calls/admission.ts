@@ -1,16 +1,19 @@
 import { serviceUnavailable } from '../core/errors';
 import { Pace } from '../core/pace';
 
-/** How long the answer of a call may be: as a list, as one that is held whole, or as one record. */
+/**
+ * How long the answer of a call may be: as that of a read, as one of a write that is as long but
+ * cannot be streamed, or as one record.
+ */
 type AnswerSize = 'long' | 'whole' | 'short';
 
 /**
- * How many calls of an account are worked on at once. Long answers are built in memory, each by
- * itself; short ones are those of writes, which mostly wait for a transaction that they then share
- * (see UnitOfWork).
+ * How many calls of an account are worked on at once. Those with long answers are until these were
+ * sent; short ones are of writes, which mostly wait for a transaction that they then share (see
+ * UnitOfWork).
  */
 const MAX_PER_ACCOUNT: Readonly<Record<AnswerSize, number>> = { long: 4, whole: 2, short: 200 };
-/** How many calls of all accounts are: of answers that are held whole, each of 11 MB at most. */
+/** How many of all accounts are, until their answers are made: clients that take none block nobody. */
 const MAX_CALLS: Readonly<Record<AnswerSize, number>> = { long: 200, whole: 12, short: 1000 };
 /** How many calls of one size of an account, and of all calls, may wait for their turn. */
 const MAX_WAITING_PER_ACCOUNT = 200;
@@ -19,6 +22,10 @@ const MAX_WAITING = 1000;
 const MAX_WAIT_MS = 10_000;
 /** How many bytes of answers clients may leave untaken before accounts get one call at a time. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
+/** How many before nobody gets another long answer. */
+const MAX_HELD_BYTES = 256 * 1024 * 1024;
+/** As how much an answer counts that is made while it is sent. */
+const STREAM_BYTES = 1024 * 1024;
 
 /**
  * How many bytes of answers come with each read of an account's budget, which counts calls, of which
@@ -31,6 +38,14 @@ const BURST_MS = 500;
 const REDUCED_BURST_MS = 250;
 /** How much longer an account waits for its pace at most, however long a list or a month was. */
 const MAX_PACE_MS = 3000;
+
+/** The place of a call that is worked on. */
+export interface Admitted {
+  /** To be called once its answer is made. */
+  made: () => void;
+  /** To be called once its answer was sent. */
+  sent: () => void;
+}
 
 /** Whose call it is, and of which size. */
 interface Place {
@@ -69,21 +84,27 @@ export class Admission {
    * Waits for the call's turn.
    *
    * @param sent fulfilled when the caller is gone, which ends the wait
-   * @returns to be called once the answer was sent
+   * @returns what is to be told how far it has come
    * @throws ApiError service_unavailable when too many wait, or the turn does not come in time
    */
-  async enter(size: AnswerSize, accountId: string, sent: Promise<unknown>): Promise<() => void> {
+  async enter(size: AnswerSize, accountId: string, sent: Promise<unknown>): Promise<Admitted> {
     const place = { size, accountId, key: `${size} ${accountId}` };
     if (this.#mayRun(place)) this.#start(place);
     else await this.#wait(place, sent);
-    return () => {
-      this.#leave(place);
+    return {
+      made: () => {
+        this.#calls[size] -= 1;
+        if (size === 'short') this.#leave(place);
+        else this.#admitNext();
+      },
+      sent: () => {
+        if (size !== 'short') this.#leave(place);
+      },
     };
   }
 
-  /** Counts the bytes of an answer until it was sent; those of a stream are not held. */
-  hold(bytes: number | undefined, sent: Promise<unknown>): void {
-    if (bytes === undefined) return;
+  /** Counts the bytes of an answer until it was sent; those of a stream are not known. */
+  hold(bytes = STREAM_BYTES, sent: Promise<unknown>): void {
     this.#unsentBytes += bytes;
     void sent.then(() => {
       this.#unsentBytes -= bytes;
@@ -101,6 +122,7 @@ export class Admission {
     const running = this.#running.get(key) ?? 0;
     return (
       this.#calls[size] < MAX_CALLS[size] &&
+      (size === 'short' || this.#unsentBytes < MAX_HELD_BYTES) &&
       this.#paceWaitOf(place) === 0 &&
       running < (this.#unsentBytes < MAX_UNSENT_BYTES ? MAX_PER_ACCOUNT[size] : 1)
     );
@@ -117,8 +139,7 @@ export class Admission {
     this.#running.set(key, (this.#running.get(key) ?? 0) + 1);
   }
 
-  #leave({ size, key }: Place): void {
-    this.#calls[size] -= 1;
+  #leave({ key }: Place): void {
     const running = (this.#running.get(key) ?? 0) - 1;
     if (running > 0) this.#running.set(key, running);
     else this.#running.delete(key);

@@ -86,9 +86,9 @@ export class CallPipeline {
     const isRead = operation.method === 'GET';
     const key = operation.cacheable ? answerKeyOf(operation, account, input) : undefined;
     const { admission, answers } = this.#dependencies;
-    const written = operation.isAnswerLong ? 'whole' : 'short';
+    const written = operation.isAnswerWhole ? 'whole' : 'short';
     const size = isRead ? 'long' : written;
-    const leave = await admission.enter(size, account.id, call.sent);
+    const admitted = await admission.enter(size, account.id, call.sent);
     try {
       if (!isRead) {
         const done = await this.#runFor(principal, operation, input, call);
@@ -105,7 +105,8 @@ export class CallPipeline {
       if ('content' in made) admission.count(account.id, made.content.body.length);
       return made;
     } finally {
-      void call.sent.then(leave);
+      admitted.made();
+      void call.sent.then(admitted.sent);
     }
   }
 

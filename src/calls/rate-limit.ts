@@ -8,13 +8,11 @@ import { BoundedMap } from '../core/bounded-map';
 import { rateLimited } from '../core/errors';
 import { AUTH_FAILURES, HOST_BUDGETS, hostSettings } from '../core/host-settings';
 import type { Metrics } from '../core/metrics';
+import { REFUSAL_MS } from '../core/request-limits';
 import type { Setting, Settings } from '../core/settings';
 import type { RedisConnection } from './redis-connection';
 
 const WINDOW_SECONDS = 60;
-
-/** How long a refusal waits, so that who calls on regardless does not do so at full speed. */
-const REFUSAL_MS = 200;
 
 /** Where headers of an answer go; Koa's context is one. */
 export interface ReplyHeaders {

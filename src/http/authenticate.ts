@@ -10,7 +10,7 @@ import {
 } from '../core/identity';
 import type { RateLimiter } from '../calls/rate-limit';
 import { AUTH_FAILURES } from '../core/host-settings';
-import { addressBudget } from './client-address';
+import { clientBudget } from './client-address';
 import { factsOf } from './request-facts';
 
 /**
@@ -30,7 +30,7 @@ export async function authenticate(
 ): Promise<Principal> {
   const facts = factsOf(ctx);
   const token = bearerToken(ctx.get('Authorization'));
-  const client = addressBudget(ctx.ip);
+  const client = clientBudget(ctx);
   if (token !== undefined) {
     const lookUp = !limiter.isSpent(AUTH_FAILURES, client);
     const source = sourceOf(ctx);

@@ -1,9 +1,16 @@
 import { isIP, isIPv6 } from 'node:net';
 
+import type { Context } from 'koa';
+
 import type { ClientIpLogging } from '../core/host-settings';
 
+/** Whose budget a request spends that no account pays for: what a proxy forwards may be no address. */
+export function clientBudget({ ip, req }: Context): string {
+  return addressBudget(isIP(ip) === 0 ? (req.socket.remoteAddress ?? '') : ip);
+}
+
 /** Whose budget failures spend: an IPv4 address, or the /64 that one customer has of IPv6. */
-export function addressBudget(ip: string): string {
+function addressBudget(ip: string): string {
   return isIPv6(ip) && ipv4Of(ip) === undefined ? network(ip, 4) : (ipv4Of(ip) ?? ip);
 }
 

@@ -4,7 +4,7 @@ import type { Server, Socket } from 'node:net';
 
 import { serviceUnavailable } from '../core/errors';
 import { Turns } from '../core/turns';
-import { type Refusals, requestTimeout } from './error-responses';
+import { parserError, type Refusals, requestTimeout } from './error-responses';
 import { type HttpLimits, REFUSED_SHARE } from './limits';
 import type { SpareConnections } from './spare-connections';
 
@@ -31,6 +31,8 @@ interface Connection {
   hasServed: boolean;
   /** Whether its client was asked to send no more requests on it. */
   isDraining: boolean;
+  /** What is done once its requests are answered. */
+  afterwards?: () => void;
   idleSince: number;
 }
 
@@ -58,6 +60,8 @@ export class Connections {
   readonly #refusals: Refusals;
   readonly #spare: SpareConnections;
   readonly #turns = new Turns(STREAMS_PER_TURN);
+  /** HTTP/1.1: those on which something came that is no HTTP. */
+  readonly #refused = new WeakSet<Socket>();
   #isDraining = false;
 
   constructor(server: Server, isTls: boolean, { limits, refusals, spare }: Dependencies) {
@@ -108,10 +112,42 @@ export class Connections {
       this.#refuse(connection);
   }
 
-  /** Whether a request of a connection is in progress. */
-  isServing(socket: Socket): boolean {
+  /**
+   * Answers what is no HTTP by the error that Node has for it, after the requests before it on its
+   * connection. What else arrives on it is not looked at.
+   */
+  refuse(socket: Socket, reason: Error): void {
+    if (this.#refused.has(socket)) return;
+    const error = parserError(reason, socket);
+    if (!error) {
+      socket.destroy();
+      return;
+    }
+    this.#refused.add(socket);
     const connection = this.#open.get(endpointsOf(socket));
-    return connection !== undefined && connection.exchanges.size > 0;
+    // Nothing waits for a request any more that took too long to arrive.
+    const isLate = error.status === 408;
+    const write = (): void => {
+      if (isLate) this.#refusals.write(socket, error);
+      else this.#refusals.writeLater(socket, error);
+    };
+    if (!connection || connection.exchanges.size === 0) {
+      write();
+      return;
+    }
+    const [current] = connection.exchanges;
+    const broken = [...connection.exchanges].find(({ request }) => !request.complete);
+    if (broken && broken === current) {
+      // It is about the body of this very request.
+      if (broken.response.headersSent) socket.destroy();
+      else this.#refusals.write(socket, error);
+      return;
+    }
+    if (broken) {
+      connection.exchanges.delete(broken);
+      connection.pipelined.pop();
+    }
+    connection.afterwards = write;
   }
 
   /**
@@ -179,6 +215,7 @@ export class Connections {
     connection.idleSince = performance.now();
     const next = connection.pipelined.shift();
     if (next && !next.request.socket.destroyed) next.answer();
+    if (connection.exchanges.size === 0) connection.afterwards?.();
   }
 
   /** Lets what is being answered be finished, then says that this was too much. */

@@ -2,6 +2,7 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Duplex } from 'node:stream';
 
 import { ApiError, validationError } from '../core/errors';
+import { REFUSAL_MS } from '../core/request-limits';
 
 /**
  * The error for what Node's own parser refuses (docs/decisions.md, "Requests"); undefined where
@@ -24,14 +25,10 @@ export function requestTimeout(): ApiError {
   return validationError.error('The request took too long to arrive.', { status: 408 });
 }
 
-/** How long what is no request waits, so that who sends that again and again does not do so at full speed. */
-const REFUSAL_MS = 200;
-
 /** Answers what never reaches the application: connections and requests that are refused before. */
 export class Refusals {
   readonly #lingerTimeout: number;
   readonly #onRefusal: (status: number) => void;
-  readonly #waiting = new WeakSet<Duplex>();
 
   /**
    * @param lingerTimeout how long a bare connection stays once it was answered, in ms: a client that
@@ -41,17 +38,6 @@ export class Refusals {
   constructor(lingerTimeout: number, onRefusal: (status: number) => void) {
     this.#lingerTimeout = lingerTimeout;
     this.#onRefusal = onRefusal;
-  }
-
-  /** Answers what is no request; whatever else arrives meanwhile is none either. */
-  writeLater(socket: Duplex, error: ApiError): void {
-    if (this.#waiting.has(socket)) return;
-    this.#waiting.add(socket);
-    // Node would end it as soon as its client has sent all.
-    socket.removeAllListeners('end');
-    setTimeout(() => {
-      this.write(socket, error);
-    }, REFUSAL_MS).unref();
   }
 
   /** Answers on a bare connection that was not answered before, and closes it. */
@@ -73,6 +59,16 @@ export class Refusals {
     socket.once('close', () => {
       clearTimeout(timer);
     });
+  }
+
+  /** The same after a moment, and also where its client has closed its own side by then. */
+  writeLater(socket: Duplex, error: ApiError): void {
+    // Node would end it as soon as its client has sent all.
+    socket.allowHalfOpen = true;
+    socket.removeAllListeners('end');
+    setTimeout(() => {
+      this.write(socket, error);
+    }, REFUSAL_MS).unref();
   }
 
   /** Closes a connection that cannot carry an answer yet. */

@@ -9,17 +9,19 @@ import type { Settings } from '../core/settings';
 import { asApiError } from '../calls/api-error';
 import { compression } from './compression';
 import { METHODS } from './methods';
+import type { PublicPace } from './public-pace';
 import { factsOf, recordError } from './request-facts';
 import { requestLog, type RequestLogDependencies } from './request-log';
 import { sliceLargeBodies } from './slices';
 
 interface Dependencies extends RequestLogDependencies {
   routes: readonly Middleware[];
+  publicPace: PublicPace;
 }
 
 /** The Koa application: what every request passes before and after its route. */
 export function koaApp(dependencies: Dependencies): Koa {
-  const { settings, log, routes } = dependencies;
+  const { settings, log, routes, publicPace } = dependencies;
   const app = new Koa();
   const proxies = settings.of(hostSettings.trustProxy);
   app.proxy = proxies > 0;
@@ -28,7 +30,8 @@ export function koaApp(dependencies: Dependencies): Koa {
   app.use(sliceLargeBodies);
   app.use(compression);
   app.use(errorShape);
-  app.use(requireHost);
+  app.use(publicPace.slowRefusals);
+  app.use(requireTarget);
   app.use(securityHeaders(settings));
   app.use(corsFor(settings.of(hostSettings.corsOrigins)));
   for (const middleware of routes) app.use(middleware);
@@ -74,10 +77,14 @@ const errorShape: Middleware = async (ctx, next) => {
   }
 };
 
-/** Node would refuse these by itself, but without the Error body. */
-const requireHost: Middleware = async (ctx, next) => {
+/** What Node would refuse by itself, but without the Error body, or lets pass and cannot read. */
+const requireTarget: Middleware = async (ctx, next) => {
   if (ctx.req.httpVersion === '1.1' && ctx.req.headers.host === undefined) {
     throw validationError.error('The request must have the header Host.');
+  }
+  // An absolute address may be none.
+  if (!/^[/*]/.test(ctx.url) && !URL.canParse(ctx.url)) {
+    throw validationError.error('The address of the request is not a valid URL.');
   }
   await next();
 };

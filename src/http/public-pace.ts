@@ -1,8 +1,9 @@
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
 
+import { ApiError, serviceUnavailable } from '../core/errors';
 import { Pace } from '../core/pace';
 import { Turns } from '../core/turns';
-import { addressBudget } from './client-address';
+import { clientBudget } from './client-address';
 import { factsOf } from './request-facts';
 
 /** What an address gets: 4 MB a second, ten times the page of documents, and 16 MB ahead. */
@@ -13,35 +14,70 @@ const MIN_BYTES = 20 * 1024;
 const PROBES = { perMinute: 60 * 100, burstMs: 1000, maxWaitMs: 250 };
 
 /**
- * When requests begin that no account's budget limits (docs/decisions.md, "Rate limits"): one of a
- * kind in a turn of the event loop, so that those of accounts come between, and of one address no
- * more than it gets.
+ * When requests are answered that no account's budget limits (docs/decisions.md, "Rate limits"): one
+ * of a kind in a turn of the event loop, so that those of accounts come between, and of one address
+ * no more than it gets. Who takes more waits; where no wait is long enough, it is 503.
  */
 export class PublicPace {
   readonly #turns = new Turns(1);
   readonly #documents = new Pace(DOCUMENTS);
   readonly #probes = new Pace(PROBES);
+  /** How long the last answer of a kind was: as much counts before the next one is made. */
+  readonly #bytes = new Map<string, number>();
 
   /**
-   * Waits until another request may begin.
+   * Waits until another document may be sent, or another probe answered.
    *
    * @param kind of requests that take turns
-   * @throws ApiError service_unavailable when its client is gone
+   * @throws ApiError service_unavailable when its client is gone, or takes too much
    */
   async begin(kind: string, ctx: Context): Promise<void> {
-    const { isProbe = false, sent } = factsOf(ctx);
-    const address = addressBudget(ctx.ip);
-    const pace = isProbe ? this.#probes : this.#documents;
-    await pace.wait(address, sent);
-    pace.count(address, isProbe ? 1 : MIN_BYTES);
+    const address = clientBudget(ctx);
+    if (factsOf(ctx).isProbe) await this.#take(this.#probes, ctx, 1);
+    else {
+      const bytes = this.#bytesOf(kind);
+      const hasRoom = this.#documents.hasRoom(address, bytes);
+      await this.#take(this.#documents, ctx, hasRoom ? bytes : 0);
+      if (!hasRoom) {
+        throw serviceUnavailable.error('Too much is asked for from this address at once.');
+      }
+    }
     await this.#turns.next(kind);
   }
 
-  /** Counts the answer, once it is made. */
-  end(ctx: Context): void {
-    const bytes = ctx.length - MIN_BYTES;
-    if (bytes > 0 && !factsOf(ctx).isProbe) {
-      this.#documents.count(addressBudget(ctx.ip), bytes);
+  /** Counts what the answer is longer, or shorter, than was expected. */
+  end(kind: string, ctx: Context): void {
+    if (factsOf(ctx).isProbe) return;
+    const isHead = ctx.method === 'HEAD';
+    // It has none where it has no body, whatever its type says.
+    const { length = 0 }: { length?: number } = isHead ? {} : ctx;
+    const bytes = Math.max(length, MIN_BYTES);
+    this.#documents.count(clientBudget(ctx), bytes - this.#bytesOf(kind));
+    if (!isHead) this.#bytes.set(kind, bytes);
+  }
+
+  /** Has refusals wait that no account's budget pays for, and what asks what it may ask for. */
+  readonly slowRefusals: Middleware = async (ctx, next) => {
+    try {
+      if (ctx.method === 'OPTIONS') await this.#take(this.#documents, ctx, MIN_BYTES);
+      await next();
+    } catch (error) {
+      const isRefusal = error instanceof ApiError && error.status < 429;
+      if (isRefusal && !factsOf(ctx).principal) {
+        await this.#take(this.#documents, ctx, MIN_BYTES);
+        await this.#turns.next('refusal');
+      }
+      throw error;
     }
+  };
+
+  async #take(pace: Pace, ctx: Context, amount: number): Promise<void> {
+    const address = clientBudget(ctx);
+    pace.count(address, amount);
+    await pace.wait(address, factsOf(ctx).sent);
+  }
+
+  #bytesOf(kind: string): number {
+    return this.#bytes.get(kind) ?? MIN_BYTES;
   }
 }

@@ -16,7 +16,7 @@ import { answer } from './answer';
 import { authenticate, sourceOf } from './authenticate';
 import { bodyLength, hasBody, isBodyAnnounced, readJson } from './body';
 import { queryReader } from './query';
-import { PublicPace } from './public-pace';
+import type { PublicPace } from './public-pace';
 import { factsOf, recordError, recordOutcome } from './request-facts';
 import type { Admission } from '../calls/admission';
 import type { CallPace } from '../calls/call-pace';
@@ -30,16 +30,12 @@ interface Dependencies {
   pace: CallPace;
   limiter: RateLimiter;
   identity: Authenticator;
-}
-
-interface PortDependencies extends Dependencies {
   /** Of one port, so that no other can fill it. */
   publicPace: PublicPace;
 }
 
 /** Serves operations over HTTP, and what other protocols there are over the same operations. */
-export function routes(description: ApiDescription, given: Dependencies): Middleware[] {
-  const dependencies = { ...given, publicPace: new PublicPace() };
+export function routes(description: ApiDescription, dependencies: Dependencies): Middleware[] {
   const router = new Router({ sensitive: true, strict: true });
   const paths = new Set(description.operations.map(({ path }) => path));
   for (const operation of description.operations) {
@@ -66,7 +62,7 @@ export function routes(description: ApiDescription, given: Dependencies): Middle
     }
   }
   // The router's own type of a context is narrower than what it passes on.
-  return [router.routes() as unknown as Middleware, refuse(dependencies)];
+  return [router.routes() as unknown as Middleware, refuse];
 }
 
 /** `/api/records/{id}` in the router's way of writing. */
@@ -74,7 +70,7 @@ function routerPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-function serve(operation: Operation, dependencies: PortDependencies) {
+function serve(operation: Operation, dependencies: Dependencies) {
   const { pipeline, admission, limiter, pace, publicPace } = dependencies;
   const isPublic = 'public' in operation.access;
   const readQuery = queryReader(operation);
@@ -113,7 +109,7 @@ function serve(operation: Operation, dependencies: PortDependencies) {
     });
     recordOutcome(facts, outcome);
     await answer(ctx, operation, outcome);
-    if (isPublic) publicPace.end(ctx);
+    if (isPublic) publicPace.end(name, ctx);
     else admission.hold(ctx.length, facts.sent);
   };
 }
@@ -148,7 +144,7 @@ function serveTransport(
   name: string,
   { access, handler, isProbe = false }: TransportMethod,
   api: TransportApi,
-  { admission, limiter, publicPace }: PortDependencies,
+  { admission, limiter, publicPace }: Dependencies,
 ) {
   const isPublic = 'public' in access;
   return async (ctx: Context): Promise<void> => {
@@ -171,7 +167,7 @@ function serveTransport(
     if (!isPublic && !caller && ctx.status < 400) {
       throw new Error(`${ctx.path} let somebody in without asking for a token.`);
     }
-    if (isPublic) publicPace.end(ctx);
+    if (isPublic) publicPace.end(name, ctx);
     else admission.hold(ctx.length, facts.sent);
     // What its operation answered was counted, and was written anew.
     if (caller) admission.count(caller.account.id, ctx.length);
@@ -214,17 +210,14 @@ function idempotencyKeyOf(ctx: Context): string | undefined {
 }
 
 /** Answers what no route took: a known path with another method, or an unknown path. */
-function refuse({ publicPace }: PortDependencies): Middleware {
-  return async (ctx) => {
-    await publicPace.begin('refuse', ctx);
-    // The router lists here every route whose path matched, whatever its method.
-    const matched = (ctx['matched'] ?? []) as { path: string; methods: string[] }[];
-    if (matched.length === 0) throw notFound.error();
-    const own = matched.filter(({ path }) => path === ctx.path);
-    const layers = own.length > 0 ? own : matched;
-    const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].join(', ');
-    ctx.set('Allow', allowed);
-    if (ctx.method !== 'OPTIONS') throw methodNotAllowed.error(`This path takes only ${allowed}.`);
-    ctx.status = 204;
-  };
-}
+const refuse: Middleware = (ctx) => {
+  // The router lists here every route whose path matched, whatever its method.
+  const matched = (ctx['matched'] ?? []) as { path: string; methods: string[] }[];
+  if (matched.length === 0) throw notFound.error();
+  const own = matched.filter(({ path }) => path === ctx.path);
+  const layers = own.length > 0 ? own : matched;
+  const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].join(', ');
+  ctx.set('Allow', allowed);
+  if (ctx.method !== 'OPTIONS') throw methodNotAllowed.error(`This path takes only ${allowed}.`);
+  ctx.status = 204;
+};

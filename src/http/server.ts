@@ -2,13 +2,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createSecureServer } from 'node:http2';
 import { Server as TcpServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 import { methodNotAllowed, validationError } from '../core/errors';
+import { REFUSAL_MS } from '../core/request-limits';
 import type { Settings } from '../core/settings';
 import { within } from '../core/timeout';
 import { Connections } from './connections';
-import { parserError, Refusals } from './error-responses';
+import { Refusals } from './error-responses';
 import { defaultLimits, type HttpLimits } from './limits';
 import { METHODS } from './methods';
 import { SpareConnections } from './spare-connections';
@@ -64,7 +65,8 @@ export function createHttpServer(
   server.on('request', accept(handler));
   server.on(
     'checkExpectation',
-    accept((request, response) => {
+    accept(async (request, response) => {
+      await sleep(REFUSAL_MS);
       const message = 'The header Expect cannot be met.';
       refusals.send(request, response, validationError.error(message, { status: 417 }));
     }),
@@ -74,18 +76,15 @@ export function createHttpServer(
       headers: { Allow: METHODS.join(', ') },
     });
     // HTTP/2 gives a response as for any other request, HTTP/1.1 the bare connection.
-    if (!('setHeader' in target)) refusals.write(target, error);
+    if (!('setHeader' in target)) refusals.writeLater(target, error);
     else
-      connections.accept(request, target, () => {
+      connections.accept(request, target, async () => {
+        await sleep(REFUSAL_MS);
         refusals.send(request, target, error);
       });
   });
   server.on('clientError', (error: Error, socket: Socket) => {
-    const answer = parserError(error, socket);
-    if (!answer) socket.destroy();
-    // It may be about the body of that request, which must not get another answer before.
-    else if (connections.isServing(socket)) refusals.write(socket, answer);
-    else refusals.writeLater(socket, answer);
+    connections.refuse(socket, error);
   });
   return server;
 }

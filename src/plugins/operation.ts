@@ -109,8 +109,8 @@ export interface Operation extends OperationBase<string> {
   idempotent: boolean;
   /** Whether operators' own programs ask it again and again: it is then logged at debug level. */
   isProbe?: boolean;
-  /** Of a write: whether its answer may be as long as a list. */
-  isAnswerLong?: boolean;
+  /** Of a write: whether its answer may be as long as a list, and is held whole. */
+  isAnswerWhole?: boolean;
   /** Whether an answer is as good as a new one as long as nothing is written to the account. */
   cacheable: boolean;
   /** Why its answers carry no ETag, and cannot be asked for on a condition. */
@@ -161,8 +161,8 @@ interface WriteOperation<Body, Names extends string> extends OperationBase<Names
   response: DeclaredResponse;
   body?: Joi.ObjectSchema<Body>;
   quota?: string;
-  /** Whether its answer may be as long as a list. */
-  isAnswerLong?: boolean;
+  /** Whether its answer may be as long as a list, and is held whole. */
+  isAnswerWhole?: boolean;
   /** Why it answers with no ETag. */
   notConditional?: string;
   /** Reads the record as answers show it, for If-Match; the GET at the same path unless given. */

@@ -56,6 +56,17 @@ function list(session: ClientHttp2Session, { token }: TestUser) {
   return stream;
 }
 
+/** Logs the care of a plant as of several; answers once the answer begins. */
+function logCare(session: ClientHttp2Session, { token }: TestUser, plantId: string) {
+  const stream = session.request({
+    ...{ ':method': 'POST', ':path': '/api/events', 'content-type': 'application/json' },
+    authorization: `Bearer ${token}`,
+  });
+  stream.on('error', () => undefined);
+  stream.end(JSON.stringify({ plantIds: [plantId] }));
+  return once(stream, 'response') as Promise<[IncomingHttpHeaders]>;
+}
+
 async function replyTo(session: ClientHttp2Session, user: TestUser): Promise<Reply> {
   const stream = list(session, user);
   let body = '';
@@ -93,18 +104,9 @@ test('logs of the care of many plants, whose answers are held, wait for those th
   const user = await service.user();
   const { id } = await user.plant();
   const untaken = client(0);
-  const log = (session: ClientHttp2Session) => {
-    const stream = session.request({
-      ...{ ':method': 'POST', ':path': '/api/events', 'content-type': 'application/json' },
-      authorization: `Bearer ${user.token}`,
-    });
-    stream.on('error', () => undefined);
-    stream.end(JSON.stringify({ plantIds: [id] }));
-    return once(stream, 'response');
-  };
-  await Promise.all([log(untaken), log(untaken)]);
+  await Promise.all([logCare(untaken, user, id), logCare(untaken, user, id)]);
   let isAnswered = false;
-  const waiting = log(client()).then(([headers]: unknown[]) => {
+  const waiting = logCare(client(), user, id).then(([headers]) => {
     isAnswered = true;
     return headers;
   });
@@ -113,6 +115,18 @@ test('logs of the care of many plants, whose answers are held, wait for those th
   expect(isAnswered).toBe(false);
   untaken.destroy();
   expect(await waiting).toMatchObject({ ':status': 201 });
+});
+
+test('accounts whose clients take no answers keep nobody else from writing', async () => {
+  const [ada, ...others] = await Promise.all(Array.from({ length: 8 }, () => service.user()));
+  if (!ada) throw new Error('There is nobody.');
+  for (const user of others) {
+    const { id } = await user.plant();
+    const untaken = client(0);
+    await Promise.all([logCare(untaken, user, id), logCare(untaken, user, id)]);
+  }
+  const { id } = await ada.plant();
+  expect((await logCare(client(), ada, id))[0]).toMatchObject({ ':status': 201 });
 });
 
 test('when too many calls of an account wait, or for too long, they are answered with 503', async () => {

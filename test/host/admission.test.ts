@@ -1,26 +1,32 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { Admission } from '../../src/calls/admission';
+import { Admission, type Admitted } from '../../src/calls/admission';
 
 type Size = Parameters<Admission['enter']>[0];
 
 /** A call that was begun, and whether it was admitted yet. */
 class Call {
   isAdmitted = false;
-  readonly #end: Promise<() => void>;
+  readonly #place: Promise<Admitted>;
 
   constructor(admission: Admission, size: Size, account: string) {
-    this.#end = admission.enter(size, account, gone).then((end) => {
+    this.#place = admission.enter(size, account, gone).then((place) => {
       this.isAdmitted = true;
-      return end;
+      return place;
     });
     // One that is never admitted fails when its test is over.
-    this.#end.catch(() => undefined);
+    this.#place.catch(() => undefined);
+  }
+
+  /** Waits until it is admitted, and makes its answer. */
+  async make(): Promise<void> {
+    (await this.#place).made();
   }
 
   /** Waits until it is admitted, and ends it. */
   async end(): Promise<void> {
-    (await this.#end)();
+    await this.make();
+    (await this.#place).sent();
   }
 }
 
@@ -94,11 +100,34 @@ test.each([
     const others = Array.from({ length: ofAll }, (_, index) => `account ${index}`);
     const all = [...own, ...(await begin(size, others))];
     expect(admitted(all)).toBe(ofAll);
-    await own[0]?.end();
+    await own[0]?.make();
     await setImmediate();
     expect(admitted(all)).toBe(ofAll + 1);
   },
 );
+
+test('answers that are made and not taken keep their own account waiting, and nobody else', async () => {
+  const untaken = await begin(
+    'whole',
+    Array.from({ length: 40 }, (_, index) => `account ${index >> 1}`),
+  );
+  for (const call of untaken) await call.make();
+  const own = await beginOne('whole', 'account 0');
+  expect([own, await beginOne('whole', 'ada')].map((call) => call.isAdmitted)).toEqual([
+    false,
+    true,
+  ]);
+});
+
+test('while more of all answers is not taken than is held, there are no more long ones', async () => {
+  let take: (value?: unknown) => void = () => undefined;
+  admission.hold(256 * 1024 * 1024, new Promise((resolve) => (take = resolve)));
+  const waiting = await beginOne('long', 'ada');
+  await (await beginOne('short', 'ada')).end();
+  expect(waiting.isAdmitted).toBe(false);
+  take();
+  await waiting.end();
+});
 
 test('no more than a thousand calls wait', async () => {
   const accounts = Array.from({ length: 1200 }, (_, index) => `account ${index}`);

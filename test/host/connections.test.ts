@@ -236,12 +236,12 @@ test('a client that resets its connection after CONNECT disturbs nobody', async 
 });
 
 test('CONNECT on a connection above the limit is answered once', async () => {
-  const { url, refusals } = await serve({ maxConnections: 1, lingerTimeout: 200 });
+  const { url, refusals } = await serve({ maxConnections: 1, lingerTimeout: 600 });
   await dial(url);
   const client = await dial(url);
   client.socket.write(CONNECT);
   await until(() => client.socket.readableEnded, WITHIN);
-  await sleep(400);
+  await sleep(800);
   expect(statusesOf(client.received)).toEqual([405]);
   expect(refusals).toEqual([405]);
 });

@@ -90,21 +90,70 @@ test('headers of 15 KiB are read', async () => {
   expect((await send(service.url, 'GET', '/healthz', { headers })).status).toBe(200);
 });
 
-test('what is no HTTP is answered after a moment, and once, whatever else is sent', async () => {
+/** Everything that comes on a connection to which bytes are sent, until it is closed. */
+async function received(bytes: string, { ends = false, again = '' } = {}): Promise<string> {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+  socket.on('error', () => undefined);
+  const timer = setInterval(() => socket.writable && socket.write(again), 10);
+  if (ends) socket.end(bytes);
+  else socket.write(bytes);
+  await once(socket, 'close');
+  clearInterval(timer);
+  return text;
+}
+
+const statusesOf = (text: string) =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
+
+test('what is no HTTP is answered after a moment', async () => {
   const started = performance.now();
   const answer = await exchange(service.url, 'no HTTP\r\n\r\n'.repeat(5000));
   expect(performance.now() - started).toBeGreaterThan(190);
   expectWhole(answer, 400);
 });
 
-test('who has closed its own side gets the answer to what is no HTTP all the same', async () => {
-  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
-  let answer = '';
-  socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
-  socket.end('no HTTP\r\n\r\n');
-  await once(socket, 'close');
-  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+test.each([
+  ['its client has closed its own side', { ends: true }],
+  ['more of it comes all the while', { again: 'no HTTP' }],
+])('what is no HTTP is answered once where %s', async (_, how) => {
+  expect(statusesOf(await received('no HTTP\r\n\r\n', how))).toEqual([400]);
 });
+
+const GOOD = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+
+test.each([
+  ['one request', GOOD, [200, 400]],
+  ['several requests', GOOD.repeat(3), [200, 200, 200, 400]],
+  [
+    'a request whose body is not there yet',
+    `${GOOD}POST /api/plants HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    [200, 400],
+  ],
+])('what is no HTTP after %s is answered after that', async (_, bytes, statuses) => {
+  expect(statusesOf(await received(`${bytes}no HTTP\r\n\r\n`))).toEqual(statuses);
+});
+
+test('what is no HTTP does not get into an answer that is being sent', async () => {
+  const bundle = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n';
+  const text = await received(bundle, { again: 'no HTTP' });
+  const start = text.indexOf('\r\n\r\n') + 4;
+  const length = Number(/^content-length: (\d+)/im.exec(text)?.[1]);
+  expect(length).toBeGreaterThan(1_000_000);
+  expect(text.slice(start + length)).toMatch(/^HTTP\/1\.1 400 /);
+});
+
+test.each(['http://[::1/healthz', 'http://[/api/mcp'])(
+  'the address %s is answered with 400',
+  async (address) => {
+    const answer = await exchange(
+      service.url,
+      `GET ${address} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    );
+    expectWhole(answer, 400);
+  },
+);
 
 test('a request that Node gave up waiting for is answered with 408 and the Error body', async () => {
   // Node looks for slow requests twice a minute only, so its finding is brought about by hand.

@@ -249,6 +249,17 @@ test('connections above the limit are closed and counted, and those there go on'
   expect(headers).toMatchObject({ ':status': 200 });
 });
 
+test('who has closed its own side gets the answer to what is no HTTP', async () => {
+  const socket = await dialTls(await serve({}), {
+    ...{ ALPNProtocols: ['http/1.1'], allowHalfOpen: true },
+  });
+  let received = '';
+  socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
+  socket.end('no HTTP\r\n\r\n');
+  await once(socket, 'end');
+  expect(received).toMatch(/^HTTP\/1\.1 400 /);
+});
+
 test('CONNECT over HTTP/2 is answered with the methods that there are', async () => {
   const session = dialHttp2(await serve({}));
   const stream = session.request({ ':method': 'CONNECT', ':authority': 'a:1' });

@@ -111,7 +111,7 @@ const operationSchema = Joi.object({
   quota: Joi.string(),
   idempotent: Joi.boolean(),
   cacheable: Joi.boolean(),
-  isAnswerLong: Joi.boolean(),
+  isAnswerWhole: Joi.boolean(),
   isProbe: Joi.boolean(),
   notConditional: sentence,
   state: Joi.function(),
