@@ -147,6 +147,7 @@ export class App {
       [
         ...hostJobs({
           database: this.database,
+          unitOfWork: this.unitOfWork,
           settings: this.settings,
           idempotency: this.#idempotency,
           audit: this.audit,

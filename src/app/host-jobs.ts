@@ -1,21 +1,29 @@
 import { hostSettings } from '../core/host-settings';
 import type { Settings } from '../core/settings';
-import { HOUR_MS } from '../core/time';
+import { DAY_MS, HOUR_MS } from '../core/time';
 import type { AuditLog } from '../data/audit/audit-log';
 import type { Database } from '../data/database';
 import type { IdempotencyStore } from '../data/idempotency';
 import { pruneDeletions } from '../data/prune-deletions';
+import type { UnitOfWork } from '../data/unit-of-work';
 import type { Job } from '../plugins/plugin';
 
 interface Dependencies {
   database: Database;
+  unitOfWork: UnitOfWork;
   settings: Settings;
   idempotency: IdempotencyStore;
   audit: AuditLog;
 }
 
 /** The work that the host does by itself, backups aside. */
-export function hostJobs({ database, settings, idempotency, audit }: Dependencies): Job[] {
+export function hostJobs({
+  database,
+  unitOfWork,
+  settings,
+  idempotency,
+  audit,
+}: Dependencies): Job[] {
   return [
     {
       // Not when connecting: commands connect too, perhaps without the server's settings.
@@ -25,8 +33,8 @@ export function hostJobs({ database, settings, idempotency, audit }: Dependencie
     },
     {
       name: 'forgetting of deletions that are too many',
-      everySeconds: HOUR_MS / 1000,
-      run: (stopping) => pruneDeletions(database, stopping),
+      everySeconds: DAY_MS / 1000,
+      run: (stopping) => pruneDeletions({ database, unitOfWork }, stopping),
     },
     {
       name: 'deletion of old entries of the audit log',

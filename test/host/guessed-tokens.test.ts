@@ -4,7 +4,7 @@ import { eventually, OwnRedis } from '../support/own-redis';
 import { startService } from '../support/service';
 import { median } from '../support/statistics';
 
-test('a guessed token costs one command of Redis, and none once the budget of its address is spent', async () => {
+test('a guessed token has Redis run one script, and none once the budget of its address is spent', async () => {
   const redis = await OwnRedis.prepare();
   await redis.start();
   const env = { RATE_LIMIT_AUTH_FAILURES_MAX: '4' };
@@ -28,7 +28,7 @@ test('a guessed token costs one command of Redis, and none once the budget of it
   }
 });
 
-test('a guessed token takes less processor time than a read, also once the budget is spent', async () => {
+test('a guessed token takes less processor time than a read that is not cached, also once the budget is spent', async () => {
   const service = await startService({
     env: { RATE_LIMIT_AUTH_FAILURES_MAX: '400', TRUST_PROXY: '1', ANSWER_CACHE_MB: '0' },
     jobs: false,

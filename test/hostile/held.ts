@@ -16,6 +16,8 @@ interface Way {
   first: string | Buffer;
   again?: string;
   isUnread?: true;
+  /** Whether its client does not close its own side when the server does. */
+  isHalfOpen?: true;
 }
 
 const connectHalfOpen = ({ url }: Target): Socket =>
@@ -47,17 +49,25 @@ function waysOf(target: Target): Record<string, Way> {
     },
   };
   const overTcp: Record<string, Way> = {
-    'stays after 408': { connect: connectHalfOpen, first: HALF_A_HEAD },
+    'stays after 408': { connect: connectHalfOpen, first: HALF_A_HEAD, isHalfOpen: true },
     'stays after CONNECT': {
       ...{ connect: connectHalfOpen, first: 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n' },
+      isHalfOpen: true,
     },
   };
   return { ...common, ...(target.ca === undefined ? overTcp : overTls) };
 }
 
+interface Held {
+  way: string;
+  socket: Socket;
+  isHalfOpen: boolean;
+  stop: () => void;
+}
+
 /** Connections of clients that do nothing more on them and never close them: the server has to. */
 export class HeldConnections {
-  readonly #all: { way: string; socket: Socket; stop: () => void }[];
+  readonly #all: Held[];
   readonly #end = performance.now() + MOST_MS;
 
   constructor(target: Target) {
@@ -68,26 +78,31 @@ export class HeldConnections {
         socket.write(first);
         if (how.isUnread) socket.pause();
         else socket.resume();
-        const { again = '' } = how;
+        const { again = '', isHalfOpen = false } = how;
         const timer = setInterval(() => socket.writable && socket.write(again), 3000);
         const stop = (): void => {
           clearInterval(timer);
         };
-        return { way, socket, stop };
+        return { way, socket, isHalfOpen, stop };
       }),
     );
   }
 
-  /** Waits for as long as the server gives them; answers what those do that it did not close. */
-  async notClosed(): Promise<string[]> {
+  /** Waits for as long as the server gives them. */
+  async wait(): Promise<void> {
     await sleep(this.#end - performance.now());
-    // Of one that is half open, or not read, nobody learns otherwise that it is closed.
+    for (const { stop } of this.#all) stop();
+  }
+
+  /** Closes them; answers what those do that the server had not closed. */
+  async notClosed(): Promise<string[]> {
+    // Of one that is not read, and of one that is half open, nobody learns otherwise that it is closed.
     for (const { socket } of this.#all) socket.resume();
+    const halfOpen = this.#all.filter(({ isHalfOpen }) => isHalfOpen);
     for (let count = 0; count < 3; count += 1) {
-      for (const { socket } of this.#all) if (socket.writable) socket.write('x');
+      for (const { socket } of halfOpen) if (socket.writable) socket.write('x');
       await sleep(NOTICE_MS);
     }
-    for (const { stop } of this.#all) stop();
     const left = this.#all.filter(({ socket }) => !socket.closed);
     for (const { socket } of this.#all) socket.destroy();
     return left.map(({ way }) => way);

@@ -122,8 +122,9 @@ async function withstand(server: RealServer, dataDir: string, ca?: string): Prom
   await sleep(AFTER_ATTACK_MS);
   const calm = await reader.times(CALM_MS);
   const { times, samples, report: attacks } = await whileAttacked(SECONDS * 1000);
-  const notClosed = await held.notClosed();
+  await held.wait();
   const { descriptors: left } = sampleOf(server.process.pid);
+  const notClosed = await held.notClosed();
   reader.close();
   const [before, during] = [quantile(calm, 0.99), quantile(times, 0.99)];
   const medians = [calm, times].map((all) => median(all).toFixed(1));
