@@ -123,6 +123,7 @@ async function withstand(server: RealServer, dataDir: string, ca?: string): Prom
   const calm = await reader.times(CALM_MS);
   const { times, samples, report: attacks } = await whileAttacked(SECONDS * 1000);
   await held.wait();
+  await sleep(AFTER_ATTACK_MS);
   const { descriptors: left } = sampleOf(server.process.pid);
   const notClosed = await held.notClosed();
   reader.close();
