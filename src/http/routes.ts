@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 
@@ -110,7 +112,7 @@ function serve(operation: Operation, dependencies: Dependencies) {
     recordOutcome(facts, outcome);
     await answer(ctx, operation, outcome);
     if (isPublic) publicPace.end(name, ctx);
-    else admission.hold(ctx.length, facts.sent);
+    else admission.hold(bytesToSend(ctx), facts.sent);
   };
 }
 
@@ -168,7 +170,7 @@ function serveTransport(
       throw new Error(`${ctx.path} let somebody in without asking for a token.`);
     }
     if (isPublic) publicPace.end(name, ctx);
-    else admission.hold(ctx.length, facts.sent);
+    else admission.hold(bytesToSend(ctx), facts.sent);
     // What its operation answered was counted, and was written anew.
     if (caller) admission.count(caller.account.id, ctx.length);
   };
@@ -203,6 +205,13 @@ function transportApi(description: ApiDescription, dependencies: Dependencies): 
       }
     },
   };
+}
+
+/** How long an answer is that is made; undefined for one that is made while it is sent. */
+function bytesToSend({ body, length }: Context): number | undefined {
+  if (body instanceof Readable) return undefined;
+  // A length is there only where there is a body, whatever its type says.
+  return body === null || body === undefined ? 0 : length;
 }
 
 function idempotencyKeyOf(ctx: Context): string | undefined {
