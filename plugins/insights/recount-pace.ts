@@ -4,8 +4,10 @@ import { WRITE_DEADLINE_SECONDS } from '../../src/core/host-settings';
 import { Pace } from '../../src/core/pace';
 
 /** How many events of an account are counted anew in a minute, in the long run. */
-const EVENTS_PER_MINUTE = 1_000_000;
+const EVENTS_PER_MINUTE = 100_000;
 const BURST_MS = 60_000;
+/** How long an account waits at most, however many events it has. */
+const MAX_WAIT_MS = 120_000;
 /** Of more accounts than change their zone at once, those that began first are forgotten. */
 const MAX_ACCOUNTS = 10_000;
 
@@ -17,6 +19,7 @@ export class RecountPace {
   readonly #pace = new Pace({
     perMinute: EVENTS_PER_MINUTE,
     burstMs: BURST_MS,
+    maxWaitMs: MAX_WAIT_MS,
     now: () => Date.now(),
   });
   /** Up to when a count may be that of the same write, tried again. */
