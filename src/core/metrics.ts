@@ -116,9 +116,9 @@ export class Metrics {
   }
 
   /**
-   * The figures in Prometheus' text format. They take milliseconds to write, and nothing limits who
-   * asks for them: they are written one time after the other, with pauses, and calls that wait for
-   * the same get the same text.
+   * The figures in Prometheus' text format. They take milliseconds to write, and many addresses
+   * may ask for them at once: they are written one time after the other, with pauses, and calls that
+   * wait for the same get the same text.
    */
   text(): Promise<string> {
     this.#text ??= this.#write().finally(() => {

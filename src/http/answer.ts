@@ -46,3 +46,10 @@ export async function answer(
     ctx.body = Readable.from(outcome.pieces, { objectMode: false });
   }
 }
+
+/** How many bytes of an answer are to be sent; undefined where it is made while it is sent. */
+export function bytesToSend({ method, body, length }: Context): number | undefined {
+  if (body instanceof Readable) return undefined;
+  // A length is there only where there is a body, whatever its type says.
+  return method === 'HEAD' || body === null || body === undefined ? 0 : length;
+}

@@ -1,23 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { constants, Http2ServerRequest, type ServerHttp2Session } from 'node:http2';
+import { constants, type ServerHttp2Session } from 'node:http2';
 import type { Server, Socket } from 'node:net';
 
 import { serviceUnavailable } from '../core/errors';
 import { Turns } from '../core/turns';
+import { Exchange } from './exchange';
 import { parserError, type Refusals, requestTimeout } from './error-responses';
 import { type HttpLimits, REFUSED_SHARE } from './limits';
 import type { SpareConnections } from './spare-connections';
-
-/** A request from when its head was read until its response was sent or its connection is gone. */
-interface Exchange {
-  readonly request: IncomingMessage | Http2ServerRequest;
-  readonly response: ServerResponse;
-  answer: () => unknown;
-  readonly since: number;
-  /** When the client last took some of the response, or had none to take. */
-  progressAt: number;
-  unsent: number;
-}
 
 interface Connection {
   readonly socket: Socket;
@@ -92,20 +82,16 @@ export class Connections {
     const connection = this.#open.get(endpointsOf(request.socket));
     if (!connection) this.#spare.accept(request, response, answer);
     if (!connection || connection.isRefused) return;
-    const now = performance.now();
-    const exchange = { request, response, answer, since: now, progressAt: now, unsent: 0 };
+    const exchange = new Exchange(request, response, answer);
     connection.exchanges.add(exchange);
     connection.hasServed = true;
     if (this.#isDraining) drain(connection);
     response.once('close', () => {
       this.#end(connection, exchange);
     });
-    response.on('drain', () => {
-      exchange.progressAt = performance.now();
-    });
     const { exchanges, pipelined } = connection;
-    if (request instanceof Http2ServerRequest) {
-      this.#closeOnceAnswered(request);
+    if (exchange.stream) {
+      exchange.closeOnceAnswered(exchange.stream, this.#limits.lingerTimeout);
       void this.#answerInTurn(connection, exchange);
     } else if (exchanges.size === 1) answer();
     else if (pipelined.push(exchange) >= this.#limits.maxRequestsPerConnection)
@@ -197,19 +183,6 @@ export class Connections {
     if (exchanges.has(exchange)) exchange.answer();
   }
 
-  /** Who has the answer is told to send no more of the body (RFC 9113, 8.1), once it was taken. */
-  #closeOnceAnswered(request: Http2ServerRequest): void {
-    const { stream } = request;
-    stream.once('finish', () => {
-      if (request.complete || stream.endAfterHeaders) return;
-      setTimeout(() => {
-        if (request.complete) return;
-        stream.close(constants.NGHTTP2_NO_ERROR);
-        stream.destroy();
-      }, this.#limits.lingerTimeout).unref();
-    });
-  }
-
   #end(connection: Connection, exchange: Exchange): void {
     connection.exchanges.delete(exchange);
     connection.idleSince = performance.now();
@@ -240,35 +213,21 @@ export class Connections {
         if (session && !session.closed) session.close();
         else socket.destroy();
       }
-      for (const exchange of exchanges) {
-        const { request, unsent } = exchange;
-        const stream = request instanceof Http2ServerRequest ? request.stream : undefined;
-        if (this.#isStalled(exchange, now)) {
-          // All of the answer was taken, but the client does not end its own side.
-          if (stream && !stream.closed && unsent === 0) stream.close();
-          else socket.destroy();
-        }
-        this.#checkArrival(exchange, now);
-      }
+      for (const exchange of exchanges) this.#checkExchange(exchange, socket, now);
     }
   }
 
-  #isStalled(exchange: Exchange, now: number): boolean {
-    const { response } = exchange;
-    const unsent = response.writableLength;
-    if ((unsent === 0 && !response.writableEnded) || unsent !== exchange.unsent) {
-      exchange.progressAt = now;
+  #checkExchange(exchange: Exchange, socket: Socket, now: number): void {
+    const { request, response, stream } = exchange;
+    const { stallTimeout, requestTimeout: arrivalTimeout } = this.#limits;
+    if (exchange.stalledFor(now) > stallTimeout) {
+      // All of the answer was taken, but the client does not end its own side.
+      if (stream && !stream.closed && response.writableLength === 0) stream.close();
+      else socket.destroy();
     }
-    exchange.unsent = unsent;
-    return now - exchange.progressAt > this.#limits.stallTimeout;
-  }
-
-  /** What Node checks for HTTP/1.1. */
-  #checkArrival({ request, response, since }: Exchange, now: number): void {
-    if (!(request instanceof Http2ServerRequest) || request.complete) return;
-    const isLate = now - since > this.#limits.requestTimeout;
-    if (!isLate || request.stream.endAfterHeaders) return;
-    if (response.headersSent) request.stream.close();
+    // Of HTTP/1.1 Node itself checks it.
+    if (!stream || exchange.arrivesFor(now) <= arrivalTimeout) return;
+    if (response.headersSent) stream.close();
     else this.#refusals.send(request, response, requestTimeout());
   }
 }

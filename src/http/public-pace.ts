@@ -3,6 +3,7 @@ import type { Context, Middleware } from 'koa';
 import { ApiError, serviceUnavailable } from '../core/errors';
 import { Pace } from '../core/pace';
 import { Turns } from '../core/turns';
+import { bytesToSend } from './answer';
 import { clientBudget } from './client-address';
 import { factsOf } from './request-facts';
 
@@ -48,12 +49,9 @@ export class PublicPace {
   /** Counts what the answer is longer, or shorter, than was expected. */
   end(kind: string, ctx: Context): void {
     if (factsOf(ctx).isProbe) return;
-    const isHead = ctx.method === 'HEAD';
-    // It has none where it has no body, whatever its type says.
-    const { length = 0 }: { length?: number } = isHead ? {} : ctx;
-    const bytes = Math.max(length, MIN_BYTES);
+    const bytes = Math.max(bytesToSend(ctx) ?? 0, MIN_BYTES);
     this.#documents.count(clientBudget(ctx), bytes - this.#bytesOf(kind));
-    if (!isHead) this.#bytes.set(kind, bytes);
+    if (ctx.method !== 'HEAD') this.#bytes.set(kind, bytes);
   }
 
   /** Has refusals wait that no account's budget pays for, and what asks what it may ask for. */

@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 
@@ -14,7 +12,7 @@ import type {
   TransportApi,
   TransportMethod,
 } from '../plugins/transport';
-import { answer } from './answer';
+import { answer, bytesToSend } from './answer';
 import { authenticate, sourceOf } from './authenticate';
 import { bodyLength, hasBody, isBodyAnnounced, readJson } from './body';
 import { queryReader } from './query';
@@ -205,13 +203,6 @@ function transportApi(description: ApiDescription, dependencies: Dependencies): 
       }
     },
   };
-}
-
-/** How long an answer is that is made; undefined for one that is made while it is sent. */
-function bytesToSend({ body, length }: Context): number | undefined {
-  if (body instanceof Readable) return undefined;
-  // A length is there only where there is a body, whatever its type says.
-  return body === null || body === undefined ? 0 : length;
 }
 
 function idempotencyKeyOf(ctx: Context): string | undefined {
