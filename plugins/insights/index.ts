@@ -7,7 +7,8 @@ import plantsPlugin from '../plants';
 import { plantDeleted } from '../plants/domain-events';
 import { CareDays } from './derived/care-days';
 import { GrowthTotals } from './derived/growth';
-import { careMonthModel, careTotalsModel, growthModel, wateringRunModel } from './model';
+import { totals } from './migrations/0001-totals';
+import { careMonthModel, growthModel, wateringRunModel } from './model';
 import { RecountPace } from './recount-pace';
 import { routes } from './routes';
 import { InsightService } from './service';
@@ -17,7 +18,8 @@ export default definePlugin({
   name: 'insights',
   requires: ['accounts', 'events', 'plants'],
   scopes: { 'insights:read': 'Read insights' },
-  models: [careMonthModel, careTotalsModel, wateringRunModel, growthModel],
+  models: [careMonthModel, wateringRunModel, growthModel],
+  migrations: [totals],
   tag: { name: 'Insights', description: 'What all the care adds up to.' },
   setup: (host) => {
     const { events, deletions } = host.use(eventsPlugin);

@@ -7,12 +7,15 @@ import type { EventType, GrowthUnit } from '../events';
 /** Events by type on one day. */
 export type TypeCounts = Partial<Record<EventType, number>>;
 
+/** In place of a month: what all of them add up to, beside them so that one command counts both. */
+export const ALL_MONTHS = 'all';
+
 /** How many events of each type an account has on each day of a month, in its time zone. */
 export interface CareMonthDocument {
   userId: string;
-  /** `YYYY-MM`. */
+  /** `YYYY-MM`, or {@link ALL_MONTHS}. */
   month: string;
-  /** By day of the month, in two digits. */
+  /** By day of the month, in two digits; of all months by weekday, 0 for Monday. */
   days: Record<string, TypeCounts>;
 }
 
@@ -28,28 +31,6 @@ export const careMonthModel = accountModel<CareMonthDocument>(
   )
     // All months of an account; one of them, to count an event.
     .index({ userId: 1, month: 1 }, { unique: true }),
-);
-
-/** What all the events of an account add up to. */
-interface CareTotalsDocument {
-  userId: string;
-  events: number;
-  /** Events on each weekday, Monday first. */
-  weekdays: number[];
-}
-
-export const careTotalsModel = accountModel<CareTotalsDocument>(
-  'CareTotals',
-  new Schema(
-    {
-      userId: { type: String, required: true },
-      events: { type: Number, required: true },
-      weekdays: { type: [Number], required: true },
-    },
-    { collection: 'careTotals', versionKey: false },
-  )
-    // An account's totals.
-    .index({ userId: 1 }, { unique: true }),
 );
 
 /** Days that follow each other, on each of which an account watered; numbers count from 1970. */

@@ -50,22 +50,12 @@ export class InsightService {
     this.#dependencies = dependencies;
   }
 
-  /** The sections asked for. */
-  async read(account: Account, query: InsightsQuery, call: Call): Promise<Partial<InsightsView>> {
-    const view = await this.#readAtOneMoment(account, query, call);
-    if (view) return view;
-    await this.#host.transact(account.id, async (tx) => {
-      await tx.flush();
-      await this.#dependencies.careDays.summarize(tx);
-    });
-    return this.read(account, query, call);
-  }
-
-  #readAtOneMoment(
+  /** The sections asked for, all of one moment. */
+  async read(
     account: Account,
     { sections, from, to }: InsightsQuery,
     { now, validUntil, countBytes }: Call,
-  ): Promise<Partial<InsightsView> | undefined> {
+  ): Promise<Partial<InsightsView>> {
     const { plants, careDays, growth } = this.#dependencies;
     return this.#host.snapshot(async (session) => {
       const scope = { userId: account.id, session };
@@ -75,7 +65,6 @@ export class InsightService {
       const days = { first: from ?? addDays(last, 1 - ACTIVITY_DAYS), last, today };
       const deleted = await this.#deleted(scope, dayOf, countBytes);
       const history = await careDays.read(scope, days, deleted);
-      if (!history) return undefined;
       const summaries = await plants.summaries(account.id, session);
       const totals = await growth.read(account.id, session);
       validUntil(endOfQuarterHour(now));

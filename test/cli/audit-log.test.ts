@@ -120,8 +120,9 @@ test('the log is filtered by user, actor, action and time', async () => {
 
 test('seeds and repairs are recorded', async () => {
   await cli.json('seed');
-  const totals = service.app.database.connection.collection('careTotals');
-  await totals.updateOne({ userId: 'demo' }, { $set: { events: 1_000_000 } });
+  const months = service.app.database.connection.collection('careMonths');
+  const all = { userId: 'demo', month: 'all' };
+  await months.updateOne(all, { $set: { 'days.0.watered': 1_000_000 } });
   await cli.json('reconcile', '--repair');
   expect(await log('--action', 'seeds')).toMatchObject([{ changes: { garden: 8 } }]);
   expect(await log('--action', 'account.reconciled')).toMatchObject([

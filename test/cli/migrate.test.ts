@@ -6,6 +6,7 @@ import { Client } from '../support/client';
 import { Copy, listed } from '../support/copy';
 import { freshDatabase } from '../support/databases';
 import { differencesOf } from '../support/differences';
+import { insightsOf, water } from '../support/insights';
 import { eventually } from '../support/processes';
 import { dataDirectory, RealServer } from '../support/real-server';
 import { startService, type TestService, type TestUser, userOf } from '../support/service';
@@ -14,7 +15,7 @@ import { CommandLine, resultOf } from './run';
 const TRACKED = ['plants', 'events', 'photos'];
 const ALL = [
   ...['plants/0001-revisions', 'photos/0001-revisions', 'events/0001-revisions'],
-  'events/0002-last-fertilized',
+  ...['events/0002-last-fertilized', 'insights/0001-totals'],
 ];
 /** What plants did not have before it was known when they are due to be cared for. */
 const SINCE_CARE = { lastFertilized: '', wateringSnoozedUntil: '', fertilizerSnoozedUntil: '' };
@@ -204,6 +205,29 @@ test('plants of an earlier version get to know when they were last fertilized', 
   expect(body).toMatchObject({
     items: [{ lastDone: day(2), dueOn: '2026-03-11' }, { lastDone: null }],
   });
+  expect(await differencesOf(service.app, user.id)).toEqual([]);
+  await service.close();
+});
+
+test.each([
+  ['with runs of waterings', true],
+  ['without', false],
+])('days that an earlier version has counted are summed up, %s', async (_, hasRuns) => {
+  let before: unknown;
+  const user = await oldData(async (someone, service) => {
+    const days = ['2020-01-02', '2020-01-03', '2021-07-09'];
+    await water(someone, (await someone.plant()).id, days);
+    before = await insightsOf(someone);
+    await service.user();
+  });
+  const db = client.db();
+  await db.collection('careTotals').insertOne({ userId: user.id, events: 3 });
+  await db.collection('careMonths').deleteMany({ month: 'all' });
+  if (!hasRuns) await db.dropCollection('wateringRuns');
+  expect((await cli.run('migrate', 'up')).code).toBe(0);
+  expect(await db.listCollections({ name: 'careTotals' }).toArray()).toEqual([]);
+  const service = await startService({ mongodbUri: uri });
+  expect(await insightsOf(userOf(service.url, user.id, user.token))).toEqual(before);
   expect(await differencesOf(service.app, user.id)).toEqual([]);
   await service.close();
 });

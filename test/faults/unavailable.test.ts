@@ -180,7 +180,6 @@ describe.each(['before', 'after'] as const)('a connection that breaks %s MongoDB
     ['the plant', 'update', 'plants'],
     ['the event', 'insert', 'events'],
     ['the day counts', 'update', 'careMonths'],
-    ['the totals', 'update', 'careTotals'],
     ['the growth', 'update', 'growth'],
     ['the response to store', 'update', 'keptAnswers'],
     ['the commit', 'commitTransaction', undefined],

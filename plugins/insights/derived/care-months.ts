@@ -4,10 +4,15 @@ import type { AccountScope } from '../../../src/data/models';
 import type { Transaction } from '../../../src/data/transaction';
 import type { Host } from '../../../src/plugins/host';
 import type { EventType } from '../../events';
-import { DayCounts } from './day-counts';
-import { type CareMonthDocument, careMonthModel } from '../model';
+import { ALL_MONTHS, type CareMonthDocument, careMonthModel } from '../model';
+import { byWeekday, type DayCount, DayCounts } from './day-counts';
 
-/** How many events an account has on each day, in its time zone; stored by month. */
+const MONTHS = { month: { $ne: ALL_MONTHS } };
+
+/**
+ * How many events an account has on each day, in its time zone, stored by month; and on each weekday
+ * of all months, so that nobody has to go through them.
+ */
 export class CareMonths {
   readonly #months;
 
@@ -15,14 +20,14 @@ export class CareMonths {
     this.#months = host.records(careMonthModel);
   }
 
-  /** Whether there is any. */
-  exist(scope: AccountScope): Promise<boolean> {
-    return this.#months.exists(scope, {});
-  }
-
   /** The counts of all days. */
   all(scope: AccountScope): Promise<DayCounts> {
-    return this.#read(scope, {});
+    return this.#read(scope, MONTHS);
+  }
+
+  /** The counts of all days by weekday. */
+  weekdays(scope: AccountScope): Promise<DayCounts> {
+    return this.#read(scope, { month: ALL_MONTHS });
   }
 
   /**
@@ -43,15 +48,16 @@ export class CareMonths {
     return this.#read(scope, { month: { $in: [...new Set(days.map(monthOf))] } });
   }
 
-  /** Adds differences to the counts. */
-  async add(tx: Transaction, by: DayCounts): Promise<void> {
+  /** Adds differences to the counts of days, and to those of weekdays what they add up to. */
+  async add(tx: Transaction, days: DayCounts, weekdays = byWeekday(days)): Promise<void> {
     const months = new Map<string, Record<string, number>>();
-    for (const { date, type, count } of by.entries()) {
-      const month = monthOf(date);
+    const add = (month: string, day: string, { type, count }: DayCount): void => {
       const increments = months.get(month) ?? {};
-      increments[`days.${date.slice(8)}.${type}`] = count;
+      increments[`days.${day}.${type}`] = count;
       months.set(month, increments);
-    }
+    };
+    for (const each of days.entries()) add(monthOf(each.date), each.date.slice(8), each);
+    for (const each of weekdays.entries()) add(ALL_MONTHS, each.date, each);
     await this.#months.upsertMany(
       tx,
       [...months].map(([month, $inc]) => ({ filter: { month }, update: { $inc } })),
@@ -68,12 +74,12 @@ export class CareMonths {
   }
 }
 
-function addTo(counts: DayCounts, { month, days }: CareMonthDocument): void {
+/** Adds what is stored of a month. */
+export function addTo(counts: DayCounts, { month, days }: CareMonthDocument): void {
   for (const [day, types] of Object.entries(days)) {
-    for (const [type, count] of Object.entries(types)) {
-      // The keys are the event types that `TypeCounts` names.
-      counts.add(`${month}-${day}`, type as EventType, count);
-    }
+    const date = month === ALL_MONTHS ? day : `${month}-${day}`;
+    // The keys are the event types that `TypeCounts` names.
+    for (const [type, count] of Object.entries(types)) counts.add(date, type as EventType, count);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { EventType } from '../../events';
 import { WEEKDAYS, weekdayOf } from '../weekdays';
 
-/** Events of a type on a day (`YYYY-MM-DD`). */
+/** Events of a type on a day (`YYYY-MM-DD`), or on a weekday (from `0` for Monday on). */
 export interface DayCount {
   date: string;
   type: EventType;
@@ -20,8 +20,12 @@ export class DayCounts {
     else types.set(type, count);
   }
 
-  subtract(other: DayCounts): void {
-    for (const { date, type, count } of other.#unsorted()) this.add(date, type, -count);
+  /** What is left without others. */
+  minus(other: DayCounts): DayCounts {
+    const left = new DayCounts();
+    for (const { date, type, count } of this.#unsorted()) left.add(date, type, count);
+    for (const { date, type, count } of other.#unsorted()) left.add(date, type, -count);
+    return left;
   }
 
   of(day: string, type: EventType): number {
@@ -46,16 +50,26 @@ export class DayCounts {
   }
 }
 
+/** The same by weekday instead of by day. */
+export function byWeekday(counts: DayCounts): DayCounts {
+  const weekdays = new DayCounts();
+  for (const { date, type, count } of counts.entries()) {
+    weekdays.add(String(weekdayOf(date)), type, count);
+  }
+  return weekdays;
+}
+
 /** What events add up to: how many there are, and how many on each weekday, Monday first. */
 export interface CareSums {
   events: number;
   weekdays: number[];
 }
 
+/** What counts by weekday add up to. */
 export function sumsOf(counts: DayCounts): CareSums {
   const sums = { events: 0, weekdays: WEEKDAYS.map(() => 0) };
   for (const { date, count } of counts.entries()) {
-    const weekday = weekdayOf(date);
+    const weekday = Number(date);
     sums.events += count;
     sums.weekdays[weekday] = (sums.weekdays[weekday] ?? 0) + count;
   }

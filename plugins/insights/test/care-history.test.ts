@@ -75,8 +75,8 @@ test('a read costs no more for days of other years', async () => {
     queries
       .filter((query) => query.collection === collection)
       .reduce((sum, { docsExamined }) => sum + docsExamined, 0);
-  expect(examined('careMonths')).toBe(1);
-  expect(examined('careTotals')).toBe(1);
+  // That of this year, and what all add up to.
+  expect(examined('careMonths')).toBe(2);
   expect(examined('wateringRuns')).toBe(2);
 });
 
@@ -94,38 +94,7 @@ test('days of more months than one batch are all there', async () => {
   );
 });
 
-/** As it is after an update from a release that knew neither totals nor runs. */
-function forgetSummary(): Promise<unknown> {
-  const { connection } = service.app.database;
-  return Promise.all(
-    ['careTotals', 'wateringRuns'].map((name) =>
-      connection.collection(name).deleteMany({ userId: user.id }),
-    ),
-  );
-}
-
 const DAYS = [1, 2, 3, 10, 11, 40];
-
-test('days that were counted before their totals were are summed up by the first read', async () => {
-  await water(user, plantId, DAYS.map(day));
-  const before = await insightsOf(user);
-  await forgetSummary();
-  expect(await differencesOf(service.app, user.id)).toEqual([]);
-  expect(await insightsOf(user)).toEqual(before);
-  expect(await insightsOf(user)).toEqual(before);
-  expect(await differencesOf(service.app, user.id)).toEqual([]);
-});
-
-test('they are summed up by the first write, too', async () => {
-  await water(user, plantId, DAYS.map(day));
-  await forgetSummary();
-  await water(user, plantId, [day(4)]);
-  expect(await insightsOf(user)).toMatchObject({
-    overview: { totalEvents: 7 },
-    wateringStreaks: streaksOf([...DAYS, 4]),
-  });
-  expect(await differencesOf(service.app, user.id)).toEqual([]);
-});
 
 test('another time zone moves runs and weekdays with their days', async () => {
   await water(user, plantId, ['2026-03-01T12:00:00Z', '2026-03-02T10:00:00Z']);
@@ -146,14 +115,16 @@ test('reconcile finds totals and runs that are not what the events say', async (
   await water(user, plantId, DAYS.map(day));
   const { connection } = service.app.database;
   const { id: userId } = user;
-  await connection.collection('careTotals').updateOne({ userId }, { $set: { events: 7 } });
+  await connection
+    .collection('careMonths')
+    .updateOne({ userId, month: 'all' }, { $set: { 'days.5.watered': 7 } });
   await connection.collection('wateringRuns').deleteOne({ userId, days: 2 });
   await connection
     .collection('wateringRuns')
     .updateOne({ userId, days: 3 }, { $set: { last: 18_264, days: 2 } });
   const differences = await differencesOf(service.app, user.id);
   expect(differences.map(({ difference }) => difference)).toEqual([
-    'events, and by weekday: 7 (1, 0, 0, 1, 1, 2, 1) should be 6 (1, 0, 0, 1, 1, 2, 1)',
+    'events of type watered on a Saturday: 7 should be 2',
     'days with a watering in a row from 2020-01-02: 2 should be 3',
     'days with a watering in a row from 2020-01-11: 0 should be 2',
   ]);

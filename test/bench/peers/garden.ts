@@ -54,7 +54,6 @@ interface Collections {
   photos: Owned;
   events: Event;
   careMonths: Owned & { month: string; days: Record<string, Record<string, number>> };
-  careTotals: Owned & { events: number; weekdays: number[] };
   wateringRuns: Owned & { first: number; last: number; days: number };
   growth: Growth;
 }
@@ -144,20 +143,23 @@ export class Garden {
     const runs = this.#collection('wateringRuns');
     const [plants, totals, months, photos, growth, last, longest] = await Promise.all([
       this.#find('plants', { userId }, { createdAt: 1, _id: 1 }),
-      this.#collection('careTotals').findOne({ userId }),
+      this.#collection('careMonths').findOne({ userId, month: 'all' }),
       this.#find('careMonths', { userId, month }, { month: 1 }),
       this.#collection('photos').countDocuments({ userId }),
       this.#find('growth', { userId }, { plantId: 1, unit: 1 }),
       runs.findOne({ userId }, { sort: { first: -1 } }),
       runs.findOne({ userId }, { sort: { days: -1 } }),
     ]);
-    const weekdays = totals?.weekdays ?? [];
+    const weekdays = WEEKDAYS.map((_, weekday) =>
+      Object.values(totals?.days[weekday] ?? {}).reduce((sum, count) => sum + count, 0),
+    );
+    const totalEvents = weekdays.reduce((sum, count) => sum + count, 0);
     const oldest = plants[0]?.createdAt;
     const goesOn = last !== null && last.last >= dayNumber(today) - 1;
     return {
       overview: {
         totalPlants: plants.length,
-        totalEvents: totals?.events ?? 0,
+        totalEvents,
         totalPhotos: photos,
         daysSinceFirstPlant: oldest
           ? Math.floor((now.getTime() - oldest.getTime()) / DAY_MS)
@@ -214,15 +216,19 @@ export class Garden {
       );
       if (matchedCount === 0) throw new Refusal(404);
       await this.#collection('events').insertOne(event, { session });
-      await this.#collection('careMonths').updateOne(
-        { userId, month: day.slice(0, 7) },
-        { $inc: { [`days.${day.slice(8, 10)}.${type}`]: 1 } },
-        { session, upsert: true },
-      );
-      await this.#collection('careTotals').updateOne(
-        { userId },
-        { $inc: { events: 1, [`weekdays.${(occurredAt.getUTCDay() + 6) % 7}`]: 1 } },
-        { session, upsert: true },
+      const count = (month: string, field: string) => ({
+        updateOne: {
+          filter: { userId, month },
+          update: { $inc: { [`days.${field}.${type}`]: 1 } },
+          upsert: true,
+        },
+      });
+      await this.#collection('careMonths').bulkWrite(
+        [
+          count(day.slice(0, 7), day.slice(8, 10)),
+          count('all', String((occurredAt.getUTCDay() + 6) % 7)),
+        ],
+        { session },
       );
     });
     return asEvent(event, new Map());
