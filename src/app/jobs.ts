@@ -49,10 +49,13 @@ export class JobRunner {
 
   async #loop(job: Job): Promise<void> {
     const { signal } = this.#stopping;
+    const isStopping = (): boolean => signal.aborted;
     let isFailing = false;
-    while (!signal.aborted) {
+    while (!isStopping()) {
       try {
         await job.run(signal);
+        // What was broken off is not done.
+        if (isStopping()) return;
         this.#lastSuccess.set({ job_name: job.name }, Date.now() / 1000);
         if (isFailing) this.#log.info({ job: job.name }, 'A job that failed is done again');
         isFailing = false;

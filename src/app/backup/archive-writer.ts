@@ -22,7 +22,13 @@ export class ArchiveWriter {
    */
   constructor(write: (content: AsyncIterable<Buffer>) => Promise<void>, moment: Date) {
     this.#moment = moment;
-    this.#written = pipeline(this.#pack, createGzip(), write);
+    let writing: Promise<void> | undefined;
+    const writeAll = (content: AsyncIterable<Buffer>): Promise<void> => (writing = write(content));
+    this.#written = pipeline(this.#pack, createGzip(), writeAll).catch(async (error: unknown) => {
+      // Of a write that fails the streams before it know only that they are broken off.
+      await writing;
+      throw error;
+    });
     // Whoever adds to it learns of a failure.
     this.#written.catch(() => undefined);
   }
@@ -85,9 +91,18 @@ export class ArchiveWriter {
         if (error) reject(error);
         else resolve();
       });
+      // One that is broken off emits the error, too.
+      entry.on('error', reject);
       entry.end(content);
     });
-    // Where the file cannot be written to, nothing takes the entry any more.
-    await Promise.race([taken, this.#written]);
+    try {
+      // Where the file cannot be written to, nothing takes the entry any more.
+      await Promise.race([taken, this.#written]);
+    } catch (error) {
+      this.#pack.destroy(error instanceof Error ? error : undefined);
+      // Why it cannot says more than that the archive is broken off.
+      await this.#written;
+      throw error;
+    }
   }
 }
