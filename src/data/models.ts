@@ -1,4 +1,7 @@
-import type { ClientSession, Model, Schema } from 'mongoose';
+import { type ClientSession, type Model, Schema } from 'mongoose';
+
+// Mongoose takes a UUID for missing whose version it does not know; ids may be of any.
+Object.assign(Schema.Types.UUID.prototype, { checkRequired: (value: unknown) => value != null });
 
 /** Whose user data a query is about and, within a transaction, at which moment. */
 export interface AccountScope {

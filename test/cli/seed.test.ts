@@ -105,6 +105,17 @@ test('every fault in every file is named with file and place, and nothing is loa
   expect(await cli.json('user', 'list')).toEqual([]);
 });
 
+test('a plant may have any UUID for an id', async () => {
+  const garden = ownGarden();
+  const [first] = records(garden['plants']);
+  const id = '00000000-0000-0000-0000-000000000001';
+  write('garden.json', { ...garden, plants: [{ ...first, id, photos: [], events: [] }] });
+  expect(await cli.json('seed', folder)).toEqual({ garden: 1 });
+  const user = await demoUser();
+  await user.get(`/api/plants/${id}`).expect(200);
+  await user.event(id);
+});
+
 test('an event that names a photo that the file has not is a fault', async () => {
   const garden = ownGarden();
   const [first] = records(garden['plants']);

@@ -60,6 +60,10 @@ const NOT_IDS: Readonly<Record<string, string>> = {
   '36 letters that are not hexadecimal': 'z'.repeat(36),
   '36 dashes': '-'.repeat(36),
   'the dashes elsewhere': SOME_ID.replace(/^(.{8})-/, '$1').replace(/$/, '-'),
+  // Right ids, though of no version that there is.
+  'the UUID of zeros': '00000000-0000-0000-0000-000000000000',
+  'the UUID of ones': 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+  'a UUID without a version': '00000000-0000-0000-0000-000000000001',
   'an ObjectId': '507f1f77bcf86cd799439011',
   NUL: '%00',
   'an escaped slash': '..%2f..%2fhealthz',
