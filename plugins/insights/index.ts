@@ -41,7 +41,7 @@ export default definePlugin({
         on(plantDeleted, (tx, { plantId }) => growth.deletePlant(tx, plantId)),
         on(accountChanged, async (tx, { before, after }) => {
           if (before.timezone === after.timezone) return;
-          recounts.spend(after.id, before.usage[EVENT_QUOTA] ?? 0);
+          recounts.spend(after.id, after.timezone, before.usage[EVENT_QUOTA] ?? 0);
           await insights.rebuildDays(tx, after.timezone);
         }),
       ],

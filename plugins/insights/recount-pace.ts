@@ -22,15 +22,17 @@ export class RecountPace {
     maxWaitMs: MAX_WAIT_MS,
     now: () => Date.now(),
   });
-  /** Up to when a count may be that of the same write, tried again. */
-  readonly #retriedUntil = new BoundedMap<string, number>(MAX_ACCOUNTS);
+  /** To which zone, and until when, a change may be the last one, tried again. */
+  readonly #last = new BoundedMap<string, { timezone: string; until: number }>(MAX_ACCOUNTS);
 
   /** @throws ApiError rate_limited where an account has had more than those of a minute ahead */
-  spend(accountId: string, events: number): void {
+  spend(accountId: string, timezone: string, events: number): void {
     const waitMs = this.#pace.waitOf(accountId);
+    const last = this.#last.get(accountId);
+    const isRetry = last?.timezone === timezone && Date.now() <= last.until;
     if (waitMs === 0) {
-      this.#retriedUntil.set(accountId, Date.now() + WRITE_DEADLINE_SECONDS * 1000);
-    } else if (Date.now() > (this.#retriedUntil.get(accountId) ?? 0)) {
+      this.#last.set(accountId, { timezone, until: Date.now() + WRITE_DEADLINE_SECONDS * 1000 });
+    } else if (!isRetry) {
       throw rateLimited.error(
         'The time zone was changed too often for so many events, which are all counted anew each time.',
         { headers: { 'Retry-After': String(Math.ceil(waitMs / 1000)) } },

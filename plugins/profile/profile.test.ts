@@ -96,12 +96,10 @@ test('where each change counts many events anew, the next one has to wait', asyn
   const accounts = service.app.database.connection.collection<{ _id: string }>('accounts');
   const hasEvents = (events: number) =>
     accounts.updateOne({ _id: user.id }, { $set: { 'usage.events': events } });
-  await hasEvents(60_000);
+  await hasEvents(10_000);
   await user.patch('/api/account', { timezone: 'Europe/Paris' }).expect(200);
   await hasEvents(3_000_000);
   await user.patch('/api/account', { timezone: 'Asia/Kolkata' }).expect(200);
-  // Until then it might be the same write, tried again.
-  setClock(new Date(Date.now() + 11_000).toISOString());
   const again = await user.patch('/api/account', { timezone: 'Asia/Tokyo' });
   expectError(again, 429, 'rate_limited', /time zone/);
   const seconds = Number(again.headers['retry-after']);
