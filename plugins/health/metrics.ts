@@ -5,16 +5,15 @@ import type { Context } from 'koa';
 
 import { unauthorized } from '../../src/core/errors';
 import { bearerToken } from '../../src/core/identity';
-import { Setting } from '../../src/core/settings';
+import { PortSetting, Setting } from '../../src/core/settings';
 import type { Host } from '../../src/plugins/host';
 import type { Transport } from '../../src/plugins/transport';
 
 const MIN_TOKEN = 16;
 const MEDIA_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-export const metricsPortSetting = new Setting<number | undefined>(
+export const metricsPortSetting = new PortSetting<number | undefined>(
   'METRICS_PORT',
-  Joi.number().port(),
   undefined,
   'Port of its own for /metrics, which the main one then does not serve, and for the probes as well; 0 takes a free one',
 );

@@ -1,5 +1,5 @@
 import { hostRules, hostSettings } from '../core/host-settings';
-import { Settings } from '../core/settings';
+import { differentPorts, Settings } from '../core/settings';
 import { type Plugin, settingsOf } from '../plugins/plugin';
 
 /**
@@ -9,5 +9,5 @@ import { type Plugin, settingsOf } from '../plugins/plugin';
  */
 export function readSettings(plugins: readonly Plugin[], env: NodeJS.ProcessEnv): Settings {
   const settings = [...Object.values(hostSettings), ...plugins.flatMap(settingsOf)];
-  return new Settings(settings, env, hostRules);
+  return new Settings(settings, env, [...hostRules, differentPorts(settings)]);
 }

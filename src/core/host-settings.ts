@@ -4,6 +4,7 @@ import { mongo } from 'mongoose';
 import {
   originsSetting,
   type OtherOrigins,
+  PortSetting,
   rateSetting,
   Setting,
   type SettingsRule,
@@ -73,7 +74,7 @@ export const WRITE_DEADLINE_SECONDS = 10;
 
 /** The settings of the host itself; plugins add their own. */
 export const hostSettings = {
-  port: new Setting('PORT', Joi.number().port(), 3000, 'Port to listen on; 0 takes a free one'),
+  port: new PortSetting('PORT', 3000, 'Port to listen on; 0 takes a free one'),
   host: new Setting('HOST', Joi.string().hostname(), '127.0.0.1', 'Address to listen on'),
   dataDir: new Setting(
     'DATA_DIR',

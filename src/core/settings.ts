@@ -40,6 +40,27 @@ export function rateSetting(name: string, fallback: number, description: string)
   return new Setting(name, Joi.number().integer().min(1).required(), fallback, description);
 }
 
+/** A setting that is a port to listen on. */
+export class PortSetting<T extends number | undefined> extends Setting<T> {
+  constructor(name: string, fallback: T, description: string) {
+    // Joi's type does not know of a value that is not there.
+    super(name, Joi.number().port() as unknown as Joi.Schema<T>, fallback, description);
+  }
+}
+
+/** Of several ports each is another one, unless a free one is taken. */
+export function differentPorts(settings: readonly Setting<unknown>[]): SettingsRule {
+  const ports: Setting<unknown>[] = settings.filter((setting) => setting instanceof PortSetting);
+  return (values) => {
+    for (const [index, port] of ports.entries()) {
+      const number = values.of(port);
+      const same = ports.slice(0, index).find((other) => number && values.of(other) === number);
+      if (same) return `${port.name} must be another port than ${same.name}`;
+    }
+    return undefined;
+  };
+}
+
 /** What may stand in a list of origins besides those of web pages. */
 export interface OtherOrigins {
   is: (item: string) => boolean;

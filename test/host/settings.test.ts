@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+import { readSettings } from '../../src/app/settings';
 import { settingsOf } from '../../src/plugins/plugin';
 import { loadPlugins } from '../../src/plugins/loader';
-import { hostRules, hostSettings } from '../../src/core/host-settings';
+import { hostSettings } from '../../src/core/host-settings';
 import { Settings, SettingsError } from '../../src/core/settings';
 import { aMongod, standIn, temporaryFolder } from '../servers/support';
 import { makeCertificate } from '../support/certificate';
@@ -19,18 +20,19 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const all = [...Object.values(hostSettings), ...loadPlugins().flatMap(settingsOf)];
+const plugins = loadPlugins();
+const all = [...Object.values(hostSettings), ...plugins.flatMap(settingsOf)];
 
 function valueOf(name: string, env: NodeJS.ProcessEnv): unknown {
   const setting = all.find((each) => each.name === name);
   if (!setting) throw new Error(`There is no setting ${name}.`);
-  return new Settings(all, env, hostRules).of(setting);
+  return readSettings(plugins, env).of(setting);
 }
 
 /** The lines in which an environment is refused; none when it is not. */
 function faultsOf(env: NodeJS.ProcessEnv): string[] {
   try {
-    new Settings(all, env, hostRules);
+    readSettings(plugins, env);
     return [];
   } catch (error) {
     if (error instanceof SettingsError) return error.message.split('\n');
@@ -81,7 +83,7 @@ test('the settings are those that operators rely on, and there are no others', (
 });
 
 test('without an environment every setting has the default that operators rely on', () => {
-  const settings = new Settings(all, {});
+  const settings = readSettings(plugins, {});
   const values = all.map((setting) => [setting.name, settings.of(setting)] as const);
   expect(Object.fromEntries(values)).toEqual(
     Object.fromEntries(all.map(({ name }) => [name, DEFAULTS[name]])),
@@ -90,7 +92,7 @@ test('without an environment every setting has the default that operators rely o
 
 test('an empty variable is an unset one', () => {
   const env = Object.fromEntries(all.map(({ name }) => [name, '']));
-  const settings = new Settings(all, env, hostRules);
+  const settings = readSettings(plugins, env);
   for (const setting of all) expect(settings.of(setting)).toEqual(setting.fallback);
 });
 
@@ -237,6 +239,15 @@ test.each([
   ['a certificate with an empty key', { TLS_CERT_FILE: certFile, TLS_KEY_FILE: '' }],
 ])('%s is refused', (_, env) => {
   expect(faultsOf(env)).toEqual(['TLS_CERT_FILE and TLS_KEY_FILE must be set together']);
+});
+
+test('two ports that are the same are refused, but for free ones', () => {
+  expect(faultsOf({ PORT: '3000', METRICS_PORT: '3000' })).toEqual([
+    'METRICS_PORT must be another port than PORT',
+  ]);
+  expect(faultsOf({ METRICS_PORT: '3000' })).toHaveLength(1);
+  expect(faultsOf({ PORT: '3000', METRICS_PORT: '3001' })).toEqual([]);
+  expect(faultsOf({ PORT: '0', METRICS_PORT: '0' })).toEqual([]);
 });
 
 test('a certificate with its key is taken', () => {
