@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { v4 } from 'uuid';
 
 import { hostSettings } from '../core/host-settings';
+import { TOKEN_PREFIX } from '../core/identity';
 import type { Settings } from '../core/settings';
 import { loggedAddress } from './client-address';
 import { type RequestFacts, setFacts } from './request-facts';
@@ -79,12 +80,13 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
   };
 }
 
-/** The caller's own id for the request, unless the credentials are in it. */
+/** The caller's own id for the request, unless a token or the credentials are in it. */
 function requestIdOf(ctx: Context): string | undefined {
   const given = ctx.get('X-Request-Id');
   if (!REQUEST_ID.test(given)) return undefined;
   const credentials = /\S{8,}$/.exec(ctx.get('Authorization'))?.[0];
-  return credentials !== undefined && given.includes(credentials) ? undefined : given;
+  const isSecret = credentials !== undefined && given.includes(credentials);
+  return isSecret || given.includes(TOKEN_PREFIX) ? undefined : given;
 }
 
 /** Counts the bytes of the body; those of one that is made piece by piece as they are sent. */

@@ -64,6 +64,9 @@ test('wherever a token or a name is sent, neither gets into the log or the metri
   // An id of the caller's own is logged, but never where it is what the caller is known by.
   await user.get('/api/plants').set('X-Request-Id', token).expect(200);
   await user.get('/api/plants').set('X-Request-Id', `a.${token}`).expect(200);
+  const other = await service.user();
+  await other.get('/api/plants').set('X-Request-Id', token).expect(200);
+  await fetch(`${service.url}/api/plants`, { headers: { 'X-Request-Id': token } });
   await user.get('/api/plants').set('X-Request-Id', 'the-last').expect(200);
   await eventually(() => service.logged.some((line) => line.includes('the-last')));
   const metrics = await (await fetch(`${service.url}/metrics`)).text();

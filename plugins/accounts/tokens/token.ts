@@ -1,14 +1,15 @@
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-const PREFIX = 'tnd_mcp_';
+import { TOKEN_PREFIX } from '../../../src/core/identity';
+
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 32;
 /** The fewest and the most characters that a token of any release may have. */
 const MIN_RANDOM_LENGTH = 30;
 const MAX_LENGTH = 200;
 const CHECKSUM_LENGTH = 6;
-const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${MIN_RANDOM_LENGTH + CHECKSUM_LENGTH},}$`);
+const SHAPE = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${MIN_RANDOM_LENGTH + CHECKSUM_LENGTH},}$`);
 
 /**
  * A new token: prefix, random base62 characters, and 6 more of their CRC32, by which a scanner
@@ -20,13 +21,13 @@ export function makeToken(): string {
   for (let length = 0; length < RANDOM_LENGTH; length += 1) {
     random += ALPHABET.charAt(randomInt(ALPHABET.length));
   }
-  return PREFIX + random + checksum(random);
+  return TOKEN_PREFIX + random + checksum(random);
 }
 
 /** Whether a string has the form of a token and its checksum is right. */
 export function isWellFormedToken(token: string): boolean {
   if (token.length > MAX_LENGTH || !SHAPE.test(token)) return false;
-  const random = token.slice(PREFIX.length, -CHECKSUM_LENGTH);
+  const random = token.slice(TOKEN_PREFIX.length, -CHECKSUM_LENGTH);
   return checksum(random) === token.slice(-CHECKSUM_LENGTH);
 }
 
