@@ -28,7 +28,8 @@ export class Origins {
 
   /** @throws ApiError origin_not_allowed */
   check(headers: IncomingHttpHeaders): void {
-    const { origin, host = headers[':authority'] } = headers;
+    // The Host of HTTP/2 is passed over where there is an authority (RFC 9113, 8.3.1).
+    const { origin, ':authority': host = headers.host } = headers;
     if (origin !== undefined && !this.#allowsOrigin(origin)) throw refusal('Origin');
     if (typeof host === 'string' && !this.#allowsHost(host)) throw refusal('Host');
   }

@@ -196,6 +196,18 @@ test('CONNECT over HTTP/2 is answered with 405 and the Error body', async () => 
   expect(errorOf(answer).code).toBe('method_not_allowed');
 });
 
+test('over HTTP/2 the authority says which host a request is for, whatever its Host says', async () => {
+  const answer = await viaHttp2({
+    ':path': '/api/mcp',
+    ':method': 'POST',
+    ':authority': 'example.com',
+    host: 'localhost',
+    authorization: `Bearer ${user.token}`,
+  });
+  expect(answer.status).toBe(403);
+  expect(errorOf(answer).code).toBe('origin_not_allowed');
+});
+
 test('an expectation that cannot be met over HTTP/2 is answered with the Error body', async () => {
   const answer = await viaHttp2({ ':path': '/healthz', expect: 'ferns' });
   expect(answer.status).toBe(417);
