@@ -19,6 +19,7 @@ export function encodeCursor(list: ListIdentity, { moment, id }: Position): stri
 /** @throws ApiError invalid_cursor for anything that {@link encodeCursor} did not make for this list */
 export function decodeCursor(list: ListIdentity, cursor: string): Position {
   const [milliseconds = '', id = ''] = decodePlace(list, cursor)?.split('.') ?? [];
-  if (!isUuid(id)) throw invalidCursor.error();
-  return { moment: new Date(Number(milliseconds)), id: toStoredId(id) };
+  const moment = new Date(/^-?\d+$/.test(milliseconds) ? Number(milliseconds) : NaN);
+  if (!isUuid(id) || Number.isNaN(moment.getTime())) throw invalidCursor.error();
+  return { moment, id: toStoredId(id) };
 }

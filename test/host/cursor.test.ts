@@ -1,4 +1,7 @@
+import { decodeProgress } from '../../plugins/changes/cursor';
 import { decodePlace, encodePlace } from '../../src/core/cursor';
+import { DAY_MS } from '../../src/core/time';
+import { decodeCursor } from '../../src/data/cursor';
 
 test.each(['', '1773489600000.0198', 'Zimmer, Küche', '窓 🌿'])(
   'the cursor of the place "%s" leads back to it, in its own list only',
@@ -12,4 +15,38 @@ test.each(['', '1773489600000.0198', 'Zimmer, Küche', '窓 🌿'])(
 test('bytes that are no text are no cursor', () => {
   const cursor = Buffer.from(encodePlace(['ada'], 'é'), 'base64url').subarray(0, -1);
   expect(decodePlace(['ada'], cursor.toString('base64url'))).toBeUndefined();
+});
+
+const ID = '0192f0c1-7b7e-7c5a-8d3b-2f4e6a8c0d1e';
+
+test.each(['NaN', 'x', '', '1e400', '0x5', '1.5', ' 1', '9'.repeat(20)])(
+  'the moment "%s" is of no cursor, though anybody can compute its check',
+  (moment) => {
+    const cursor = encodePlace(['ada'], `${moment}.${ID}`);
+    expect(() => decodeCursor(['ada'], cursor)).toThrow('cursor');
+  },
+);
+
+test('neither is what says nothing of how far a copy has come', () => {
+  const now = new Date('2026-03-14T12:00:00Z');
+  const holder = { id: 'ada', createdAt: new Date('2026-03-01T12:00:00Z') };
+  const today = Math.floor(now.getTime() / DAY_MS);
+  const decode = (place: string) =>
+    decodeProgress(holder, encodePlace(['ada', 'changes'], place), now);
+  expect(decode(`${today}-${holder.createdAt.getTime()}.0.7.1.${ID}`)).toMatchObject({ base: 0 });
+  for (const place of [
+    '',
+    '...',
+    `${today}.0.NaN.0.`,
+    `${today}.0..0.`,
+    `${today}.0.7.x.`,
+    `${today}.x.7.0.`,
+    `${today}.0.7.0.x`,
+    `${today}.0.7.999.`,
+    `${today + 30}.0.7.0.`,
+    'Infinity.0.7.0.',
+    'x.0.7.0.',
+  ]) {
+    expect(() => decode(place)).toThrow('since');
+  }
 });
