@@ -1,0 +1,29 @@
+import pino from 'pino';
+
+import { JobRunner } from '../../src/app/jobs';
+import { Metrics } from '../../src/core/metrics';
+import { eventually } from '../support/processes';
+
+test('a job that failed is logged as done again once it is, and not where a stop has broken it off', async () => {
+  const lines: string[] = [];
+  const log = pino({}, { write: (line) => lines.push(line) });
+  const ends = ['fails', 'fails', 'is done', 'fails', 'is broken off'];
+  const job = {
+    name: 'backup',
+    everySeconds: 0.01,
+    run: async (signal: AbortSignal): Promise<void> => {
+      const end = ends.shift();
+      if (end === 'fails') throw new Error('There is no room.');
+      if (end === 'is broken off') await eventually(() => signal.aborted);
+    },
+  };
+  const jobs = new JobRunner([job], { log, metrics: new Metrics() });
+  jobs.start();
+  await eventually(() => ends.length === 0);
+  await jobs.stop();
+  expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+    'A job failed; it is tried again later',
+    'A job that failed is done again',
+    'A job failed; it is tried again later',
+  ]);
+});
