@@ -3,7 +3,7 @@ import { rateLimited } from '../../src/core/errors';
 import { WRITE_DEADLINE_SECONDS } from '../../src/core/host-settings';
 import { Pace } from '../../src/core/pace';
 
-/** How many events of an account are counted anew in a minute, in the long run. */
+/** How many events of an account are counted anew in a minute, in the long run; all, where it has very many. */
 const EVENTS_PER_MINUTE = 100_000;
 const BURST_MS = 60_000;
 /** How long an account waits at most, however many events it has. */

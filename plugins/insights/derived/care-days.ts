@@ -2,11 +2,11 @@ import type { AccountScope } from '../../../src/data/models';
 import { calendarOf, dayAt, dayNumber } from '../../../src/core/time';
 import type { Transaction } from '../../../src/data/transaction';
 import type { Host } from '../../../src/plugins/host';
-import type { CareEntry } from '../../events';
+import type { CareEntry, EventType } from '../../events';
 import type { CareChange } from '../../events/domain-events';
-import { CareMonths } from './care-months';
-import { byWeekday, type CareSums, type DayCount, DayCounts, sumsOf } from './day-counts';
 import { WEEKDAYS } from '../weekdays';
+import { CareMonths } from './care-months';
+import { type CareSums, DayCounts, type WeekdayCounts } from './day-counts';
 import { differentRuns, type Run, runsOf } from './runs';
 import { WateringRuns } from './watering-runs';
 
@@ -14,7 +14,7 @@ import { WateringRuns } from './watering-runs';
 interface CareHistory {
   sums: CareSums;
   /** The counts of the days asked for. */
-  activity: DayCount[];
+  activity: { date: string; type: EventType; count: number }[];
   /** Runs of days with a watering: those at least that {@link WateringRuns.notable} names. */
   runs: Run[];
 }
@@ -39,15 +39,15 @@ export class CareDays {
     deleted: DayCounts,
   ): Promise<CareHistory> {
     const weekdays = await this.#months.weekdays(scope);
-    const activity: DayCount[] = [];
+    const activity: CareHistory['activity'] = [];
     for await (const counts of this.#months.between(scope, first, last)) {
-      for (const { date, type, count } of counts.entries()) {
+      for (const { day: date, type, count } of counts.entries()) {
         const left = count - deleted.of(date, type);
         if (left !== 0 && first <= date && date <= last) activity.push({ date, type, count: left });
       }
     }
     return {
-      sums: sumsOf(weekdays.minus(byWeekday(deleted))),
+      sums: weekdays.subtract(deleted.byWeekday()).sums,
       activity,
       runs:
         deleted.watered().length === 0
@@ -83,19 +83,20 @@ export class CareDays {
     timezone: string,
   ): Promise<string[]> {
     const dayOf = calendarOf(timezone);
-    const wanted = new DayCounts();
-    for await (const { occurredAt, type } of entries) wanted.add(dayOf(occurredAt), type);
-    const weekdays = byWeekday(wanted);
-    const changes = {
-      days: wanted.minus(await this.#months.all(tx)),
-      weekdays: weekdays.minus(await this.#months.weekdays(tx)),
-    };
-    await this.#months.add(tx, changes.days, changes.weekdays);
-    const runs = runsOf(wanted.watered().map(dayNumber));
+    const days = { wanted: new DayCounts(), changes: new DayCounts() };
+    for await (const { occurredAt, type } of entries) {
+      days.wanted.add(dayOf(occurredAt), type);
+      days.changes.add(dayOf(occurredAt), type);
+    }
+    days.changes.subtract(await this.#months.all(tx));
+    const weekdays = { wanted: days.wanted.byWeekday(), changes: days.wanted.byWeekday() };
+    weekdays.changes.subtract(await this.#months.weekdays(tx));
+    await this.#months.add(tx, days.changes, weekdays.changes);
+    const runs = runsOf(days.wanted.watered().map(dayNumber));
     const storedRuns = await this.#runs.set(tx, runs);
     return [
-      ...differences(changes.days, wanted, (day) => day),
-      ...differences(changes.weekdays, weekdays, (day) => `a ${WEEKDAYS[Number(day)]}`),
+      ...differences(days, (day) => day),
+      ...differences(weekdays, (day) => `a ${WEEKDAYS[Number(day)]}`),
       ...differentRuns(storedRuns, runs).map(({ first, is, should }) => {
         return `days with a watering in a row from ${dayAt(first)}: ${is} should be ${should}`;
       }),
@@ -105,18 +106,17 @@ export class CareDays {
   /** Once the deletion is finished they are stored like this. */
   async #runsWithout(scope: AccountScope, deleted: DayCounts): Promise<Run[]> {
     const counts = await this.#months.all(scope);
-    return runsOf(counts.minus(deleted).watered().map(dayNumber));
+    return runsOf(counts.subtract(deleted).watered().map(dayNumber));
   }
 }
 
 /** Says which counts were changed, to what they are wanted to be. */
 function differences(
-  changes: DayCounts,
-  wanted: DayCounts,
-  nameOf: (date: string) => string,
+  { wanted, changes }: Readonly<Record<'wanted' | 'changes', DayCounts | WeekdayCounts>>,
+  nameOf: (day: string) => string,
 ): string[] {
-  return changes.entries().map(({ date, type, count }) => {
-    const should = wanted.of(date, type);
-    return `events of type ${type} on ${nameOf(date)}: ${should - count} should be ${should}`;
+  return changes.entries().map(({ day, type, count }) => {
+    const should = wanted.of(day, type);
+    return `events of type ${type} on ${nameOf(day)}: ${should - count} should be ${should}`;
   });
 }

@@ -1,15 +1,23 @@
 import type { EventType } from '../../events';
+import { ALL_MONTHS, type CareMonthDocument } from '../model';
 import { WEEKDAYS, weekdayOf } from '../weekdays';
 
-/** Events of a type on a day (`YYYY-MM-DD`), or on a weekday (from `0` for Monday on). */
-export interface DayCount {
-  date: string;
+/** Events of a type on a day, or on a weekday of any month. */
+interface EventCount {
+  /** `YYYY-MM-DD`, or a weekday from `0` for Monday on. */
+  day: string;
   type: EventType;
   count: number;
 }
 
+/** What events add up to: how many there are, and how many on each weekday, Monday first. */
+export interface CareSums {
+  events: number;
+  weekdays: number[];
+}
+
 /** Events by day and type; counts may be negative where they are differences. */
-export class DayCounts {
+class EventCounts {
   readonly #days = new Map<string, Map<EventType, number>>();
 
   add(day: string, type: EventType, by = 1): void {
@@ -20,12 +28,19 @@ export class DayCounts {
     else types.set(type, count);
   }
 
-  /** What is left without others. */
-  minus(other: DayCounts): DayCounts {
-    const left = new DayCounts();
-    for (const { date, type, count } of this.#unsorted()) left.add(date, type, count);
-    for (const { date, type, count } of other.#unsorted()) left.add(date, type, -count);
-    return left;
+  /** Adds what is stored of a month. */
+  addMonth({ month, days }: CareMonthDocument): void {
+    for (const [day, types] of Object.entries(days)) {
+      const date = month === ALL_MONTHS ? day : `${month}-${day}`;
+      // The keys are the event types that `TypeCounts` names.
+      for (const [type, count] of Object.entries(types)) this.add(date, type as EventType, count);
+    }
+  }
+
+  /** Takes the counts of others away. */
+  subtract(other: this): this {
+    for (const { day, type, count } of other.unsorted()) this.add(day, type, -count);
+    return this;
   }
 
   of(day: string, type: EventType): number {
@@ -33,47 +48,50 @@ export class DayCounts {
   }
 
   /** Every day and type with its count, by day, then type; those without events are not there. */
-  entries(): DayCount[] {
-    const sorted = (a: DayCount, b: DayCount) => compare(a.date, b.date) || compare(a.type, b.type);
-    return [...this.#unsorted()].sort(sorted);
+  entries(): EventCount[] {
+    const sorted = (a: EventCount, b: EventCount) =>
+      compare(a.day, b.day) || compare(a.type, b.type);
+    return [...this.unsorted()].sort(sorted);
   }
 
-  /** The days with waterings, in their order. */
-  watered(): string[] {
-    return [...this.#days.keys()].filter((day) => this.of(day, 'watered') !== 0).sort();
-  }
-
-  *#unsorted(): Generator<DayCount> {
-    for (const [date, types] of this.#days) {
-      for (const [type, count] of types) yield { date, type, count };
+  protected *unsorted(): Generator<EventCount> {
+    for (const [day, types] of this.#days) {
+      for (const [type, count] of types) yield { day, type, count };
     }
   }
-}
 
-/** The same by weekday instead of by day. */
-export function byWeekday(counts: DayCounts): DayCounts {
-  const weekdays = new DayCounts();
-  for (const { date, type, count } of counts.entries()) {
-    weekdays.add(String(weekdayOf(date)), type, count);
+  protected get days(): string[] {
+    return [...this.#days.keys()];
   }
-  return weekdays;
 }
 
-/** What events add up to: how many there are, and how many on each weekday, Monday first. */
-export interface CareSums {
-  events: number;
-  weekdays: number[];
-}
-
-/** What counts by weekday add up to. */
-export function sumsOf(counts: DayCounts): CareSums {
-  const sums = { events: 0, weekdays: WEEKDAYS.map(() => 0) };
-  for (const { date, count } of counts.entries()) {
-    const weekday = Number(date);
-    sums.events += count;
-    sums.weekdays[weekday] = (sums.weekdays[weekday] ?? 0) + count;
+/** Events by the days of months. */
+export class DayCounts extends EventCounts {
+  /** The days with waterings, in their order. */
+  watered(): string[] {
+    return this.days.filter((day) => this.of(day, 'watered') !== 0).sort();
   }
-  return sums;
+
+  byWeekday(): WeekdayCounts {
+    const weekdays = new WeekdayCounts();
+    for (const { day, type, count } of this.unsorted()) {
+      weekdays.add(String(weekdayOf(day)), type, count);
+    }
+    return weekdays;
+  }
+}
+
+/** Events by the weekdays of all months. */
+export class WeekdayCounts extends EventCounts {
+  get sums(): CareSums {
+    const sums = { events: 0, weekdays: WEEKDAYS.map(() => 0) };
+    for (const { day, count } of this.unsorted()) {
+      const weekday = Number(day);
+      sums.events += count;
+      sums.weekdays[weekday] = (sums.weekdays[weekday] ?? 0) + count;
+    }
+    return sums;
+  }
 }
 
 function compare(a: string, b: string): number {
