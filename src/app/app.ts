@@ -105,7 +105,8 @@ export class App {
     const migrations = plugins.flatMap(({ name: plugin, migrations: own = [] }) =>
       own.map((migration) => ({ id: `${plugin}/${migration.name}`, plugin, migration })),
     );
-    this.schema = new StoredSchema(this.database, migrations);
+    const names = plugins.map(({ name }) => name);
+    this.schema = new StoredSchema(this.database, migrations, names);
     this.#connections = new ServerConnections(this.database, log, metrics);
     const host: HostDependencies = {
       log,

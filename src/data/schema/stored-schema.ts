@@ -32,11 +32,20 @@ interface Inspection {
 export class StoredSchema {
   readonly #database: Database;
   readonly #migrations: readonly NamedMigration[];
+  readonly #plugins: ReadonlySet<string>;
   readonly #documents;
   readonly #lease: Lease;
 
-  /** @param migrations in the order in which they are done */
-  constructor(database: Database, migrations: readonly NamedMigration[]) {
+  /**
+   * @param migrations in the order in which they are done
+   * @param plugins the names of all that there are, also of those without migrations
+   */
+  constructor(
+    database: Database,
+    migrations: readonly NamedMigration[],
+    plugins: readonly string[],
+  ) {
+    this.#plugins = new Set(plugins);
     this.#database = database;
     this.#migrations = migrations;
     this.#documents = database.records(migrationModel);
@@ -128,9 +137,8 @@ export class StoredSchema {
   /** @throws SchemaError where data has passed a migration that this version does not know */
   requireKnown(done: readonly string[]): void {
     const known = new Set(this.#migrations.map(({ id }) => id));
-    const plugins = new Set(this.#migrations.map(({ plugin }) => plugin));
     // A plugin that was taken away may have migrated its data before.
-    const isOfPlugin = (id: string): boolean => plugins.has(id.split('/')[0] ?? '');
+    const isOfPlugin = (id: string): boolean => this.#plugins.has(id.split('/')[0] ?? '');
     const unknown = done.find((id) => !known.has(id) && isOfPlugin(id));
     if (unknown === undefined) return;
     throw new SchemaError(
