@@ -43,6 +43,11 @@ export const TRANSACTION_OPTIONS = {
   writeConcern: WRITE_CONCERN,
 } as const;
 
+// Mongoose takes a UUID for missing whose version it does not know; ids may be of any.
+Object.assign(mongoose.Schema.Types.UUID.prototype, {
+  checkRequired: (value: unknown) => value != null,
+});
+
 /** The connection to MongoDB, and the models on it. */
 export class Database {
   readonly connection: Connection;

@@ -1,7 +1,4 @@
-import { type ClientSession, type Model, Schema } from 'mongoose';
-
-// Mongoose takes a UUID for missing whose version it does not know; ids may be of any.
-Object.assign(Schema.Types.UUID.prototype, { checkRequired: (value: unknown) => value != null });
+import type { ClientSession, Model, Schema } from 'mongoose';
 
 /** Whose user data a query is about and, within a transaction, at which moment. */
 export interface AccountScope {

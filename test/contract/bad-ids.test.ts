@@ -37,8 +37,8 @@ async function call(operation: Operation, id: string) {
   return { status: answer.status, body: JSON.parse(answer.body) as unknown };
 }
 
-/** One segment of a path that is there, so that the route is found and the id is not one. */
-const NOT_IDS: Readonly<Record<string, string>> = {
+/** One segment of a path that is there, so that the route is found and nothing has the id. */
+const NOBODYS: Readonly<Record<string, string>> = {
   'a word': 'fern',
   zero: '0',
   null: 'null',
@@ -60,7 +60,6 @@ const NOT_IDS: Readonly<Record<string, string>> = {
   '36 letters that are not hexadecimal': 'z'.repeat(36),
   '36 dashes': '-'.repeat(36),
   'the dashes elsewhere': SOME_ID.replace(/^(.{8})-/, '$1').replace(/$/, '-'),
-  // Right ids, though of no version that there is.
   'the UUID of zeros': '00000000-0000-0000-0000-000000000000',
   'the UUID of ones': 'ffffffff-ffff-ffff-ffff-ffffffffffff',
   'a UUID without a version': '00000000-0000-0000-0000-000000000001',
@@ -76,15 +75,15 @@ const NOT_IDS: Readonly<Record<string, string>> = {
 };
 
 test.each(withIds)(
-  '%s answers an id that is none as one that is missing, and changes nothing',
+  '%s answers what is no id, or of no version, as one that is missing, and changes nothing',
   async (_name, operation) => {
     const before = await everythingStored(service);
     const missing = await call(operation, NOBODYS_ID);
     expect(missing.status).toBe(404);
     const outcomes: Record<string, unknown> = {};
-    for (const [label, id] of Object.entries(NOT_IDS)) outcomes[label] = await call(operation, id);
+    for (const [label, id] of Object.entries(NOBODYS)) outcomes[label] = await call(operation, id);
     expect(outcomes).toEqual(
-      Object.fromEntries(Object.keys(NOT_IDS).map((label) => [label, missing])),
+      Object.fromEntries(Object.keys(NOBODYS).map((label) => [label, missing])),
     );
     expect(await everythingStored(service)).toEqual(before);
   },
