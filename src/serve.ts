@@ -4,12 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { probesOf, transportsWithPorts } from './app/api-description';
 import { exitWithin, prepareExit } from './app/exit';
-import { listen, type PortSetting } from './app/listen';
+import { listen } from './app/listen';
 import { type Program, startProgram } from './app/program';
 import { onSignals } from './app/signals';
 import { EXIT, exitOf } from './cli/exit-codes';
 import { hostSettings, WRITE_DEADLINE_SECONDS } from './core/host-settings';
 import { PROJECT } from './core/project';
+import type { PortSetting } from './core/settings';
 import { reasonOf } from './core/values';
 import { OWN_PORT_CONNECTIONS } from './http/limits';
 import { countRefusals } from './http/request-metrics';
@@ -24,7 +25,7 @@ const STOPS = 'The program stops because of an error';
 
 /** A port that is listened on: for the whole API, or for one of its transports. */
 interface PortOptions {
-  port: PortSetting;
+  port: PortSetting<number | undefined>;
   transport?: Transport;
   onRefusal: (status: number) => void;
 }

@@ -15,7 +15,7 @@ const MEDIA_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 export const metricsPortSetting = new PortSetting<number | undefined>(
   'METRICS_PORT',
   undefined,
-  'Port of its own for /metrics, which the main one then does not serve, and for the probes as well; 0 takes a free one',
+  'Port of its own, another than PORT, for /metrics, which the main one then does not serve, and for the probes as well; 0 takes a free one',
 );
 
 export const metricsTokenSetting = new Setting<string | undefined>(

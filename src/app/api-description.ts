@@ -1,5 +1,5 @@
 import { hostErrors } from '../core/errors';
-import type { Setting, Settings } from '../core/settings';
+import type { PortSetting, Settings } from '../core/settings';
 import type { Operation } from '../plugins/operation';
 import type { Plugin, SetUpPlugin } from '../plugins/plugin';
 import type { ApiDescription, Transport } from '../plugins/transport';
@@ -28,7 +28,7 @@ export function probesOf({ operations }: ApiDescription): Operation[] {
 export function transportsWithPorts(
   plugins: readonly SetUpPlugin[],
   settings: Settings,
-): { ownPort: Setting<number | undefined>; transport: Transport }[] {
+): { ownPort: PortSetting<number | undefined>; transport: Transport }[] {
   return transportsOf(plugins).flatMap((transport) => {
     const { ownPort } = transport;
     return ownPort && hasOwnPort(transport, settings) ? [{ ownPort, transport }] : [];

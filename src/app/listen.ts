@@ -1,14 +1,11 @@
 import type { Server } from 'node:net';
 
 import { hostSettings } from '../core/host-settings';
-import type { Setting, Settings } from '../core/settings';
+import type { PortSetting, Settings } from '../core/settings';
 import { ServersError } from '../servers';
 
 /** How many connections may wait to be accepted: beyond it they are neither served nor refused. */
 const BACKLOG = 4096;
-
-/** A setting that says on which port to listen. */
-export type PortSetting = Setting<number> | Setting<number | undefined>;
 
 /**
  * Has a server listen where the settings say.
@@ -18,7 +15,7 @@ export type PortSetting = Setting<number> | Setting<number | undefined>;
 export async function listen(
   server: Server,
   settings: Settings,
-  setting: PortSetting,
+  setting: PortSetting<number | undefined>,
 ): Promise<void> {
   const port = settings.of(setting);
   const host = settings.of(hostSettings.host);

@@ -52,9 +52,10 @@ export class PortSetting<T extends number | undefined> extends Setting<T> {
 export function differentPorts(settings: readonly Setting<unknown>[]): SettingsRule {
   const ports: Setting<unknown>[] = settings.filter((setting) => setting instanceof PortSetting);
   return (values) => {
-    for (const [index, port] of ports.entries()) {
-      const number = values.of(port);
-      const same = ports.slice(0, index).find((other) => number && values.of(other) === number);
+    // Neither one that is not set nor 0 takes a port that is known.
+    const taken = ports.filter((port) => values.isRight(port) && values.of(port));
+    for (const [index, port] of taken.entries()) {
+      const same = taken.slice(0, index).find((other) => values.of(other) === values.of(port));
       if (same) return `${port.name} must be another port than ${same.name}`;
     }
     return undefined;
@@ -120,6 +121,8 @@ interface Entry {
   value: unknown;
   source: Source;
   shown: unknown;
+  /** Whether what is given was refused. */
+  isWrong?: boolean;
 }
 
 /** The values of all settings, read once at start. */
@@ -143,8 +146,9 @@ export class Settings {
       } catch (error) {
         if (!(error instanceof SettingsError)) throw error;
         faults.push(...error.faults);
-        // For the rules, which then find no further fault in it.
-        this.#entries.set(setting.name, { ...defaultOf(setting), source: 'environment' });
+        // For the rules, most of which then find no further fault in it.
+        const entry = { ...defaultOf(setting), source: 'environment', isWrong: true } as const;
+        this.#entries.set(setting.name, entry);
       }
     }
     faults.push(...rules.flatMap((rule) => rule(this) ?? []));
@@ -159,6 +163,11 @@ export class Settings {
   /** Whether the operator has set it. */
   isGiven(setting: Setting<unknown>): boolean {
     return this.#entryOf(setting).source !== 'default';
+  }
+
+  /** Whether what is given was not refused, for rules: nobody else gets to see one that was. */
+  isRight(setting: Setting<unknown>): boolean {
+    return this.#entryOf(setting).isWrong !== true;
   }
 
   /** All settings as they may be shown, in the order in which they are declared. */

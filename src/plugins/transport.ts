@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import type { Content } from '../core/content';
 import type { ErrorCode } from '../core/errors';
 import type { Principal } from '../core/identity';
-import type { Setting } from '../core/settings';
+import type { PortSetting } from '../core/settings';
 import type { JsonSchema } from '../fields/json-schema';
 import type { Operation } from './operation';
 
@@ -11,7 +11,7 @@ import type { Operation } from './operation';
 export interface Transport {
   path: string;
   /** The setting that gives it a port of its own; where it is set, it is served there and nowhere else. */
-  ownPort?: Setting<number | undefined>;
+  ownPort?: PortSetting<number | undefined>;
   methods: Readonly<Partial<Record<'GET' | 'POST', TransportMethod>>>;
   /** Loads and makes what only a server needs, before it serves: nobody has to wait for it then. */
   prepare?: (description: ApiDescription) => void;

@@ -248,6 +248,7 @@ test('two ports that are the same are refused, but for free ones', () => {
   expect(faultsOf({ METRICS_PORT: '3000' })).toHaveLength(1);
   expect(faultsOf({ PORT: '3000', METRICS_PORT: '3001' })).toEqual([]);
   expect(faultsOf({ PORT: '0', METRICS_PORT: '0' })).toEqual([]);
+  expect(faultsOf({ PORT: 'abc', METRICS_PORT: '3000' })).toHaveLength(1);
 });
 
 test('a certificate with its key is taken', () => {

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 
 import { TIERS } from '../../core/identity';
-import { Setting } from '../../core/settings';
+import { PortSetting } from '../../core/settings';
 import { DomainEvent } from '../../data/domain-event';
 import type { Operation } from '../operation';
 import { operationName } from '../operation-facts';
@@ -37,7 +37,7 @@ const contributionSchema = Joi.object({
       path: apiPath.required(),
       methods: transportMethods.required(),
       prepare: Joi.function(),
-      ownPort: Joi.object().instance(Setting),
+      ownPort: Joi.object().instance(PortSetting),
     }),
   ),
   listeners: Joi.array().items(
