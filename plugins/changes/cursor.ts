@@ -1,6 +1,6 @@
 import { decodePlace, encodePlace } from '../../src/core/cursor';
 import type { Account } from '../../src/core/identity';
-import { idText, isUuid, toStoredId, type StoredId } from '../../src/core/ids';
+import { idText, isUuid, toStoredId, type StoredId, UUID_FORM } from '../../src/core/ids';
 import { DAY_MS } from '../../src/core/time';
 import type { RevisionPlace } from '../../src/data/changes';
 import { DELETIONS_KEPT_DAYS } from '../../src/data/deletions';
@@ -22,9 +22,11 @@ export interface Progress {
   base: number;
 }
 
-/** Of the day and the account, the base, and one or two places, the latter with a record. */
-const PROGRESS =
-  /^\d{1,6}(-\d{1,16})?\.\d{1,16}(\.-?\d{1,16}\.\d{1,2}\.([\da-f-]{36})?){1,2}(\.[\da-f-]{36})?$/;
+const PLACE = String.raw`\.-?\d{1,16}\.\d{1,2}\.(${UUID_FORM})?`;
+/** The day, the account, the base, a place, and perhaps how far those have come that show its record. */
+const PROGRESS = new RegExp(
+  String.raw`^\d{1,6}(-\d{1,16})?\.\d{1,16}${PLACE}(${PLACE}\.${UUID_FORM})?$`,
+);
 
 /** Whose cursor it is: an account that was deleted and made again is another one. */
 type Holder = Pick<Account, 'id' | 'createdAt'>;
@@ -50,9 +52,8 @@ export function decodeProgress(holder: Holder, cursor: string, now: Date): Progr
   const [day, createdAt = holder.createdAt.getTime()] = given.split('-').map(Number);
   const age = dayOf(now) - Number(day);
   // Clocks of several servers may differ, though not by days.
-  if (age < -1) throw invalidSince.error();
-  if (age > DELETIONS_KEPT_DAYS || createdAt !== holder.createdAt.getTime())
-    throw cursorExpired.error();
+  const isOfItsTime = age >= -1 && age <= DELETIONS_KEPT_DAYS;
+  if (!isOfItsTime || createdAt !== holder.createdAt.getTime()) throw cursorExpired.error();
   const record = storedId(texts[6]);
   return {
     place: placeOf(texts),

@@ -7,8 +7,10 @@ import { v7 } from 'uuid';
  */
 export type StoredId = mongo.UUID | Buffer;
 
-/** The text form of a UUID of any version, in either case. */
-export const UUID_PATTERN = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$';
+/** The text form of a UUID of any version, in either case, as part of a pattern. */
+export const UUID_FORM = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
+
+export const UUID_PATTERN = `^${UUID_FORM}$`;
 
 const UUID_TEXT = new RegExp(UUID_PATTERN);
 

@@ -34,6 +34,7 @@ test('neither is what says nothing of how far a copy has come', () => {
   const decode = (place: string) =>
     decodeProgress(holder, encodePlace(['ada', 'changes'], place), now);
   expect(decode(`${today}-${holder.createdAt.getTime()}.0.7.1.${ID}`)).toMatchObject({ base: 0 });
+  expect(() => decode(`${today + 30}.0.7.0.`)).toThrow('not known any more');
   for (const place of [
     '',
     '...',
@@ -43,7 +44,9 @@ test('neither is what says nothing of how far a copy has come', () => {
     `${today}.x.7.0.`,
     `${today}.0.7.0.x`,
     `${today}.0.7.999.`,
-    `${today + 30}.0.7.0.`,
+    `${today}.0.7.0.${'-'.repeat(36)}`,
+    `${today}.0.7.0..7.0.`,
+    `${today}.0.7.0.${ID}.${ID}`,
     'Infinity.0.7.0.',
     'x.0.7.0.',
   ]) {
