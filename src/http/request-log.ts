@@ -9,6 +9,7 @@ import { v4 } from 'uuid';
 import { hostSettings } from '../core/host-settings';
 import { TOKEN_PREFIX } from '../core/identity';
 import type { Settings } from '../core/settings';
+import { bytesToSend } from './answer';
 import { loggedAddress } from './client-address';
 import { type RequestFacts, setFacts } from './request-facts';
 import { CLIENT_CLOSED, type RequestMetrics } from './request-metrics';
@@ -93,7 +94,7 @@ function requestIdOf(ctx: Context): string | undefined {
 function countBytes(ctx: Context): () => number {
   const body: unknown = ctx.body;
   if (!(body instanceof Readable)) {
-    const bytes = ctx.method === 'HEAD' ? 0 : (lengthOf(ctx) ?? 0);
+    const bytes = bytesToSend(ctx) ?? 0;
     return () => bytes;
   }
   const length = lengthOf(ctx);
