@@ -1,5 +1,6 @@
 import type { ClientSession, Model, mongo } from 'mongoose';
 
+import { ownTurn } from '../core/turns';
 import { acrossAccounts } from './guard';
 import type { SharedScope } from './models';
 import { PendingWrites } from './pending-writes';
@@ -22,9 +23,11 @@ interface BatchOptions extends FindOptions {
 }
 
 /** Records fetched at once: enough for most lists, and few megabytes of the largest records. */
-const BATCH = 50;
+const BATCH = 64;
 /** How many of them are decoded together: of the largest records it takes half a millisecond. */
 const DECODED = 10;
+/** For how long they are decoded until others get their turn. */
+const TURN_MS = 0.5;
 
 /**
  * Reads the records of a model, within a scope: on user data the account's id becomes part of every
@@ -72,8 +75,7 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
   ): AsyncGenerator<T[]> {
     const found = await this.#open(scope, filter, { batchSize: BATCH, ...options });
     try {
-      // As in `find`.
-      while (await found.hasNext()) yield found.readBufferedDocuments(DECODED) as T[];
+      while (await found.hasNext()) yield await decoded<T>(found);
     } finally {
       await found.close();
     }
@@ -152,6 +154,21 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
   protected async flush({ session }: SharedScope): Promise<void> {
     await PendingWrites.of(session)?.flush(this.untyped);
   }
+}
+
+/** The next records that a cursor holds, not more than a batch; others get their turn meanwhile. */
+async function decoded<T>(cursor: mongo.FindCursor<mongo.WithId<T>>): Promise<T[]> {
+  const records: T[] = [];
+  let begun = performance.now();
+  while (cursor.bufferedCount() > 0 && records.length < BATCH) {
+    if (performance.now() - begun > TURN_MS) {
+      await ownTurn();
+      begun = performance.now();
+    }
+    // As in `find`.
+    records.push(...(cursor.readBufferedDocuments(DECODED) as T[]));
+  }
+  return records;
 }
 
 /** The records that a cursor holds, each decoded as it is come to. */

@@ -137,6 +137,15 @@ test('the photos of a page are read at once, each one time', async () => {
   expect(photos[0]?.docsExamined).toBe(1);
 });
 
+test('a list of fifty plants is read at once, and so are their photos', async () => {
+  const someone = await service.user({ tier: 'pro' });
+  const photo = await someone.photo();
+  for (let count = 0; count < 50; count += 1) await someone.plant({ primaryPhotoId: photo.id });
+  const queries = await queriesOf(service, () => someone.get('/api/plants').expect(200));
+  expect(of('plants', queries).map(({ returned }) => returned)).toEqual([50]);
+  expect(of('photos', queries)).toHaveLength(1);
+});
+
 test('neither the list of plants nor the insights touch events', async () => {
   const gardener = await service.user();
   await gardenOf(gardener);
