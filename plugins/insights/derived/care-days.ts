@@ -6,7 +6,7 @@ import type { CareEntry, EventType } from '../../events';
 import type { CareChange } from '../../events/domain-events';
 import { WEEKDAYS } from '../weekdays';
 import { CareMonths } from './care-months';
-import { type CareSums, DayCounts, type WeekdayCounts } from './day-counts';
+import { type CareSums, DayCounts, WeekdayCounts } from './day-counts';
 import { differentRuns, type Run, runsOf } from './runs';
 import { WateringRuns } from './watering-runs';
 
@@ -47,7 +47,7 @@ export class CareDays {
       }
     }
     return {
-      sums: weekdays.subtract(deleted.byWeekday()).sums,
+      sums: weekdays.addAll(deleted.byWeekday(), -1).sums,
       activity,
       runs:
         deleted.watered().length === 0
@@ -83,16 +83,18 @@ export class CareDays {
     timezone: string,
   ): Promise<string[]> {
     const dayOf = calendarOf(timezone);
-    const days = { wanted: new DayCounts(), changes: new DayCounts() };
-    for await (const { occurredAt, type } of entries) {
-      days.wanted.add(dayOf(occurredAt), type);
-      days.changes.add(dayOf(occurredAt), type);
-    }
-    days.changes.subtract(await this.#months.all(tx));
-    const weekdays = { wanted: days.wanted.byWeekday(), changes: days.wanted.byWeekday() };
-    weekdays.changes.subtract(await this.#months.weekdays(tx));
+    const wanted = new DayCounts();
+    for await (const { occurredAt, type } of entries) wanted.add(dayOf(occurredAt), type);
+    const stored = await this.#months.all(tx);
+    const days = { wanted, changes: new DayCounts().addAll(wanted).addAll(stored, -1) };
+    const byWeekday = wanted.byWeekday();
+    const storedByWeekday = await this.#months.weekdays(tx);
+    const weekdays = {
+      wanted: byWeekday,
+      changes: new WeekdayCounts().addAll(byWeekday).addAll(storedByWeekday, -1),
+    };
     await this.#months.add(tx, days.changes, weekdays.changes);
-    const runs = runsOf(days.wanted.watered().map(dayNumber));
+    const runs = runsOf(wanted.watered().map(dayNumber));
     const storedRuns = await this.#runs.set(tx, runs);
     return [
       ...differences(days, (day) => day),
@@ -106,7 +108,7 @@ export class CareDays {
   /** Once the deletion is finished they are stored like this. */
   async #runsWithout(scope: AccountScope, deleted: DayCounts): Promise<Run[]> {
     const counts = await this.#months.all(scope);
-    return runsOf(counts.subtract(deleted).watered().map(dayNumber));
+    return runsOf(counts.addAll(deleted, -1).watered().map(dayNumber));
   }
 }
 

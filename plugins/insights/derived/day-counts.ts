@@ -37,9 +37,9 @@ class EventCounts {
     }
   }
 
-  /** Takes the counts of others away. */
-  subtract(other: this): this {
-    for (const { day, type, count } of other.unsorted()) this.add(day, type, -count);
+  /** Adds the counts of others so many times; -1 takes them away. */
+  addAll(other: this, times = 1): this {
+    for (const { day, type, count } of other.unsorted()) this.add(day, type, count * times);
     return this;
   }
 
