@@ -5,6 +5,7 @@ import type {
   Account,
   AuthenticationOptions,
   Identity,
+  OpenedAccount,
   Principal,
   Tier,
   Usage,
@@ -14,7 +15,7 @@ import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import { TokenAuthenticator } from './tokens/authenticator';
 import { accountChanged } from './domain-events';
-import { accountModel, asAccount, newTokensVersion } from './model';
+import { type AccountDocument, accountModel, asAccount, newTokensVersion } from './model';
 
 interface AccountChanges {
   tier?: Tier | undefined;
@@ -23,6 +24,8 @@ interface AccountChanges {
 
 /** Accounts changed by one command, which then takes well under a second. */
 const CHUNK = 1000;
+/** Accounts that are not being deleted. */
+const NOT_DELETED = { deletingSince: { $exists: false } };
 
 /** Accounts, as the host and operators make, change and find them. */
 export class AccountService implements Identity {
@@ -40,15 +43,17 @@ export class AccountService implements Identity {
     return this.#authenticator.authenticate(token, options);
   }
 
-  async open(session: ClientSession, userId: string, added: Usage): Promise<Account> {
-    const account = await this.#accounts.findOneAndUpdate(
-      { session },
-      { _id: userId, deletingSince: { $exists: false } },
-      { $inc: { revision: 1, ...incrementsOf(added) } },
-      { returnDocument: 'before' },
-    );
-    if (!account) throw invalidToken.error('There is no such account, or it is being deleted.');
-    return asAccount(account);
+  async open(session: ClientSession, opened: readonly OpenedAccount[]): Promise<Account[]> {
+    const found =
+      opened.length === 1
+        ? await this.#openOne(session, opened)
+        : await this.#openMany(session, opened);
+    const byId = new Map(found.map((account) => [account._id, account]));
+    return opened.map(({ userId }) => {
+      const account = byId.get(userId);
+      if (!account) throw invalidToken.error('There is no such account, or it is being deleted.');
+      return asAccount(account);
+    });
   }
 
   async addUsage(session: ClientSession, userId: string, added: Usage): Promise<void> {
@@ -56,11 +61,10 @@ export class AccountService implements Identity {
   }
 
   async accountIds(): Promise<string[]> {
-    const accounts = await this.#accounts.find(
-      {},
-      { deletingSince: { $exists: false } },
-      { projection: { _id: 1 }, sort: { _id: 1 } },
-    );
+    const accounts = await this.#accounts.find({}, NOT_DELETED, {
+      projection: { _id: 1 },
+      sort: { _id: 1 },
+    });
     return accounts.map((account) => account._id);
   }
 
@@ -118,6 +122,36 @@ export class AccountService implements Identity {
     return accounts.map(asAccount);
   }
 
+  async #openOne(
+    session: ClientSession,
+    [account]: readonly OpenedAccount[],
+  ): Promise<AccountDocument[]> {
+    if (!account) return [];
+    const filter = { _id: account.userId, ...NOT_DELETED };
+    const before = { returnDocument: 'before' } as const;
+    const found = await this.#accounts.findOneAndUpdate(
+      { session },
+      filter,
+      moved(account),
+      before,
+    );
+    return found ? [found] : [];
+  }
+
+  /** In two commands, however many: one that changed in between is a conflict. */
+  async #openMany(
+    session: ClientSession,
+    opened: readonly OpenedAccount[],
+  ): Promise<AccountDocument[]> {
+    const ids = opened.map(({ userId }) => userId);
+    const found = await this.#accounts.find({ session }, { _id: { $in: ids }, ...NOT_DELETED });
+    await this.#accounts.updateEach(
+      { session },
+      opened.map((account) => ({ filter: { _id: account.userId }, update: moved(account) })),
+    );
+    return found;
+  }
+
   #create(userId: string, tier: Tier, timezone: string): Promise<Account> {
     return this.#host.transactShared(async (tx) => {
       const { session, now } = tx;
@@ -137,6 +171,11 @@ export class AccountService implements Identity {
       return asAccount(account);
     });
   }
+}
+
+/** Moves the account's revision, and adds to its usage. */
+function moved({ added }: OpenedAccount) {
+  return { $inc: { revision: 1, ...incrementsOf(added) } };
 }
 
 function incrementsOf(usage: Usage): Record<string, number> {

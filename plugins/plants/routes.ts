@@ -76,6 +76,7 @@ export function routes(plants: PlantService): Operation[] {
     remove({
       path: '/api/plants/{id}',
       summary: 'Remove a plant and its events; its photos stay, with plantId null',
+      long: 'it may have very many photos',
       access: { scope: 'plants:write' },
       params: { id: plantNotFound },
       audit: 'plant.deleted',

@@ -44,6 +44,7 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
       method: 'PATCH',
       path: '/api/account',
       summary: 'Set the time zone of the account',
+      long: 'another time zone has all events counted anew',
       access: { scope: 'plants:write' },
       notConditional: SAYS_TIME,
       body: updateProfile,

@@ -127,7 +127,7 @@ export class CallPipeline {
       const { idempotencyKey: key } = call;
       return runOnce(this.#dependencies, { operation, account, key, input }, write);
     }
-    const value = await this.#dependencies.unitOfWork.run(account.id, write, operation.quota);
+    const value = await this.#dependencies.unitOfWork.run(account.id, write, operation);
     return { status: operation.response.status, json: await jsonText(value), replayed: false };
   }
 

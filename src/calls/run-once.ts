@@ -54,11 +54,11 @@ export async function runOnce(
       return await unitOfWork.run(
         account.id,
         async (tx) => store(tx, operation.response.status, await write(tx)),
-        operation.quota,
+        operation,
       );
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) {
-        await unitOfWork.run(account.id, (tx) => store(tx, 404, error.body));
+        await unitOfWork.run(account.id, (tx) => store(tx, 404, error.body), { isShort: true });
       }
       throw error;
     }

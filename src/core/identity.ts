@@ -65,16 +65,23 @@ export interface Authenticator {
   authenticate(token: string, options: AuthenticationOptions): Promise<Principal | undefined>;
 }
 
+/** An account that is written to. */
+export interface OpenedAccount {
+  userId: string;
+  /** What is added to its usage. */
+  added: Usage;
+}
+
 /** What the host asks of the one plugin that keeps accounts and tokens. */
 export interface Identity extends Authenticator {
   /**
-   * Opens a write: in the transaction of `session` moves the account's revision, adds to its usage, and
-   * answers the account as it was before. From then on no other transaction can write to the
-   * account's data.
+   * Opens writes: in the transaction of `session` moves the revisions of accounts, adds to their usage,
+   * and answers the accounts as they were before. From then on no other transaction can write to
+   * their data.
    *
-   * @throws ApiError invalid_token where there is no such account any more
+   * @throws ApiError invalid_token where one of the accounts is not there any more
    */
-  open(session: ClientSession, userId: string, added: Usage): Promise<Account>;
+  open(session: ClientSession, opened: readonly OpenedAccount[]): Promise<Account[]>;
 
   /** Adds to the account's usage. */
   addUsage(session: ClientSession, userId: string, added: Usage): Promise<void>;

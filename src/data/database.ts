@@ -54,6 +54,7 @@ export class Database {
   readonly #metrics: Metrics;
   readonly #transactions = new Semaphore(MAX_OTHER_TRANSACTIONS);
   #isClosed = false;
+  #isSharded = false;
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
@@ -76,6 +77,11 @@ export class Database {
     // The guard looks at names and arguments only, whatever the model holds.
     if (definition.owner === 'account') guardUserData(model as unknown as Model<unknown>);
     return model;
+  }
+
+  /** Whether data is spread over shards, as far as is known. */
+  get isSharded(): boolean {
+    return this.#isSharded;
   }
 
   /** All models that were defined. */
@@ -112,7 +118,11 @@ export class Database {
       // What others may be behind with, answers must not be.
       readPreference: 'primary',
     });
-    measurePool(this.connection.getClient(), this.#metrics);
+    const client = this.connection.getClient();
+    measurePool(client, this.#metrics);
+    client.on('topologyDescriptionChanged', ({ newDescription }) => {
+      this.#isSharded = newDescription.type === 'Sharded';
+    });
     await opened;
     const { name } = this.connection;
     if (!restoring && (await hasUnfinishedRestore(this.connection.getClient().db(name)))) {

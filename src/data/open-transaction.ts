@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongoose';
 
-import type { Identity } from '../core/identity';
+import type { Account, Identity } from '../core/identity';
 import type { AuditLog, Recorded } from './audit/audit-log';
 import { type Acting, chainOf } from './audit/entry';
 import type { CountRecords } from './derived';
@@ -18,33 +18,67 @@ export interface TransactionDependencies {
   audit: AuditLog;
 }
 
-interface OpenTransaction {
+/** An account that is to be written to. */
+interface AccountToOpen {
+  userId: string;
+  /**
+   * What one more is counted against, once for each time that it is there; it is written together
+   * with the account's revision, and so at no cost.
+   */
+  quotas: readonly string[];
+}
+
+interface OpenAccount {
   tx: Transaction;
   /** Shows in `tx.account.usage` one more that is written already. */
   take(quota: string): void;
+  /** Writes, or lets wait, what was collected. */
+  finish(): Promise<void>;
+}
+
+interface OpenTransaction {
+  /** In the order in which they were named. */
+  accounts: Pick<OpenAccount, 'tx' | 'take'>[];
   /** Writes what was collected; to be called before the commit. */
   finish(): Promise<void>;
 }
 
-/**
- * Opens a write to an account in the transaction of `session`.
- *
- * @param quotas what one more is counted against, once for each time that it is there; it is
- *   written together with the account's revision, and so at no cost
- */
+/** Opens writes to accounts in the transaction of `session`. */
 export async function openTransaction(
+  dependencies: TransactionDependencies,
+  session: ClientSession,
+  named: readonly AccountToOpen[],
+): Promise<OpenTransaction> {
+  const found = await dependencies
+    .identity()
+    .open(
+      session,
+      named.map(({ userId, quotas }) => ({ userId, added: countsOf(quotas) })),
+    );
+  const pending = new PendingWrites(session);
+  const accounts: OpenAccount[] = [];
+  for (const account of found) {
+    accounts.push(await openAccount(dependencies, session, account, pending));
+  }
+  return {
+    accounts,
+    finish: async () => {
+      for (const account of accounts) await account.finish();
+      await pending.flushAll();
+    },
+  };
+}
+
+async function openAccount(
   { identity, listeners, counts, audit }: TransactionDependencies,
   session: ClientSession,
-  userId: string,
-  quotas: readonly string[],
-): Promise<OpenTransaction> {
-  const taken: Record<string, number> = {};
-  for (const quota of quotas) add(taken, quota, 1);
-  const account = await identity().open(session, userId, taken);
+  account: Account,
+  pending: PendingWrites,
+): Promise<OpenAccount> {
+  const userId = account.id;
   const usage: Record<string, number> = { ...account.usage };
   const unwritten: Record<string, number> = {};
   const collected = new CollectedPayloads();
-  const pending = new PendingWrites(session);
   const shared = {
     userId,
     session,
@@ -94,7 +128,6 @@ export async function openTransaction(
     finish: async () => {
       await collected.handle(tx);
       if (recorded.length > 0) await audit.append(session, chainOf(userId), tx.now, recorded);
-      await tx.flush();
       if (Object.keys(unwritten).length === 0) return;
       await identity().addUsage(session, userId, unwritten);
     },
@@ -127,6 +160,13 @@ class CollectedPayloads {
       }
     }
   }
+}
+
+/** How often each quota is there. */
+function countsOf(quotas: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const quota of quotas) add(counts, quota, 1);
+  return counts;
 }
 
 function add(usage: Record<string, number>, name: string, by: number): void {

@@ -12,13 +12,16 @@ export interface PendingWrite {
 
 const bySession = new WeakMap<ClientSession, PendingWrites>();
 
+/** The account whose data is written; undefined where it is of no one account. */
+type Owner = string | undefined;
+
 /**
  * The writes of a transaction whose outcome nobody waits for: those to a collection are sent in one
- * command, in their order, before that collection is next read or written, or at the end. By
- * session, so that no query of the transaction can pass them by.
+ * command, in their order, before what the account has there is next read or written, or at the end.
+ * By session, so that no query of the transaction can pass them by.
  */
 export class PendingWrites {
-  readonly #byCollection = new Map<mongo.Collection, PendingWrite[]>();
+  readonly #byCollection = new Map<mongo.Collection, Map<Owner, PendingWrite[]>>();
   readonly #session: ClientSession;
 
   constructor(session: ClientSession) {
@@ -31,22 +34,31 @@ export class PendingWrites {
     return session && bySession.get(session);
   }
 
-  add(collection: mongo.Collection, writes: readonly PendingWrite[]): void {
-    const pending = this.#byCollection.get(collection);
+  add(collection: mongo.Collection, owner: Owner, writes: readonly PendingWrite[]): void {
+    if (writes.length === 0) return;
+    const byOwner = this.#byCollection.get(collection) ?? new Map<Owner, PendingWrite[]>();
+    this.#byCollection.set(collection, byOwner);
+    const pending = byOwner.get(owner);
     if (pending) pending.push(...writes);
-    else if (writes.length > 0) this.#byCollection.set(collection, [...writes]);
+    else byOwner.set(owner, [...writes]);
   }
 
-  /** Sends those to a collection. @throws as {@link sendWrites} does */
-  async flush(collection: mongo.Collection): Promise<void> {
-    const pending = this.#byCollection.get(collection);
+  /** Sends what an account has pending for a collection. @throws as {@link sendWrites} does */
+  async flush(collection: mongo.Collection, owner: Owner): Promise<void> {
+    const byOwner = this.#byCollection.get(collection);
+    const pending = byOwner?.get(owner);
     if (!pending) return;
-    this.#byCollection.delete(collection);
+    byOwner?.delete(owner);
     await sendWrites(collection, pending, this.#session);
   }
 
+  /** Sends all, those of all accounts to a collection in one command. */
   async flushAll(): Promise<void> {
-    for (const collection of [...this.#byCollection.keys()]) await this.flush(collection);
+    const pending = [...this.#byCollection];
+    this.#byCollection.clear();
+    for (const [collection, byOwner] of pending) {
+      await sendWrites(collection, [...byOwner.values()].flat(), this.#session);
+    }
   }
 }
 

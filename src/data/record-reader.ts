@@ -2,7 +2,7 @@ import type { ClientSession, Model, mongo } from 'mongoose';
 
 import { ownTurn } from '../core/turns';
 import { acrossAccounts } from './guard';
-import type { SharedScope } from './models';
+import type { AccountScope, SharedScope } from './models';
 import { PendingWrites } from './pending-writes';
 
 type Filter<T> = mongo.Filter<T>;
@@ -151,8 +151,8 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
   }
 
   /** Sends what was to be sent before. */
-  protected async flush({ session }: SharedScope): Promise<void> {
-    await PendingWrites.of(session)?.flush(this.untyped);
+  protected async flush(scope: SharedScope): Promise<void> {
+    await PendingWrites.of(scope.session)?.flush(this.untyped, ownerOf(scope));
   }
 }
 
@@ -178,7 +178,13 @@ function* buffered<T>(cursor: mongo.FindCursor<T>): Generator<T> {
 
 /** A filter, within a scope. */
 export function scoped<T>(scope: SharedScope, filter: Filter<T>): Filter<T> {
-  return 'userId' in scope ? { ...filter, userId: scope.userId } : filter;
+  const userId = ownerOf(scope);
+  return userId === undefined ? filter : { ...filter, userId };
+}
+
+/** The account of a scope, where it is one account's. */
+export function ownerOf(scope: SharedScope | AccountScope): string | undefined {
+  return 'userId' in scope ? scope.userId : undefined;
 }
 
 /** The session of a scope, as an option of the driver. */

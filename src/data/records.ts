@@ -3,7 +3,7 @@ import type { Model, mongo } from 'mongoose';
 import { anyOf, type StoredId } from '../core/ids';
 import type { SharedScope } from './models';
 import { type PendingWrite, PendingWrites, sendWrites } from './pending-writes';
-import { RecordReader, scoped, sessionOf } from './record-reader';
+import { ownerOf, RecordReader, scoped, sessionOf } from './record-reader';
 import type { Tracking } from './tracking';
 
 type Filter<T> = mongo.Filter<T>;
@@ -206,9 +206,9 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
     return this.#tracking.updated(scope, update);
   }
 
-  async #send({ session }: SharedScope, writes: readonly PendingWrite[]): Promise<void> {
-    const pending = PendingWrites.of(session);
-    if (pending) pending.add(this.untyped, writes);
-    else await sendWrites(this.untyped, writes, session);
+  async #send(scope: SharedScope, writes: readonly PendingWrite[]): Promise<void> {
+    const pending = PendingWrites.of(scope.session);
+    if (pending) pending.add(this.untyped, ownerOf(scope), writes);
+    else await sendWrites(this.untyped, writes, scope.session);
   }
 }

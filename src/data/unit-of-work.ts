@@ -1,53 +1,55 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { Logger } from 'pino';
 
+import { Batcher } from '../core/batcher';
+import { BoundedMap } from '../core/bounded-map';
 import { WRITE_DEADLINE_SECONDS } from '../core/host-settings';
 import type { Metrics } from '../core/metrics';
-import { Semaphore } from '../core/semaphore';
-import { callerError, commitUntil, Unconfirmed, WriteTimeout } from './commit';
-import { type Database, MAX_ACCOUNT_TRANSACTIONS, TRANSACTION_OPTIONS } from './database';
-import { isConnectionError, mayRetry } from './mongodb-errors';
-import { openTransaction, type TransactionDependencies } from './open-transaction';
-import { OrphanedTransactions } from './orphans';
+import { callerError, Unconfirmed, WriteTimeout } from './commit';
+import type { Database } from './database';
+import type { TransactionDependencies } from './open-transaction';
 import type { Transaction } from './transaction';
+import { type AccountWrites, type Write, WriteTransactions } from './write-transactions';
 
 const DEADLINE_MS = WRITE_DEADLINE_SECONDS * 1000;
-/** How long a write may take before it is asked whether MongoDB is there at all. */
-const SUSPECT_MS = 3000;
-/** How often a write that keeps being retried looks for transactions that nobody will end. */
-const LOOK_EVERY_MS = 1000;
 /** How many waiting writes to one account share a transaction, so that none holds it for long. */
 const MAX_BATCH = 64;
-const BATCH_SIZES = [1, 2, 4, 8, 16, 32, MAX_BATCH];
+/** How many accounts share a transaction at most, and how many writes each brings. */
+const MAX_SHARING = { accounts: 16, writes: 4 };
+/** How long writes wait for a shared transaction before theirs. */
+const PATIENCE_MS = 5;
+/** For how long an account of which a write failed shares no transaction, and how many those are. */
+const APART_MS = 10_000;
+const MAX_APART = 1000;
 
-interface QueuedWrite {
-  work: (tx: Transaction) => Promise<unknown>;
-  /** What it counts one more against. */
-  quota: string | undefined;
-  /** Until when it may be retried, however long it waited for others. */
-  deadline: number;
+interface WriteOptions {
+  /** What it counts one more against; in `tx.account.usage` that is there already. */
+  quota?: string | undefined;
+  /** Whether it is done so soon that writes to other accounts may wait for it. */
+  isShort?: boolean;
+}
+
+interface QueuedWrite extends Write {
+  isShort: boolean;
   resolve: (value: unknown) => void;
   reject: (reason: unknown) => void;
 }
 
 /**
- * Does writes, one account's in order and different accounts' side by side.
+ * Does writes, one account's in order and different accounts' side by side or together.
  *
  * Writers to one account always conflict: they all move its revision. So within this process they
- * queue, and what has queued up shares a transaction and its one journalled commit. When one of
- * them fails, the transaction is undone and each runs alone, so a bad write never sinks its
+ * queue, and what has queued up shares a transaction and its one journalled commit. Short writes to
+ * several accounts that come together share one too. When one of them fails, the transaction is
+ * undone and each account's are done apart; then, each write alone. So a bad write never sinks its
  * neighbours. Writers in other processes are met as write conflicts and retried.
- * Of very many accounts some wait for others, so that each is done in turn.
  */
 export class UnitOfWork {
   readonly #queues = new Map<string, QueuedWrite[]>();
-  readonly #places = new Semaphore(MAX_ACCOUNT_TRANSACTIONS);
-  readonly #orphans: OrphanedTransactions;
+  readonly #transactions: WriteTransactions;
+  readonly #shared;
+  /** When a write to an account failed last: it shall not undo those of others again and again. */
+  readonly #failedAt = new BoundedMap<string, number>(MAX_APART);
   readonly #database: Database;
-  readonly #dependencies: TransactionDependencies;
-  readonly #batchSize;
-  readonly #retries;
 
   constructor(
     database: Database,
@@ -55,39 +57,36 @@ export class UnitOfWork {
     { log, metrics }: { log: Logger; metrics: Metrics },
   ) {
     this.#database = database;
-    this.#dependencies = dependencies;
+    this.#transactions = new WriteTransactions(database, dependencies, { log, metrics });
+    this.#shared = new Batcher((batches: readonly AccountWrites[]) => this.#together(batches), {
+      most: MAX_SHARING.accounts,
+      patienceMs: PATIENCE_MS,
+    });
     metrics.reading({
       name: 'write_queue_depth',
       help: 'Writes that wait for the transactions before theirs',
       read: () => {
         const queued = [...this.#queues.values()].reduce((sum, { length }) => sum + length, 0);
-        return queued + this.#places.waiting;
+        return queued + this.#transactions.waiting;
       },
     });
-    this.#batchSize = metrics.histogram(
-      'write_batch_size',
-      'Writes that shared a transaction',
-      BATCH_SIZES,
-    );
-    this.#retries = metrics.counter(
-      'write_retries_total',
-      'Transactions that were tried again after a conflict or a lost connection',
-    );
-    this.#orphans = new OrphanedTransactions(database.connection, log);
   }
 
   /**
    * Runs `work` in a transaction of the account; `work` must have no effect outside of it, and write
    * to no other account.
-   *
-   * @param quota what it counts one more against; in `tx.account.usage` that is there already
    */
-  run<T>(userId: string, work: (tx: Transaction) => Promise<T>, quota?: string): Promise<T> {
+  run<T>(
+    userId: string,
+    work: (tx: Transaction) => Promise<T>,
+    { quota, isShort = false }: WriteOptions = {},
+  ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // The write's own work makes the value that its own caller gets.
       const write: QueuedWrite = {
         work,
         quota,
+        isShort,
         deadline: Date.now() + DEADLINE_MS,
         resolve: resolve as (value: unknown) => void,
         reject,
@@ -124,11 +123,12 @@ export class UnitOfWork {
     while (queue.length > 0) {
       const batch = queue.splice(0, MAX_BATCH);
       try {
-        const values = await this.#commitWhileThere(userId, batch);
+        const values = await this.#commit(userId, batch);
         batch.forEach((write, index) => {
           write.resolve(values[index]);
         });
       } catch (error) {
+        this.#failedAt.set(userId, Date.now());
         if (error instanceof Unconfirmed) {
           // What waits behind it has not begun, and would wait as long for the same.
           for (const write of [...batch, ...queue.splice(0)]) write.reject(callerError(error));
@@ -141,99 +141,48 @@ export class UnitOfWork {
     this.#queues.delete(userId);
   }
 
+  async #commit(userId: string, writes: readonly QueuedWrite[]): Promise<unknown[]> {
+    const own: AccountWrites = { userId, writes };
+    if (this.#mayShare(userId, writes)) {
+      const values = (await this.#shared.join(own))?.get(own);
+      if (values) return values;
+    }
+    const [values = []] = await this.#transactions.commit([own]);
+    return values;
+  }
+
+  #mayShare(userId: string, writes: readonly QueuedWrite[]): boolean {
+    return (
+      writes.length <= MAX_SHARING.writes &&
+      writes.every(({ isShort }) => isShort) &&
+      // Accounts are on different shards: a transaction of several would cost more than one each.
+      !this.#database.isSharded &&
+      Date.now() - (this.#failedAt.get(userId) ?? 0) > APART_MS
+    );
+  }
+
+  /** Commits writes to accounts together; undefined where they are to be done apart. */
+  async #together(
+    batches: readonly AccountWrites[],
+  ): Promise<ReadonlyMap<AccountWrites, unknown[]> | undefined> {
+    try {
+      const values = await this.#transactions.commit(batches);
+      return new Map(batches.map((batch, index) => [batch, values[index] ?? []]));
+    } catch (error) {
+      // What may be committed must not be run again; and one alone has failed by itself.
+      if (error instanceof Unconfirmed || batches.length === 1) throw error;
+      return undefined;
+    }
+  }
+
   async #alone(userId: string, write: QueuedWrite): Promise<void> {
     try {
       // It was tried with its neighbours already.
       if (Date.now() >= write.deadline) throw new WriteTimeout(undefined);
-      const [value] = await this.#commitWhileThere(userId, [write]);
+      const [[value] = []] = await this.#transactions.commit([{ userId, writes: [write] }]);
       write.resolve(value);
     } catch (error) {
       write.reject(callerError(error));
-    }
-  }
-
-  /**
-   * Commits as long as MongoDB answers: the driver takes 11 s to notice one that hangs. What is
-   * given up is not tried again, nor committed unless the commit was sent before.
-   *
-   * @throws Unconfirmed as soon as it is known that MongoDB does not answer
-   */
-  async #commitWhileThere(userId: string, writes: readonly QueuedWrite[]): Promise<unknown[]> {
-    let watch: NodeJS.Timeout | undefined;
-    const givingUp = new AbortController();
-    const away = new Promise<never>((_, reject) => {
-      watch = setInterval(() => {
-        void this.#database.ping().then((isThere) => {
-          if (isThere) return;
-          givingUp.abort();
-          reject(new Unconfirmed());
-        });
-      }, SUSPECT_MS);
-    });
-    try {
-      return await Promise.race([this.#commit(userId, writes, givingUp.signal), away]);
-    } finally {
-      clearInterval(watch);
-    }
-  }
-
-  async #commit(
-    userId: string,
-    writes: readonly QueuedWrite[],
-    givenUp: AbortSignal,
-  ): Promise<unknown[]> {
-    const deadline = Math.min(...writes.map((write) => write.deadline));
-    const isOver = (): boolean => givenUp.aborted || Date.now() >= deadline;
-    const over = (): AbortSignal =>
-      AbortSignal.any([givenUp, AbortSignal.timeout(Math.max(0, deadline - Date.now()))]);
-    let nextLook = Date.now() + LOOK_EVERY_MS;
-    for (let attempt = 1; ; attempt += 1) {
-      if (isOver() || !(await this.#places.enter(over))) throw new WriteTimeout(undefined);
-      try {
-        const values = await this.#attempt(userId, writes, givenUp, isOver).finally(() => {
-          this.#places.leave();
-        });
-        this.#batchSize.observe(writes.length);
-        return values;
-      } catch (error) {
-        if (!mayRetry(error)) throw error;
-        if (isOver()) throw new WriteTimeout(error);
-        if (Date.now() >= nextLook && !isConnectionError(error)) {
-          // What keeps being in the way may be of a process that is no more.
-          await this.#orphans.end();
-          nextLook = Date.now() + LOOK_EVERY_MS;
-        }
-        this.#retries.inc();
-        await sleep(Math.random() * Math.min(200, 5 * 2 ** attempt));
-      }
-    }
-  }
-
-  async #attempt(
-    userId: string,
-    writes: readonly QueuedWrite[],
-    givenUp: AbortSignal,
-    isOver: () => boolean,
-  ): Promise<unknown[]> {
-    const session = await this.#database.connection.startSession();
-    try {
-      session.startTransaction(TRANSACTION_OPTIONS);
-      const values: unknown[] = [];
-      const quotas = writes.flatMap(({ quota }) => quota ?? []);
-      const open = await openTransaction(this.#dependencies, session, userId, quotas);
-      for (const { quota, work } of writes) {
-        if (quota !== undefined) open.take(quota);
-        values.push(await work(open.tx));
-      }
-      await open.finish();
-      if (givenUp.aborted) throw new Unconfirmed();
-      await commitUntil(session, isOver);
-      return values;
-    } catch (error) {
-      if (session.inTransaction()) await session.abortTransaction().catch(() => undefined);
-      throw error;
-    } finally {
-      await session.endSession();
     }
   }
 }

@@ -20,6 +20,8 @@ What each operation asks of MongoDB, in order. \`make docs\` renews this file by
 listening to what goes over the wire; bodies have every field. Those of a transaction are in brackets. A read is hot where
 nothing was written since it was last answered. Writes are sent without an \`Idempotency-Key\`; one
 adds a look-up before the transaction, and to it what the account has stored today and the response.
+Writes to several accounts that share a transaction have accounts.find and accounts.update in place of
+accounts.findAndModify, and what each writes to a collection goes with what the others do.
 
 `;
 

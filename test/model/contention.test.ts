@@ -183,7 +183,7 @@ test('events logged before and after a change of time zone, in one go, are count
     unitOfWork.run(
       user.id,
       (tx) => events.create(tx, id, { type: 'watered', occurredAt: new Date(minute(index)) }),
-      'events',
+      { quota: 'events' },
     );
   const timezone = 'Pacific/Pago_Pago';
   const change = () => service.app.exportsOf(accountsPlugin).changeAccount(user.id, { timezone });
