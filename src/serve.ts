@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { probesOf, transportsWithPorts } from './app/api-description';
 import { exitWithin, prepareExit } from './app/exit';
+import { limitHeapGrowth } from './app/heap';
 import { listen } from './app/listen';
 import { type Program, startProgram } from './app/program';
 import { onSignals } from './app/signals';
@@ -32,6 +33,7 @@ interface PortOptions {
 
 /** Serves until it is stopped; what keeps it from that is said in words, and in the exit code. */
 export async function serve(options: { welcome: boolean }): Promise<void> {
+  limitHeapGrowth();
   // A reader that is gone ends nothing but the output.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   try {

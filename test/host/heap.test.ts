@@ -1,0 +1,27 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+
+/** Replaces objects that have lived for a while, and prints how large the heap became, in MB. */
+const REPLACE = `
+  const live = [];
+  let peak = 0;
+  for (let round = 0; round < 3_000_000; round += 1) {
+    live[round % 300_000] = { text: 'of round ' + round };
+    if (round % 10_000 === 0) peak = Math.max(peak, process.memoryUsage().heapTotal);
+  }
+  console.log(peak / 1e6);
+`;
+
+function peakOf(prelude: string): number {
+  const register = path.resolve(__dirname, '../servers/register.cjs');
+  const args = ['--require', register, '--eval', `${prelude};${REPLACE}`];
+  return Number(spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout);
+}
+
+test('a server collects its garbage before that makes up most of its memory', () => {
+  const heap = path.resolve(__dirname, '../../src/app/heap');
+  const usual = peakOf('');
+  const limited = peakOf(`require(${JSON.stringify(heap)}).limitHeapGrowth()`);
+  expect(limited).toBeGreaterThan(0);
+  expect(limited / usual).toBeLessThan(0.8);
+});
