@@ -162,28 +162,21 @@ test('a conflict with another process undoes nobody else for good', async () => 
   }
 });
 
-test('what may take long shares no transaction, and nobody waits for it', async () => {
+test.each([
+  ['shared', true],
+  ['long', false],
+])('a %s transaction that hangs holds up no other account', async (_kind, isShort) => {
   const [slow, ...others] = await users(3);
   if (!slow) throw new Error('There is no user.');
   let release = (): void => undefined;
-  const held = service.app.unitOfWork.run(slow.id, async () => {
-    await new Promise<void>((resolve) => {
+  const work = () =>
+    new Promise<void>((resolve) => {
       release = resolve;
     });
-  });
+  const held = service.app.unitOfWork.run(slow.id, work, { isShort });
   await Promise.all(others.map((user) => user.plant()));
   release();
   await held;
-});
-
-test('a shared transaction that hangs holds up no other', async () => {
-  let isDone = false;
-  await heldUp(async () => {
-    const writers = await users(3);
-    await Promise.all(writers.map((user) => user.plant()));
-    isDone = true;
-  });
-  expect(isDone).toBe(true);
 });
 
 test('on a sharded cluster each account has transactions of its own', async () => {
