@@ -5,7 +5,7 @@ import type {
   Account,
   AuthenticationOptions,
   Identity,
-  OpenedAccount,
+  Opening,
   Principal,
   Tier,
   Usage,
@@ -43,13 +43,13 @@ export class AccountService implements Identity {
     return this.#authenticator.authenticate(token, options);
   }
 
-  async open(session: ClientSession, opened: readonly OpenedAccount[]): Promise<Account[]> {
+  async open(session: ClientSession, openings: readonly Opening[]): Promise<Account[]> {
     const found =
-      opened.length === 1
-        ? await this.#openOne(session, opened)
-        : await this.#openMany(session, opened);
+      openings.length === 1
+        ? await this.#openOne(session, openings)
+        : await this.#openMany(session, openings);
     const byId = new Map(found.map((account) => [account._id, account]));
-    return opened.map(({ userId }) => {
+    return openings.map(({ userId }) => {
       const account = byId.get(userId);
       if (!account) throw invalidToken.error('There is no such account, or it is being deleted.');
       return asAccount(account);
@@ -124,15 +124,15 @@ export class AccountService implements Identity {
 
   async #openOne(
     session: ClientSession,
-    [account]: readonly OpenedAccount[],
+    [opening]: readonly Opening[],
   ): Promise<AccountDocument[]> {
-    if (!account) return [];
-    const filter = { _id: account.userId, ...NOT_DELETED };
+    if (!opening) return [];
+    const filter = { _id: opening.userId, ...NOT_DELETED };
     const before = { returnDocument: 'before' } as const;
     const found = await this.#accounts.findOneAndUpdate(
       { session },
       filter,
-      moved(account),
+      moved(opening),
       before,
     );
     return found ? [found] : [];
@@ -141,13 +141,13 @@ export class AccountService implements Identity {
   /** In two commands, however many: one that changed in between is a conflict. */
   async #openMany(
     session: ClientSession,
-    opened: readonly OpenedAccount[],
+    openings: readonly Opening[],
   ): Promise<AccountDocument[]> {
-    const ids = opened.map(({ userId }) => userId);
+    const ids = openings.map(({ userId }) => userId);
     const found = await this.#accounts.find({ session }, { _id: { $in: ids }, ...NOT_DELETED });
     await this.#accounts.updateEach(
       { session },
-      opened.map((account) => ({ filter: { _id: account.userId }, update: moved(account) })),
+      openings.map((opening) => ({ filter: { _id: opening.userId }, update: moved(opening) })),
     );
     return found;
   }
@@ -174,7 +174,7 @@ export class AccountService implements Identity {
 }
 
 /** Moves the account's revision, and adds to its usage. */
-function moved({ added }: OpenedAccount) {
+function moved({ added }: Opening) {
   return { $inc: { revision: 1, ...incrementsOf(added) } };
 }
 

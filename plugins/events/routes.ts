@@ -30,6 +30,9 @@ interface Services {
   feed: EventFeed;
 }
 
+/** Why writes that change or delete an event are long. */
+const LOOKS_FOR_OTHERS = 'it may look for the first and last of all measurements of a plant';
+
 /** Operations on events (docs/specification.md, 4.2). */
 export function routes({ events, bulk, pages, feed }: Services): Operation[] {
   return [
@@ -89,6 +92,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       method: 'PATCH',
       path: '/api/events/{id}',
       summary: 'Change an event',
+      long: LOOKS_FOR_OTHERS,
       access: { scope: 'events:write' },
       params: { id: eventNotFound },
       body: event.patchBody,
@@ -105,6 +109,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
     remove({
       path: '/api/events/{id}',
       summary: 'Delete an event',
+      long: LOOKS_FOR_OTHERS,
       access: { scope: 'events:write' },
       params: { id: eventNotFound },
       tool: {

@@ -127,7 +127,8 @@ export class CallPipeline {
       const { idempotencyKey: key } = call;
       return runOnce(this.#dependencies, { operation, account, key, input }, write);
     }
-    const value = await this.#dependencies.unitOfWork.run(account.id, write, operation);
+    const { quota, isShort } = operation;
+    const value = await this.#dependencies.unitOfWork.run(account.id, write, { quota, isShort });
     return { status: operation.response.status, json: await jsonText(value), replayed: false };
   }
 

@@ -49,12 +49,13 @@ export async function runOnce(
     await idempotency.store(tx, request, response);
     return response;
   };
+  const { quota, isShort } = operation;
   const work = async (): Promise<StoredResponse> => {
     try {
       return await unitOfWork.run(
         account.id,
         async (tx) => store(tx, operation.response.status, await write(tx)),
-        operation,
+        { quota, isShort },
       );
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) {

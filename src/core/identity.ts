@@ -65,10 +65,10 @@ export interface Authenticator {
   authenticate(token: string, options: AuthenticationOptions): Promise<Principal | undefined>;
 }
 
-/** An account that is written to. */
-export interface OpenedAccount {
+/** That an account is to be written to. */
+export interface Opening {
   userId: string;
-  /** What is added to its usage. */
+  /** What is added to its usage, in the same command. */
   added: Usage;
 }
 
@@ -81,7 +81,7 @@ export interface Identity extends Authenticator {
    *
    * @throws ApiError invalid_token where one of the accounts is not there any more
    */
-  open(session: ClientSession, opened: readonly OpenedAccount[]): Promise<Account[]>;
+  open(session: ClientSession, openings: readonly Opening[]): Promise<Account[]>;
 
   /** Adds to the account's usage. */
   addUsage(session: ClientSession, userId: string, added: Usage): Promise<void>;

@@ -18,8 +18,8 @@ import { Tracking } from './tracking';
 /** How many connections to MongoDB a process has at most. */
 const MAX_CONNECTIONS = 50;
 /**
- * How many accounts are written to at once. More would take turns at every command and all be done
- * late; and what is left of the connections is for reads, however long transactions take.
+ * How many transactions write to accounts at once. More would take turns at every command and all be
+ * done late; and what is left of the connections is for reads, however long transactions take.
  */
 export const MAX_ACCOUNT_TRANSACTIONS = 32;
 /** How many transactions there are at once that no account's queue orders. */

@@ -37,8 +37,8 @@ export class IdempotencyUsage {
   readonly #database: Database;
   readonly #usage: Records<IdempotencyUsageDocument, AccountScope>;
   readonly #maxBytes: number;
-  /** What an account has stored by now, as a transaction sees it. */
-  readonly #stored = new WeakMap<ClientSession, number>();
+  /** What accounts have stored by now, as a transaction sees it. */
+  readonly #stored = new WeakMap<ClientSession, Map<string, number>>();
 
   /** @param maxBytes how much an account may store on a day */
   constructor(database: Database, maxBytes: number) {
@@ -55,15 +55,20 @@ export class IdempotencyUsage {
   /** @throws ApiError rate_limited where it is more than an account may store on a day */
   async add(tx: Transaction, bytes: number): Promise<void> {
     const day = dayOf(tx.now);
-    const stored = await this.#added(tx, day, bytes);
+    const known = this.#stored.get(tx.session) ?? new Map<string, number>();
+    const stored = await this.#added(tx, day, bytes, known.get(tx.userId));
     if (stored > this.#maxBytes) throw tooMuch(day, tx.now);
-    this.#stored.set(tx.session, stored);
+    this.#stored.set(tx.session, known.set(tx.userId, stored));
   }
 
-  /** The first of a transaction learns what is stored, and the others are sent together. */
-  async #added(tx: Transaction, day: Date, bytes: number): Promise<number> {
+  /** An account's first of a transaction learns what is stored, and its others are sent together. */
+  async #added(
+    tx: Transaction,
+    day: Date,
+    bytes: number,
+    known: number | undefined,
+  ): Promise<number> {
     const update = { $inc: { bytes } };
-    const known = this.#stored.get(tx.session);
     if (known === undefined) {
       const usage = await this.#usage.findOneAndUpdate(tx, { day }, update, { upsert: true });
       return usage?.bytes ?? bytes;

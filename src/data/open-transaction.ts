@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongoose';
 
-import type { Account, Identity } from '../core/identity';
+import type { Account, Identity, Opening } from '../core/identity';
 import type { AuditLog, Recorded } from './audit/audit-log';
 import { type Acting, chainOf } from './audit/entry';
 import type { CountRecords } from './derived';
@@ -18,16 +18,6 @@ export interface TransactionDependencies {
   audit: AuditLog;
 }
 
-/** An account that is to be written to. */
-interface AccountToOpen {
-  userId: string;
-  /**
-   * What one more is counted against, once for each time that it is there; it is written together
-   * with the account's revision, and so at no cost.
-   */
-  quotas: readonly string[];
-}
-
 interface OpenAccount {
   tx: Transaction;
   /** Shows in `tx.account.usage` one more that is written already. */
@@ -39,22 +29,22 @@ interface OpenAccount {
 interface OpenTransaction {
   /** In the order in which they were named. */
   accounts: Pick<OpenAccount, 'tx' | 'take'>[];
-  /** Writes what was collected; to be called before the commit. */
-  finish(): Promise<void>;
+  /**
+   * Writes what was collected; to be called before the commit.
+   *
+   * @param onFinished told of each account whose own is done
+   */
+  finish(onFinished?: (userId: string) => void): Promise<void>;
 }
 
 /** Opens writes to accounts in the transaction of `session`. */
 export async function openTransaction(
   dependencies: TransactionDependencies,
   session: ClientSession,
-  named: readonly AccountToOpen[],
+  openings: readonly Opening[],
 ): Promise<OpenTransaction> {
-  const found = await dependencies
-    .identity()
-    .open(
-      session,
-      named.map(({ userId, quotas }) => ({ userId, added: countsOf(quotas) })),
-    );
+  const found = await dependencies.identity().open(session, openings);
+  // From now on writes wait for others; that accounts are written to must be known at once.
   const pending = new PendingWrites(session);
   const accounts: OpenAccount[] = [];
   for (const account of found) {
@@ -62,8 +52,11 @@ export async function openTransaction(
   }
   return {
     accounts,
-    finish: async () => {
-      for (const account of accounts) await account.finish();
+    finish: async (onFinished) => {
+      for (const account of accounts) {
+        await account.finish();
+        onFinished?.(account.tx.userId);
+      }
       await pending.flushAll();
     },
   };
@@ -160,13 +153,6 @@ class CollectedPayloads {
       }
     }
   }
-}
-
-/** How often each quota is there. */
-function countsOf(quotas: readonly string[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const quota of quotas) add(counts, quota, 1);
-  return counts;
 }
 
 function add(usage: Record<string, number>, name: string, by: number): void {

@@ -43,22 +43,21 @@ export class PendingWrites {
     else byOwner.set(owner, [...writes]);
   }
 
-  /** Sends what an account has pending for a collection. @throws as {@link sendWrites} does */
-  async flush(collection: mongo.Collection, owner: Owner): Promise<void> {
+  /**
+   * Sends what an account has pending for a collection; all accounts', where no one is named.
+   *
+   * @throws as {@link sendWrites} does
+   */
+  async flush(collection: mongo.Collection, owner?: Owner): Promise<void> {
     const byOwner = this.#byCollection.get(collection);
-    const pending = byOwner?.get(owner);
-    if (!pending) return;
-    byOwner?.delete(owner);
-    await sendWrites(collection, pending, this.#session);
+    const owners = owner === undefined ? [...(byOwner?.keys() ?? [])] : [owner];
+    const pending = owners.flatMap((each) => byOwner?.get(each) ?? []);
+    for (const each of owners) byOwner?.delete(each);
+    if (pending.length > 0) await sendWrites(collection, pending, this.#session);
   }
 
-  /** Sends all, those of all accounts to a collection in one command. */
   async flushAll(): Promise<void> {
-    const pending = [...this.#byCollection];
-    this.#byCollection.clear();
-    for (const [collection, byOwner] of pending) {
-      await sendWrites(collection, [...byOwner.values()].flat(), this.#session);
-    }
+    for (const collection of [...this.#byCollection.keys()]) await this.flush(collection);
   }
 }
 

@@ -8,7 +8,7 @@ import { callerError, Unconfirmed, WriteTimeout } from './commit';
 import type { Database } from './database';
 import type { TransactionDependencies } from './open-transaction';
 import type { Transaction } from './transaction';
-import { type AccountWrites, type Write, WriteTransactions } from './write-transactions';
+import { type AccountWrites, TooSlow, type Write, WriteTransactions } from './write-transactions';
 
 const DEADLINE_MS = WRITE_DEADLINE_SECONDS * 1000;
 /** How many waiting writes to one account share a transaction, so that none holds it for long. */
@@ -17,6 +17,8 @@ const MAX_BATCH = 64;
 const MAX_SHARING = { accounts: 16, writes: 4 };
 /** How long writes wait for a shared transaction before theirs. */
 const PATIENCE_MS = 5;
+/** How long a write may have waited to be done with others: theirs should not end by its deadline. */
+const MAX_WAITED_MS = 1000;
 /** For how long an account of which a write failed shares no transaction, and how many those are. */
 const APART_MS = 10_000;
 const MAX_APART = 1000;
@@ -25,7 +27,7 @@ interface WriteOptions {
   /** What it counts one more against; in `tx.account.usage` that is there already. */
   quota?: string | undefined;
   /** Whether it is done so soon that writes to other accounts may wait for it. */
-  isShort?: boolean;
+  isShort?: boolean | undefined;
 }
 
 interface QueuedWrite extends Write {
@@ -47,8 +49,8 @@ export class UnitOfWork {
   readonly #queues = new Map<string, QueuedWrite[]>();
   readonly #transactions: WriteTransactions;
   readonly #shared;
-  /** When a write to an account failed last: it shall not undo those of others again and again. */
-  readonly #failedAt = new BoundedMap<string, number>(MAX_APART);
+  /** Until when accounts share nothing: they shall not undo the writes of others again and again. */
+  readonly #apart = new BoundedMap<string, number>(MAX_APART);
   readonly #database: Database;
 
   constructor(
@@ -128,37 +130,48 @@ export class UnitOfWork {
           write.resolve(values[index]);
         });
       } catch (error) {
-        this.#failedAt.set(userId, Date.now());
         if (error instanceof Unconfirmed) {
           // What waits behind it has not begun, and would wait as long for the same.
           for (const write of [...batch, ...queue.splice(0)]) write.reject(callerError(error));
         } else if (error instanceof WriteTimeout)
           rejectOverdue([...batch, ...queue.splice(0)], queue, error);
-        else if (batch.length === 1) batch[0]?.reject(error);
-        else for (const write of batch) await this.#alone(userId, write);
+        else {
+          this.#keepApart(userId);
+          if (batch.length === 1) batch[0]?.reject(error);
+          else for (const write of batch) await this.#alone(userId, write);
+        }
       }
     }
     this.#queues.delete(userId);
   }
 
-  async #commit(userId: string, writes: readonly QueuedWrite[]): Promise<unknown[]> {
+  #commit(userId: string, writes: readonly QueuedWrite[]): Promise<unknown[]> {
     const own: AccountWrites = { userId, writes };
-    if (this.#mayShare(userId, writes)) {
-      const values = (await this.#shared.join(own))?.get(own);
-      if (values) return values;
-    }
-    const [values = []] = await this.#transactions.commit([own]);
-    return values;
+    return this.#transactions.whileThere(async (givenUp) => {
+      if (this.#mayShare(userId, writes)) {
+        const values = (await this.#shared.join(own))?.get(own);
+        if (values) return values;
+      }
+      const [values = []] = await this.#transactions.commit([own], givenUp);
+      return values;
+    });
   }
 
   #mayShare(userId: string, writes: readonly QueuedWrite[]): boolean {
+    const now = Date.now();
     return (
       writes.length <= MAX_SHARING.writes &&
-      writes.every(({ isShort }) => isShort) &&
+      writes.every(({ isShort, deadline }) => isShort && deadline - now > DEADLINE_MS - MAX_WAITED_MS) &&
       // Accounts are on different shards: a transaction of several would cost more than one each.
       !this.#database.isSharded &&
-      Date.now() - (this.#failedAt.get(userId) ?? 0) > APART_MS
+      (this.#apart.get(userId) ?? 0) <= now
     );
+  }
+
+  #keepApart(userId: string): void {
+    // So that it is the newest.
+    this.#apart.delete(userId);
+    this.#apart.set(userId, Date.now() + APART_MS);
   }
 
   /** Commits writes to accounts together; undefined where they are to be done apart. */
@@ -166,11 +179,14 @@ export class UnitOfWork {
     batches: readonly AccountWrites[],
   ): Promise<ReadonlyMap<AccountWrites, unknown[]> | undefined> {
     try {
-      const values = await this.#transactions.commit(batches);
+      const values = await this.#transactions.whileThere((givenUp) =>
+        this.#transactions.commit(batches, givenUp),
+      );
       return new Map(batches.map((batch, index) => [batch, values[index] ?? []]));
     } catch (error) {
       // What may be committed must not be run again; and one alone has failed by itself.
       if (error instanceof Unconfirmed || batches.length === 1) throw error;
+      if (error instanceof TooSlow) this.#keepApart(error.userId);
       return undefined;
     }
   }
@@ -179,7 +195,10 @@ export class UnitOfWork {
     try {
       // It was tried with its neighbours already.
       if (Date.now() >= write.deadline) throw new WriteTimeout(undefined);
-      const [[value] = []] = await this.#transactions.commit([{ userId, writes: [write] }]);
+      const own = [{ userId, writes: [write] }];
+      const [[value] = []] = await this.#transactions.whileThere((givenUp) =>
+        this.#transactions.commit(own, givenUp),
+      );
       write.resolve(value);
     } catch (error) {
       write.reject(callerError(error));

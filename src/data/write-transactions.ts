@@ -15,6 +15,8 @@ import type { Transaction } from './transaction';
 const SUSPECT_MS = 3000;
 /** How often a write that keeps being retried looks for transactions that nobody will end. */
 const LOOK_EVERY_MS = 1000;
+/** How long a transaction that accounts share may take until the last of them has its turn. */
+const SHARED_MS = 500;
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64];
 
 /** A write to an account. */
@@ -32,6 +34,13 @@ export interface AccountWrites {
   writes: readonly Write[];
 }
 
+/** The writes of an account took so long that others shall not wait for it. */
+export class TooSlow extends Error {
+  constructor(readonly userId: string) {
+    super('The writes of an account take too long to be done with those of others.');
+  }
+}
+
 /** Commits writes in transactions. Of very many some wait for others, so that each is done in turn. */
 export class WriteTransactions {
   readonly #places = new Semaphore(MAX_ACCOUNT_TRANSACTIONS);
@@ -40,6 +49,7 @@ export class WriteTransactions {
   readonly #dependencies: TransactionDependencies;
   readonly #batchSize;
   readonly #retries;
+  #waiting = 0;
 
   constructor(
     database: Database,
@@ -55,27 +65,23 @@ export class WriteTransactions {
     );
     this.#retries = metrics.counter(
       'write_retries_total',
-      'Transactions that were tried again after a conflict or a lost connection',
+      'Transactions that were undone and tried again, after a conflict, a lost connection or the failure of one of several writes',
     );
     this.#orphans = new OrphanedTransactions(database.connection, log);
   }
 
-  /** How many transactions wait for others. */
+  /** How many writes wait for the transactions of others. */
   get waiting(): number {
-    return this.#places.waiting;
+    return this.#waiting;
   }
 
   /**
-   * Commits writes in one transaction, and answers the values of each account's.
-   *
-   * Those of one account are tried again where they meet a conflict; those of several are tried once,
-   * since they can be done apart. It goes on as long as MongoDB answers: the driver takes 11 s to
-   * notice one that hangs. What is given up is not tried again, nor committed unless the commit was
-   * sent before.
+   * Does `work` as long as MongoDB answers: the driver takes 11 s to notice one that hangs. What is
+   * given up is not tried again, nor committed unless the commit was sent before.
    *
    * @throws Unconfirmed as soon as it is known that MongoDB does not answer
    */
-  async commit(batches: readonly AccountWrites[]): Promise<unknown[][]> {
+  async whileThere<T>(work: (givenUp: AbortSignal) => Promise<T>): Promise<T> {
     let watch: NodeJS.Timeout | undefined;
     const givingUp = new AbortController();
     const away = new Promise<never>((_, reject) => {
@@ -88,16 +94,20 @@ export class WriteTransactions {
       }, SUSPECT_MS);
     });
     try {
-      return await Promise.race([this.#commit(batches, givingUp.signal), away]);
+      return await Promise.race([work(givingUp.signal), away]);
     } finally {
       clearInterval(watch);
     }
   }
 
-  async #commit(
-    batches: readonly AccountWrites[],
-    givenUp: AbortSignal,
-  ): Promise<unknown[][]> {
+  /**
+   * Commits writes in one transaction, and answers the values of each account's. Those of one account
+   * are tried again where they meet a conflict; those of several are tried once, since they can be
+   * done apart.
+   *
+   * @throws TooSlow where an account keeps others waiting
+   */
+  async commit(batches: readonly AccountWrites[], givenUp: AbortSignal): Promise<unknown[][]> {
     const all = batches.flatMap(({ writes }) => writes);
     const deadline = Math.min(...all.map((write) => write.deadline));
     const isOver = (): boolean => givenUp.aborted || Date.now() >= deadline;
@@ -105,7 +115,10 @@ export class WriteTransactions {
       AbortSignal.any([givenUp, AbortSignal.timeout(Math.max(0, deadline - Date.now()))]);
     let nextLook = Date.now() + LOOK_EVERY_MS;
     for (let attempt = 1; ; attempt += 1) {
-      if (isOver() || !(await this.#places.enter(over))) throw new WriteTimeout(undefined);
+      this.#waiting += all.length;
+      const hasPlace = !isOver() && (await this.#places.enter(over));
+      this.#waiting -= all.length;
+      if (!hasPlace) throw new WriteTimeout(undefined);
       try {
         const values = await this.#attempt(batches, givenUp, isOver).finally(() => {
           this.#places.leave();
@@ -113,7 +126,8 @@ export class WriteTransactions {
         this.#batchSize.observe(all.length);
         return values;
       } catch (error) {
-        if (!mayRetry(error) || batches.length > 1) throw error;
+        if (batches.length > 1) this.#retries.inc();
+        if (batches.length > 1 || !mayRetry(error)) throw error;
         if (isOver()) throw new WriteTimeout(error);
         if (Date.now() >= nextLook && !isConnectionError(error)) {
           // What keeps being in the way may be of a process that is no more.
@@ -137,21 +151,22 @@ export class WriteTransactions {
       const open = await openTransaction(
         this.#dependencies,
         session,
-        batches.map(({ userId, writes }) => ({
-          userId,
-          quotas: writes.flatMap(({ quota }) => quota ?? []),
-        })),
+        batches.map(({ userId, writes }) => ({ userId, added: quotasOf(writes) })),
       );
+      const time = new SharedTime(batches.length);
       const values: unknown[][] = [];
       for (const [index, { tx, take }] of open.accounts.entries()) {
         const done: unknown[] = [];
         for (const { quota, work } of batches[index]?.writes ?? []) {
           if (quota !== undefined) take(quota);
           done.push(await work(tx));
+          time.took(tx.userId);
         }
         values.push(done);
       }
-      await open.finish();
+      await open.finish((userId) => {
+        time.took(userId);
+      });
       if (givenUp.aborted) throw new Unconfirmed();
       await commitUntil(session, isOver);
       return values;
@@ -161,5 +176,34 @@ export class WriteTransactions {
     } finally {
       await session.endSession();
     }
+  }
+}
+
+/** How much of each quota writes take. */
+function quotasOf(writes: readonly Write[]): Record<string, number> {
+  const taken: Record<string, number> = {};
+  for (const { quota } of writes) if (quota !== undefined) taken[quota] = (taken[quota] ?? 0) + 1;
+  return taken;
+}
+
+/** How long the accounts that share a transaction keep each other waiting. */
+class SharedTime {
+  readonly #isShared: boolean;
+  readonly #took = new Map<string, number>();
+  readonly #begun = performance.now();
+  #last = this.#begun;
+
+  constructor(accounts: number) {
+    this.#isShared = accounts > 1;
+  }
+
+  /** An account had its turn until now. @throws TooSlow of the slowest, where all took too long */
+  took(userId: string): void {
+    const now = performance.now();
+    this.#took.set(userId, (this.#took.get(userId) ?? 0) + now - this.#last);
+    this.#last = now;
+    if (!this.#isShared || now - this.#begun < SHARED_MS) return;
+    const [[slowest] = [userId]] = [...this.#took].sort(([, a], [, b]) => b - a);
+    throw new TooSlow(slowest);
   }
 }

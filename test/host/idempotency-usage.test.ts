@@ -125,3 +125,12 @@ test('the bound begins anew with each day', async () => {
   await keyed(user, 'k').expect(201);
   expect(await differencesOf(one.app, user.id)).toEqual([]);
 });
+
+test('what an account may store is its own, whoever stores at the same time', async () => {
+  const users = await Promise.all(Array.from({ length: 16 }, () => one.user()));
+  const isFull = (index: number): boolean => index % 2 === 1;
+  await Promise.all(users.filter((_, index) => isFull(index)).map((user) => leave(user, 10)));
+  const answers = await Promise.all(users.map((user) => keyed(user, 'at once')));
+  const statuses = answers.map(({ status }) => status);
+  expect(statuses).toEqual(users.map((_, index) => (isFull(index) ? 429 : 201)));
+});

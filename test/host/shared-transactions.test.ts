@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import eventsPlugin from '../../plugins/events';
+import { eventModel } from '../../plugins/events/model';
 import type { Transaction } from '../../src/data/transaction';
 import { startService, type TestService, type TestUser, userOf } from '../support/service';
 
@@ -87,23 +89,33 @@ test('what many accounts write at once shares transactions, and each gets its ow
 });
 
 test('all writes of a shared transaction are of the accounts that sent them', async () => {
+  const { events } = service.app.exportsOf(eventsPlugin);
+  const stored = service.app.database.records(eventModel);
   const writers = await users(8);
+  const plants = await Promise.all(writers.map((user) => user.plant()));
   const revisions = await Promise.all(
     writers.map((user) => short(user, (tx) => Promise.resolve(tx.revision))),
   );
+  const sessions = new Set<unknown>();
   await heldUp(async () => {
     const seen = await Promise.all(
-      writers.map((user) =>
-        short(user, (tx) => {
+      writers.map((user, index) =>
+        short(user, async (tx) => {
+          sessions.add(tx.session);
           tx.addUsage('tested', 1);
-          return Promise.resolve([tx.userId, tx.account.id, tx.revision]);
+          await events.create(tx, plants[index]?.id ?? '', { type: 'note', text: user.id });
+          // It was to be sent later, with those of others; now it is counted.
+          return [tx.userId, tx.account.id, tx.revision, await stored.count(tx)];
         }),
       ),
     );
-    expect(seen).toEqual(writers.map(({ id }, index) => [id, id, (revisions[index] ?? NaN) + 1]));
+    const wanted = writers.map(({ id }, index) => [id, id, (revisions[index] ?? NaN) + 1, 1]);
+    expect(seen).toEqual(wanted);
   });
-  for (const user of writers) {
+  expect(sessions.size).toBe(1);
+  for (const [index, user] of writers.entries()) {
     expect(await short(user, (tx) => Promise.resolve(tx.account.usage['tested']))).toBe(1);
+    expect(await textsOf(user, plants[index]?.id ?? '')).toEqual([user.id]);
   }
 });
 
@@ -145,6 +157,25 @@ test('an account whose write failed is kept apart, and undoes no others again', 
     ]),
   );
   expect([...tries.values()]).toEqual([1, 1, 1]);
+});
+
+test('an account whose writes are slow is kept apart, and done all the same', async () => {
+  const [slow, ...others] = await users(4);
+  if (!slow) throw new Error('There is no user.');
+  const tries = new Map<string, number>();
+  const write = (user: TestUser, ms: number) =>
+    short(user, async (tx) => {
+      tries.set(user.id, (tries.get(user.id) ?? 0) + 1);
+      await sleep(ms);
+      return tx.userId;
+    });
+  const all = () => Promise.all([write(slow, 600), ...others.map((user) => write(user, 1))]);
+  await heldUp(async () => {
+    expect(await all()).toEqual([slow.id, ...others.map(({ id }) => id)]);
+  });
+  const before = new Map(tries);
+  await all();
+  expect(tries).toEqual(new Map([...before].map(([id, count]) => [id, count + 1])));
 });
 
 test('a conflict with another process undoes nobody else for good', async () => {
