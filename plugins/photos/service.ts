@@ -1,4 +1,4 @@
-import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
+import { idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
 import { ChangedRecords } from '../../src/data/changes';
 import type { AccountScope } from '../../src/data/models';
 import { decodeCursor, encodeCursor } from '../../src/data/cursor';
@@ -108,7 +108,7 @@ export class PhotoService {
   /** Photos of an account by the text forms of their ids; those that are not there are left out. */
   async byIds(scope: AccountScope, ids: readonly StoredId[]): Promise<Map<string, PhotoView>> {
     if (ids.length === 0) return new Map();
-    const found = await this.#records.find(scope, { _id: anyOf(ids) });
+    const found = await this.#photos.some(scope, ids);
     return new Map(found.map((document) => [idText(document._id), photo.toView(document)]));
   }
 

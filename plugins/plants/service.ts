@@ -117,7 +117,7 @@ export class PlantService {
   }
 
   exists(scope: AccountScope, id: string): Promise<boolean> {
-    return this.#records.exists(scope, { _id: toStoredId(id) });
+    return this.#plants.exists(scope, id);
   }
 
   /** @throws ApiError plant_not_found with status 400 where a field names no plant of the account */

@@ -4,7 +4,7 @@ import { Batcher } from './batcher';
 const PATIENCE_MS = 5;
 /** A query without an answer for so long is sent again: its connection may be lost. */
 const LOST_MS = 1000;
-/** How many keys a query may have. */
+/** How many keys a query may have unless it is said. */
 const MAX_KEYS = 1000;
 
 /**
@@ -15,11 +15,17 @@ export class BatchLookup<Value> {
   readonly #query: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
   readonly #batches;
 
-  /** @param query finds the values of keys; those that are not there are left out */
-  constructor(query: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>) {
+  /**
+   * @param query finds the values of keys; those that are not there are left out
+   * @param most how many keys a query may have
+   */
+  constructor(
+    query: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
+    most = MAX_KEYS,
+  ) {
     this.#query = query;
     this.#batches = new Batcher((keys: readonly string[]) => this.#ask([...new Set(keys)]), {
-      most: MAX_KEYS,
+      most,
       patienceMs: PATIENCE_MS,
     });
   }

@@ -5,6 +5,7 @@ import { idText, newId, type StoredId, toStoredId } from '../core/ids';
 import type { Document, Fields } from '../fields/field';
 import type { RecordDefinition } from '../fields/record';
 import { accountModel, type AccountScope, type ModelDefinition } from './models';
+import { RecordLookup } from './record-lookup';
 import type { Records } from './records';
 import type { Transaction } from './transaction';
 
@@ -49,6 +50,7 @@ export class Resource<
 > {
   readonly #definition: Definition<Stored, CreateBody, PatchBody>;
   readonly #notFound: ErrorCode;
+  readonly #lookup: RecordLookup<Stored>;
 
   /** @param notFound the error for an id that none of the account's records has */
   constructor(
@@ -58,6 +60,7 @@ export class Resource<
   ) {
     this.#definition = definition;
     this.#notFound = notFound;
+    this.#lookup = new RecordLookup(records);
   }
 
   /** All of an account, by `createdAt`, then `id`. */
@@ -67,7 +70,18 @@ export class Resource<
 
   /** @throws ApiError where there is none */
   async get(scope: AccountScope, id: string): Promise<Stored> {
-    return this.#found(await this.records.findOne(scope, withId(id)));
+    const [found] = await this.#lookup.find(scope, [toStoredId(id)]);
+    return this.#found(found);
+  }
+
+  /** Whether the account has a record with this id. */
+  async exists(scope: AccountScope, id: string): Promise<boolean> {
+    return (await this.#lookup.find(scope, [toStoredId(id)])).length === 1;
+  }
+
+  /** The account's records with some ids; those that are not there are left out. */
+  some(scope: AccountScope, ids: readonly StoredId[]): Promise<Stored[]> {
+    return this.#lookup.find(scope, ids);
   }
 
   async create(tx: Transaction, body: CreateBody, _id = newId()): Promise<Stored> {
