@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
  * small one grow to four times as much, under load 100 MB more; 40 would cost a tenth of the requests a
  * second that are answered anew.
  */
-const GROWTH_PERCENT = 60;
+const GROWTH_PERCENT = 50;
 
 /** Keeps what is no longer in use from making up most of the process's memory. */
 export function limitHeapGrowth(): void {

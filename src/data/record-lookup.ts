@@ -31,12 +31,13 @@ export class RecordLookup<T extends Owned> {
 
   /** The records of an account that have one of some ids, in no order. */
   async find(scope: AccountScope, ids: readonly StoredId[]): Promise<T[]> {
+    const { userId } = scope;
+    const keys = new Set(ids.map((_id) => keyOf({ _id, userId })));
     // What a transaction has written only its own session sees.
-    if (scope.session || ids.length > MAX_OF_REQUEST) {
+    if (scope.session || keys.size > MAX_OF_REQUEST) {
       return this.#records.find(scope, withIds(ids));
     }
-    const keys = ids.map((id) => keyOf({ _id: id, userId: scope.userId }));
-    const found = await Promise.all(keys.map((key) => this.#batches.get(key)));
+    const found = await Promise.all([...keys].map((key) => this.#batches.get(key)));
     return found.filter((record) => record !== undefined);
   }
 

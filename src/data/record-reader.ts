@@ -129,7 +129,9 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
   /** Reads records of all accounts; `why` stands where a reviewer looks for it. */
   async findAcrossAccounts(why: string, filter: Filter<T> = {}): Promise<T[]> {
     // As in `find`.
-    return acrossAccounts(why, () => this.collection.find(filter).toArray()) as Promise<T[]>;
+    return acrossAccounts(why, () =>
+      this.collection.find(filter, { promoteBuffers: true }).toArray(),
+    ) as Promise<T[]>;
   }
 
   /** A cursor over what matches, in batches as MongoDB makes them where no size is given. */

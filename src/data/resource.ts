@@ -76,6 +76,7 @@ export class Resource<
 
   /** Whether the account has a record with this id. */
   async exists(scope: AccountScope, id: string): Promise<boolean> {
+    if (scope.session) return this.records.exists(scope, withId(id));
     return (await this.#lookup.find(scope, [toStoredId(id)])).length === 1;
   }
 

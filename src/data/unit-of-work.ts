@@ -6,6 +6,7 @@ import { WRITE_DEADLINE_SECONDS } from '../core/host-settings';
 import type { Metrics } from '../core/metrics';
 import { callerError, Unconfirmed, WriteTimeout } from './commit';
 import type { Database } from './database';
+import { isConnectionError } from './mongodb-errors';
 import type { TransactionDependencies } from './open-transaction';
 import type { Transaction } from './transaction';
 import { type AccountWrites, TooSlow, type Write, WriteTransactions } from './write-transactions';
@@ -28,6 +29,12 @@ interface WriteOptions {
   quota?: string | undefined;
   /** Whether it is done so soon that writes to other accounts may wait for it. */
   isShort?: boolean | undefined;
+}
+
+/** Writes to an account that are done with those of others, until they are given up. */
+interface SharedWrites {
+  own: AccountWrites;
+  givenUp: AbortSignal;
 }
 
 interface QueuedWrite extends Write {
@@ -60,7 +67,7 @@ export class UnitOfWork {
   ) {
     this.#database = database;
     this.#transactions = new WriteTransactions(database, dependencies, { log, metrics });
-    this.#shared = new Batcher((batches: readonly AccountWrites[]) => this.#together(batches), {
+    this.#shared = new Batcher((shared: readonly SharedWrites[]) => this.#together(shared), {
       most: MAX_SHARING.accounts,
       patienceMs: PATIENCE_MS,
     });
@@ -133,9 +140,10 @@ export class UnitOfWork {
         if (error instanceof Unconfirmed) {
           // What waits behind it has not begun, and would wait as long for the same.
           for (const write of [...batch, ...queue.splice(0)]) write.reject(callerError(error));
-        } else if (error instanceof WriteTimeout)
+        } else if (error instanceof WriteTimeout) {
+          if (isConflict(error.cause)) this.#keepApart(userId);
           rejectOverdue([...batch, ...queue.splice(0)], queue, error);
-        else {
+        } else {
           this.#keepApart(userId);
           if (batch.length === 1) batch[0]?.reject(error);
           else for (const write of batch) await this.#alone(userId, write);
@@ -149,7 +157,7 @@ export class UnitOfWork {
     const own: AccountWrites = { userId, writes };
     return this.#transactions.whileThere(async (givenUp) => {
       if (this.#mayShare(userId, writes)) {
-        const values = (await this.#shared.join(own))?.get(own);
+        const values = (await this.#shared.join({ own, givenUp }))?.get(own);
         if (values) return values;
       }
       const [values = []] = await this.#transactions.commit([own], givenUp);
@@ -176,17 +184,17 @@ export class UnitOfWork {
 
   /** Commits writes to accounts together; undefined where they are to be done apart. */
   async #together(
-    batches: readonly AccountWrites[],
+    shared: readonly SharedWrites[],
   ): Promise<ReadonlyMap<AccountWrites, unknown[]> | undefined> {
+    const batches = shared.map(({ own }) => own);
+    const givenUp = AbortSignal.any(shared.map((each) => each.givenUp));
     try {
-      const values = await this.#transactions.whileThere((givenUp) =>
-        this.#transactions.commit(batches, givenUp),
-      );
+      const values = await this.#transactions.commit(batches, givenUp);
       return new Map(batches.map((batch, index) => [batch, values[index] ?? []]));
     } catch (error) {
       // What may be committed must not be run again; and one alone has failed by itself.
       if (error instanceof Unconfirmed || batches.length === 1) throw error;
-      if (error instanceof TooSlow) this.#keepApart(error.userId);
+      if (error instanceof TooSlow) for (const userId of error.userIds) this.#keepApart(userId);
       return undefined;
     }
   }
@@ -204,6 +212,11 @@ export class UnitOfWork {
       write.reject(callerError(error));
     }
   }
+}
+
+/** Whether what a write was last tried for in vain is that others write to the account. */
+function isConflict(cause: unknown): boolean {
+  return cause !== undefined && !isConnectionError(cause);
 }
 
 /** Rejects those whose deadline has passed; the others stay in `queue`. */

@@ -15,7 +15,7 @@ import type { Transaction } from './transaction';
 const SUSPECT_MS = 3000;
 /** How often a write that keeps being retried looks for transactions that nobody will end. */
 const LOOK_EVERY_MS = 1000;
-/** How long a transaction that accounts share may take until the last of them has its turn. */
+/** For how long accounts that share a transaction wait for each other, until the last has its turn. */
 const SHARED_MS = 500;
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64];
 
@@ -34,10 +34,11 @@ export interface AccountWrites {
   writes: readonly Write[];
 }
 
-/** The writes of an account took so long that others shall not wait for it. */
+/** Accounts that share a transaction keep each other waiting for too long. */
 export class TooSlow extends Error {
-  constructor(readonly userId: string) {
-    super('The writes of an account take too long to be done with those of others.');
+  /** @param userIds whose writes are to be done apart: one that took most of the time, or all */
+  constructor(readonly userIds: readonly string[]) {
+    super('Writes to several accounts take too long to be done together.');
   }
 }
 
@@ -65,7 +66,7 @@ export class WriteTransactions {
     );
     this.#retries = metrics.counter(
       'write_retries_total',
-      'Transactions that were undone and tried again, after a conflict, a lost connection or the failure of one of several writes',
+      'Transactions that were tried again after a conflict or a lost connection, or, shared by accounts, any failure',
     );
     this.#orphans = new OrphanedTransactions(database.connection, log);
   }
@@ -126,7 +127,7 @@ export class WriteTransactions {
         this.#batchSize.observe(all.length);
         return values;
       } catch (error) {
-        if (batches.length > 1) this.#retries.inc();
+        if (batches.length > 1 && !(error instanceof Unconfirmed)) this.#retries.inc();
         if (batches.length > 1 || !mayRetry(error)) throw error;
         if (isOver()) throw new WriteTimeout(error);
         if (Date.now() >= nextLook && !isConnectionError(error)) {
@@ -153,19 +154,21 @@ export class WriteTransactions {
         session,
         batches.map(({ userId, writes }) => ({ userId, added: quotasOf(writes) })),
       );
-      const time = new SharedTime(batches.length);
+      const userIds = batches.map(({ userId }) => userId);
       const values: unknown[][] = [];
+      const working = new SharedTime(userIds);
       for (const [index, { tx, take }] of open.accounts.entries()) {
         const done: unknown[] = [];
         for (const { quota, work } of batches[index]?.writes ?? []) {
           if (quota !== undefined) take(quota);
           done.push(await work(tx));
-          time.took(tx.userId);
         }
         values.push(done);
+        working.took(tx.userId);
       }
+      const finishing = new SharedTime(userIds);
       await open.finish((userId) => {
-        time.took(userId);
+        finishing.took(userId);
       });
       if (givenUp.aborted) throw new Unconfirmed();
       await commitUntil(session, isOver);
@@ -186,24 +189,22 @@ function quotasOf(writes: readonly Write[]): Record<string, number> {
   return taken;
 }
 
-/** How long the accounts that share a transaction keep each other waiting. */
+/** For how long accounts that share a transaction, and have their turns in it, keep each other waiting. */
 class SharedTime {
-  readonly #isShared: boolean;
-  readonly #took = new Map<string, number>();
+  readonly #userIds: readonly string[];
   readonly #begun = performance.now();
   #last = this.#begun;
 
-  constructor(accounts: number) {
-    this.#isShared = accounts > 1;
+  constructor(userIds: readonly string[]) {
+    this.#userIds = userIds;
   }
 
-  /** An account had its turn until now. @throws TooSlow of the slowest, where all took too long */
+  /** An account has had its turn. @throws TooSlow where those that are still to have theirs wait too long */
   took(userId: string): void {
     const now = performance.now();
-    this.#took.set(userId, (this.#took.get(userId) ?? 0) + now - this.#last);
+    const own = now - this.#last;
     this.#last = now;
-    if (!this.#isShared || now - this.#begun < SHARED_MS) return;
-    const [[slowest] = [userId]] = [...this.#took].sort(([, a], [, b]) => b - a);
-    throw new TooSlow(slowest);
+    if (now - this.#begun < SHARED_MS || userId === this.#userIds.at(-1)) return;
+    throw new TooSlow(own > SHARED_MS / 2 ? [userId] : this.#userIds);
   }
 }

@@ -91,7 +91,7 @@ test('what many accounts write at once shares transactions, and each gets its ow
 test('all writes of a shared transaction are of the accounts that sent them', async () => {
   const { events } = service.app.exportsOf(eventsPlugin);
   const stored = service.app.database.records(eventModel);
-  const writers = await users(8);
+  const writers = await users(3);
   const plants = await Promise.all(writers.map((user) => user.plant()));
   const revisions = await Promise.all(
     writers.map((user) => short(user, (tx) => Promise.resolve(tx.revision))),
