@@ -217,7 +217,8 @@ export class PlantService {
       const view = plant.toView(document);
       const primaryPhoto =
         view.primaryPhotoId === null ? undefined : photos.get(view.primaryPhotoId);
-      return primaryPhoto ? { ...view, primaryPhoto } : view;
+      // Not a copy, which would cost as much as the view itself.
+      return primaryPhoto ? Object.assign(view, { primaryPhoto }) : view;
     });
   }
 }
