@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose';
 
 import { BatchLookup } from '../core/batch-lookup';
-import { anyOf, asUuid, idText, type StoredId, toStoredId } from '../core/ids';
+import { anyOf, idText, type StoredId, toStoredId } from '../core/ids';
 import type { AccountScope } from './models';
 import type { RecordReader } from './record-reader';
 
@@ -57,10 +57,8 @@ export class RecordLookup<T extends Owned> {
 }
 
 function withIds<T>(ids: readonly StoredId[]): mongo.Filter<T> {
-  const [only] = ids;
-  const _id = only && ids.length === 1 ? asUuid(only) : anyOf(ids);
   // The filter's type cannot know the `_id` of a type yet to be given.
-  return { _id } as mongo.Filter<T>;
+  return { _id: anyOf(ids) } as mongo.Filter<T>;
 }
 
 /** Names a record and whose it is: of another account's none is found. */

@@ -9,13 +9,13 @@ import type { Database } from './database';
 import { isConnectionError } from './mongodb-errors';
 import type { TransactionDependencies } from './open-transaction';
 import type { Transaction } from './transaction';
-import { type AccountWrites, TooSlow, type Write, WriteTransactions } from './write-transactions';
+import { type AccountWrites, MAX_BATCH, TooSlow, type Write, WriteTransactions } from './write-transactions';
 
 const DEADLINE_MS = WRITE_DEADLINE_SECONDS * 1000;
-/** How many waiting writes to one account share a transaction, so that none holds it for long. */
-const MAX_BATCH = 64;
-/** How many accounts share a transaction at most, and how many writes each brings. */
-const MAX_SHARING = { accounts: 16, writes: 4 };
+/** How many accounts share a transaction at most. */
+const MAX_SHARING_ACCOUNTS = 16;
+/** How many writes each of them brings at most. */
+const MAX_SHARED_WRITES = MAX_BATCH / MAX_SHARING_ACCOUNTS;
 /** How long writes wait for a shared transaction before theirs. */
 const PATIENCE_MS = 5;
 /** How long a write may have waited to be done with others: theirs should not end by its deadline. */
@@ -68,7 +68,7 @@ export class UnitOfWork {
     this.#database = database;
     this.#transactions = new WriteTransactions(database, dependencies, { log, metrics });
     this.#shared = new Batcher((shared: readonly SharedWrites[]) => this.#together(shared), {
-      most: MAX_SHARING.accounts,
+      most: MAX_SHARING_ACCOUNTS,
       patienceMs: PATIENCE_MS,
     });
     metrics.reading({
@@ -168,7 +168,7 @@ export class UnitOfWork {
   #mayShare(userId: string, writes: readonly QueuedWrite[]): boolean {
     const now = Date.now();
     return (
-      writes.length <= MAX_SHARING.writes &&
+      writes.length <= MAX_SHARED_WRITES &&
       writes.every(({ isShort, deadline }) => isShort && deadline - now > DEADLINE_MS - MAX_WAITED_MS) &&
       // Accounts are on different shards: a transaction of several would cost more than one each.
       !this.#database.isSharded &&
@@ -203,10 +203,8 @@ export class UnitOfWork {
     try {
       // It was tried with its neighbours already.
       if (Date.now() >= write.deadline) throw new WriteTimeout(undefined);
-      const own = [{ userId, writes: [write] }];
-      const [[value] = []] = await this.#transactions.whileThere((givenUp) =>
-        this.#transactions.commit(own, givenUp),
-      );
+      // Its account is kept apart by now.
+      const [value] = await this.#commit(userId, [write]);
       write.resolve(value);
     } catch (error) {
       write.reject(callerError(error));

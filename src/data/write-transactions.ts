@@ -17,7 +17,9 @@ const SUSPECT_MS = 3000;
 const LOOK_EVERY_MS = 1000;
 /** For how long accounts that share a transaction wait for each other, until the last has its turn. */
 const SHARED_MS = 500;
-const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64];
+/** How many writes share a transaction at most, so that none holds its accounts for long. */
+export const MAX_BATCH = 64;
+const BATCH_SIZES = [1, 2, 4, 8, 16, 32, MAX_BATCH];
 
 /** A write to an account. */
 export interface Write {
