@@ -16,8 +16,13 @@ import { ServingProgram } from './programs';
 import { type Figures, type Row, writeReport } from './report';
 import { type Gardener, type Subject, subjectsOf } from './subjects';
 
-const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 2);
-const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 7);
+/** How long a turn takes: short, since the machine's own speed may differ twofold within seconds. */
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 0.5);
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 24);
+/** Rounds at first that only warm all up. */
+const WARM_UP_ROUNDS = Math.min(4, ROUNDS);
+/** What share of the rounds lies below and above the spread that is shown. */
+const BEYOND_SPREAD = 0.1;
 const DOCS = process.env['BENCH_DOCS'] ?? path.resolve(__dirname, '../../docs');
 const PEERS = ['bare', 'fastify', 'express'];
 const ACCOUNTS = Number(process.env['BENCH_ACCOUNTS'] ?? 16);
@@ -55,15 +60,15 @@ async function compareAnswers(subject: Subject, targets: readonly Target[]): Pro
   });
 }
 
-/** Loads all contenders in turns; the first round only warms them up. */
+/** Loads all contenders in turns. */
 async function inTurns(contenders: readonly Contender[]): Promise<Load[][]> {
   const loads: Load[][] = contenders.map(() => []);
-  for (let round = 0; round <= ROUNDS; round += 1) {
+  for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
     for (let turn = 0; turn < contenders.length; turn += 1) {
-      const index = (round + turn) % contenders.length;
+      const index = (round + WARM_UP_ROUNDS + turn) % contenders.length;
       const contender = contenders[index];
       const load = await contender?.target.load(contender.samples, SECONDS);
-      if (round > 0 && load) loads[index]?.push(load);
+      if (round >= 0 && load) loads[index]?.push(load);
     }
   }
   return loads;
@@ -74,8 +79,8 @@ function figuresOf(loads: readonly Load[], base: readonly Load[]): Figures {
   const times = loads.flatMap((load) => load.times);
   return {
     ratio: median(ratios),
-    lowest: Math.min(...ratios),
-    highest: Math.max(...ratios),
+    lowest: quantile(ratios, BEYOND_SPREAD),
+    highest: quantile(ratios, 1 - BEYOND_SPREAD),
     perSecond: median(loads.map(({ rate }) => rate)),
     cpuMicroseconds: median(loads.map(({ cpu }) => cpu)),
     p50: quantile(times, 0.5),
