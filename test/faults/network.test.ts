@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { reconcile } from '../../src/app/reconcile';
 import type { MongodbCommand } from '../support/mongodb-commands';
-import { eventually } from '../support/processes';
+import { until } from '../support/processes';
 import { type ProxiedService, startProxiedService } from '../support/proxied-service';
 import { NETWORK_FAULTS, type NetworkFault } from '../support/tcp-proxy';
 import {
@@ -22,16 +24,21 @@ const EVERY_COMMAND = process.env['NETWORK_FAULTS'] === 'every';
 const STRIDE = 3;
 /** Fewer than the accounts that are written to at once: others would wait for those that hang. */
 const AT_ONCE = 24;
+/** So that writes share no command: each then meets its own fault alone. */
+const APART_MS = 30;
+/** Those that share commands meet each other's faults too, one after the other. */
+const SHARING_MS = 3 * WRITE_MS;
 
 /** Sends a write again until it is done, each answer being in time and either right or a 503. */
-async function sendUntilDone(garden: Garden, write: Write): Promise<number[]> {
+async function sendUntilDone(garden: Garden, write: Write, withinMs: number): Promise<number[]> {
   const statuses: number[] = [];
-  await eventually(async () => {
-    const { status, headers } = await send(garden, write, WRITE_MS);
+  const ask = async (): Promise<boolean> => {
+    const { status, headers } = await send(garden, write, withinMs);
     statuses.push(status);
     if (status === 503) expect(headers['retry-after']).toMatch(/^[1-9]\d*$/);
     return status !== 503;
-  });
+  };
+  expect(await until(ask, { within: 2 * withinMs })).toBe(true);
   return statuses;
 }
 
@@ -139,11 +146,12 @@ function failEach(
   return () => left.size;
 }
 
-/** Tries a fault at commands of several accounts at once. */
+/** Tries a fault at commands of several accounts, which share none of them or come at once. */
 async function runTogether(
   proxied: ProxiedService,
   fault: NetworkFault,
   chosen: readonly Place[],
+  areApart: boolean,
 ): Promise<void> {
   const cases = await Promise.all(
     chosen.map(async (place) => ({
@@ -153,8 +161,9 @@ async function runTogether(
   );
   const left = failEach(proxied, fault, cases);
   const outcomes = await Promise.all(
-    cases.map(async ({ garden, write, step }) => {
-      const statuses = await sendUntilDone(garden, write);
+    cases.map(async ({ garden, write, step }, index) => {
+      if (areApart) await sleep(index * APART_MS);
+      const statuses = await sendUntilDone(garden, write, areApart ? WRITE_MS : SHARING_MS);
       // An attempt whose answer was lost may have deleted it.
       const done = statuses.length > 1 && statuses.at(-1) === 404 ? 200 : statuses.at(-1);
       const held = await heldOf(proxied, garden, write);
@@ -188,7 +197,9 @@ test.concurrent.each(LONGEST_FIRST)(
     try {
       const chosen = await placesFor(proxied, fault);
       const together = CONCERNS_ALL.has(fault) ? 1 : AT_ONCE;
-      while (chosen.length > 0) await runTogether(proxied, fault, chosen.splice(0, together));
+      for (let areApart = true; chosen.length > 0; areApart = !areApart) {
+        await runTogether(proxied, fault, chosen.splice(0, together), areApart);
+      }
       proxy.restore();
       const { differences } = await reconcile(service.app, { repair: false });
       expect(differences).toEqual([]);
