@@ -6,6 +6,7 @@ import { deletionModel } from './deletions';
 import type { Metrics } from '../core/metrics';
 import { Semaphore } from '../core/semaphore';
 import { within } from '../core/timeout';
+import { failWritesToClosedSockets } from './driver-sockets';
 import { guardUserData } from './guard';
 import type { AnyModel, ModelDefinition, ScopeOf } from './models';
 import { mayRetry } from './mongodb-errors';
@@ -47,6 +48,8 @@ export const TRANSACTION_OPTIONS = {
 Object.assign(mongoose.Schema.Types.UUID.prototype, {
   checkRequired: (value: unknown) => value != null,
 });
+
+failWritesToClosedSockets();
 
 /** The connection to MongoDB, and the models on it. */
 export class Database {

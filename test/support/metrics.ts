@@ -20,7 +20,7 @@ export interface Family {
 const LINE = /^(\w+)(?:\{(.*)\})? (\S+)$/;
 
 /** Reads Prometheus' text format. */
-function familiesOf(text: string): Map<string, Family> {
+export function familiesOf(text: string): Map<string, Family> {
   const families = new Map<string, Family>();
   const familyOf = (name: string): Family => {
     const family = families.get(name) ?? { name, help: undefined, type: undefined, samples: [] };

@@ -14,7 +14,7 @@ export interface ProxiedService {
 
 /** Starts one without Redis. */
 export async function startProxiedService(
-  options: Pick<ServiceOptions, 'jobs'> = {},
+  options: Pick<ServiceOptions, 'env' | 'jobs'> = {},
 ): Promise<ProxiedService> {
   const address = takeDatabase();
   const uri = new URL(address);

@@ -82,6 +82,7 @@ export class TcpProxy {
   #fault: NetworkFault | undefined;
   #breakPoint: { is: (command: MongodbCommand) => boolean; when: 'before' | 'after' } | undefined;
   #unanswered: string | undefined;
+  #resetShare = 0;
   #handler: CommandHandler | undefined;
   #nextFault: NetworkFault | undefined;
 
@@ -121,6 +122,7 @@ export class TcpProxy {
     this.#fault = undefined;
     this.#nextFault = undefined;
     this.#unanswered = undefined;
+    this.#resetShare = 0;
     this.#handler = undefined;
   }
 
@@ -147,6 +149,11 @@ export class TcpProxy {
   /** Breaks each connection on which a command was sent as soon as the server answers, until restored. */
   loseAnswersTo(command: string): void {
     this.#unanswered = command;
+  }
+
+  /** Resets connections right after such a share of what the server answers, until restored. */
+  resetAfter(share: number): void {
+    this.#resetShare = share;
   }
 
   async close(): Promise<void> {
@@ -183,6 +190,7 @@ export class TcpProxy {
     far.on('data', (chunk: Buffer) => {
       if (losesAnswer) destroyLast(near);
       else link.answer(chunk);
+      if (Math.random() < this.#resetShare) setImmediate(() => near.resetAndDestroy());
     });
     if (this.#fault) link.fault = this.#fault;
   }
