@@ -7,11 +7,6 @@ export class Semaphore {
     this.#free = places;
   }
 
-  /** How many wait for a place. */
-  get waiting(): number {
-    return this.#waiting.size;
-  }
-
   /** Does `work` once there is a place for it. @throws what it throws */
   async run<T>(work: () => Promise<T>): Promise<T> {
     await this.enter();
@@ -25,10 +20,11 @@ export class Semaphore {
   /**
    * Waits for a place, which is to be left by {@link leave}.
    *
-   * @param until makes what ends the wait, where there is one
+   * @param until makes what ends the wait, where there is one: the first of these. Not one made of
+   *   them by `AbortSignal.any`, which garbage collection may keep from ending in time.
    * @returns whether there was one before that
    */
-  async enter(until?: () => AbortSignal): Promise<boolean> {
+  async enter(until: () => readonly AbortSignal[] = () => []): Promise<boolean> {
     if (this.#free > 0) {
       this.#free -= 1;
       return true;
@@ -38,9 +34,11 @@ export class Semaphore {
         resolve(true);
       };
       this.#waiting.add(begin);
-      until?.().addEventListener('abort', () => {
-        if (this.#waiting.delete(begin)) resolve(false);
-      });
+      for (const signal of until()) {
+        signal.addEventListener('abort', () => {
+          if (this.#waiting.delete(begin)) resolve(false);
+        });
+      }
     });
   }
 

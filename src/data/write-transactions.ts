@@ -114,8 +114,10 @@ export class WriteTransactions {
     const all = batches.flatMap(({ writes }) => writes);
     const deadline = Math.min(...all.map((write) => write.deadline));
     const isOver = (): boolean => givenUp.aborted || Date.now() >= deadline;
-    const over = (): AbortSignal =>
-      AbortSignal.any([givenUp, AbortSignal.timeout(Math.max(0, deadline - Date.now()))]);
+    const over = (): AbortSignal[] => [
+      givenUp,
+      AbortSignal.timeout(Math.max(0, deadline - Date.now())),
+    ];
     let nextLook = Date.now() + LOOK_EVERY_MS;
     for (let attempt = 1; ; attempt += 1) {
       this.#waiting += all.length;

@@ -1,6 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-
 import accountsPlugin from '../../plugins/accounts';
 import { AnswerCache } from '../../src/calls/answer-cache';
 import { Content } from '../../src/core/content';
@@ -10,6 +7,7 @@ import { success } from '../../src/fields/joi';
 import { operationName } from '../../src/plugins/operation-facts';
 import { callTool } from '../mcp/support';
 import { resetClock, setClock } from '../support/clock';
+import { collectGarbage } from '../support/garbage';
 import { gardenOf } from '../support/garden';
 import { CLIENT_METHODS, type Ids, operationRows, validRequest } from '../support/operations';
 import { eventually } from '../support/processes';
@@ -44,12 +42,6 @@ afterAll(async () => {
 const rows = operationRows();
 const reads = rows.filter(([, { access, method }]) => method === 'GET' && 'scope' in access);
 const writes = rows.filter(([, { method }]) => method !== 'GET');
-
-/** Frees what nothing refers to any more. */
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)(); // The flag has just made it a function.
-}
 
 /** What both processes with a cache answer, each beside what is made anew. */
 async function expectFresh(moment: string): Promise<void> {
