@@ -203,6 +203,7 @@ export class App {
       unitOfWork,
       identity,
       checkResponses,
+      isSharded: this.database.isSharded,
       redis: this.#connections.redis,
       idempotency: this.#idempotency,
       availability: this.#connections.availability,

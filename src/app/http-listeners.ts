@@ -38,6 +38,7 @@ interface Dependencies {
   identity: Identity;
   hashAccount: (accountId: string) => string;
   checkResponses: boolean;
+  isSharded: boolean;
   isClosing: () => boolean;
 }
 
@@ -51,7 +52,7 @@ export class HttpListeners {
   readonly #metrics: RequestMetrics;
 
   constructor(dependencies: Dependencies) {
-    const { plugins, settings, metrics, redis } = dependencies;
+    const { plugins, settings, metrics, redis, isSharded } = dependencies;
     const budgets = plugins.flatMap((plugin) => Object.entries(plugin.budgets ?? {}));
     this.#dependencies = dependencies;
     const { readsMax } = hostSettings;
@@ -65,7 +66,10 @@ export class HttpListeners {
       ...dependencies,
       admission: this.#admission,
       limiter: this.#limiter,
-      answers: new AnswerCache(settings.of(hostSettings.answerCacheMegabytes), metrics),
+      answers: new AnswerCache(
+        { megabytes: settings.of(hostSettings.answerCacheMegabytes), isSharded },
+        metrics,
+      ),
     });
   }
 

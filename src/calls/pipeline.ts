@@ -13,7 +13,7 @@ import type { UnitOfWork } from '../data/unit-of-work';
 import type { Operation } from '../plugins/operation';
 import type { CallInput, CallResult, WriteResult } from '../plugins/transport';
 import type { Admission } from './admission';
-import { type AnswerCache, type AnswerKey, answerKeyOf, revisionEtag } from './answer-cache';
+import { type AnswerCache, type AnswerKey, revisionEtag } from './answer-cache';
 import { arrayText } from './array-text';
 import { authorize } from './authorize';
 import type { Quotas } from './quotas';
@@ -84,8 +84,8 @@ export class CallPipeline {
     }
     const { account } = principal;
     const isRead = operation.method === 'GET';
-    const key = operation.cacheable ? answerKeyOf(operation, account, input) : undefined;
     const { admission, answers } = this.#dependencies;
+    const key = answers.keyOf(operation, account, input);
     const written = operation.isAnswerWhole ? 'whole' : 'short';
     const size = isRead ? 'long' : written;
     const admitted = await admission.enter(size, account.id, call.sent);
