@@ -1,5 +1,6 @@
 import { ApiError, validationError } from '../core/errors';
 import type { Account } from '../core/identity';
+import { jsonText } from '../core/json-array';
 import { MAX_KEY_LENGTH } from '../core/request-limits';
 import { fingerprintOf, type IdempotencyStore, type StoredResponse } from '../data/idempotency';
 import type { Transaction } from '../data/transaction';
@@ -45,7 +46,7 @@ export async function runOnce(
     status: number,
     value: unknown,
   ): Promise<StoredResponse> => {
-    const response = { status, body: JSON.stringify(value) };
+    const response = { status, body: await jsonText(value) };
     await idempotency.store(tx, request, response);
     return response;
   };
