@@ -57,7 +57,8 @@ export class AccountService implements Identity {
   }
 
   async addUsage(session: ClientSession, userId: string, added: Usage): Promise<void> {
-    await this.#accounts.updateOne({ session }, { _id: userId }, { $inc: incrementsOf(added) });
+    const update = { $inc: incrementsOf(added) };
+    await this.#accounts.updateEach({ session }, [{ filter: { _id: userId }, update }]);
   }
 
   async accountIds(): Promise<string[]> {
