@@ -16,7 +16,7 @@ import { InsightService } from './service';
 /** What a person's care adds up to. */
 export default definePlugin({
   name: 'insights',
-  requires: ['accounts', 'events', 'plants'],
+  requires: ['accounts', 'events', 'photos', 'plants'],
   scopes: { 'insights:read': 'Read insights' },
   models: [careMonthModel, wateringRunModel, growthModel],
   migrations: [totals],

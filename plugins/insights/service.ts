@@ -6,6 +6,7 @@ import { idText, type StoredId } from '../../src/core/ids';
 import type { Host } from '../../src/plugins/host';
 import type { ReadCall } from '../../src/plugins/operation';
 import type { CareEntry, Deletions, Events } from '../events';
+import { PHOTO_QUOTA } from '../photos';
 import type { Plants, PlantSummary } from '../plants';
 import {
   addDays,
@@ -74,7 +75,7 @@ export class InsightService {
         validUntil(new Date(first.createdAt.getTime() + nextAge * DAY_MS));
       }
       const view: InsightsView = {
-        overview: overview(summaries, history.sums, account.usage['photos'] ?? 0, now),
+        overview: overview(summaries, history.sums, account.usage[PHOTO_QUOTA] ?? 0, now),
         careActivityByDay: history.activity,
         wateringStreaks: streaks(history.runs, dayNumber(today)),
         speciesDistribution: species(summaries),

@@ -9,7 +9,8 @@ interface Batch<Item, Outcome> {
 
 /**
  * Does together what comes while the batch before is in progress. A batch waits for the one before
- * it, but not for long: one that hangs must not hold up the others.
+ * it, but not for long: one that hangs must not hold up the others. Those that fill up meanwhile
+ * begin together.
  */
 export class Batcher<Item, Outcome> {
   readonly #run: (items: readonly Item[]) => Promise<Outcome>;

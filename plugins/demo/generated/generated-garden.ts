@@ -113,7 +113,7 @@ export class GeneratedGarden {
       inserted = this.#host
         .transact(user, async (tx) => {
           // Others may have logged some meanwhile.
-          requireQuota(this.#host, tx.account, { events: full.length });
+          requireQuota(this.#host, tx.account, { [EVENT_QUOTA]: full.length });
           await this.#dependencies.events.insertBulk(tx, full);
         })
         .then(() => {
