@@ -46,45 +46,55 @@ export class PlantDeletions {
     return plants.map(({ _id }) => idText(_id));
   }
 
-  /** Finishes deletions, of all accounts, a chunk at a time. */
+  /** Finishes deletions, of all accounts, a chunk of each at a time. */
   job(): Job {
     return {
       name: 'mark the events of deleted plants deleted',
       everySeconds: 1,
       run: async (stopping) => {
-        const plants = await this.#plants.findAcrossAccounts('a job of the server');
-        const failures: unknown[] = [];
-        for (const { userId, _id } of plants) {
-          if (stopping.aborted) return;
-          // One that fails is tried again next time; the others need not wait for it.
-          await this.#finish(userId, idText(_id), stopping).catch((error: unknown) => {
-            // Who deletes an account deletes its events too.
-            if (!isAccountGone(error)) failures.push(error);
-          });
-        }
+        const failures = new Map<string, unknown>();
+        // Asked anew for each round: what is deleted meanwhile need not wait for what takes long.
+        while (await this.#finishSomeOfAll(stopping, failures));
         // Of several the log says one, and why.
-        if (failures.length > 0) throw failures[0];
+        for (const failure of failures.values()) throw failure;
       },
     };
   }
 
   /** Finishes the deletions of one account. */
   async finish(userId: string): Promise<void> {
-    for (const plantId of await this.plantIds(userId)) await this.#finish(userId, plantId);
+    for (const plantId of await this.plantIds(userId)) {
+      while (!(await this.#finishSome(userId, plantId)));
+    }
   }
 
-  async #finish(userId: string, plantId: string, stopping?: AbortSignal): Promise<void> {
-    let isDone = false;
-    while (!isDone && stopping?.aborted !== true) {
-      isDone = await this.#host.transact(userId, async (tx) => {
-        const id = { _id: toStoredId(plantId) };
-        // Another process may have finished it, and seeds may have brought the plant back since.
-        if (!(await this.#plants.findOne(tx, id))) return true;
-        const marked = await this.#events.deleteSome(tx, plantId, CHUNK);
-        if (marked === CHUNK) return false;
-        await this.#plants.deleteOne(tx, id);
-        return true;
-      });
+  /** Does a chunk of each deletion but those that have failed; answers whether any is unfinished. */
+  async #finishSomeOfAll(stopping: AbortSignal, failures: Map<string, unknown>): Promise<boolean> {
+    let isUnfinished = false;
+    for (const { userId, _id } of await this.#plants.findAcrossAccounts('a job of the server')) {
+      const plantId = idText(_id);
+      if (stopping.aborted) return false;
+      if (failures.has(plantId)) continue;
+      try {
+        if (!(await this.#finishSome(userId, plantId))) isUnfinished = true;
+      } catch (error) {
+        // One that fails is tried again next time. Who deletes an account deletes its events too.
+        if (!isAccountGone(error)) failures.set(plantId, error);
+      }
     }
+    return isUnfinished;
+  }
+
+  /** Marks a chunk of events deleted; answers whether these were the last. */
+  #finishSome(userId: string, plantId: string): Promise<boolean> {
+    return this.#host.transact(userId, async (tx) => {
+      const id = { _id: toStoredId(plantId) };
+      // Another process may have finished it, and seeds may have brought the plant back since.
+      if (!(await this.#plants.findOne(tx, id))) return true;
+      const marked = await this.#events.deleteSome(tx, plantId, CHUNK);
+      if (marked === CHUNK) return false;
+      await this.#plants.deleteOne(tx, id);
+      return true;
+    });
   }
 }
