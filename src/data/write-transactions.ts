@@ -174,7 +174,8 @@ export class WriteTransactions {
       await open.finish((userId) => {
         finishing.took(userId);
       });
-      if (givenUp.aborted) throw new Unconfirmed();
+      // Nothing was committed: those who share it may still be done apart.
+      if (givenUp.aborted) throw new WriteTimeout(undefined);
       await commitUntil(session, isOver);
       return values;
     } catch (error) {
