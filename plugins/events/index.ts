@@ -19,6 +19,7 @@ import { EVENT_QUOTA, EventService } from './service';
 
 export { monthlyView } from './features';
 export {
+  type Care,
   type CareEntry,
   createEvent,
   type CreateEvent,
@@ -35,7 +36,7 @@ export { EVENT_QUOTA } from './service';
 /** What other plugins may do with events. */
 export type Events = Pick<
   EventService,
-  'careEntries' | 'changes' | 'create' | 'growthSpan' | 'insertBulk'
+  'careEntries' | 'changes' | 'create' | 'growthEntries' | 'growthSpan' | 'insertBulk'
 >;
 
 /** The events of deleted plants, while they are not yet marked deleted. */
@@ -48,7 +49,7 @@ const freeEvents = countSetting(
 );
 const proEvents = countSetting(
   'TIER_PRO_EVENTS',
-  5_000_000,
+  2_000_000,
   'Events that a pro account may log, deleted ones included',
 );
 

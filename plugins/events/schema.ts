@@ -84,6 +84,9 @@ export interface EventDocument extends Document<typeof event.fields> {
   photos: { photoId: StoredId }[];
 }
 
+/** When what was done to a plant. */
+export type Care = Pick<EventDocument, 'plantId' | 'type' | 'occurredAt'>;
+
 /** What of an event counts towards totals. */
 export type CareEntry = Pick<EventDocument, 'type' | 'occurredAt' | 'growthAmount' | 'growthUnit'>;
 

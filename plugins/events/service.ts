@@ -15,11 +15,11 @@ import { presentEvents } from './list/present';
 import { eventModel } from './model';
 import { newEvent } from './new-event';
 import {
+  type Care,
   type CareEntry,
   type CreateEvent,
   event,
   type EventDocument,
-  type EventType,
   type EventView,
   type GrowthUnit,
   type UpdateEvent,
@@ -125,20 +125,24 @@ export class EventService {
     return first && last ? { firstAt: first.occurredAt, lastAt: last.occurredAt } : undefined;
   }
 
-  /** What counts of an account's events that are not deleted: all, or some plants' or of a type. */
+  /** When what was done to an account's plants, or to some of them, by events that are not deleted. */
   careEntries(
     userId: string,
     session: ClientSession,
-    { plantIds, type }: { plantIds?: readonly StoredId[]; type?: EventType } = {},
+    { plantIds }: { plantIds?: readonly StoredId[] } = {},
+  ): AsyncIterable<Care> {
+    const filter = plantIds ? { plantId: anyOf(plantIds) } : {};
+    return careEntries(this.#events, { userId, session }, filter, ['plantId', 'type']);
+  }
+
+  /** The measurements of growth among an account's events that are not deleted. */
+  growthEntries(
+    userId: string,
+    session: ClientSession,
   ): AsyncIterable<CareEntry & { plantId: StoredId }> {
-    return careEntries(
-      this.#events,
-      { userId, session },
-      {
-        ...(plantIds ? { plantId: anyOf(plantIds) } : {}),
-        ...(type ? { type } : {}),
-      },
-    );
+    return careEntries(this.#events, { userId, session }, { type: 'growth' }, [
+      ...(['plantId', 'type', 'growthAmount', 'growthUnit'] as const),
+    ]);
   }
 
   /** How many events are stored, deleted ones included, counted one by one. */

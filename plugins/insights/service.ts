@@ -5,7 +5,7 @@ import type { Account } from '../../src/core/identity';
 import { idText, type StoredId } from '../../src/core/ids';
 import type { Host } from '../../src/plugins/host';
 import type { ReadCall } from '../../src/plugins/operation';
-import type { CareEntry, Deletions, Events } from '../events';
+import type { Deletions, Events } from '../events';
 import { PHOTO_QUOTA } from '../photos';
 import type { Plants, PlantSummary } from '../plants';
 import {
@@ -88,13 +88,18 @@ export class InsightService {
 
   /** Recomputes day counts, for a time zone; answers each difference. */
   async rebuildDays(tx: Transaction, timezone = tx.account.timezone): Promise<string[]> {
-    const facts = this.#careEntries(tx, { ofDeletedPlants: true });
-    return this.#dependencies.careDays.rebuild(tx, facts, timezone);
+    const { account, session } = tx;
+    const { careDays, deletions, events } = this.#dependencies;
+    const deleted = await deletions.plantIds(account.id, session);
+    const facts = this.#ofPlants(tx, events.careEntries(account.id, session), deleted);
+    return careDays.rebuild(tx, facts, timezone);
   }
 
   /** Recomputes growth totals; answers each difference. */
   async rebuildGrowth(tx: Transaction): Promise<string[]> {
-    return this.#dependencies.growth.rebuild(tx, this.#careEntries(tx, { type: 'growth' }));
+    const { events, growth } = this.#dependencies;
+    const facts = this.#ofPlants(tx, events.growthEntries(tx.account.id, tx.session));
+    return growth.rebuild(tx, facts);
   }
 
   /** Events of plants that were deleted, which are counted until they are marked deleted. */
@@ -114,23 +119,16 @@ export class InsightService {
     return counts;
   }
 
-  async *#careEntries(
-    tx: Transaction,
-    { ofDeletedPlants = false, type }: { ofDeletedPlants?: boolean; type?: 'growth' },
-  ): AsyncGenerator<CareEntry & { plantId: StoredId }> {
-    const { account, session } = tx;
+  /** Those of plants that are there, or among `others`. */
+  async *#ofPlants<Entry extends { plantId: StoredId }>(
+    { account, session }: Transaction,
+    entries: AsyncIterable<Entry>,
+    others: readonly string[] = [],
+  ): AsyncGenerator<Entry> {
     const known = await this.#dependencies.plants.summaries(account.id, session);
-    const ids = new Set(known.map(({ id }) => id));
-    if (ofDeletedPlants) {
-      for (const id of await this.#dependencies.deletions.plantIds(account.id, session))
-        ids.add(id);
-    }
-    for await (const event of this.#dependencies.events.careEntries(
-      account.id,
-      session,
-      type && { type },
-    )) {
-      if (ids.has(idText(event.plantId))) yield event;
+    const ids = new Set([...known.map(({ id }) => id), ...others]);
+    for await (const entry of entries) {
+      if (ids.has(idText(entry.plantId))) yield entry;
     }
   }
 }

@@ -48,7 +48,7 @@ test('commands work before, beside and after a server on the same data directory
 });
 
 test.each(['SIGINT', 'SIGTERM'] as const)('%s ends a command and its servers', async (signal) => {
-  const garden = ['--tier', 'pro', '--plants', '25', '--events', '5000000'];
+  const garden = ['--tier', 'pro', '--plants', '25', '--events', '2000000'];
   const demo = start(['demo', '--user', 'ada', ...garden], { DATA_DIR: dataDir });
   const isUnderWay = async () => (await runningServers(dataDir)).includes('mongod');
   while (!(await isUnderWay())) await new Promise((resolve) => setTimeout(resolve, 100));

@@ -75,7 +75,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   TIER_FREE_EVENTS: 250_000,
   TIER_PRO_PLANTS: 1000,
   TIER_PRO_PHOTOS: 20_000,
-  TIER_PRO_EVENTS: 5_000_000,
+  TIER_PRO_EVENTS: 2_000_000,
 };
 
 test('the settings are those that operators rely on, and there are no others', () => {

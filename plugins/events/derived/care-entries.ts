@@ -4,50 +4,44 @@ import type { StoredId } from '../../../src/core/ids';
 import { LIVE } from '../../../src/data/changes';
 import type { AccountScope } from '../../../src/data/models';
 import type { Records } from '../../../src/data/records';
-import type { CareEntry, EventDocument, EventType } from '../schema';
+import type { EventDocument } from '../schema';
 
-/** Events that differ in nothing but their moments. */
-interface AlikeEvents {
-  _id: Omit<CareEntry, 'occurredAt'> & { plantId: StoredId };
-  moments: Date[];
-}
-
-/** About how many moments are in a document: a million and more would not fit into one. */
-const GROUP_SIZE = 20_000;
+/** In how many parts events come that are alike: two million in one would not fit into a document. */
+const SHARES = 16;
 /** After how many entries others get their turn: a few milliseconds of what is done with them. */
 const TURN_SIZE = 2000;
 
 /**
- * What counts towards totals of the events that a filter lets through. MongoDB gathers events that
- * are alike, since a million single documents cost the driver many times as much.
+ * The moments of the events that a filter lets through, with the other fields that are asked for.
+ * MongoDB gathers events that are alike in these, since a million single documents cost the driver
+ * many times as much.
  */
-export async function* careEntries(
+export async function* careEntries<Name extends keyof EventDocument>(
   events: Records<EventDocument, AccountScope>,
   scope: AccountScope,
-  filter: { plantId?: { $in: StoredId[] }; type?: EventType },
-): AsyncGenerator<CareEntry & { plantId: StoredId }> {
-  const live = { ...filter, ...LIVE };
-  const groups = Math.ceil((await events.count(scope, live)) / GROUP_SIZE);
-  const alike = events.aggregate<AlikeEvents>(scope, live, [
-    {
-      $group: {
-        _id: {
-          plantId: '$plantId',
-          type: '$type',
-          growthAmount: '$growthAmount',
-          growthUnit: '$growthUnit',
-          // All of them may be alike, even in their moments: only chance divides those evenly.
-          share: { $floor: { $multiply: [{ $rand: {} }, groups] } },
+  filter: { plantId?: { $in: StoredId[] }; type?: EventDocument['type'] },
+  names: readonly Name[],
+): AsyncGenerator<Pick<EventDocument, Name> & Pick<EventDocument, 'occurredAt'>> {
+  const alike = events.aggregate<{ _id: { of: Pick<EventDocument, Name> }; moments: Date[] }>(
+    scope,
+    { ...filter, ...LIVE },
+    [
+      {
+        $group: {
+          _id: {
+            of: Object.fromEntries(names.map((name) => [name, `$${name}`])),
+            // All of them may be alike, even in their moments: only chance divides those evenly.
+            share: { $floor: { $multiply: [{ $rand: {} }, SHARES] } },
+          },
+          moments: { $push: '$occurredAt' },
         },
-        moments: { $push: '$occurredAt' },
       },
-    },
-  ]);
+    ],
+  );
   let given = 0;
   for await (const { _id, moments } of alike) {
-    const { plantId, type, growthAmount, growthUnit } = _id;
     for (const occurredAt of moments) {
-      yield { plantId, type, growthAmount, growthUnit, occurredAt };
+      yield { ..._id.of, occurredAt };
       given += 1;
       if (given % TURN_SIZE === 0) await setImmediate();
     }

@@ -6,7 +6,7 @@ import type { Transaction } from '../../../src/data/transaction';
 import type { Host } from '../../../src/plugins/host';
 import type { Job } from '../../../src/plugins/plugin';
 import { deletedPlantModel } from '../model';
-import type { CareEntry } from '../schema';
+import type { Care } from '../schema';
 import type { EventService } from '../service';
 
 /** Events marked deleted in one transaction: few enough that the account's own writes get through. */
@@ -34,7 +34,7 @@ export class PlantDeletions {
   }
 
   /** Events that totals still count although their plant is gone. */
-  async *pending(userId: string, session: ClientSession): AsyncGenerator<CareEntry> {
+  async *pending(userId: string, session: ClientSession): AsyncGenerator<Care> {
     const plantIds = await this.plantIds(userId, session);
     if (plantIds.length === 0) return;
     yield* this.#events.careEntries(userId, session, { plantIds: plantIds.map(toStoredId) });

@@ -2,7 +2,7 @@ import type { AccountScope } from '../../../src/data/models';
 import { calendarOf, dayAt, dayNumber } from '../../../src/core/time';
 import type { Transaction } from '../../../src/data/transaction';
 import type { Host } from '../../../src/plugins/host';
-import type { CareEntry, EventType } from '../../events';
+import type { Care, EventType } from '../../events';
 import type { CareChange } from '../../events/domain-events';
 import { WEEKDAYS } from '../weekdays';
 import { CareMonths } from './care-months';
@@ -79,7 +79,7 @@ export class CareDays {
   /** Recounts all events, in a time zone; writes what differs and answers each difference. */
   async rebuild(
     tx: Transaction,
-    entries: AsyncIterable<CareEntry>,
+    entries: AsyncIterable<Care>,
     timezone: string,
   ): Promise<string[]> {
     const dayOf = calendarOf(timezone);
