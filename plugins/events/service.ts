@@ -140,9 +140,8 @@ export class EventService {
     userId: string,
     session: ClientSession,
   ): AsyncIterable<CareEntry & { plantId: StoredId }> {
-    return careEntries(this.#events, { userId, session }, { type: 'growth' }, [
-      ...(['plantId', 'type', 'growthAmount', 'growthUnit'] as const),
-    ]);
+    const names = ['plantId', 'type', 'growthAmount', 'growthUnit'] as const;
+    return careEntries(this.#events, { userId, session }, { type: 'growth' }, names);
   }
 
   /** How many events are stored, deleted ones included, counted one by one. */

@@ -38,7 +38,7 @@ export function mayRetry(error: unknown): boolean {
 
 /** Whether nothing is known of what became of a commit: bare network errors say nothing of it. */
 export function isOutcomeUnknown(error: unknown): boolean {
-  // A socket that breaks while a commit is written makes the driver itself fail with a TypeError.
+  // Whatever made the driver itself fail may have come after the commit was sent.
   if (!(error instanceof mongo.MongoError)) return true;
   if (hasLabel(error, 'UnknownTransactionCommitResult')) return true;
   return !hasLabel(error, 'TransientTransactionError') && isConnectionError(error);
