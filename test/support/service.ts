@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { Writable } from 'node:stream';
 
 import pino from 'pino';
-import supertest, { type Test } from 'supertest';
+import supertest, { type Response, type Test } from 'supertest';
 
 import accountsPlugin from '../../plugins/accounts';
 import { App } from '../../src/app/app';
@@ -16,6 +16,9 @@ import { listening } from './listening';
 import { NO_LIMITS } from './no-limits';
 import { pluginsUnderTest } from './plugins';
 import { requireNoSecrets, PLANT_NAME } from './secrets';
+
+/** How much of an answer is shown with an error. */
+const MAX_SHOWN = 500;
 
 /** A user of a service under test, who sends a token with every request. */
 export interface TestUser {
@@ -131,10 +134,23 @@ async function makeUser(app: App, url: string, options: UserOptions): Promise<Te
   return userOf(url, id, token);
 }
 
+/** Has an expectation that fails say what was answered instead, and not its status alone. */
+function withAnswerInErrors(test: Test): Test {
+  const end = test.end.bind(test);
+  test.end = (done) =>
+    end((error: Error | null, response?: Response) => {
+      if (error && response) error.cause = JSON.stringify(response.body).slice(0, MAX_SHOWN);
+      // There is none where no connection came about, whatever its type says.
+      done?.(error, response as Response);
+    });
+  return test;
+}
+
 /** A user by a token that is there already. */
 export function userOf(url: string, id: string, token: string): TestUser {
   const agent = supertest(url);
-  const authorized = (test: Test): Test => test.set('Authorization', `Bearer ${token}`);
+  const authorized = (test: Test): Test =>
+    withAnswerInErrors(test).set('Authorization', `Bearer ${token}`);
   const post = (path: string, body?: object): Test => authorized(agent.post(path)).send(body ?? {});
   const created = async (path: string, body: object) => {
     const response = await post(path, body).expect(201);
