@@ -23,35 +23,37 @@ export class PublicPace {
   readonly #turns = new Turns(1);
   readonly #documents = new Pace(DOCUMENTS);
   readonly #probes = new Pace(PROBES);
-  /** How long the last answer of a kind was: as much counts before the next one is made. */
-  readonly #bytes = new Map<string, number>();
+  /** How long the longest answer of a kind was: as much counts before the next one is made. */
+  readonly #longest = new Map<string, number>();
 
   /**
-   * Waits until another document may be sent, or another probe answered.
+   * Has a request answered as soon as another document may be sent, or another probe answered.
    *
    * @param kind of requests that take turns
    * @throws ApiError service_unavailable when its client is gone, or takes too much
    */
-  async begin(kind: string, ctx: Context): Promise<void> {
-    const address = clientBudget(ctx);
-    if (factsOf(ctx).isProbe) await this.#take(this.#probes, ctx, 1);
-    else {
-      const bytes = this.#bytesOf(kind);
-      const hasRoom = this.#documents.hasRoom(address, bytes);
-      await this.#take(this.#documents, ctx, hasRoom ? bytes : 0);
-      if (!hasRoom) {
-        throw serviceUnavailable.error('Too much is asked for from this address at once.');
-      }
+  async run(kind: string, ctx: Context, answer: () => Promise<void>): Promise<void> {
+    if (factsOf(ctx).isProbe) {
+      await this.#take(this.#probes, ctx, 1);
+      await this.#turns.next(kind);
+      await answer();
+      return;
     }
+    // Later turns know how long the answers of earlier ones were.
     await this.#turns.next(kind);
-  }
-
-  /** Counts what the answer is longer, or shorter, than was expected. */
-  end(kind: string, ctx: Context): void {
-    if (factsOf(ctx).isProbe) return;
-    const bytes = Math.max(bytesToSend(ctx) ?? 0, MIN_BYTES);
-    this.#documents.count(clientBudget(ctx), bytes - this.#bytesOf(kind));
-    if (ctx.method !== 'HEAD') this.#bytes.set(kind, bytes);
+    const expected = this.#longest.get(kind) ?? MIN_BYTES;
+    const hasRoom = this.#documents.hasRoom(clientBudget(ctx), expected);
+    await this.#take(this.#documents, ctx, hasRoom ? expected : 0);
+    if (!hasRoom)
+      throw serviceUnavailable.error('Too much is asked for from this address at once.');
+    let bytes = MIN_BYTES;
+    try {
+      await answer();
+      bytes = Math.max(bytesToSend(ctx) ?? 0, MIN_BYTES);
+      this.#longest.set(kind, Math.max(bytes, this.#longest.get(kind) ?? 0));
+    } finally {
+      this.#documents.count(clientBudget(ctx), bytes - expected);
+    }
   }
 
   /** Has refusals wait that no account's budget pays for, and what asks what it may ask for. */
@@ -73,9 +75,5 @@ export class PublicPace {
     const address = clientBudget(ctx);
     pace.count(address, amount);
     await pace.wait(address, factsOf(ctx).sent);
-  }
-
-  #bytesOf(kind: string): number {
-    return this.#bytes.get(kind) ?? MIN_BYTES;
   }
 }

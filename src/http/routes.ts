@@ -24,6 +24,8 @@ import type { CallPipeline } from '../calls/pipeline';
 import { asApiError } from '../calls/api-error';
 import type { Counted, RateLimiter } from '../calls/rate-limit';
 
+type RoutedContext = Context & { params: Record<string, string> };
+
 interface Dependencies {
   pipeline: CallPipeline;
   admission: Admission;
@@ -71,14 +73,14 @@ function routerPath(path: string): string {
 }
 
 function serve(operation: Operation, dependencies: Dependencies) {
-  const { pipeline, admission, limiter, pace, publicPace } = dependencies;
+  const { pipeline, admission, limiter, pace } = dependencies;
   const isPublic = 'public' in operation.access;
   const readQuery = queryReader(operation);
   const name = operationName(operation);
   const isBodyRead = readsBody(operation);
-  const { limit, isProbe = false } = operation;
-  return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
-    const facts = Object.assign(factsOf(ctx), { operation: name, isProbe });
+  const { limit } = operation;
+  return inTurn(operation, name, dependencies, async (ctx: RoutedContext) => {
+    const facts = factsOf(ctx);
     const inputOf = async (): Promise<CallInput> => ({
       params: ctx.params,
       ...readQuery(ctx),
@@ -92,7 +94,6 @@ function serve(operation: Operation, dependencies: Dependencies) {
     const onClaim = (accountId: string): void => {
       if (typeof limit === 'string') counted = limiter.count(limit, accountId);
     };
-    if (isPublic) await publicPace.begin(name, ctx);
     const principal = isPublic ? undefined : await callerOf(ctx, dependencies, onClaim);
     const outcome = await pipeline.run(operation, {
       reply: ctx,
@@ -109,8 +110,22 @@ function serve(operation: Operation, dependencies: Dependencies) {
     });
     recordOutcome(facts, outcome);
     await answer(ctx, operation, outcome);
-    if (isPublic) publicPace.end(name, ctx);
-    else admission.hold(bytesToSend(ctx), facts.sent);
+    if (!isPublic) admission.hold(bytesToSend(ctx), facts.sent);
+  });
+}
+
+/** Names what a request asks for, and has it wait where no account's budget limits it. */
+function inTurn<T extends Context>(
+  { access, isProbe = false }: Pick<Operation | TransportMethod, 'access' | 'isProbe'>,
+  name: string,
+  { publicPace }: Dependencies,
+  handle: (ctx: T) => Promise<void>,
+): (ctx: T) => Promise<void> {
+  const isPublic = 'public' in access;
+  return async (ctx) => {
+    Object.assign(factsOf(ctx), { operation: name, isProbe });
+    if (isPublic) await publicPace.run(name, ctx, () => handle(ctx));
+    else await handle(ctx);
   };
 }
 
@@ -142,18 +157,17 @@ async function bodyOf(ctx: Context, pace: CallPace): Promise<unknown> {
  */
 function serveTransport(
   name: string,
-  { access, handler, isProbe = false }: TransportMethod,
+  method: TransportMethod,
   api: TransportApi,
-  { admission, limiter, publicPace }: Dependencies,
+  dependencies: Dependencies,
 ) {
-  const isPublic = 'public' in access;
-  return async (ctx: Context): Promise<void> => {
-    const facts = Object.assign(factsOf(ctx), { operation: name, isProbe });
+  const { admission, limiter } = dependencies;
+  const isPublic = 'public' in method.access;
+  return inTurn(method, name, dependencies, async (ctx: Context) => {
     let caller: Principal | undefined;
     let operation: Operation | undefined;
-    if (isPublic) await publicPace.begin(name, ctx);
     try {
-      await handler(ctx, {
+      await method.handler(ctx, {
         ...api,
         authenticate: async (context) => (caller = await api.authenticate(context)),
         call: (called, ...rest) => {
@@ -167,11 +181,10 @@ function serveTransport(
     if (!isPublic && !caller && ctx.status < 400) {
       throw new Error(`${ctx.path} let somebody in without asking for a token.`);
     }
-    if (isPublic) publicPace.end(name, ctx);
-    else admission.hold(bytesToSend(ctx), facts.sent);
+    if (!isPublic) admission.hold(bytesToSend(ctx), factsOf(ctx).sent);
     // What its operation answered was counted, and was written anew.
     if (caller) admission.count(caller.account.id, ctx.length);
-  };
+  });
 }
 
 function transportApi(description: ApiDescription, dependencies: Dependencies): TransportApi {

@@ -41,13 +41,34 @@ function requestFrom(ip: string, isProbe: boolean): Context {
 }
 
 test.each([
+  ['none was made before', []],
+  ['the last one was', [1_500_000, 1000]],
+])('documents are not taken for short because %s', async (_, before) => {
+  const pace = new PublicPace();
+  let served = 0;
+  const ask = async (length: number): Promise<void> => {
+    const ctx = requestFrom('192.0.2.4', false);
+    await pace.run('a kind', ctx, async () => {
+      Object.assign(ctx, { body: {}, length });
+      served += 1;
+    });
+  };
+  for (const length of before) await ask(length);
+  await Promise.allSettled(Array.from({ length: 200 }, () => ask(1_500_000)));
+  // 16 MB ahead, and 4 MB for each second.
+  expect(served).toBeGreaterThanOrEqual(10);
+  expect(served).toBeLessThan(40);
+});
+
+test.each([
   ['probes', true, 200],
   ['short answers', false, 2000],
 ] as const)('of many %s at once of one address the last ones wait', async (_, isProbe, count) => {
   const pace = new PublicPace();
   const started = performance.now();
   const begin = async (ip: string): Promise<number> => {
-    await pace.begin('a kind', requestFrom(ip, isProbe)).catch(() => undefined);
+    const answer = async (): Promise<void> => undefined;
+    await pace.run('a kind', requestFrom(ip, isProbe), answer).catch(() => undefined);
     return performance.now() - started;
   };
   const waits = await Promise.all(Array.from({ length: count }, () => begin('192.0.2.3')));
