@@ -231,7 +231,11 @@ async function inflated(body: string | mongo.Binary): Promise<string> {
   return typeof body === 'string' ? body : (await inflate(body.value())).toString();
 }
 
-/** Whether a failure may be due to the first: its answer is there, or it took what was left. */
+/** What a write is refused with when the first took what was left, or deleted what it names. */
+const SECOND_REFUSED: readonly number[] = [400, 403, 429];
+
+/** Whether a failure may be due to the first: its answer is there, or so is its effect. */
 function mayBeSecond(error: unknown): boolean {
-  return isDuplicateKey(error) || (error instanceof ApiError && [403, 429].includes(error.status));
+  const isRefusal = error instanceof ApiError && SECOND_REFUSED.includes(error.status);
+  return isRefusal || isDuplicateKey(error);
 }

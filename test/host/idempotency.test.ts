@@ -184,6 +184,22 @@ test.each(Array.from({ length: 5 }, (_, round) => [round + 1]))(
   },
 );
 
+test.each(Array.from({ length: 5 }, (_, round) => [round + 1]))(
+  'two processes that delete the same events for one request both answer it (round %i)',
+  async () => {
+    const user = await one.user();
+    const elsewhere = userOf(two.url, user.id, user.token);
+    const { id } = await user.plant();
+    const event = await user.event(id);
+    const sends = [user, elsewhere].map((each) =>
+      keyed(each, 'k', { eventIds: [event.id] }, '/api/events/delete'),
+    );
+    for (const { status, body } of await Promise.all(sends)) {
+      expect({ status, body: body as unknown }).toEqual({ status: 200, body: { success: true } });
+    }
+  },
+);
+
 test('404 is stored like any other first answer', async () => {
   const user = await one.user();
   const path = `/api/plants/${randomUUID()}/events`;
