@@ -11,7 +11,7 @@ export function doctorCommand(commandLine: CommandRunner): void {
     .command('doctor')
     .summary('check all that the service needs, and say what to do')
     .description(
-      `Checks settings, disk, rights of files, versions, the replica set, indexes, the clock, the certificate, the last backup, and all derived data. Each fault is a sentence that says what to do. It changes nothing, and may run while the service does.`,
+      `Checks settings, disk, rights of files, versions, the replica set, migrations, indexes, the clock, the certificate, the last backup, and all derived data. Each fault is a sentence that says what to do. It changes nothing, and may run while the service does.`,
     )
     .option('--quick', 'leave out derived data, for which all of it is read')
     .addHelpText(
@@ -48,7 +48,9 @@ function checkSettings(commandLine: CommandRunner): { settings?: Settings; findi
 
 async function checkServers(commandLine: CommandRunner, quick: boolean): Promise<Finding[]> {
   try {
-    return await commandLine.withProgram((program) => checkOnline(program, { quick }));
+    return await commandLine.withProgram((program) => checkOnline(program, { quick }), {
+      leaveSchema: true,
+    });
   } catch (error) {
     return [fault('servers', exitOf(error).message ?? 'The servers cannot be started.')];
   }

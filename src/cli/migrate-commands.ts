@@ -27,8 +27,8 @@ Exit codes:
 Examples:
   $ npm run --silent cli -- migrate status
   $ npm run --silent cli -- migrate status --json
-  {"applied":[{"migration":"records/0001-revisions","finishedAt":"…"}],"pending":[],"indexes":[],
-   "isUpToDate":true}     printed as one line`,
+  {"isNew":false,"applied":[{"migration":"records/0001-revisions","finishedAt":"…"}],"pending":[],
+   "indexes":[],"isUpToDate":true}     printed as one line`,
     )
     .action(() =>
       commandLine.runHost(async ({ app }) => statusResult(await app.schema.status()), {

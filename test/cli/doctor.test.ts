@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { makeCertificate } from '../support/certificate';
+import { freshDatabase } from '../support/databases';
 import { resetClock, setClock } from '../support/clock';
 import { record } from '../support/client';
 import { CAN_MOUNT, mountTmpfs } from '../support/tmpfs';
@@ -45,8 +46,8 @@ test('doctor says that all is well, check by check', async () => {
   expect({ code, faults }).toEqual({ code: 0, faults: [] });
   expect(findings.map(({ check }) => check)).toEqual([
     ...['settings', 'program', 'Node', 'disk of DATA_DIR', 'disk of backups', 'rights of files'],
-    ...['certificate', 'last backup', 'MongoDB', 'replica set', 'clock', 'Redis', 'indexes'],
-    'derived data',
+    ...['certificate', 'last backup', 'MongoDB', 'replica set', 'clock', 'Redis', 'migrations'],
+    ...['indexes', 'derived data'],
   ]);
   const quick = await doctor({}, '--quick');
   expect(quick.findings.map(({ check }) => check)).not.toContain('derived data');
@@ -129,6 +130,28 @@ test('doctor finds that the last backup is late', async () => {
   expectFault(await doctor(env, '--quick'), 'last backup', /made at 2020-01-01T00:00:00/);
   await new CommandLine(service.mongodbUri, env).json('backup', 'create');
   expect(await doctor(env, '--quick')).toMatchObject({ code: 0 });
+});
+
+test('doctor finds data of an earlier version, and leaves it as it is', async () => {
+  const { connection } = service.app.database;
+  const migrations = connection.collection<{ _id: string }>('migrations');
+  await migrations.deleteOne({ _id: 'insights/0001-totals' });
+  await connection.collection('events').dropIndex('userId_1');
+  const { faults } = await doctor({});
+  expect(faults.map(({ finding }) => finding)).toEqual([
+    'An earlier version wrote the data (insights/0001-totals): start the server of this version, or run `migrate up`.',
+    'events has no index on userId: start the server of this version, or run `migrate up`.',
+  ]);
+  expect(await migrations.countDocuments({ _id: 'insights/0001-totals' })).toBe(0);
+  expect(await new CommandLine(service.mongodbUri).run('migrate', 'up')).toMatchObject({ code: 0 });
+  expect(await doctor({})).toMatchObject({ code: 0 });
+});
+
+test('doctor on an empty database says so, and has no command take it for old data', async () => {
+  const uri = freshDatabase();
+  const cli = new CommandLine(uri, { DATA_DIR: path.join(folder, 'data') });
+  expect(await cli.text('doctor')).toMatch(/\nok +migrations +nothing is stored yet\n/);
+  expect(await cli.json('user', 'list')).toEqual([]);
 });
 
 test('doctor finds derived data that is not right', async () => {

@@ -3,17 +3,17 @@ import { certificate } from './certificate';
 import type { Finding, OfflineCheck, OnlineCheck } from './check';
 import { derived } from './derived';
 import { disk } from './disk';
-import { indexes } from './indexes';
 import { lastBackup } from './last-backup';
 import { mongodb } from './mongodb';
 import { node } from './node';
 import { redis } from './redis';
 import { rights } from './rights';
+import { storedSchema } from './stored-schema';
 
 export { fault, type Finding, good } from './check';
 
 const OFFLINE: readonly OfflineCheck[] = [node, disk, rights, certificate, lastBackup];
-const ONLINE: readonly OnlineCheck[] = [mongodb, redis, indexes];
+const SERVERS: readonly OnlineCheck[] = [mongodb, redis];
 
 /** What can be checked without any server. */
 export async function checkOffline(settings: Settings): Promise<Finding[]> {
@@ -30,7 +30,9 @@ export async function checkOnline(
   running: Parameters<OnlineCheck>[0],
   { quick }: { quick: boolean },
 ): Promise<Finding[]> {
-  const checks = quick ? ONLINE : [...ONLINE, derived];
-  const found = await Promise.all(checks.map((check) => check(running)));
-  return found.flat();
+  const servers = await Promise.all(SERVERS.map((check) => check(running)));
+  const schema = await storedSchema(running);
+  // This version cannot tell what is derived from data that it cannot use.
+  const isUsable = schema.every(({ ok }) => ok);
+  return [...servers.flat(), ...schema, ...(quick || !isUsable ? [] : await derived(running))];
 }

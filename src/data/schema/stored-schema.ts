@@ -1,3 +1,4 @@
+import { logKeyModel } from '../account-hash';
 import type { Database } from '../database';
 import { type AnyModel, collectionOf } from '../models';
 import { type IndexDifference, indexDifference, nameOf, updateIndexes } from './indexes';
@@ -9,6 +10,8 @@ const REPORT_MS = 2000;
 
 /** What is to be done to a database before this version of the program can use it. */
 export interface SchemaStatus {
+  /** Whether nothing was ever stored. */
+  isNew: boolean;
   /** Migrations that were done, with when. */
   applied: { migration: string; finishedAt: Date }[];
   /** Migrations that are missing, in their order. */
@@ -21,8 +24,6 @@ export interface SchemaStatus {
 /** What a status is made from. */
 interface Inspection {
   status: SchemaStatus;
-  /** Whether nothing was ever stored. */
-  isNew: boolean;
   pending: NamedMigration[];
   missingCollections: AnyModel[];
   indexes: IndexDifference[];
@@ -63,8 +64,8 @@ export class StoredSchema {
    * @throws SchemaError where an earlier or a newer version has written it
    */
   async require(): Promise<void> {
-    const { status, isNew } = await this.#inspect();
-    if (status.isUpToDate) return;
+    const { isNew, isUpToDate } = await this.status();
+    if (isUpToDate) return;
     if (!isNew) {
       throw new SchemaError(
         'The data was written by an earlier version: start the server of this version, or run `migrate up`, first.',
@@ -88,7 +89,8 @@ export class StoredSchema {
     };
     await this.#lease.hold(async () => {
       // Another program may have done it meanwhile.
-      const { isNew, pending, missingCollections } = await this.#inspect();
+      const { status, pending, missingCollections } = await this.#inspect();
+      const { isNew } = status;
       await Promise.all(missingCollections.map((model) => model.createCollection()));
       for (const each of pending) {
         if (isNew) await this.#finish(each);
@@ -116,12 +118,11 @@ export class StoredSchema {
     const pending = this.#migrations.filter(({ id }) => !done.has(id));
     const missingCollections = models.filter((model) => !isThere(model));
     return {
-      // What takes turns and what takes notes is stored before anything else is.
-      isNew: [...collections].every((name) => OWN_COLLECTIONS.has(name)),
       pending,
       missingCollections,
       indexes,
       status: {
+        isNew: [...collections].every((name) => NOT_DATA.has(name)),
         applied: finished,
         pending: pending.map(({ id }) => id),
         indexes: indexes.map(({ model, missing, obsolete }) => ({
@@ -189,4 +190,5 @@ export class StoredSchema {
   }
 }
 
-const OWN_COLLECTIONS = new Set([migrationModel, leaseModel].map(collectionOf));
+/** What programs store before there is any data, and also where they leave it as it is. */
+const NOT_DATA = new Set([migrationModel, leaseModel, logKeyModel].map(collectionOf));
