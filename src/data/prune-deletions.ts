@@ -1,5 +1,5 @@
 import { anyOf } from '../core/ids';
-import { ApiError } from '../core/errors';
+import { isAccountGone } from '../core/identity';
 import type { Database } from './database';
 import { type DeletionDocument, deletionModel, everythingDeleted } from './deletions';
 import { acrossAccounts } from './guard';
@@ -10,6 +10,8 @@ const KEPT = 50_000;
 const MOST = 2 * KEPT;
 /** How many are deleted by a command. */
 const CHUNK = 1000;
+/** How many are counted by a command, which takes half a second for so many. */
+const COUNTED = 500_000;
 
 interface Dependencies {
   database: Database;
@@ -25,13 +27,12 @@ interface Dependencies {
 export async function pruneDeletions(
   dependencies: Dependencies,
   stopping: AbortSignal,
-  { kept, most } = { kept: KEPT, most: MOST },
+  { kept, most, counted } = { kept: KEPT, most: MOST, counted: COUNTED },
 ): Promise<void> {
-  for (const userId of await accountsWithMore(dependencies.database, most, stopping)) {
+  for await (const userId of accountsWithMore(dependencies.database, most, counted, stopping)) {
     if (stopping.aborted) return;
     await prune(dependencies, userId, kept, stopping).catch((error: unknown) => {
-      // Nobody gets into an account that is being deleted.
-      if (!(error instanceof ApiError)) throw error;
+      if (!isAccountGone(error)) throw error;
     });
   }
 }
@@ -63,26 +64,41 @@ async function prune(
   }
 }
 
-async function accountsWithMore(
+/** Those that have more deletions, of which all of an account are counted by one command. */
+async function* accountsWithMore(
   database: Database,
   most: number,
-  signal: AbortSignal,
-): Promise<string[]> {
-  const found = await acrossAccounts('which accounts have too many deletions', () =>
-    database
-      .model(deletionModel)
-      .collection.aggregate<{ _id: string }>(
-        [
+  counted: number,
+  stopping: AbortSignal,
+): AsyncGenerator<string> {
+  const { collection } = database.model(deletionModel);
+  const count = <T>(work: () => Promise<T>): Promise<T> =>
+    acrossAccounts('which accounts have too many deletions', work);
+  /** Whose is the last of the next that a command counts; undefined where there are fewer. */
+  const endOfRange = async (after: string): Promise<string | undefined> => {
+    const end = await count(() =>
+      collection.findOne<Pick<DeletionDocument, 'userId'>>(
+        { userId: { $gt: after } },
+        { sort: { userId: 1 }, skip: counted - 1, projection: { _id: 0, userId: 1 } },
+      ),
+    );
+    return end?.userId;
+  };
+  let after: string | undefined = '';
+  while (after !== undefined && !stopping.aborted) {
+    const end = await endOfRange(after);
+    const range = { $gt: after, ...(end === undefined ? {} : { $lte: end }) };
+    const found = await count(() =>
+      collection
+        .aggregate<{ _id: string }>([
+          { $match: { userId: range } },
           { $sort: { userId: 1 } },
           { $group: { _id: '$userId', count: { $sum: 1 } } },
           { $match: { count: { $gt: most } } },
-        ],
-        { allowDiskUse: true, signal },
-      )
-      .toArray(),
-  ).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-    return [];
-  });
-  return found.map(({ _id }) => _id);
+        ])
+        .toArray(),
+    );
+    yield* found.map(({ _id }) => _id);
+    after = end;
+  }
 }

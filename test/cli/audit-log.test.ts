@@ -292,6 +292,14 @@ describe('audit verify finds', () => {
     ]);
   });
 
+  test.each([7, null, ''])('an entry whose chain was altered to %j', async (chain) => {
+    await entries().updateOne({ ...ADA, seq: 3 }, { $set: { chain } });
+    expect(await faults()).toEqual([
+      'account/ada: entry 3 was removed',
+      'service: entries of no chain were inserted, or altered (1)',
+    ]);
+  });
+
   test('a head that was removed or turned back', async () => {
     const head = await heads().findOne({ _id: 'account/ada' });
     await heads().deleteOne({ _id: 'account/ada' });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { mongo } from 'mongoose';
 
-import { ApiError } from '../../core/errors';
+import { isAccountGone } from '../../core/identity';
 import { PROJECT } from '../../core/project';
 import { collectionNames } from '../../data/collections';
 import { deletionModel, everythingDeleted } from '../../data/deletions';
@@ -101,8 +101,7 @@ async function beginAnew({ identity, unitOfWork, database }: App): Promise<void>
     await unitOfWork
       .run(userId, (tx) => deletions.insertBulk(tx, [everythingDeleted(tx)]))
       .catch((error: unknown) => {
-        // Nobody gets into an account that is being deleted.
-        if (!(error instanceof ApiError)) throw error;
+        if (!isAccountGone(error)) throw error;
       });
   }
 }

@@ -1,8 +1,9 @@
 import type { Database } from '../database';
-import { collectionOf, type SharedScope } from '../models';
+import type { SharedScope } from '../models';
 import type { Records } from '../records';
 import { ChainChecker } from './chain-checker';
-import { type AuditEntryDocument, type AuditHeadDocument, auditHeadModel, entryIn } from './model';
+import { SERVICE_CHAIN } from './entry';
+import { type AuditEntryDocument, type AuditHeadDocument, entryIn } from './model';
 
 /** What is wrong with a chain, in a sentence. */
 interface AuditFault {
@@ -20,6 +21,8 @@ export interface Verification {
   faults: AuditFault[];
 }
 
+/** How many entries a command looks at. */
+const SCANNED = 10_000;
 /** More would only be more of the same. */
 const MAX_FAULTS = 1000;
 
@@ -63,12 +66,34 @@ export async function verifyChains(
     found.faults.push(...checker.faults.slice(0, left).map((fault) => ({ chain, fault })));
   };
   for await (const batch of heads.batches({}, {})) for (const { _id } of batch) await check(_id);
-  const from = collectionOf(auditHeadModel);
-  const withoutHead = entries.aggregate<{ _id: string }>({}, {}, [
-    { $group: { _id: '$chain' } },
-    { $lookup: { from, localField: '_id', foreignField: '_id', as: 'heads' } },
-    { $match: { heads: [] } },
-  ]);
-  for await (const { _id: chain } of withoutHead) await check(chain);
+  for await (const chains of chainsIn(entries)) {
+    const known = await heads.find({}, { _id: { $in: chains } }, { projection: { _id: 1 } });
+    const ids = new Set([...known].map(({ _id }) => _id));
+    for (const chain of chains.filter((id) => !ids.has(id))) await check(chain);
+  }
+  const unchained = await entries.count({}, { chain: { $not: { $gt: '' } } });
+  found.entries += unchained;
+  if (unchained > 0) {
+    const fault = `entries of no chain were inserted, or altered (${unchained})`;
+    found.faults.push({ chain: SERVICE_CHAIN, fault });
+  }
   return found;
+}
+
+/** The chains that there are entries of, so many at a time as a command finds in time. */
+async function* chainsIn(
+  entries: Records<AuditEntryDocument, SharedScope>,
+): AsyncGenerator<string[]> {
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const chains: string[] = [];
+    const found = entries.aggregate<{ _id: string }>({}, { chain: { $gt: after } }, [
+      { $sort: { chain: 1 } },
+      { $limit: SCANNED },
+      { $group: { _id: '$chain' } },
+      { $sort: { _id: 1 } },
+    ]);
+    for await (const { _id } of found) chains.push(_id);
+    if (chains.length > 0) yield chains;
+    after = chains.at(-1);
+  }
 }
