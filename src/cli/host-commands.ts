@@ -82,8 +82,7 @@ Examples:
             bar ??= running.progress('Accounts', total);
             bar.advance(1);
           },
-        });
-        bar?.stop();
+        }).finally(() => bar?.stop());
         return reconciliation(found);
       });
     });

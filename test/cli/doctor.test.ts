@@ -2,6 +2,9 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+import { certificate } from '../../src/app/doctor/certificate';
+import { hostSettings } from '../../src/core/host-settings';
+import { Settings } from '../../src/core/settings';
 import { makeCertificate } from '../support/certificate';
 import { freshDatabase } from '../support/databases';
 import { resetClock, setClock } from '../support/clock';
@@ -119,6 +122,21 @@ test('doctor finds a certificate that expires soon', async () => {
   await writeFile(env.TLS_CERT_FILE, cert);
   await writeFile(env.TLS_KEY_FILE, key, { mode: 0o600 });
   expectFault(await doctor(env, '--quick'), 'certificate', /expires on \d{4}-.*SIGHUP/);
+});
+
+test('doctor finds a certificate that it cannot read', async () => {
+  const { cert, key } = makeCertificate();
+  const [certFile, keyFile] = ['gone.pem', 'gone-key.pem'].map((name) => path.join(folder, name));
+  await Promise.all([
+    writeFile(certFile ?? '', cert),
+    writeFile(keyFile ?? '', key, { mode: 0o600 }),
+  ]);
+  const env = { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile };
+  const settings = new Settings(Object.values(hostSettings), env);
+  await rm(certFile ?? '');
+  const [found] = await certificate(settings);
+  expect(found).toMatchObject({ check: 'certificate', ok: false });
+  expect(found?.finding).toMatch(/cannot be read .*: run doctor as /);
 });
 
 test('doctor finds that the last backup is late', async () => {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 
 import { hostSettings } from '../../core/host-settings';
 import { DAY_MS } from '../../core/time';
+import { reasonOf } from '../../core/values';
 import { fault, good, type OfflineCheck } from './check';
 
 const CHECK = 'certificate';
@@ -13,7 +14,14 @@ const SOON_MS = 14 * DAY_MS;
 export const certificate: OfflineCheck = async (settings) => {
   const file = settings.of(hostSettings.tlsCertFile);
   if (file === undefined) return [good(CHECK, 'none is set: HTTP without TLS')];
-  const { validFrom, validTo } = new X509Certificate(await readFile(file));
+  let content: Buffer;
+  try {
+    content = await readFile(file);
+  } catch (error) {
+    const remedy = 'run doctor as the user that the server runs as';
+    return [fault(CHECK, `${file} cannot be read (${reasonOf(error)}): ${remedy}.`)];
+  }
+  const { validFrom, validTo } = new X509Certificate(content);
   const end = Date.parse(validTo);
   const day = new Date(end).toISOString().slice(0, 10);
   const remedy = 'renew it, then send SIGHUP to the server';
