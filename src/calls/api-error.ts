@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-import { isConnectionError } from '../data/mongodb-errors';
+import { mayRetry } from '../data/mongodb-errors';
 import { ApiError, internalError, serviceUnavailable } from '../core/errors';
 
 /** The error that a caller gets for a failure; what concerns operators is logged. */
@@ -12,9 +12,9 @@ export function asApiError(error: unknown, log: Logger): ApiError {
     }
     return error;
   }
-  if (isConnectionError(error)) {
+  if (mayRetry(error)) {
     // Once for an outage is enough (see `Availability`).
-    log.debug({ err: error }, 'The database cannot be reached');
+    log.debug({ err: error }, 'The database cannot be reached, or did not get done in time');
     return serviceUnavailable.error();
   }
   log.error({ err: error }, 'A request failed unexpectedly');
