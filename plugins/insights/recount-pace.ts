@@ -16,22 +16,29 @@ const MAX_ACCOUNTS = 10_000;
  * time for a million of them, however cheap the call is that asks for it.
  */
 export class RecountPace {
-  readonly #pace = new Pace({
-    perMinute: EVENTS_PER_MINUTE,
-    burstMs: BURST_MS,
-    maxWaitMs: MAX_WAIT_MS,
-    now: () => Date.now(),
-  });
+  readonly #now: () => number;
+  readonly #pace: Pace;
   /** To which zone, and until when, a change may be the last one, tried again. */
   readonly #last = new BoundedMap<string, { timezone: string; until: number }>(MAX_ACCOUNTS);
+
+  /** @param now a clock in milliseconds that is never set */
+  constructor(now = () => performance.now()) {
+    this.#now = now;
+    this.#pace = new Pace({
+      perMinute: EVENTS_PER_MINUTE,
+      burstMs: BURST_MS,
+      maxWaitMs: MAX_WAIT_MS,
+      now,
+    });
+  }
 
   /** @throws ApiError rate_limited where an account has had more than those of a minute ahead */
   spend(accountId: string, timezone: string, events: number): void {
     const waitMs = this.#pace.waitOf(accountId);
     const last = this.#last.get(accountId);
-    const isRetry = last?.timezone === timezone && Date.now() <= last.until;
+    const isRetry = last?.timezone === timezone && this.#now() <= last.until;
     if (waitMs === 0) {
-      this.#last.set(accountId, { timezone, until: Date.now() + WRITE_DEADLINE_SECONDS * 1000 });
+      this.#last.set(accountId, { timezone, until: this.#now() + WRITE_DEADLINE_SECONDS * 1000 });
     } else if (!isRetry) {
       throw rateLimited.error(
         'The time zone was changed too often for so many events, which are all counted anew each time.',
