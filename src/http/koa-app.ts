@@ -77,10 +77,25 @@ const errorShape: Middleware = async (ctx, next) => {
   }
 };
 
+/** A name or an address, and maybe a port; HTTP leaves it empty where there is none. */
+const HOST = /^(?:[\w.~!$&'()*+,;=%-]*|\[[^\]\s]+\])(?::\d*)?$/;
+
+/** Whether a header comes once; names stand at every other place. */
+function isOnce(name: string, rawHeaders: readonly string[]): boolean {
+  const isNamed = (text: string, place: number): boolean =>
+    place % 2 === 0 && text.length === name.length && text.toLowerCase() === name;
+  return rawHeaders.filter(isNamed).length < 2;
+}
+
 /** What Node would refuse by itself, but without the Error body, or lets pass and cannot read. */
 const requireTarget: Middleware = async (ctx, next) => {
-  if (ctx.req.httpVersion === '1.1' && ctx.req.headers.host === undefined) {
+  const { httpVersion, headers, rawHeaders } = ctx.req;
+  if (httpVersion === '1.1' && headers.host === undefined) {
     throw validationError.error('The request must have the header Host.');
+  }
+  // Of two Node takes the first one, and a proxy on the way maybe the other.
+  if (headers.host !== undefined && !(HOST.test(headers.host) && isOnce('host', rawHeaders))) {
+    throw validationError.error('The request must have one header Host with a valid name.');
   }
   // An absolute address may be none.
   if (!/^[/*]/.test(ctx.url) && !URL.canParse(ctx.url)) {

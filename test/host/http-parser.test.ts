@@ -59,6 +59,28 @@ test('HTTP/1.1 without Host is answered with 400 and the Error body', async () =
   expect(errorOf(answer).code).toBe('validation_error');
 });
 
+function withHost(host: string): string {
+  return `GET /healthz HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+}
+
+test.each([
+  ['two', 'x\r\nHOST: y'],
+  ['two that are the same', 'x\r\nHost: x'],
+  ['one that is no name', 'a b/c@'],
+  ['one with a user', 'user@x'],
+])('HTTP/1.1 with Host %s is answered with 400 and the Error body', async (_, host) => {
+  const answer = await exchange(service.url, withHost(host));
+  expect(answer.status).toBe(400);
+  expect(errorOf(answer).code).toBe('validation_error');
+});
+
+test.each(['x:3000', '[::1]:3000', '127.0.0.1', 'xn--bcher-kva.example', 'a_b.example', ''])(
+  'HTTP/1.1 with Host %j is taken',
+  async (host) => {
+    expect((await exchange(service.url, withHost(host))).status).toBe(200);
+  },
+);
+
 test('HTTP/1.0 needs no Host', async () => {
   const answer = await exchange(service.url, 'GET /healthz HTTP/1.0\r\n\r\n');
   expect(answer.status).toBe(200);
