@@ -78,9 +78,13 @@ export function timezoneName(given: string): string | undefined {
 const MAX_CALENDARS = 1000;
 const calendars = new BoundedMap<string, Calendar>(MAX_CALENDARS);
 
-/** Outside of these moments a local year may not have four digits, and days are taken to be UTC's. */
+/** Outside of these moments a local year may not have four digits. */
 const FIRST_LOCAL = Date.UTC(1000, 0, 2);
 const LAST_LOCAL = Date.UTC(9999, 11, 30);
+/** After so many days the calendar repeats, and with it what a zone does before and after its history. */
+const CYCLE_DAYS = 146_097;
+const FIRST_DAY = dayNumber('0000-01-01');
+const LAST_DAY = dayNumber('9999-12-31');
 
 /** Answers the calendar day (`YYYY-MM-DD`) of a moment. */
 type Calendar = (moment: Date) => string;
@@ -106,9 +110,19 @@ function makeCalendar(timezone: string): Calendar {
   const isUtc = format.resolvedOptions().timeZone === 'UTC';
   return (moment) => {
     const time = moment.getTime();
-    const isLocal = !isUtc && time > FIRST_LOCAL && time < LAST_LOCAL;
-    return isLocal ? format.format(moment) : moment.toISOString().slice(0, 10);
+    if (isUtc) return moment.toISOString().slice(0, 10);
+    const days = cyclesToFourDigits(time) * CYCLE_DAYS;
+    const day = format.format(time + days * DAY_MS);
+    if (days === 0) return day;
+    const number = dayNumber(day) - days;
+    return dayAt(Math.min(Math.max(number, FIRST_DAY), LAST_DAY));
   };
+}
+
+/** By how many cycles of the calendar a moment is to be moved for its local year to have four digits. */
+function cyclesToFourDigits(time: number): number {
+  if (time > LAST_LOCAL) return -1;
+  return Math.max(0, Math.ceil((FIRST_LOCAL - time) / (CYCLE_DAYS * DAY_MS)));
 }
 
 /** Whether there is such a day: JavaScript rolls 30 February over into March instead of refusing it. */

@@ -2,8 +2,8 @@ import type { InsightsView } from '../../plugins/insights/schema';
 import type { TestUser } from './service';
 import { bodyOf } from './shapes';
 
-export async function insightsOf(user: TestUser): Promise<InsightsView> {
-  const response = await user.get('/api/insights').expect(200);
+export async function insightsOf(user: TestUser, query = ''): Promise<InsightsView> {
+  const response = await user.get(`/api/insights?${query}`).expect(200);
   return bodyOf(response) as unknown as InsightsView; // Its fields are what the tests compare.
 }
 

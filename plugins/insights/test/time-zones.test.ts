@@ -40,6 +40,30 @@ test.each([
   expect(await days(user)).toEqual(['2026-03-14 1', '2026-03-15 2']);
 });
 
+test.each([
+  ['Asia/Tokyo', '9999-12-30T20:00:00Z', '9999-12-31'],
+  ['Asia/Tokyo', '0100-06-30T20:00:00Z', '0100-07-01'],
+  ['Asia/Tokyo', '0999-12-31T16:00:00Z', '1000-01-01'],
+  ['America/New_York', '9999-12-31T03:00:00Z', '9999-12-30'],
+  ['America/New_York', '1000-01-01T03:00:00Z', '0999-12-31'],
+  ['America/New_York', '0000-01-05T03:00:00Z', '0000-01-04'],
+])('in %s the moment %s is of %s', async (timezone, moment, day) => {
+  const { user, plantId } = await userAt(timezone, '2026-03-20T12:00:00Z');
+  await water(user, plantId, [moment]);
+  const { careActivityByDay, wateringStreaks } = await insightsOf(user, `from=${day}&to=${day}`);
+  expect(careActivityByDay).toEqual([{ date: day, type: 'watered', count: 1 }]);
+  expect(wateringStreaks.lastWateredDate).toBe(day);
+});
+
+test.each([
+  ['America/New_York', '0000-01-01T03:00:00Z', '0000-01-01'],
+  ['Asia/Tokyo', '9999-12-31T20:00:00Z', '9999-12-31'],
+])('what in %s would be of no year of four digits, %s, is of %s', async (timezone, moment, day) => {
+  const { user, plantId } = await userAt(timezone, '2026-03-20T12:00:00Z');
+  await water(user, plantId, [moment]);
+  expect((await insightsOf(user)).wateringStreaks.lastWateredDate).toBe(day);
+});
+
 test('today is the account’s today, and yesterday the account’s yesterday', async () => {
   // Half past midnight on the 16th in Auckland.
   const { user, plantId } = await userAt('Pacific/Auckland', '2026-03-15T11:30:00Z');
