@@ -40,7 +40,7 @@ export type Events = Pick<
 >;
 
 /** The events of deleted plants, while they are not yet marked deleted. */
-export type Deletions = Pick<PlantDeletions, 'finish' | 'pending' | 'plantIds'>;
+export type PendingPlantDeletions = Pick<PlantDeletions, 'finish' | 'pending' | 'plantIds'>;
 
 const freeEvents = countSetting(
   'TIER_FREE_EVENTS',
@@ -54,7 +54,7 @@ const proEvents = countSetting(
 );
 
 /** Care events logged against plants. */
-export default definePlugin<{ events: Events; deletions: Deletions }>({
+export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }>({
   name: 'events',
   requires: ['photos', 'plants'],
   scopes: { 'events:write': 'Log, change and delete care events' },

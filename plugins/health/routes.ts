@@ -33,12 +33,12 @@ export function routes(host: Host): Operation[] {
       handler: async () => {
         const { mongodb, rateLimits, closing } = await host.readiness();
         if (closing) throw serviceUnavailable.error('The service is stopping.');
-        if (mongodb !== 'ok') throw serviceUnavailable.error('MongoDB cannot be reached.');
+        if (!mongodb) throw serviceUnavailable.error('MongoDB cannot be reached.');
         const warnings =
           rateLimits === 'shared'
             ? []
             : ['Redis cannot be reached: each process counts rate limits for itself.'];
-        return { status: 'ready', mongodb, rateLimits, warnings };
+        return { status: 'ready', mongodb: 'ok', rateLimits, warnings };
       },
     }),
   ];

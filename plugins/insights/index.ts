@@ -42,7 +42,7 @@ export default definePlugin({
         on(accountChanged, async (tx, { before, after }) => {
           if (before.timezone === after.timezone) return;
           recounts.spend(after.id, after.timezone, before.usage[EVENT_QUOTA] ?? 0);
-          await insights.rebuildDays(tx, after.timezone);
+          await insights.rebuildDays(tx);
         }),
       ],
       derived: [

@@ -5,7 +5,7 @@ import type { Account } from '../../src/core/identity';
 import { idText, type StoredId } from '../../src/core/ids';
 import type { Host } from '../../src/plugins/host';
 import type { ReadCall } from '../../src/plugins/operation';
-import type { Deletions, Events } from '../events';
+import type { PendingPlantDeletions, Events } from '../events';
 import { PHOTO_QUOTA } from '../photos';
 import type { Plants, PlantSummary } from '../plants';
 import {
@@ -36,7 +36,7 @@ type Call = Pick<ReadCall<InsightsQuery, never>, 'now' | 'validUntil' | 'countBy
 interface Dependencies {
   plants: Plants;
   events: Events;
-  deletions: Deletions;
+  deletions: PendingPlantDeletions;
   careDays: CareDays;
   growth: GrowthTotals;
 }
@@ -86,13 +86,13 @@ export class InsightService {
     });
   }
 
-  /** Recomputes day counts, for a time zone; answers each difference. */
-  async rebuildDays(tx: Transaction, timezone = tx.account.timezone): Promise<string[]> {
+  /** Recomputes day counts; answers each difference. */
+  async rebuildDays(tx: Transaction): Promise<string[]> {
     const { account, session } = tx;
     const { careDays, deletions, events } = this.#dependencies;
     const deleted = await deletions.plantIds(account.id, session);
     const facts = this.#ofPlants(tx, events.careEntries(account.id, session), deleted);
-    return careDays.rebuild(tx, facts, timezone);
+    return careDays.rebuild(tx, facts);
   }
 
   /** Recomputes growth totals; answers each difference. */

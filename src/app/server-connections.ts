@@ -80,7 +80,7 @@ export class ServerConnections {
       this.#redis?.ping(),
     ]);
     return {
-      mongodb: mongodb ? ('ok' as const) : ('unreachable' as const),
+      mongodb,
       rateLimits: redis === true ? ('shared' as const) : ('in memory' as const),
     };
   }

@@ -80,7 +80,7 @@ export class CallPipeline {
     const input = validateInput(operation, await call.input());
     // What needs no token is asked by probes, which want to know what is there.
     if (!principal) {
-      return { value: await this.#handle(operation, { ...input, log: call.log, now: new Date() }) };
+      return { value: await this.#handle(operation, { ...input, now: new Date() }) };
     }
     const { account } = principal;
     const isRead = operation.method === 'GET';
@@ -143,7 +143,6 @@ export class CallPipeline {
     let validUntil = Infinity;
     const call = {
       ...input,
-      log,
       account,
       token,
       scope: { userId: account.id },
@@ -182,9 +181,9 @@ export class CallPipeline {
     operation: Operation,
     tx: Transaction,
     input: ValidInput,
-    { ifMatch, log }: Call,
+    { ifMatch }: Call,
   ): Promise<unknown> {
-    const call = { ...input, log, tx, token, now: tx.now };
+    const call = { ...input, tx, token, now: tx.now };
     if (operation.state && ifMatch !== undefined) {
       const ignore = (): void => undefined;
       const asRead = { validUntil: ignore, countBytes: ignore };

@@ -20,7 +20,6 @@ export class DatabaseReader {
   readonly #database: mongo.Db;
   readonly #clusterTime: mongo.Timestamp;
 
-
   private constructor(
     client: mongo.MongoClient,
     clusterTime: mongo.Timestamp,

@@ -1,9 +1,7 @@
 import Joi from 'joi';
 
-import { isCalendarDay } from '../core/time';
-
 import { isUuid, UUID_PATTERN } from '../core/ids';
-import { timezoneName } from '../core/time';
+import { isCalendarDay, timezoneName } from '../core/time';
 import { named } from './schema-name';
 import { isHttpUri } from './uri';
 

@@ -42,7 +42,8 @@ export interface Host {
 
 /** The state of what the program depends on. */
 export interface Readiness {
-  mongodb: 'ok' | 'unreachable';
+  /** Whether MongoDB answers. */
+  mongodb: boolean;
   /** Where rate limits are counted: in Redis for all processes, or by each process for itself. */
   rateLimits: 'shared' | 'in memory';
   closing: boolean;

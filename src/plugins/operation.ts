@@ -1,5 +1,4 @@
 import type Joi from 'joi';
-import type { Logger } from 'pino';
 
 import type { ErrorCode } from '../core/errors';
 import type { Account, HeldToken, Tier } from '../core/identity';
@@ -64,7 +63,6 @@ type DeclaredResponse = Omit<OperationResponse, 'status'> &
 
 interface CallBase {
   now: Date;
-  log: Logger;
 }
 
 /** What the handler of a read gets. */

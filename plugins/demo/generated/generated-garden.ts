@@ -4,7 +4,12 @@ import type { Tier } from '../../../src/core/identity';
 import type { ProgressBar } from '../../../src/plugins/command';
 import type { Host } from '../../../src/plugins/host';
 import type { Accounts } from '../../accounts';
-import { type Deletions, EVENT_QUOTA, type EventDocument, type Events } from '../../events';
+import {
+  type PendingPlantDeletions,
+  EVENT_QUOTA,
+  type EventDocument,
+  type Events,
+} from '../../events';
 import { PHOTO_QUOTA, type PhotoDocument, type Photos } from '../../photos';
 import { PLANT_QUOTA, type PlantDocument, type Plants } from '../../plants';
 import { eventDocument, photoDocument, plantDocument } from './documents';
@@ -25,7 +30,7 @@ export interface Dependencies {
   accounts: Accounts;
   plants: Plants;
   events: Events;
-  deletions: Deletions;
+  deletions: PendingPlantDeletions;
   photos: Photos;
 }
 

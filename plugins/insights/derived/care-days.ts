@@ -76,13 +76,9 @@ export class CareDays {
     });
   }
 
-  /** Recounts all events, in a time zone; writes what differs and answers each difference. */
-  async rebuild(
-    tx: Transaction,
-    entries: AsyncIterable<Care>,
-    timezone: string,
-  ): Promise<string[]> {
-    const dayOf = calendarOf(timezone);
+  /** Recounts all events; writes what differs and answers each difference. */
+  async rebuild(tx: Transaction, entries: AsyncIterable<Care>): Promise<string[]> {
+    const dayOf = calendarOf(tx.account.timezone);
     const wanted = new DayCounts();
     for await (const { occurredAt, type } of entries) wanted.add(dayOf(occurredAt), type);
     const stored = await this.#months.all(tx);
