@@ -22,9 +22,9 @@ export const mongod: ServerKind = {
   folder: 'mongodb',
   arguments: [
     ...['--dbpath', '.', '--bind_ip', `./${SOCKET}`, '--nounixsocket', '--filePermissions', '0600'],
-    ...['--replSet', REPLICA_SET],
     // The defaults, half of the memory and a part of the disk, are for a machine of its own.
-    ...['--wiredTigerCacheSizeGB', '0.5', '--oplogSize', '256'],
+    ...['--replSet', REPLICA_SET, '--wiredTigerCacheSizeGB', '0.5', '--oplogSize', '256'],
+    ...['--wiredTigerEngineConfigString', 'log=(file_max=32MB)'],
     // Slow operations are logged with the values in them, which only the Enterprise server redacts.
     ...['--quiet', '--slowms', String(2 ** 31 - 1)],
     ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],

@@ -1,7 +1,7 @@
 import { mongo } from 'mongoose';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { writeFile } from 'node:fs/promises';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { freshDatabase } from '../support/databases';
@@ -62,6 +62,15 @@ test('a login that MongoDB refuses, and a user without rights, are each said in 
     code: 1,
     said: expect.stringMatching(/^The MongoDB of MONGODB_URI /) as string,
   });
+});
+
+test('the journal of an own MongoDB takes a hundred megabytes, not three', async () => {
+  const dataDir = path.dirname(process.env['TEST_DATABASES'] ?? '');
+  const journal = path.join(dataDir, 'mongodb/journal');
+  const sizes = await Promise.all(
+    (await readdir(journal)).map(async (name) => (await stat(path.join(journal, name))).size),
+  );
+  expect(Math.max(...sizes)).toBe(32 * 1024 * 1024);
 });
 
 test('an index that is there with other options is made anew', async () => {
