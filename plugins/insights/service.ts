@@ -5,7 +5,7 @@ import type { Account } from '../../src/core/identity';
 import { idText, type StoredId } from '../../src/core/ids';
 import type { Host } from '../../src/plugins/host';
 import type { ReadCall } from '../../src/plugins/operation';
-import type { PendingPlantDeletions, Events } from '../events';
+import type { Events, PendingPlantDeletions } from '../events';
 import { PHOTO_QUOTA } from '../photos';
 import type { Plants, PlantSummary } from '../plants';
 import {

@@ -5,10 +5,10 @@ import type { ProgressBar } from '../../../src/plugins/command';
 import type { Host } from '../../../src/plugins/host';
 import type { Accounts } from '../../accounts';
 import {
-  type PendingPlantDeletions,
   EVENT_QUOTA,
   type EventDocument,
   type Events,
+  type PendingPlantDeletions,
 } from '../../events';
 import { PHOTO_QUOTA, type PhotoDocument, type Photos } from '../../photos';
 import { PLANT_QUOTA, type PlantDocument, type Plants } from '../../plants';
