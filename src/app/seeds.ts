@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import { JsonFault, parseJson, prototypeKeyIn } from '../core/json';
+import { OperatorError } from '../core/operator-error';
 import { printable } from '../core/text';
 import { JSON_VALIDATION } from '../core/validation';
 import { reasonOf } from '../core/values';
@@ -12,7 +13,7 @@ import { PROJECT_FOLDER } from '../core/project';
 export const SEEDS_FOLDER = path.join(PROJECT_FOLDER, 'seeds');
 
 /** Says what is wrong with seeds: a line for each fault, naming file and place. */
-export class SeedError extends Error {
+export class SeedError extends OperatorError {
   constructor(faults: readonly string[]) {
     super(faults.map(printable).join('\n'));
   }

@@ -1,31 +1,13 @@
 import { CommanderError } from 'commander';
 
-import { isConnectionError, RightsError } from '../data/mongodb-errors';
-import { UnfinishedRestoreError } from '../data/restore-marker';
-import { SchemaError } from '../data/schema/migration';
-import { BackupError } from '../app/backup/errors';
 import { ApiError } from '../core/errors';
-import { CommandError, UsageError } from './errors';
-import { LoaderError } from '../plugins/loader';
-import { SeedError } from '../app/seeds';
-import { ServersError } from '../servers';
+import { OperatorError } from '../core/operator-error';
 import { SettingsError } from '../core/settings';
+import { isConnectionError } from '../data/mongodb-errors';
+import { UsageError } from './errors';
 
 /** How commands end, as shells see it. */
 export const EXIT = { done: 0, failed: 1, wrongUse: 2 } as const;
-
-/** Errors that are no fault of the program, and whose message is for the operator. */
-const EXPECTED = [
-  BackupError,
-  CommandError,
-  UnfinishedRestoreError,
-  LoaderError,
-  RightsError,
-  SchemaError,
-  SeedError,
-  ServersError,
-  ApiError,
-];
 
 /** How a command ends that threw `error`, and what to say of it. */
 export function exitOf(error: unknown): { exitCode: number; message?: string } {
@@ -41,7 +23,7 @@ export function exitOf(error: unknown): { exitCode: number; message?: string } {
 
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (EXPECTED.some((kind) => error instanceof kind)) return error.message;
+  if (error instanceof OperatorError || error instanceof ApiError) return error.message;
   if (isConnectionError(error)) return `MongoDB cannot be reached: ${error.message}`;
   return error.stack ?? error.message;
 }

@@ -1,5 +1,6 @@
 import { mongo } from 'mongoose';
 
+import { OperatorError } from '../core/operator-error';
 import { codeOf } from '../core/values';
 
 const SOCKET_ERRORS = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT']);
@@ -54,7 +55,7 @@ export function isDuplicateKey(error: unknown): boolean {
 const UNAUTHORIZED = 13;
 
 /** Says that MongoDB lets its user do less than the program has to do. */
-export class RightsError extends Error {}
+export class RightsError extends OperatorError {}
 
 /** The sentence for missing rights on a database; any other error as it is. */
 export function explainRights(error: unknown, database: string): unknown {

@@ -1,5 +1,7 @@
 import type { mongo } from 'mongoose';
 
+import { OperatorError } from '../core/operator-error';
+
 /** Is there from the first to the last moment of a restore, and at no other time. */
 const COLLECTION = 'restoring';
 
@@ -10,7 +12,7 @@ interface RestoreDocument {
 }
 
 /** Says that a database is being restored, or was half way. */
-export class UnfinishedRestoreError extends Error {
+export class UnfinishedRestoreError extends OperatorError {
   constructor(database: string) {
     super(
       `The database ${database} holds a backup that is being restored, or was restored half way: wait, or run \`backup restore FILE\` again, which starts over.`,

@@ -2,12 +2,13 @@ import { readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
+import { OperatorError } from '../core/operator-error';
 import { isRecord, reasonOf } from '../core/values';
 import type { Plugin } from './plugin';
 import { manifestFaults, manifestSchemaFault } from './rules/manifests';
 
 /** Says why the plugins do not fit together: one line for each fault, naming the folder. */
-export class LoaderError extends Error {
+export class LoaderError extends OperatorError {
   constructor(faults: readonly string[]) {
     super(faults.join('\n'));
     this.name = 'LoaderError';

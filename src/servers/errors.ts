@@ -1,9 +1,8 @@
+import { OperatorError } from '../core/operator-error';
 import { codeOf, reasonOf } from '../core/values';
 
-/** A server that cannot be had; its message is one or more plain sentences for the operator. */
-export class ServersError extends Error {
-  override readonly name = 'ServersError';
-}
+/** Says why a server cannot be had. */
+export class ServersError extends OperatorError {}
 
 /** What the operating system refuses (a full disk, missing rights) becomes a ServersError. */
 export function explain(thrown: unknown): unknown {

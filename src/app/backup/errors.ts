@@ -1,7 +1,8 @@
+import { OperatorError } from '../../core/operator-error';
 import { codeOf, reasonOf } from '../../core/values';
 
 /** Says in a sentence why an archive cannot be made, read or restored, for the operator. */
-export class BackupError extends Error {}
+export class BackupError extends OperatorError {}
 
 /** What the operating system refuses, such as a full disk, becomes a BackupError. */
 export function explain(error: unknown): unknown {

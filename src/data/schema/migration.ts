@@ -1,6 +1,7 @@
 import { Schema } from 'mongoose';
 import type { mongo } from 'mongoose';
 
+import { OperatorError } from '../../core/operator-error';
 import { sharedModel } from '../models';
 
 /** A change to data that earlier versions of the program wrote. It may run again after a crash. */
@@ -61,4 +62,4 @@ export const migrationModel = sharedModel<MigrationDocument>(
 );
 
 /** Says why a database and this version of the program do not fit, for the operator. */
-export class SchemaError extends Error {}
+export class SchemaError extends OperatorError {}
