@@ -28,7 +28,7 @@ Examples:
   $ npm run --silent cli -- migrate status
   $ npm run --silent cli -- migrate status --json
   {"isNew":false,"applied":[{"migration":"records/0001-revisions","finishedAt":"…"}],"pending":[],
-   "indexes":[],"isUpToDate":true}     printed as one line`,
+   "collections":[],"indexes":[],"isUpToDate":true}     printed as one line`,
     )
     .action(() =>
       commandLine.runHost(async ({ app }) => statusResult(await app.schema.status()), {

@@ -155,9 +155,11 @@ test('doctor finds data of an earlier version, and leaves it as it is', async ()
   const migrations = connection.collection<{ _id: string }>('migrations');
   await migrations.deleteOne({ _id: 'insights/0001-totals' });
   await connection.collection('events').dropIndex('userId_1');
+  await connection.dropCollection('careMonths');
   const { faults } = await doctor({});
   expect(faults.map(({ finding }) => finding)).toEqual([
     'An earlier version wrote the data (insights/0001-totals): start the server of this version, or run `migrate up`.',
+    'The collection careMonths is missing: start the server of this version, or run `migrate up`.',
     'events has no index on userId: start the server of this version, or run `migrate up`.',
   ]);
   expect(await migrations.countDocuments({ _id: 'insights/0001-totals' })).toBe(0);

@@ -16,6 +16,8 @@ export interface SchemaStatus {
   applied: { migration: string; finishedAt: Date }[];
   /** Migrations that are missing, in their order. */
   pending: string[];
+  /** The names of collections that are missing. */
+  collections: string[];
   /** Indexes that are missing or not declared any more, by collection. */
   indexes: { collection: string; missing: string[]; obsolete: string[] }[];
   isUpToDate: boolean;
@@ -125,6 +127,7 @@ export class StoredSchema {
         isNew: [...collections].every((name) => NOT_DATA.has(name)),
         applied: finished,
         pending: pending.map(({ id }) => id),
+        collections: missingCollections.map((model) => model.collection.name),
         indexes: indexes.map(({ model, missing, obsolete }) => ({
           collection: model.collection.name,
           missing: missing.map(nameOf),
