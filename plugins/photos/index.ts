@@ -42,8 +42,9 @@ export default definePlugin<Photos>({
     const photos = new PhotoService(host, plants);
     plants.photos.provide({
       view: photoView,
-      unknownPhoto,
+      errors: [unknownPhoto],
       byIds: (scope, ids) => photos.byIds(scope, ids),
+      requireOwn: (...named) => photos.requireOwn(...named),
     });
     return {
       exports: photos,
