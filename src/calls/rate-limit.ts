@@ -32,7 +32,7 @@ interface Budget {
 export interface Counted {
   passed: boolean;
   remaining: number;
-  /** When the budget is whole again, in Unix seconds. */
+  /** When the budget is whole again, by {@link limiterTime}. */
   reset: number;
 }
 
@@ -42,7 +42,7 @@ export interface Counted {
  */
 export class RateLimiter {
   readonly #budgets: ReadonlyMap<string, Budget>;
-  /** When budgets that are spent are so no more, in Unix seconds: until then nobody need be asked. */
+  /** When budgets that are spent are so no more: until then nobody need be asked. */
   readonly #spentUntil = new BoundedMap<string, number>(MAX_SPENT);
   readonly #redis: RedisConnection | undefined;
   readonly #refusals;
@@ -89,12 +89,13 @@ export class RateLimiter {
   ): Promise<void> {
     const { passed, remaining, reset } = await counted;
     const { max } = this.#budgetOf(name);
-    const left = Math.min(WINDOW_SECONDS, Math.max(1, reset - Math.floor(Date.now() / 1000)));
-    const seconds = String(Math.ceil(left));
+    const left = Math.ceil(reset - limiterTime());
+    const seconds = String(Math.min(WINDOW_SECONDS, Math.max(1, left)));
+    const clockMoved = Math.round(Date.now() / 1000 - limiterTime());
     reply.set({
       'X-RateLimit-Limit': String(max),
       'X-RateLimit-Remaining': String(remaining),
-      'X-RateLimit-Reset': String(Math.ceil(reset)),
+      'X-RateLimit-Reset': String(Math.ceil(reset) + clockMoved),
       'RateLimit-Policy': `"${name}";q=${max};w=${WINDOW_SECONDS}`,
       RateLimit: `"${name}";r=${remaining};t=${seconds}`,
     });
@@ -120,8 +121,8 @@ export class RateLimiter {
 
   #resetOf(name: string, id: string): number | undefined {
     const reset = this.#spentUntil.get(`${name} ${id}`);
-    const left = reset === undefined ? 0 : reset - Date.now() / 1000;
-    // More is left than there ever was where the clock was set back.
+    const left = reset === undefined ? 0 : reset - limiterTime();
+    // More is left than there ever was where another process, with another clock, counted too.
     return left > 0 && left <= WINDOW_SECONDS + 1 ? reset : undefined;
   }
 
@@ -179,6 +180,14 @@ async function runLimiter(limiter: Middleware, id: string): Promise<Counted> {
   return { passed, remaining, reset: reset + 1 };
 }
 
+/**
+ * The clock of the library, in seconds: that of the system as it was when the program started, and
+ * from there on without the steps that it makes, as after a suspension.
+ */
+function limiterTime(): number {
+  return (performance.timeOrigin + performance.now()) / 1000;
+}
+
 /** A map that forgets what was last set a while ago: the library's memory driver never does. */
 class ExpiringMap extends Map<string, unknown> {
   readonly #setAt = new Map<string, number>();
@@ -190,7 +199,7 @@ class ExpiringMap extends Map<string, unknown> {
   }
 
   override set(key: string, value: unknown): this {
-    const now = Date.now();
+    const now = performance.now();
     // Insertion order is the order of age, so the old ones are at the front.
     for (const [old, at] of this.#setAt) {
       if (at > now - this.#lifetimeMs) break;

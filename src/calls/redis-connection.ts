@@ -38,7 +38,7 @@ class RedisWithTimeout extends Redis {
 /** The connection to Redis: fast, or out of the way. */
 export class RedisConnection {
   readonly client: Redis;
-  #pausedUntil = 0;
+  #pausedUntil = -Infinity;
   #warned = false;
   readonly #log: Logger;
 
@@ -82,7 +82,7 @@ export class RedisConnection {
 
   /** Whether it is worth asking Redis now. */
   isUsable(): boolean {
-    return this.client.status === 'ready' && Date.now() >= this.#pausedUntil;
+    return this.client.status === 'ready' && performance.now() >= this.#pausedUntil;
   }
 
   /** To be called when Redis answered: the next outage is another one. */
@@ -94,7 +94,7 @@ export class RedisConnection {
 
   /** To be called when a command failed. */
   reportFailure(error: unknown): void {
-    this.#pausedUntil = Date.now() + PAUSE_MS;
+    this.#pausedUntil = performance.now() + PAUSE_MS;
     this.#warn(error);
   }
 

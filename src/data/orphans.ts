@@ -80,7 +80,7 @@ export class OrphanedTransactions {
   }
 
   #orphansAmong(idle: readonly IdleTransaction[]): mongo.UUID[] {
-    const now = Date.now();
+    const now = performance.now();
     const before = this.#seen;
     this.#seen = new Map();
     return idle.flatMap(({ _id: { session, number }, activeMicros }) => {

@@ -96,7 +96,7 @@ export class UnitOfWork {
         work,
         quota,
         isShort,
-        deadline: Date.now() + DEADLINE_MS,
+        deadline: performance.now() + DEADLINE_MS,
         resolve: resolve as (value: unknown) => void,
         reject,
       };
@@ -166,7 +166,7 @@ export class UnitOfWork {
   }
 
   #mayShare(userId: string, writes: readonly QueuedWrite[]): boolean {
-    const now = Date.now();
+    const now = performance.now();
     return (
       writes.length <= MAX_SHARED_WRITES &&
       writes.every(({ isShort, deadline }) => isShort && deadline - now > DEADLINE_MS - MAX_WAITED_MS) &&
@@ -179,7 +179,7 @@ export class UnitOfWork {
   #keepApart(userId: string): void {
     // So that it is the newest.
     this.#apart.delete(userId);
-    this.#apart.set(userId, Date.now() + APART_MS);
+    this.#apart.set(userId, performance.now() + APART_MS);
   }
 
   /** Commits writes to accounts together; undefined where they are to be done apart. */
@@ -202,7 +202,7 @@ export class UnitOfWork {
   async #alone(userId: string, write: QueuedWrite): Promise<void> {
     try {
       // It was tried with its neighbours already.
-      if (Date.now() >= write.deadline) throw new WriteTimeout(undefined);
+      if (performance.now() >= write.deadline) throw new WriteTimeout(undefined);
       // Its account is kept apart by now.
       const [value] = await this.#commit(userId, [write]);
       write.resolve(value);
@@ -219,7 +219,7 @@ function isConflict(cause: unknown): boolean {
 
 /** Rejects those whose deadline has passed; the others stay in `queue`. */
 function rejectOverdue(writes: readonly QueuedWrite[], queue: QueuedWrite[], reason: unknown): void {
-  const now = Date.now();
+  const now = performance.now();
   for (const write of writes) {
     if (write.deadline <= now) write.reject(reason);
     else queue.push(write);

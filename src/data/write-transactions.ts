@@ -113,12 +113,12 @@ export class WriteTransactions {
   async commit(batches: readonly AccountWrites[], givenUp: AbortSignal): Promise<unknown[][]> {
     const all = batches.flatMap(({ writes }) => writes);
     const deadline = Math.min(...all.map((write) => write.deadline));
-    const isOver = (): boolean => givenUp.aborted || Date.now() >= deadline;
+    const isOver = (): boolean => givenUp.aborted || performance.now() >= deadline;
     const over = (): AbortSignal[] => [
       givenUp,
-      AbortSignal.timeout(Math.max(0, deadline - Date.now())),
+      AbortSignal.timeout(Math.max(0, deadline - performance.now())),
     ];
-    let nextLook = Date.now() + LOOK_EVERY_MS;
+    let nextLook = performance.now() + LOOK_EVERY_MS;
     for (let attempt = 1; ; attempt += 1) {
       this.#waiting += all.length;
       const hasPlace = !isOver() && (await this.#places.enter(over));
@@ -134,10 +134,10 @@ export class WriteTransactions {
         if (batches.length > 1 && !(error instanceof Unconfirmed)) this.#retries.inc();
         if (batches.length > 1 || !mayRetry(error)) throw error;
         if (isOver()) throw new WriteTimeout(error);
-        if (Date.now() >= nextLook && !isConnectionError(error)) {
+        if (performance.now() >= nextLook && !isConnectionError(error)) {
           // What keeps being in the way may be of a process that is no more.
           await this.#orphans.end();
-          nextLook = Date.now() + LOOK_EVERY_MS;
+          nextLook = performance.now() + LOOK_EVERY_MS;
         }
         this.#retries.inc();
         await sleep(Math.random() * Math.min(200, 5 * 2 ** attempt));

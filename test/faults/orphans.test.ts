@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { mongo } from 'mongoose';
+import pino from 'pino';
 
-import { APP_NAME } from '../../src/data/orphans';
+import { APP_NAME, OrphanedTransactions } from '../../src/data/orphans';
 import { Client } from '../support/client';
+import { resetClock, setClock } from '../support/clock';
 import { startService, type TestService } from '../support/service';
 
 /** What a write may take behind the transaction of a process that was killed. */
@@ -68,5 +70,24 @@ test('a transaction that goes on, or is that of another program, is left alone',
   } finally {
     await alive.close();
     await foreign.close();
+  }
+});
+
+test('a transaction that has only just paused is left alone, though the clock is set ahead', async () => {
+  const user = await service.user();
+  const alive = await writing(user.id, APP_NAME);
+  const orphans = new OrphanedTransactions(
+    service.app.database.connection,
+    pino({ level: 'silent' }),
+  );
+  try {
+    await orphans.end();
+    setClock(Date.now() + 3_600_000);
+    await orphans.end();
+    await alive.goOn();
+    await alive.commit();
+  } finally {
+    resetClock();
+    await alive.close();
   }
 });

@@ -1,3 +1,4 @@
+import { resetClock, setClock } from '../support/clock';
 import { eventually, OwnRedis } from '../support/own-redis';
 import { startService, type TestService, type TestUser } from '../support/service';
 import { NETWORK_FAULTS, TcpProxy } from '../support/tcp-proxy';
@@ -12,6 +13,7 @@ beforeEach(async () => {
   redis = await OwnRedis.prepare();
 });
 afterEach(async () => {
+  resetClock();
   redis.resume();
   await service?.close();
   service = undefined;
@@ -156,7 +158,10 @@ test('requests that are under way while Redis dies are all answered', async () =
   await Promise.all(sends);
 });
 
-test('a Redis that hangs is left alone, and used again when it answers', async () => {
+test.each([
+  ['', 0],
+  [', though the clock was set back meanwhile', 3_600_000],
+])('a Redis that hangs is left alone, and used again when it answers%s', async (_when, back) => {
   await redis.start();
   const running = await start();
   await untilCounted(running);
@@ -168,6 +173,7 @@ test('a Redis that hangs is left alone, and used again when it answers', async (
   await expectInMemory(running);
   await expectOutages(running, 1);
 
+  if (back > 0) setClock(Date.now() - back);
   redis.resume();
   await untilCounted(running);
   await expectLimits(running);

@@ -5,6 +5,7 @@ import type { Response } from 'supertest';
 import accountsPlugin from '../../plugins/accounts';
 import { makeToken } from '../../plugins/accounts/tokens/token';
 import { record } from '../support/client';
+import { resetClock, setClock } from '../support/clock';
 import { until } from '../support/processes';
 import { startProxiedService } from '../support/proxied-service';
 import { queriesOf } from '../support/profiler';
@@ -93,6 +94,37 @@ test('each answer says what is left of its budget, and a spent one is answered w
   }
   expectLimited(await user.post('/api/plants', { name: 'Fern' }), 'plants', 3);
   expect((await user.get('/api/plants').expect(200)).body).toHaveLength(3);
+});
+
+test.each([
+  ['ahead', 3_600_000],
+  ['back', -3_600_000],
+])('a clock that is set %s by an hour changes nothing about budgets', async (_way, by) => {
+  const service = await startOwn({ env: TIGHT, jobs: false });
+  const user = await service.user({ expiresInSeconds: 2 * 3600 });
+  const before = await user.get('/api/plants').expect(200);
+  setClock(Date.now() + by);
+  try {
+    const address = anAddress();
+    const unknown = () =>
+      service.anonymous
+        .get('/api/plants')
+        .set('Authorization', `Bearer ${makeToken()}`)
+        .set('X-Forwarded-For', address);
+    for (let count = 0; count < 4; count += 1) await unknown().expect(401);
+    const queries = await queriesOf(service, async () => {
+      for (let count = 0; count < 5; count += 1) {
+        const answer = await unknown().expect(429);
+        expect(Number(header(answer, 'Retry-After'))).toBeGreaterThan(30);
+      }
+    });
+    expect(queries.filter(({ collection }) => collection === 'tokens')).toEqual([]);
+    const after = await user.get('/api/plants').expect(200);
+    const reset = (answer: Response) => Number(header(answer, 'X-RateLimit-Reset'));
+    expect(Math.abs(reset(after) - reset(before) - by / 1000)).toBeLessThanOrEqual(1);
+  } finally {
+    resetClock();
+  }
 });
 
 test('new plants, other writes and reads have budgets of their own', async () => {

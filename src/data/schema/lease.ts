@@ -52,10 +52,10 @@ export class Lease {
    * @throws SchemaError where others take too long
    */
   async hold<T>(work: () => Promise<T>, onWait: () => void): Promise<T> {
-    const deadline = Date.now() + PATIENCE_MS;
+    const deadline = performance.now() + PATIENCE_MS;
     for (let attempt = 1; !(await this.#take()); attempt += 1) {
       if (attempt === 1) onWait();
-      if (Date.now() >= deadline) {
+      if (performance.now() >= deadline) {
         throw new SchemaError('Another program has been migrating the data for too long.');
       }
       await sleep(RETRY_MS);

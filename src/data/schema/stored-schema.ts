@@ -163,7 +163,7 @@ export class StoredSchema {
       { upsert: true },
     );
     progress(`Migration ${id}${started?.position ? ' goes on' : ''}`);
-    let [documents, reported] = [0, Date.now()];
+    let [documents, reported] = [0, performance.now()];
     await migration.run({
       collection: (name) => this.#database.connection.getClient().db(this.#name).collection(name),
       position: started?.position,
@@ -171,8 +171,8 @@ export class StoredSchema {
         this.#lease.check();
         await this.#documents.updateOne({}, { _id: id }, { $set: { position } });
         documents += done;
-        if (Date.now() - reported < REPORT_MS) return;
-        reported = Date.now();
+        if (performance.now() - reported < REPORT_MS) return;
+        reported = performance.now();
         progress(`Migration ${id}: ${documents} documents so far`);
       },
     });
