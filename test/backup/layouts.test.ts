@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -152,7 +152,12 @@ test('the server backs up by itself, keeps the newest, and leaves other files al
   const others = ['plant-care-2020-01-01T00-00-00Z.tar.gz', 'plant-care-scheduled-old.tar.gz'];
   for (const name of others) await writeFile(path.join(folder, name), '');
   const oldest = 'plant-care-scheduled-2020-01-01T00-00-00Z.tar.gz';
-  await writeFile(path.join(folder, oldest), '');
+  // The clock was wrong when they were made.
+  const ahead = 'plant-care-scheduled-9020-01-01T00-00-00Z.tar.gz';
+  const partial = path.join(folder, 'plant-care-scheduled.partial');
+  for (const name of [oldest, ahead]) await writeFile(path.join(folder, name), '');
+  await writeFile(partial, '');
+  await utimes(partial, new Date('9020-01-01'), new Date('9020-01-01'));
   const server = await RealServer.start(dataDir, env);
   const seen = new Set<string>();
   const made = async (): Promise<string[]> => {
@@ -172,6 +177,7 @@ test('the server backs up by itself, keeps the newest, and leaves other files al
   const kept = await made();
   expect(kept).toHaveLength(2);
   expect(kept).not.toContain(oldest);
+  expect(kept).not.toContain(ahead);
   expect(await readdir(folder)).toEqual(expect.arrayContaining(others));
   expect((await readdir(folder)).filter((name) => name.endsWith('.partial'))).toEqual([]);
   for (const name of kept) {

@@ -143,8 +143,10 @@ test('doctor finds that the last backup is late', async () => {
   const env = { BACKUP_EVERY_HOURS: '24', BACKUP_DIR: path.join(folder, 'backups') };
   expectFault(await doctor(env, '--quick'), 'last backup', /there is none.*`backup create`/);
   await mkdir(env.BACKUP_DIR, { mode: 0o700 });
-  const old = 'plant-care-scheduled-2020-01-01T00-00-00Z.tar.gz';
-  await writeFile(path.join(env.BACKUP_DIR, old), '', { mode: 0o600 });
+  for (const year of ['2020', '9020']) {
+    const name = `plant-care-scheduled-${year}-01-01T00-00-00Z.tar.gz`;
+    await writeFile(path.join(env.BACKUP_DIR, name), '', { mode: 0o600 });
+  }
   expectFault(await doctor(env, '--quick'), 'last backup', /made at 2020-01-01T00:00:00/);
   await new CommandLine(service.mongodbUri, env).json('backup', 'create');
   expect(await doctor(env, '--quick')).toMatchObject({ code: 0 });

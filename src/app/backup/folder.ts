@@ -11,12 +11,17 @@ import { PARTIAL } from './partial-file';
 /** Names of backups that were given none; only those that the server made are ever removed. */
 const NAME = /^plant-care-(scheduled-)?(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.tar\.gz$/;
 
+/** By how much the clock of another server may be ahead of this one's. */
+const AHEAD_MS = 5 * 60_000;
+
 /** A backup in the folder for those that are given no file. */
 interface BackupFile {
   path: string;
   madeAt: Date;
   /** Whether the server made it by itself. */
   isScheduled: boolean;
+  /** Whether a clock that was wrong named it: when it was made nobody knows. */
+  isAhead: boolean;
 }
 
 /** The folder for backups that are given no file. */
@@ -46,7 +51,7 @@ export class BackupFolder {
     return path.join(this.path, `plant-care-${scheduled ? 'scheduled-' : ''}${moment}Z.tar.gz`);
   }
 
-  /** The backups in it, the newest first. */
+  /** The backups in it, the newest first; last those of which nobody knows when they were made. */
   async backups(): Promise<BackupFile[]> {
     const names = await readdir(this.path).catch((error: unknown) => {
       if (codeOf(error) === 'ENOENT') return [];
@@ -57,9 +62,16 @@ export class BackupFolder {
         const [match, scheduled, day = '', ...time] = NAME.exec(name) ?? [];
         if (match === undefined) return [];
         const madeAt = new Date(`${day}T${time.join(':')}Z`);
-        return { path: path.join(this.path, name), madeAt, isScheduled: scheduled !== undefined };
+        return {
+          path: path.join(this.path, name),
+          madeAt,
+          isScheduled: scheduled !== undefined,
+          isAhead: madeAt.getTime() > Date.now() + AHEAD_MS,
+        };
       })
-      .sort((a, b) => b.madeAt.getTime() - a.madeAt.getTime());
+      .sort(
+        (a, b) => Number(a.isAhead) - Number(b.isAhead) || b.madeAt.getTime() - a.madeAt.getTime(),
+      );
   }
 
   /** Removes all that the server made but the newest. */
@@ -77,7 +89,7 @@ export class BackupFolder {
   async isBeingWritten(staleMs: number): Promise<boolean> {
     const partial = await stat(this.scheduledPartial).catch(() => undefined);
     if (!partial) return false;
-    if (Date.now() - partial.mtimeMs < staleMs) return true;
+    if (Math.abs(Date.now() - partial.mtimeMs) < staleMs) return true;
     await rm(this.scheduledPartial, { force: true });
     return false;
   }

@@ -34,7 +34,7 @@ export function scheduledBackups(
   const folder = new BackupFolder(settings);
   const newest = async (): Promise<Date | undefined> => {
     const made = await folder.backups();
-    return made.find(({ isScheduled }) => isScheduled)?.madeAt;
+    return made.find(({ isScheduled, isAhead }) => isScheduled && !isAhead)?.madeAt;
   };
   const isDue = async (): Promise<boolean> => {
     // Asked first: what is written no more by then is among those that are made.

@@ -10,7 +10,7 @@ const MISSED = 2;
 /** Whether there are the backups that the settings ask for. */
 export const lastBackup: OfflineCheck = async (settings) => {
   const folder = new BackupFolder(settings);
-  const [newest] = await folder.backups();
+  const newest = (await folder.backups()).find(({ isAhead }) => !isAhead);
   const found = newest ? `made at ${newest.madeAt.toISOString()}` : 'there is none';
   const everyMs = settings.of(hostSettings.backupEveryHours) * HOUR_MS;
   const isLate = !newest || Date.now() - newest.madeAt.getTime() > MISSED * everyMs;
