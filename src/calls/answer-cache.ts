@@ -17,8 +17,15 @@ export interface AnswerKey {
 interface CachedAnswer {
   content: Content;
   revision: number;
-  /** When time alone will make it another, in milliseconds since 1970. */
-  validUntil: number;
+  validity: Validity;
+}
+
+/** The time in which an answer is what would be made anew, in milliseconds since 1970. */
+interface Validity {
+  /** When it was made: the clock may have been wrong, and set back since. */
+  from: number;
+  /** When time alone will make it another. */
+  until: number;
 }
 
 /** Neither compressed form is longer than the body; both together rarely take half of it. */
@@ -72,14 +79,18 @@ export class AnswerCache {
 
   get({ name, revision }: AnswerKey, now: Date): Content | undefined {
     const cached = this.#answers?.get(name);
-    const isValid = cached?.revision === revision && cached.validUntil > now.getTime();
+    const isValid = cached?.revision === revision && isWithin(cached.validity, now);
     (isValid ? this.#hits : this.#misses).inc();
     return isValid ? cached.content : undefined;
   }
 
-  set({ name, revision }: AnswerKey, content: Content, validUntil: number): void {
-    this.#answers?.set(name, { content, revision, validUntil });
+  set({ name, revision }: AnswerKey, content: Content, validity: Validity): void {
+    this.#answers?.set(name, { content, revision, validity });
   }
+}
+
+function isWithin({ from, until }: Validity, now: Date): boolean {
+  return from <= now.getTime() && now.getTime() < until;
 }
 
 /** An entity tag known before the answer is made: of what it is made from, and by which release. */

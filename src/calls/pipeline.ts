@@ -172,7 +172,7 @@ export class CallPipeline {
       text = await jsonText(value);
     }
     const content = new Content(text);
-    if (key) answers.set(key, content, validUntil);
+    if (key) answers.set(key, content, { from: call.now.getTime(), until: validUntil });
     return { content };
   }
 

@@ -96,7 +96,7 @@ test('answers take no more memory than they may', async () => {
   const before = process.memoryUsage().arrayBuffers;
   for (let revision = 0; revision < 1500; revision += 1) {
     const content = new Content(`${revision} `.repeat(250));
-    cache.set({ name: String(revision), revision }, content, Infinity);
+    cache.set({ name: String(revision), revision }, content, { from: 0, until: Infinity });
     await Promise.all([content.compressed('br'), content.compressed('gzip')]);
   }
   // What was evicted is freed when it is collected, so there is some more for a while.
@@ -147,6 +147,8 @@ test.each(['2030-01-01T10:59:59Z', '2030-06-30T23:59:59Z'])(
       setClock(new Date(Date.parse(moment) + seconds * 1000).toISOString());
       await expectFresh(`${seconds} s after ${moment}`);
     }
+    setClock(moment);
+    await expectFresh(`${moment} again, after a clock that was wrong`);
   },
 );
 
