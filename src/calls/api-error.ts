@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-import { mayRetry } from '../data/mongodb-errors';
+import { mayRetry, wasEnded } from '../data/mongodb-errors';
 import { ApiError, internalError, serviceUnavailable } from '../core/errors';
 
 /** The error that a caller gets for a failure; what concerns operators is logged. */
@@ -12,7 +12,7 @@ export function asApiError(error: unknown, log: Logger): ApiError {
     }
     return error;
   }
-  if (mayRetry(error)) {
+  if (mayRetry(error) || wasEnded(error)) {
     // Once for an outage is enough (see `Availability`).
     log.debug({ err: error }, 'The database cannot be reached, or did not get done in time');
     return serviceUnavailable.error();

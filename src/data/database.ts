@@ -9,7 +9,7 @@ import { within } from '../core/timeout';
 import { failWritesToClosedSockets } from './driver-sockets';
 import { guardUserData } from './guard';
 import type { AnyModel, ModelDefinition, ScopeOf } from './models';
-import { mayRetry } from './mongodb-errors';
+import { isOutcomeUnknown, mayRetry } from './mongodb-errors';
 import { APP_NAME } from './orphans';
 import { measurePool } from './pool-metrics';
 import { Records } from './records';
@@ -178,7 +178,10 @@ export class Database {
       try {
         return await this.#readAtOneMoment(read);
       } catch (error) {
-        if (attempt === SNAPSHOT_ATTEMPTS || !mayRetry(error)) throw error;
+        // A commit without an outcome waited for the majority, and would again.
+        if (attempt === SNAPSHOT_ATTEMPTS || !mayRetry(error) || isOutcomeUnknown(error)) {
+          throw error;
+        }
       }
     }
   }

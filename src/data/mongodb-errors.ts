@@ -32,6 +32,14 @@ export function isConnectionError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && SOCKET_ERRORS.has(error.code);
 }
 
+/** What MongoDB answers that ended a command, or the transaction or cursor that it belongs to. */
+const ENDED = new Set<unknown>([43, 50, 175, 237, 262, 290, 11601]);
+
+/** Whether MongoDB ended a command before it was done, as when it took too long. */
+export function wasEnded(error: unknown): boolean {
+  return error instanceof mongo.MongoServerError && ENDED.has(error.code);
+}
+
 /** Whether a transaction that failed before its commit may be tried again as a whole. */
 export function mayRetry(error: unknown): boolean {
   return hasLabel(error, 'TransientTransactionError') || isConnectionError(error);

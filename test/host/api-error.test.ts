@@ -11,6 +11,10 @@ test.each([
     { code: 251, errorLabels: ['TransientTransactionError'] },
     503,
   ],
+  ['that MongoDB ended while it ran because its transaction took too long', { code: 290 }, 503],
+  ['that MongoDB was told to end', { code: 11601 }, 503],
+  ['that took longer than it was given', { code: 50 }, 503],
+  ['whose cursor is gone', { code: 43 }, 503],
   ['that a server refused that is not the primary any more', { code: 10107 }, 503],
   ['that MongoDB does not understand', { code: 9 }, 500],
 ])('a read %s is answered with the right status', (_, answer, status) => {
