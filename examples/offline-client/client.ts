@@ -139,7 +139,8 @@ export class OfflineClient {
 
   /** One save after the other, each of what is there when it begins. */
   #save(): Promise<void> {
-    this.#saved = this.#saved.then(() => this.options.store.save(JSON.stringify(this.state)));
+    const before = this.#saved.catch(() => undefined);
+    this.#saved = before.then(() => this.options.store.save(JSON.stringify(this.state)));
     return this.#saved;
   }
 }

@@ -220,6 +220,19 @@ describe('the reference client', () => {
   });
 });
 
+test('a store that fails once, as a full disk does, is used again', async () => {
+  const store = new MemoryStore();
+  const save = jest.spyOn(store, 'save').mockRejectedValueOnce(new Error('ENOSPC'));
+  const client = await OfflineClient.open({ url: 'http://127.0.0.1:1', token: '', store });
+  const add = (name: string) =>
+    client.write({ method: 'POST', path: '/api/plants', body: { name } });
+  await expect(add('Fern')).rejects.toThrow('ENOSPC');
+  await add('Palm');
+  expect(save).toHaveBeenCalledTimes(2);
+  const { state } = await OfflineClient.open({ url: '', token: '', store });
+  expect(state.queue.map(({ body }) => body)).toEqual([{ name: 'Fern' }, { name: 'Palm' }]);
+});
+
 test('the reference client has fewer than 200 lines, and needs no package', () => {
   const sources = readdirSync(EXAMPLE).map((file) =>
     readFileSync(path.join(EXAMPLE, file), 'utf8'),
