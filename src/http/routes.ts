@@ -205,6 +205,7 @@ function transportApi(description: ApiDescription, dependencies: Dependencies): 
           log: facts.log,
           input: async () => input,
           idempotencyKey,
+          ifMatch: ctx.headers['if-match'],
           sent: facts.sent,
         });
         recordOutcome(facts, outcome);

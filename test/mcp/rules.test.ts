@@ -111,6 +111,21 @@ test('an Idempotency-Key is one for tools and REST', async () => {
   ]);
 });
 
+test('a tool changes nothing where If-Match names another state, as over REST', async () => {
+  const me = await assistant(usual);
+  const { id } = await me.user.plant();
+  const current = (await me.user.get(`/api/plants/${id}`).expect(200)).get('ETag') ?? '';
+  const renamed = { id, name: 'Ivy' };
+  const stale = await callTool(me, 'update_plant', renamed, { 'If-Match': '"stale"' });
+  expect([stale.isError, stale.content[0]?.text]).toEqual([
+    true,
+    expect.stringContaining('precondition_failed'),
+  ]);
+  await me.user.get(`/api/plants/${id}`).set('If-None-Match', current).expect(304);
+  await callTool(me, 'update_plant', renamed, { 'If-Match': current });
+  expect((await me.user.get(`/api/plants/${id}`).expect(200)).body).toMatchObject(renamed);
+});
+
 test('a refusal that was stored is replayed as one', async () => {
   const me = await assistant(usual);
   const key = { 'Idempotency-Key': 'once' };
