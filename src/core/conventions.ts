@@ -47,6 +47,6 @@ export const CONVENTIONS: readonly { topic: string; rule: string }[] = [
   },
   {
     topic: 'Methods',
-    rule: '`HEAD` is answered wherever `GET` is. Any other method that a path does not have is a 405 `method_not_allowed` with the header `Allow`; a path that is not here is a 404 `not_found`.',
+    rule: '`HEAD` is answered wherever `GET` is, and `OPTIONS` with the header `Allow`. Any other method that a path does not have is a 405 `method_not_allowed` with the header `Allow`; a path that is not here is a 404 `not_found`.',
   },
 ];
