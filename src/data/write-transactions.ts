@@ -116,7 +116,7 @@ export class WriteTransactions {
     const isOver = (): boolean => givenUp.aborted || performance.now() >= deadline;
     const over = (): AbortSignal[] => [
       givenUp,
-      AbortSignal.timeout(Math.max(0, deadline - performance.now())),
+      AbortSignal.timeout(Math.max(0, Math.ceil(deadline - performance.now()))),
     ];
     let nextLook = performance.now() + LOOK_EVERY_MS;
     for (let attempt = 1; ; attempt += 1) {
