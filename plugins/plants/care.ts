@@ -1,5 +1,6 @@
 import { idText, toStoredId } from '../../src/core/ids';
 import type { AccountScope } from '../../src/data/models';
+import { projectionOf } from '../../src/data/record-reader';
 import type { Records } from '../../src/data/records';
 import { LIST_ORDER } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
@@ -28,7 +29,7 @@ const SCHEDULE_FIELDS = [
   ...(['name', 'location', 'createdAt'] as const),
   ...RECURRING_TYPES.flatMap((type) => Object.values(RECURRING_CARE[type])),
 ];
-const SCHEDULE_PROJECTION = Object.fromEntries(SCHEDULE_FIELDS.map((name) => [name, 1 as const]));
+const SCHEDULE_PROJECTION = projectionOf(SCHEDULE_FIELDS);
 
 /** An event, as far as it moves when its plant was last cared for. */
 interface CareRecord {

@@ -4,6 +4,7 @@ import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/
 import { ChangedRecords } from '../../src/data/changes';
 import { containing } from '../../src/core/text';
 import type { AccountScope } from '../../src/data/models';
+import { projectionOf } from '../../src/data/record-reader';
 import { LIST_ORDER, Resource } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
 import { withKeys } from '../../src/fields/joi';
@@ -16,7 +17,6 @@ import { plantModel } from './model';
 import { PrimaryPhotos } from './photos';
 import {
   type CreatePlant,
-  type LastCare,
   plant,
   plantSummary,
   type PlantDocument,
@@ -26,20 +26,19 @@ import {
   type UpdatePlant,
 } from './schema';
 
-/** What others may need to know of a plant. */
-export interface PlantSummary extends LastCare {
-  id: string;
-  name: string;
-  species: string | null;
-  createdAt: Date;
-}
-
 /** What plants count against. */
 export const PLANT_QUOTA = 'plants';
 
-const SUMMARY_PROJECTION = Object.fromEntries(
-  Object.keys(plantSummary.paths).map((path) => [path, 1 as const]),
-);
+const BRIEF_FIELDS = [
+  ...(['name', 'species', 'createdAt'] as const),
+  ...(['lastWatered', 'lastFertilized', 'lastEvent'] as const),
+];
+
+/** What others may need to know of a plant. */
+export type PlantSummary = { id: string } & Pick<PlantDocument, (typeof BRIEF_FIELDS)[number]>;
+
+const BRIEF_PROJECTION = projectionOf(BRIEF_FIELDS);
+const SUMMARY_PROJECTION = projectionOf(Object.keys(plantSummary.paths));
 
 /** What is done with plants, and how they are shown. */
 export class PlantService {
@@ -131,17 +130,7 @@ export class PlantService {
     const documents = await this.#records.find(
       { userId, session },
       {},
-      {
-        projection: {
-          name: 1,
-          species: 1,
-          createdAt: 1,
-          lastWatered: 1,
-          lastFertilized: 1,
-          lastEvent: 1,
-        },
-        sort: LIST_ORDER,
-      },
+      { projection: BRIEF_PROJECTION, sort: LIST_ORDER },
     );
     return documents.map(({ _id, ...fields }) => ({ ...fields, id: idText(_id) }));
   }

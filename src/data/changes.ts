@@ -90,9 +90,8 @@ export class ChangedRecords<T extends object, View> {
     id: StoredId,
     range: RevisionRange,
   ): Promise<(T & Revised)[]> {
-    return this.#references === undefined
-      ? []
-      : this.#find(scope, range, this.#showing(this.#references, [id]));
+    const { references } = this.#options;
+    return references === undefined ? [] : this.#find(scope, range, { [references]: anyOf([id]) });
   }
 
   /** Whether any that last changed before a revision shows one of some records. */
@@ -101,9 +100,10 @@ export class ChangedRecords<T extends object, View> {
     ids: readonly StoredId[],
     before: number,
   ): Promise<boolean> {
-    if (this.#references === undefined) return false;
-    const showing = this.#showing(this.#references, ids);
-    return this.#records.exists(scope, this.#filter({ ...showing, revision: { $lt: before } }));
+    const { references } = this.#options;
+    if (references === undefined) return false;
+    const filter = this.#filter({ [references]: anyOf(ids), revision: { $lt: before } });
+    return this.#records.exists(scope, filter);
   }
 
   present(scope: AccountScope, documents: readonly (T & Revised)[]): Promise<(View | undefined)[]> {
@@ -128,14 +128,6 @@ export class ChangedRecords<T extends object, View> {
       limit,
     });
     return found as (T & Revised)[]; // As in `#filter`.
-  }
-
-  get #references(): string | undefined {
-    return this.#options.references;
-  }
-
-  #showing(references: string, ids: readonly StoredId[]): object {
-    return { [references]: anyOf(ids) };
   }
 
   #filter(filter: object): mongo.Filter<T> {

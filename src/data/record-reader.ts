@@ -7,10 +7,17 @@ import { PendingWrites } from './pending-writes';
 
 type Filter<T> = mongo.Filter<T>;
 
+type Projection = Readonly<Record<string, 1>>;
+
 interface FindOptions {
   sort?: Readonly<Record<string, 1 | -1>>;
   limit?: number;
-  projection?: Readonly<Record<string, 1>>;
+  projection?: Projection;
+}
+
+/** Has a search answer some fields of records only. */
+export function projectionOf(fields: readonly string[]): Projection {
+  return Object.fromEntries(fields.map((field) => [field, 1]));
 }
 
 interface BatchOptions extends FindOptions {
