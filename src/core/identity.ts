@@ -98,6 +98,15 @@ export function isAccountGone(error: unknown): boolean {
   return error instanceof ApiError && error.kind === invalidToken;
 }
 
+/** Waits for work on an account; that there is none any more is no failure of it. */
+export async function unlessGone(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!isAccountGone(error)) throw error;
+  }
+}
+
 /** The token of a header `Authorization: Bearer`; the scheme's case does not matter. */
 export function bearerToken(authorization: string): string | undefined {
   return /^bearer +(\S+)$/i.exec(authorization.trim())?.[1];

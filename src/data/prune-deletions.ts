@@ -1,5 +1,5 @@
 import { anyOf } from '../core/ids';
-import { isAccountGone } from '../core/identity';
+import { unlessGone } from '../core/identity';
 import type { Database } from './database';
 import { type DeletionDocument, deletionModel, everythingDeleted } from './deletions';
 import { acrossAccounts } from './guard';
@@ -31,9 +31,7 @@ export async function pruneDeletions(
 ): Promise<void> {
   for await (const userId of accountsWithMore(dependencies.database, most, counted, stopping)) {
     if (stopping.aborted) return;
-    await prune(dependencies, userId, kept, stopping).catch((error: unknown) => {
-      if (!isAccountGone(error)) throw error;
-    });
+    await unlessGone(prune(dependencies, userId, kept, stopping));
   }
 }
 

@@ -55,6 +55,14 @@ function anAddress(): string {
   return `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
 }
 
+/** Sends a token in the form of good ones, which nobody has seen before. */
+function guess(service: TestService, address: string, token = makeToken()) {
+  return service.anonymous
+    .get('/api/plants')
+    .set('Authorization', `Bearer ${token}`)
+    .set('X-Forwarded-For', address);
+}
+
 function header(answer: Response, name: string): string {
   return answer.get(name) ?? '';
 }
@@ -106,15 +114,10 @@ test.each([
   setClock(Date.now() + by);
   try {
     const address = anAddress();
-    const unknown = () =>
-      service.anonymous
-        .get('/api/plants')
-        .set('Authorization', `Bearer ${makeToken()}`)
-        .set('X-Forwarded-For', address);
-    for (let count = 0; count < 4; count += 1) await unknown().expect(401);
+    for (let count = 0; count < 4; count += 1) await guess(service, address).expect(401);
     const queries = await queriesOf(service, async () => {
       for (let count = 0; count < 5; count += 1) {
-        const answer = await unknown().expect(429);
+        const answer = await guess(service, address).expect(429);
         expect(Number(header(answer, 'Retry-After'))).toBeGreaterThan(30);
       }
     });
@@ -216,11 +219,7 @@ test('public operations and unknown paths spend nothing', async () => {
 });
 
 describe('failed authentications', () => {
-  const wrong = (service: TestService, address: string) =>
-    service.anonymous
-      .get('/api/plants')
-      .set('Authorization', 'Bearer tnd_mcp_wrong')
-      .set('X-Forwarded-For', address);
+  const wrong = (service: TestService, address: string) => guess(service, address, 'tnd_mcp_wrong');
 
   test('are limited for each client address, in all processes together', () =>
     whileShared(async () => {
@@ -279,14 +278,9 @@ describe('failed authentications', () => {
   test('cost the database nothing once their budget is spent', async () => {
     const address = anAddress();
     for (let count = 0; count < 4; count += 1) await wrong(one, address).expect(401);
-    const unknown = () =>
-      one.anonymous
-        .get('/api/plants')
-        .set('Authorization', `Bearer ${makeToken()}`)
-        .set('X-Forwarded-For', address);
     const queries = await queriesOf(one, async () => {
       for (let count = 0; count < 10; count += 1)
-        expectLimited(await unknown(), 'auth-failures', 4);
+        expectLimited(await guess(one, address), 'auth-failures', 4);
     });
     const ofAuthentication = ['tokens', 'accounts'];
     expect(queries.filter(({ collection }) => ofAuthentication.includes(collection))).toEqual([]);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { mongo } from 'mongoose';
 
-import { isAccountGone } from '../../core/identity';
+import { unlessGone } from '../../core/identity';
 import { PROJECT } from '../../core/project';
 import { collectionNames } from '../../data/collections';
 import { deletionModel, everythingDeleted } from '../../data/deletions';
@@ -98,11 +98,9 @@ async function beginAnew({ identity, unitOfWork, database }: App): Promise<void>
   await identity.raiseRevisions(Date.now());
   const deletions = database.records(deletionModel);
   for (const userId of await identity.accountIds()) {
-    await unitOfWork
-      .run(userId, (tx) => deletions.insertBulk(tx, [everythingDeleted(tx)]))
-      .catch((error: unknown) => {
-        if (!isAccountGone(error)) throw error;
-      });
+    await unlessGone(
+      unitOfWork.run(userId, (tx) => deletions.insertBulk(tx, [everythingDeleted(tx)])),
+    );
   }
 }
 
