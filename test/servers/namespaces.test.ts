@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { redisAnswers } from '../../src/servers/redis';
 import {
   acquire,
   connect,
@@ -7,7 +6,7 @@ import {
   eventually,
   isAlive,
   isAllowed,
-  kill,
+  killBoth,
   plantsOf,
   processOf,
   program,
@@ -20,7 +19,8 @@ const itApart = isAllowed('unshare', ...CONTAINER.slice(1), 'true') ? test : tes
 
 itApart('a second server in a namespace of its own is refused, and the first goes on', async () => {
   const dataDir = await dataDirectory();
-  const first = await acquire(dataDir);
+  const reported: string[] = [];
+  const first = await acquire(dataDir, 'server', reported);
   const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
   await expect(program(dataDir, { through: CONTAINER })).rejects.toThrow(
     'is already served by another program',
@@ -28,9 +28,7 @@ itApart('a second server in a namespace of its own is refused, and the first goe
   expect([processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')]).toEqual(all);
   await plantsOf(first.mongodbUri).insertOne({ _id: 'Basil' });
 
-  await kill(processOf(dataDir, 'mongod'));
-  await kill(processOf(dataDir, 'redis'));
-  await eventually(async () => redisAnswers(first.redisUrl ?? ''));
+  await killBoth(dataDir, reported);
   expect(await plantsOf(first.mongodbUri).countDocuments()).toBe(1);
 });
 

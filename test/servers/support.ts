@@ -6,7 +6,7 @@ import path from 'node:path';
 import { mongo } from 'mongoose';
 import { acquireServers, type Servers, type ServersConfig } from '../../src/servers';
 import { findBinary, type Binary } from '../../src/servers/binaries';
-import { kill, ownProcess } from '../support/processes';
+import { eventually, kill, ownProcess } from '../support/processes';
 
 export { eventually, isAlive, kill } from '../support/processes';
 
@@ -62,6 +62,17 @@ export function processOf(dataDir: string, server: 'mongod' | 'redis'): number {
   const found = ownProcess(dataDir, server);
   if (found === undefined) throw new Error(`No ${server} runs in ${dataDir}.`);
   return found;
+}
+
+/** Kills the servers of a data directory, and resolves once its program says that they serve again. */
+export async function killBoth(dataDir: string, reported: string[]): Promise<void> {
+  reported.length = 0;
+  await kill(processOf(dataDir, 'mongod'));
+  await kill(processOf(dataDir, 'redis'));
+  // A mongod that answers already may refuse what is read or written until it is a primary again.
+  await eventually(() =>
+    ['MongoDB', 'Redis'].every((title) => reported.includes(`${title} serves again.`)),
+  );
 }
 
 /** A client of a MongoDB, closed afterwards. */
