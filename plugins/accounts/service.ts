@@ -10,6 +10,7 @@ import type {
   Tier,
   Usage,
 } from '../../src/core/identity';
+import { chunksOf } from '../../src/core/values';
 import { accountTarget } from '../../src/data/audit/entry';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
@@ -70,10 +71,8 @@ export class AccountService implements Identity {
   }
 
   async raiseRevisions(by: number): Promise<void> {
-    const ids = await this.accountIds();
-    for (let start = 0; start < ids.length; start += CHUNK) {
-      const chunk = { _id: { $in: ids.slice(start, start + CHUNK) } };
-      await this.#accounts.updateMany({}, chunk, { $inc: { revision: by } });
+    for (const ids of chunksOf(await this.accountIds(), CHUNK)) {
+      await this.#accounts.updateMany({}, { _id: { $in: ids } }, { $inc: { revision: by } });
     }
   }
 

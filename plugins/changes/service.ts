@@ -1,5 +1,6 @@
 import type { Account } from '../../src/core/identity';
 import { firstOfPage } from '../../src/core/json-array';
+import { chunksOf } from '../../src/core/values';
 import type { AccountScope } from '../../src/data/models';
 import type { Host } from '../../src/plugins/host';
 import { decodeProgress, encodeProgress, type Progress } from './cursor';
@@ -69,8 +70,7 @@ export class ChangeService {
 }
 
 async function* present(scope: AccountScope, entries: readonly Entry[]): AsyncGenerator<Shown[]> {
-  for (let from = 0; from < entries.length; from += SHOWN_AT_ONCE) {
-    const group = entries.slice(from, from + SHOWN_AT_ONCE);
+  for (const group of chunksOf(entries, SHOWN_AT_ONCE)) {
     const views = new Map<Entry, unknown>();
     for (const source of new Set(group.map((entry) => entry.source))) {
       const own = group.filter((entry) => entry.source === source);

@@ -31,3 +31,12 @@ export function reasonOf(thrown: unknown): string {
 export function codeOf(thrown: unknown): unknown {
   return isRecord(thrown) ? thrown['code'] : undefined;
 }
+
+/** Items in their order, in groups of so many; the last may be smaller, and none is empty. */
+export function chunksOf<T>(items: readonly T[], size: number): T[][] {
+  const chunks: T[][] = [];
+  for (let start = 0; start < items.length; start += size) {
+    chunks.push(items.slice(start, start + size));
+  }
+  return chunks;
+}

@@ -1,9 +1,7 @@
-import type { mongo } from 'mongoose';
-
 import { BatchLookup } from '../core/batch-lookup';
-import { anyOf, idText, type StoredId, toStoredId } from '../core/ids';
+import { idText, type StoredId, toStoredId } from '../core/ids';
 import type { AccountScope } from './models';
-import type { RecordReader } from './record-reader';
+import { type RecordReader, withIds } from './record-reader';
 
 /** How many records a query finds: they are decoded in one turn of the event loop. */
 const MAX_FOUND = 100;
@@ -54,11 +52,6 @@ export class RecordLookup<T extends Owned> {
           });
     return new Map(found.map((record) => [keyOf(record), record]));
   }
-}
-
-function withIds<T>(ids: readonly StoredId[]): mongo.Filter<T> {
-  // The filter's type cannot know the `_id` of a type yet to be given.
-  return { _id: anyOf(ids) } as mongo.Filter<T>;
 }
 
 /** Names a record and whose it is: of another account's none is found. */

@@ -1,5 +1,6 @@
 import type { ClientSession, Model, mongo } from 'mongoose';
 
+import { anyOf, type StoredId } from '../core/ids';
 import { ownTurn } from '../core/turns';
 import { acrossAccounts } from './guard';
 import type { AccountScope, SharedScope } from './models';
@@ -18,6 +19,12 @@ interface FindOptions {
 /** Has a search answer some fields of records only. */
 export function projectionOf(fields: readonly string[]): Projection {
   return Object.fromEntries(fields.map((field) => [field, 1]));
+}
+
+/** Finds the records that have one of some ids. */
+export function withIds<T>(ids: readonly StoredId[]): Filter<T> {
+  // The filter's type cannot know the `_id` of a type yet to be given.
+  return { _id: anyOf(ids) } as Filter<T>;
 }
 
 interface BatchOptions extends FindOptions {

@@ -1,9 +1,9 @@
 import type { Model, mongo } from 'mongoose';
 
-import { anyOf, type StoredId } from '../core/ids';
+import type { StoredId } from '../core/ids';
 import type { SharedScope } from './models';
 import { type PendingWrite, PendingWrites, sendWrites } from './pending-writes';
-import { ownerOf, RecordReader, scoped, sessionOf } from './record-reader';
+import { ownerOf, RecordReader, scoped, sessionOf, withIds } from './record-reader';
 import type { Tracking } from './tracking';
 
 type Filter<T> = mongo.Filter<T>;
@@ -60,10 +60,8 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
     update: Update<T>,
     missing: () => Error,
   ): Promise<void> {
-    // The filter's type cannot know the `_id` of a type yet to be given.
-    const filter = { _id: anyOf(ids) } as Filter<T>;
     const updateMany = {
-      filter: scoped(scope, filter),
+      filter: scoped(scope, withIds<T>(ids)),
       update: this.#updated(scope, update),
     };
     await this.#send(scope, [{ write: { updateMany }, required: { count: ids.length, missing } }]);

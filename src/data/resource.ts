@@ -6,6 +6,7 @@ import type { Document, Fields } from '../fields/field';
 import type { RecordDefinition } from '../fields/record';
 import { accountModel, type AccountScope, type ModelDefinition } from './models';
 import { RecordLookup } from './record-lookup';
+import { withIds } from './record-reader';
 import type { Records } from './records';
 import type { Transaction } from './transaction';
 
@@ -107,8 +108,8 @@ export class Resource<
 
   /** Whose records with these ids are, by the ids of those that there are: a seed may name any. */
   async owners(ids: readonly string[]): Promise<Map<string, string>> {
-    const filter = { _id: { $in: ids.map(toStoredId) } } as mongo.Filter<Stored>; // As in `withId`.
-    const found = await this.records.findAcrossAccounts('a seed may name any ids', filter);
+    const named = withIds<Stored>(ids.map(toStoredId));
+    const found = await this.records.findAcrossAccounts('a seed may name any ids', named);
     return new Map(found.map(({ _id, userId }) => [idText(_id), userId]));
   }
 

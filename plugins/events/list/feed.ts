@@ -1,6 +1,7 @@
 import { toStoredId } from '../../../src/core/ids';
 import { containing } from '../../../src/core/text';
 import { ownTurn } from '../../../src/core/turns';
+import { chunksOf } from '../../../src/core/values';
 import { LIVE } from '../../../src/data/changes';
 import { decodeCursor, encodeCursor } from '../../../src/data/cursor';
 import { merged } from '../../../src/data/merged';
@@ -81,12 +82,8 @@ export class EventFeed {
     const ofType = 'type' in filter;
     const index = isOfSome ? (ofType ? 'plantType' : 'plant') : ofType ? 'type' : 'all';
     const atOnce = isOfSome ? MAX_MERGED : plantIds.length;
-    const groups: string[][] = [];
-    for (let begin = 0; begin < plantIds.length; begin += atOnce) {
-      groups.push(plantIds.slice(begin, begin + atOnce));
-    }
     return merged(
-      groups.map((ids) =>
+      chunksOf(plantIds, atOnce).map((ids) =>
         this.#events.batches(
           { userId },
           { ...LIVE, ...filter, plantId: { $in: ids.map(toStoredId) } },

@@ -4,6 +4,7 @@ import { mongo } from 'mongoose';
 
 import { unlessGone } from '../../core/identity';
 import { PROJECT } from '../../core/project';
+import { chunksOf } from '../../core/values';
 import { collectionNames } from '../../data/collections';
 import { deletionModel, everythingDeleted } from '../../data/deletions';
 import { hostModels } from '../../data/host-models';
@@ -67,8 +68,7 @@ async function restoreInto(
   await readArchive(file, {
     onDocuments: async (collection, documents) => {
       await requireCurrent(database, id);
-      for (let start = 0; start < documents.length; start += BATCH) {
-        const batch = documents.slice(start, start + BATCH);
+      for (const batch of chunksOf(documents, BATCH)) {
         const inserted = batch.map((document) => mongo.BSON.deserialize(document, AS_STORED));
         await database
           .collection(collection)
