@@ -78,6 +78,11 @@ test.each([
   ['the id null', { jsonrpc: '2.0', id: null, method: 'ping' }, null],
   ['an id that is a boolean', { jsonrpc: '2.0', id: true, method: 'ping' }, null],
   ['an id that is a fraction', { jsonrpc: '2.0', id: 1.5, method: 'ping' }, null],
+  [
+    'an id beyond what a number holds exactly',
+    { jsonrpc: '2.0', id: 2 ** 53, method: 'ping' },
+    null,
+  ],
   ['an id that is an object', { jsonrpc: '2.0', id: {}, method: 'ping' }, null],
   ['an answer', { jsonrpc: '2.0', id: 7, result: {} }, 7],
 ])('%s is not a request', async (_, body, id) => {

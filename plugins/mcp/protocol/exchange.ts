@@ -56,7 +56,7 @@ export function errorReply(
 /** The id of what may not even be a message; null where it has none that could be sent back. */
 export function messageId(message: unknown): string | number | null {
   const id = isRecord(message) ? message['id'] : undefined;
-  return typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id)) ? id : null;
+  return typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id)) ? id : null;
 }
 
 /** Whether a message is of the revisions that begin with `initialize`. */
