@@ -9,7 +9,7 @@ import { within } from '../core/timeout';
 import { failWritesToClosedSockets } from './driver-sockets';
 import { guardUserData } from './guard';
 import type { AnyModel, ModelDefinition, ScopeOf } from './models';
-import { isOutcomeUnknown, mayRetry } from './mongodb-errors';
+import { mayRetry } from './mongodb-errors';
 import { APP_NAME } from './orphans';
 import { measurePool } from './pool-metrics';
 import { Records } from './records';
@@ -34,6 +34,8 @@ const PING_MS = 2000;
 const COMMAND_MS = 6000;
 /** How often a read at one moment is tried: once more is enough where MongoDB is there. */
 const SNAPSHOT_ATTEMPTS = 2;
+/** When none is tried again: more than a lost command takes, and less than a majority that is gone. */
+const SNAPSHOT_RETRY_MS = 8000;
 
 /** Writes are there to stay once they are answered. */
 const WRITE_CONCERN = { w: 'majority', journal: true } as const;
@@ -174,14 +176,13 @@ export class Database {
    * moment or the connection broke.
    */
   async snapshot<T>(read: (session: ClientSession) => Promise<T>): Promise<T> {
+    const start = performance.now();
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#readAtOneMoment(read);
       } catch (error) {
-        // A commit without an outcome waited for the majority, and would again.
-        if (attempt === SNAPSHOT_ATTEMPTS || !mayRetry(error) || isOutcomeUnknown(error)) {
-          throw error;
-        }
+        const isLate = performance.now() - start > SNAPSHOT_RETRY_MS;
+        if (attempt === SNAPSHOT_ATTEMPTS || isLate || !mayRetry(error)) throw error;
       }
     }
   }

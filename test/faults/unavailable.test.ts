@@ -233,10 +233,15 @@ test('a write that cannot be known to be stored is not stored again with its nei
   for (const answer of answers) if (answer.status !== 201) expectUnavailable(answer);
 });
 
-test('insights are answered although a connection breaks while they are read', async () => {
+test.each([
+  ['the first read', 'find', 'removedPlants'],
+  ['one of several reads', 'find', 'careMonths'],
+  ['the last read', 'find', 'growth'],
+  ['the commit', 'commitTransaction', undefined],
+])('insights are answered although connections break at %s', async (_what, command, collection) => {
   const plant = await user.plant();
   await user.event(plant.id);
-  const hasBroken = proxy.breakAt('find', 'before', 'careMonths');
+  const hasBroken = proxy.breakAt(command, 'before', collection);
   const insights = await user.get('/api/insights').expect(200);
   expect(hasBroken()).toBe(true);
   expect(insights.body).toMatchObject({ overview: { totalEvents: 1 } });
