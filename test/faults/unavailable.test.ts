@@ -233,6 +233,12 @@ test('a write that cannot be known to be stored is not stored again with its nei
   for (const answer of answers) if (answer.status !== 201) expectUnavailable(answer);
 });
 
+test('a connection that breaks while it is asked whether MongoDB is there says nothing of it', async () => {
+  const hasBroken = proxy.breakAt('ping', 'before');
+  await service.anonymous.get('/readyz').expect(200);
+  expect(hasBroken()).toBe(true);
+});
+
 test.each([
   ['the first read', 'find', 'removedPlants'],
   ['one of several reads', 'find', 'careMonths'],
