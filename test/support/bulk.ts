@@ -14,14 +14,14 @@ export async function logMany(
   apartMs = HOUR_MS,
 ): Promise<void> {
   const { events } = app.exportsOf(eventsPlugin);
-  for (const [plantId, count] of Object.entries(counts)) {
-    const places = Array.from({ length: count }, (_, place) => place);
-    while (places.length > 0) {
-      const chunk = places
-        .splice(0, CHUNK)
-        .map((place) => anEvent(userId, plantId, place, apartMs));
-      await app.unitOfWork.run(userId, (tx) => events.insertBulk(tx, chunk));
-    }
+  const places = Object.entries(counts).flatMap(([plantId, count]) =>
+    Array.from({ length: count }, (_, place) => [plantId, place] as const),
+  );
+  while (places.length > 0) {
+    const chunk = places
+      .splice(0, CHUNK)
+      .map(([plantId, place]) => anEvent(userId, plantId, place, apartMs));
+    await app.unitOfWork.run(userId, (tx) => events.insertBulk(tx, chunk));
   }
   await app.unitOfWork.run(userId, (tx) => rebuildAll(app.derived, tx));
 }

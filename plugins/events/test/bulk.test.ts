@@ -2,6 +2,7 @@ import { insightsOf } from '../../../test/support/insights';
 import { LARGEST_PHOTO } from '../../../test/support/largest';
 import { eventPage, type ListedEvent } from '../../../test/support/paging';
 import { queriesOf } from '../../../test/support/profiler';
+import { several } from '../../../test/support/several';
 import { startService, type TestService, type TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, faultsOf, NOBODYS_ID } from '../../../test/support/shapes';
 
@@ -19,10 +20,12 @@ beforeEach(async () => {
 });
 afterAll(() => service.close());
 
+/** The ids of new plants, in the order of the list of plants. */
 async function plants(count: number, fields: object = {}, of = user): Promise<string[]> {
-  const ids: string[] = [];
-  for (let index = 0; index < count; index += 1) ids.push((await of.plant(fields)).id);
-  return ids;
+  const made = await several(count, () => of.plant(fields));
+  const ids = new Set(made.map(({ id }) => id));
+  const list = await of.get('/api/plants').expect(200);
+  return (list.body as { id: string }[]).map(({ id }) => id).filter((id) => ids.has(id));
 }
 
 function itemsOf(answer: { body: unknown }): ListedEvent[] {
@@ -199,8 +202,8 @@ test('a hundred plants take at most five times as long as one', async () => {
 test('where its answer is too large for an assistant it says that it was done, and not to repeat it', async () => {
   const pro = await service.user({ tier: 'pro' });
   const plantIds = await plants(12, {}, pro);
-  const photoIds: string[] = [];
-  for (let count = 0; count < 20; count += 1) photoIds.push((await pro.photo(LARGEST_PHOTO)).id);
+  const photos = await several(20, () => pro.photo(LARGEST_PHOTO));
+  const photoIds = photos.map(({ id }) => id);
   const answer = await pro.post('/api/mcp', {
     ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
     params: { name: 'log_care', arguments: { plantIds, photoIds } },

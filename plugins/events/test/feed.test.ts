@@ -1,6 +1,7 @@
 import { logMany } from '../../../test/support/bulk';
 import { type EventPage, type ListedEvent, newestFirst } from '../../../test/support/paging';
 import { type ProfiledQuery, queriesOf } from '../../../test/support/profiler';
+import { several } from '../../../test/support/several';
 import { startService, type TestService, type TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, faultsOf, NOBODYS_ID } from '../../../test/support/shapes';
 
@@ -49,16 +50,13 @@ async function garden(): Promise<{ plants: string[]; events: ListedEvent[] }> {
     (await user.plant({ location: 'hall' })).id,
   ];
   const types = ['watered', 'fertilized', 'note', 'growth', 'journal'];
-  const events: ListedEvent[] = [];
-  for (let index = 0; index < 30; index += 1) {
-    events.push(
-      await user.event(plants[index % 3] ?? '', {
-        type: types[index % 5],
-        text: index % 4 === 0 ? `Thrips (${index})` : undefined,
-        occurredAt: new Date(Date.UTC(2026, 2, 1 + (index % 10))).toISOString(),
-      }),
-    );
-  }
+  const events: ListedEvent[] = await several(30, (index) =>
+    user.event(plants[index % 3] ?? '', {
+      type: types[index % 5],
+      text: index % 4 === 0 ? `Thrips (${index})` : undefined,
+      occurredAt: new Date(Date.UTC(2026, 2, 1 + (index % 10))).toISOString(),
+    }),
+  );
   const other = await service.user();
   await other.event((await other.plant({ location: 'Hall' })).id, { text: 'Thrips' });
   return { plants, events: newestFirst(events) };
@@ -171,14 +169,10 @@ test.each([
 
 test('a page ends at 1 MB, and the next one goes on where it ended', async () => {
   const { id } = await user.plant();
-  const photoIds = [];
-  for (let index = 0; index < 20; index += 1) {
-    const secureUrl = `https://images.example.com/${'a'.repeat(2000)}`;
-    photoIds.push((await user.photo({ secureUrl })).id);
-  }
-  for (let index = 0; index < 30; index += 1) {
-    await user.event(id, { text: '蕨'.repeat(2000), photoIds });
-  }
+  const secureUrl = `https://images.example.com/${'a'.repeat(2000)}`;
+  const photos = await several(20, () => user.photo({ secureUrl }));
+  const photoIds = photos.map((photo) => photo.id);
+  await several(30, () => user.event(id, { text: '蕨'.repeat(2000), photoIds }));
   const first = await page({ limit: 100 });
   expect(first.hasMore).toBe(true);
   expect(Buffer.byteLength(JSON.stringify(first))).toBeLessThanOrEqual(1_000_000);
@@ -205,10 +199,10 @@ function of(collection: string, queries: readonly ProfiledQuery[]): ProfiledQuer
 }
 
 test('of many events each filter reads its page by an index, without sorting', async () => {
-  const plants: string[] = [];
-  for (let index = 0; index < 12; index += 1) {
-    plants.push((await user.plant({ location: index < 4 ? 'Hall' : `Attic ${index}` })).id);
-  }
+  const made = await several(12, (index) =>
+    user.plant({ location: index < 4 ? 'Hall' : `Attic ${index}` }),
+  );
+  const plants = made.map(({ id }) => id);
   await logMany(service.app, user.id, Object.fromEntries(plants.map((id) => [id, 1000])));
   const [plantId = ''] = plants;
   const from = new Date(Date.now() - 35 * 24 * 3600 * 1000).toISOString();
@@ -238,10 +232,8 @@ test('of many events each filter reads its page by an index, without sorting', a
 });
 
 test('a location of more plants than MongoDB merges at once is in order all the same', async () => {
-  const plants: string[] = [];
-  for (let index = 0; index < 230; index += 1) {
-    plants.push((await user.plant({ location: 'Hall' })).id);
-  }
+  const made = await several(230, () => user.plant({ location: 'Hall' }));
+  const plants = made.map(({ id }) => id);
   await logMany(service.app, user.id, Object.fromEntries(plants.map((id) => [id, 2])), 7_000);
   const queries = await queriesOf(service, async () => {
     const events = await all({ location: 'Hall', limit: 100 });
