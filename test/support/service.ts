@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Server } from 'node:http';
+import { Agent, type Server } from 'node:http';
 import { Writable } from 'node:stream';
 
 import pino from 'pino';
@@ -16,6 +16,9 @@ import { listening } from './listening';
 import { NO_LIMITS } from './no-limits';
 import { pluginsUnderTest } from './plugins';
 import { requireNoSecrets, PLANT_NAME } from './secrets';
+
+/** Kept for more than one request, as phones keep them; a new one for each costs more than most requests. */
+const connections = new Agent({ keepAlive: true });
 
 /** How much of an answer is shown with an error. */
 const MAX_SHOWN = 500;
@@ -150,7 +153,7 @@ function withAnswerInErrors(test: Test): Test {
 export function userOf(url: string, id: string, token: string): TestUser {
   const agent = supertest(url);
   const authorized = (test: Test): Test =>
-    withAnswerInErrors(test).set('Authorization', `Bearer ${token}`);
+    withAnswerInErrors(test).agent(connections).set('Authorization', `Bearer ${token}`);
   const post = (path: string, body?: object): Test => authorized(agent.post(path)).send(body ?? {});
   const created = async (path: string, body: object) => {
     const response = await post(path, body).expect(201);
