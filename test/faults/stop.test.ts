@@ -2,55 +2,70 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-import accountsPlugin from '../../plugins/accounts';
 import { Client } from '../support/client';
-import { ownProcess, until } from '../support/processes';
+import { scrape, valueOf } from '../support/metrics';
+import { kill, ownProcess, until } from '../support/processes';
+import { exchange } from '../support/raw';
 import {
-  asOperator,
   dataDirectory,
   RealServer,
   removeDataDirectory,
   runningServers,
+  tokensOf,
 } from '../support/real-server';
+import { requireNoSecrets } from '../support/secrets';
 
 const BODY = JSON.stringify({ name: 'Fern' });
 /** How long a program may take to stop. */
 const STOP_MS = 15_000;
+/** Few, so that a few hundred connections are more than there is room for. */
+const DESCRIPTORS = 250;
 
-const started: RealServer[] = [];
 let dataDir: string;
+let server: RealServer | undefined;
+/** Whether the next test may have the server: to start one costs more than most of the tests. */
+let isLeft = false;
 
-beforeEach(async () => {
+beforeAll(async () => {
   dataDir = await dataDirectory();
 });
-afterEach(async () => {
-  for (const server of started.splice(0)) {
-    server.process.kill('SIGKILL');
-    await server.ended;
-  }
+afterEach(() => (isLeft ? undefined : killAll()));
+afterAll(async () => {
+  await killAll();
   await removeDataDirectory(dataDir);
 });
 
-async function startServer(env: NodeJS.ProcessEnv = {}, descriptors?: number): Promise<RealServer> {
-  const server = await RealServer.start(dataDir, env, descriptors);
-  started.push(server);
+async function killAll(): Promise<void> {
+  await server?.kill();
+  server = undefined;
+  for (const name of await runningServers(dataDir)) {
+    const pid = ownProcess(dataDir, name);
+    if (pid !== undefined) await kill(pid);
+  }
+}
+
+/** The server that another test has left, or a new one; it logs all that there is to be logged. */
+async function aServer(): Promise<RealServer> {
+  const env = { LOG_LEVEL: 'debug', TRUST_PROXY: '1' };
+  server ??= await RealServer.start(dataDir, env, DESCRIPTORS);
+  isLeft = false;
   return server;
 }
 
 /** Starts a program that must end by itself, and waits for that. */
-async function failToStart(env: NodeJS.ProcessEnv = {}): Promise<RealServer> {
-  const server = RealServer.spawn(dataDir, env);
-  started.push(server);
-  await server.ended;
-  return server;
+async function failToStart(directory: string, env: NodeJS.ProcessEnv = {}): Promise<RealServer> {
+  const failing = RealServer.spawn(directory, env);
+  await failing.ended;
+  return failing;
 }
 
-function aToken(): Promise<string> {
-  return asOperator(dataDir, async (app) => {
-    const scopes = [...app.scopes.keys()];
-    const wanted = { userId: 'ann', scopes, name: 'test', expiresInSeconds: 3600 };
-    return (await app.exportsOf(accountsPlugin).createToken(wanted)).token;
-  });
+let tokens: Promise<string[]> | undefined;
+
+/** A token of an account of which no test minds what it holds; to be asked for once a server runs. */
+async function aToken(): Promise<string> {
+  tokens ??= tokensOf(dataDir, ['ann']);
+  const [token = ''] = await tokens;
+  return token;
 }
 
 /** A request of which the server has the head and half of the body, and all that it answers. */
@@ -109,111 +124,11 @@ function expectOneSentence(text: string): void {
   expect(lines[0]).toMatch(/^[A-Z].*\.$/);
 }
 
-test.each(['SIGTERM', 'SIGINT', 'Ctrl-C'] as const)(
-  '%s lets requests in progress be answered, ends with 0 and takes its servers with it',
-  async (how) => {
-    const server = await startServer();
-    expect(await runningServers(dataDir)).toEqual(['mongod', 'redis']);
-    const token = await aToken();
-    const requests = await Promise.all([1, 2, 3].map(() => HalfSent.send(server.url, token)));
-    // A terminal sends its signal to the whole group.
-    if (how === 'Ctrl-C') process.kill(-(server.process.pid ?? 0), 'SIGINT');
-    else server.process.kill(how);
-    expect(await until(() => refusesConnections(server.url), { within: STOP_MS })).toBe(true);
-    await Promise.all(requests.map((request) => request.finish()));
-    for (const { answer } of requests) {
-      expect(answer).toMatch(/^HTTP\/1\.1 201 /);
-      expect(answer).toMatch(/^Connection: close\r$/im);
-    }
-    expect(await until(() => server.process.exitCode !== null, { within: STOP_MS })).toBe(true);
-    expect(server.process.exitCode).toBe(0);
-    expect(await runningServers(dataDir)).toEqual([]);
-  },
-  90_000,
-);
-
-test('requests that never end do not keep the program from ending', async () => {
-  const server = await startServer();
-  const token = await aToken();
-  await HalfSent.send(server.url, token);
-  const stopping = performance.now();
-  expect(await server.stop()).toBe(0);
-  expect(performance.now() - stopping).toBeLessThan(STOP_MS);
-  expect(await runningServers(dataDir)).toEqual([]);
-}, 90_000);
-
-test('while MongoDB hangs, /readyz and calls are answered with 503, and the program still stops', async () => {
-  const server = await startServer();
-  const token = await aToken();
-  const mongod = ownProcess(dataDir, 'mongod');
-  if (mongod === undefined) throw new Error('There is no mongod to stop.');
-  process.kill(mongod, 'SIGSTOP');
-  const client = new Client(server.url, token);
-  // As long as a probe or a phone waits; the driver by itself would take most of a minute.
-  const within = 25_000;
-  const [ready, list, write] = await Promise.all([
-    client.send('GET', '/readyz', { within }),
-    client.send('GET', '/api/plants', { within }),
-    client.send('POST', '/api/plants', { within, body: { name: 'Fern' } }),
-  ]);
-  for (const reply of [ready, list, write]) {
-    expect(reply.status).toBe(503);
-    expect(reply.headers['retry-after']).toMatch(/^[1-9]\d*$/);
-  }
-  const stopping = performance.now();
-  await server.stop();
-  expect(performance.now() - stopping).toBeLessThan(STOP_MS);
-  expect(await runningServers(dataDir)).toEqual([]);
-}, 90_000);
-
-describe('a log', () => {
-  /** Asks until more was logged than any buffer holds. */
-  async function logMuch({ url }: RealServer): Promise<void> {
-    const headers = { 'X-Request-Id': 'x'.repeat(128) };
-    for (let count = 0; count < 8000; count += 50) {
-      const answers = Array.from({ length: 50 }, () => fetch(`${url}/healthz`, { headers }));
-      for (const answer of await Promise.all(answers)) {
-        expect(answer.status).toBe(200);
-        await answer.text();
-      }
-    }
-  }
-
-  async function expectToStop(server: RealServer): Promise<void> {
-    const ended = once(server.process, 'exit');
-    const stopping = performance.now();
-    server.process.kill('SIGTERM');
-    expect(await ended).toEqual([0, null]);
-    expect(performance.now() - stopping).toBeLessThan(STOP_MS);
-    expect(await runningServers(dataDir)).toEqual([]);
-  }
-
-  test('that is not read delays neither answers nor the end of the program', async () => {
-    const server = await startServer({ LOG_LEVEL: 'debug' });
-    server.process.stderr?.pause();
-    await logMuch(server);
-    const metrics = await (await fetch(`${server.url}/metrics`)).text();
-    const [, dropped] = /^plantcare_log_lines_dropped_total (\d+)$/m.exec(metrics) ?? [];
-    expect(Number(dropped)).toBeGreaterThan(0);
-    await expectToStop(server);
-    server.process.stderr?.resume();
-  }, 180_000);
-
-  test('whose reader is gone does neither', async () => {
-    const server = await startServer({ LOG_LEVEL: 'debug' });
-    server.process.stderr?.destroy();
-    for (let count = 0; count < 20; count += 1) {
-      expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
-    }
-    await expectToStop(server);
-  }, 90_000);
-});
-
 test('connections take no descriptors that the program needs for its MongoDB', async () => {
-  const server = await startServer({}, 250);
+  const full = await aServer();
   const token = await aToken();
   const mongod = ownProcess(dataDir, 'mongod');
-  const { port } = new URL(server.url);
+  const { port } = new URL(full.url);
   const sockets = Array.from({ length: 300 }, () => connect(Number(port), '127.0.0.1'));
   for (const socket of sockets) socket.on('error', () => undefined);
   const closed = () => sockets.filter(({ closed: isClosed }) => isClosed).length;
@@ -228,18 +143,18 @@ test('connections take no descriptors that the program needs for its MongoDB', a
   for (const socket of sockets) socket.destroy();
   // Until the server has seen that these are gone, there may be no room for another.
   const isReady = () =>
-    fetch(`${server.url}/readyz`).then(
+    fetch(`${full.url}/readyz`).then(
       ({ status }) => status === 200,
       () => false,
     );
   expect(await until(isReady, { within: 30_000 })).toBe(true);
   expect(ownProcess(dataDir, 'mongod')).toEqual(mongod);
-  expect(await server.stop()).toBe(0);
+  isLeft = true;
 }, 120_000);
 
 test('a second server on a data directory is refused, and the first goes on', async () => {
-  const first = await startServer();
-  const second = await failToStart();
+  const first = await aServer();
+  const second = await failToStart(dataDir);
   expect(second.process.exitCode).toBe(1);
   expect(second.stdout).toBe('');
   expectOneSentence(second.stderr);
@@ -247,42 +162,170 @@ test('a second server on a data directory is refused, and the first goes on', as
   expect(await runningServers(dataDir)).toEqual(['mongod', 'redis']);
   const ready = await fetch(`${first.url}/readyz`);
   expect(ready.status).toBe(200);
+  isLeft = true;
 }, 90_000);
 
-test('a port in use is reported in one sentence, and nothing is left running', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as AddressInfo; // It listens on TCP.
-  const server = await failToStart({ PORT: String(port) });
-  other.close();
-  expect(server.process.exitCode).toBe(1);
-  expect(server.stdout).toBe('');
-  expectOneSentence(server.stderr);
-  expect(server.stderr).toContain(String(port));
+test.each([
+  ['SIGTERM', (stopped: RealServer): boolean => stopped.process.kill('SIGTERM')],
+  // A terminal sends its signal to the whole group.
+  ['Ctrl-C', ({ process: { pid = 0 } }: RealServer): boolean => process.kill(-pid, 'SIGINT')],
+] as const)(
+  '%s lets requests in progress be answered, ends with 0 and takes its servers with it',
+  async (how, send) => {
+    const stopped = await aServer();
+    expect(await runningServers(dataDir)).toEqual(['mongod', 'redis']);
+    if (how === 'Ctrl-C') await loseReaderOfLog(stopped);
+    const token = await aToken();
+    const requests = await Promise.all([1, 2, 3].map(() => HalfSent.send(stopped.url, token)));
+    send(stopped);
+    expect(await until(() => refusesConnections(stopped.url), { within: STOP_MS })).toBe(true);
+    await Promise.all(requests.map((request) => request.finish()));
+    for (const { answer } of requests) {
+      expect(answer).toMatch(/^HTTP\/1\.1 201 /);
+      expect(answer).toMatch(/^Connection: close\r$/im);
+    }
+    expect(await until(() => stopped.process.exitCode !== null, { within: STOP_MS })).toBe(true);
+    expect(stopped.process.exitCode).toBe(0);
+    expect(await runningServers(dataDir)).toEqual([]);
+  },
+  90_000,
+);
+
+/** Ends the reader of a log, as Ctrl-C does where it is another program of the same terminal. */
+async function loseReaderOfLog({ process: { stderr }, url }: RealServer): Promise<void> {
+  stderr?.destroy();
+  for (let count = 0; count < 20; count += 1) {
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  }
+}
+
+test('requests that never end do not keep the program from ending', async () => {
+  const stopped = await aServer();
+  await HalfSent.send(stopped.url, await aToken());
+  const stopping = performance.now();
+  stopped.process.kill('SIGINT');
+  expect(await stopped.ended).toEqual({ code: 0, signal: null });
+  expect(performance.now() - stopping).toBeLessThan(STOP_MS);
+  requireNoSecrets(stopped.stderr);
+  expect(await runningServers(dataDir)).toEqual([]);
+  const said = stopped.stderr
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ msg }) => ['stopping', 'drained', 'stopped'].includes(String(msg)));
+  expect(said).toMatchObject([
+    { level: 'info', msg: 'stopping' },
+    { level: 'info', msg: 'drained', cut: 1 },
+    { level: 'info', msg: 'stopped' },
+  ]);
+}, 90_000);
+
+test('while MongoDB hangs, /readyz and calls are answered with 503, and the program still stops', async () => {
+  const hanging = await aServer();
+  const token = await aToken();
+  const mongod = ownProcess(dataDir, 'mongod');
+  if (mongod === undefined) throw new Error('There is no mongod to stop.');
+  process.kill(mongod, 'SIGSTOP');
+  const client = new Client(hanging.url, token);
+  // As long as a probe or a phone waits; the driver by itself would take most of a minute.
+  const within = 25_000;
+  const [ready, list, write] = await Promise.all([
+    client.send('GET', '/readyz', { within }),
+    client.send('GET', '/api/plants', { within }),
+    client.send('POST', '/api/plants', { within, body: { name: 'Fern' } }),
+  ]);
+  for (const reply of [ready, list, write]) {
+    expect(reply.status).toBe(503);
+    expect(reply.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+  }
+  const stopping = performance.now();
+  await hanging.stop();
+  expect(performance.now() - stopping).toBeLessThan(STOP_MS);
   expect(await runningServers(dataDir)).toEqual([]);
 }, 90_000);
 
-test('all wrong settings are reported at once, before anything is started', async () => {
-  const wrong = {
-    PORT: '70000',
-    LOG_LEVEL: 'loud',
-    TRUST_PROXY: 'perhaps',
-    TIER_FREE_PLANTS: '-1',
+/** How many requests are sent ahead on a connection: fewer than it may have. */
+const AHEAD = 90;
+
+/** Asks as from an address of which nothing came yet, and which therefore is not held up. */
+async function askOften({ url }: RealServer, address: string): Promise<void> {
+  const request = [
+    'GET /healthz HTTP/1.1',
+    'Host: localhost',
+    `X-Forwarded-For: ${address}`,
+    `X-Request-Id: ${'x'.repeat(128)}`,
+  ].join('\r\n');
+  const ahead = `${request}\r\n\r\n`.repeat(AHEAD - 1);
+  const { status, body } = await exchange(url, `${ahead}${request}\r\nConnection: close\r\n\r\n`);
+  expect(status).toBe(200);
+  expect(body.match(/HTTP\/1\.1 200 /g)).toHaveLength(AHEAD - 1);
+}
+
+test('a log that is not read delays neither answers nor the end of the program', async () => {
+  const unread = await aServer();
+  const { stderr } = unread.process;
+  stderr?.pause();
+  let asked = 0;
+  const isFull = async (): Promise<boolean> => {
+    asked += 1;
+    await askOften(unread, `10.0.0.${asked}`);
+    const dropped = valueOf(await scrape(unread.url), 'plantcare_log_lines_dropped_total');
+    return (dropped ?? 0) > 0;
   };
-  const files = {
-    TLS_CERT_FILE: '/missing.pem',
-    TLS_KEY_FILE: __filename,
-    MONGOD_BINARY: process.execPath,
-    DATA_DIR: '/dev/null',
-  };
-  const server = await failToStart({ ...wrong, ...files });
-  expect(server.process.exitCode).toBe(2);
-  expect(server.stdout).toBe('');
-  const lines = server.stderr.trim().split('\n');
-  const names = [...Object.keys(wrong), ...Object.keys(files)];
-  expect(lines).toHaveLength(names.length);
-  for (const name of names) {
-    expect(lines.filter((line) => line.includes(name))).toHaveLength(1);
-  }
-  expect(await readdir(dataDir)).toEqual([]);
-}, 90_000);
+  expect(await until(isFull, { within: 60_000, every: 0 })).toBe(true);
+  await askOften(unread, '10.0.1.1');
+  // Its output does not end before it is read.
+  const ended = once(unread.process, 'exit');
+  const stopping = performance.now();
+  unread.process.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+  expect(performance.now() - stopping).toBeLessThan(STOP_MS);
+  expect(await runningServers(dataDir)).toEqual([]);
+  stderr?.resume();
+}, 180_000);
+
+describe('where a program cannot start,', () => {
+  let emptyDir: string;
+  beforeEach(async () => {
+    emptyDir = await dataDirectory();
+  });
+  afterEach(() => removeDataDirectory(emptyDir));
+
+  test('a port in use is reported in one sentence, and nothing is left running', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo; // It listens on TCP.
+    const failing = await failToStart(emptyDir, { PORT: String(port) });
+    other.close();
+    expect(failing.process.exitCode).toBe(1);
+    expect(failing.stdout).toBe('');
+    expectOneSentence(failing.stderr);
+    expect(failing.stderr).toContain(String(port));
+    expect(await runningServers(emptyDir)).toEqual([]);
+  }, 90_000);
+
+  test('all wrong settings are reported at once, before anything is started', async () => {
+    const wrong = {
+      PORT: '70000',
+      LOG_LEVEL: 'loud',
+      TRUST_PROXY: 'perhaps',
+      TIER_FREE_PLANTS: '-1',
+    };
+    const files = {
+      TLS_CERT_FILE: '/missing.pem',
+      TLS_KEY_FILE: __filename,
+      MONGOD_BINARY: process.execPath,
+      DATA_DIR: '/dev/null',
+    };
+    const failing = await failToStart(emptyDir, { ...wrong, ...files });
+    expect(failing.process.exitCode).toBe(2);
+    expect(failing.stdout).toBe('');
+    const lines = failing.stderr.trim().split('\n');
+    const names = [...Object.keys(wrong), ...Object.keys(files)];
+    expect(lines).toHaveLength(names.length);
+    for (const name of names) {
+      expect(lines.filter((line) => line.includes(name))).toHaveLength(1);
+    }
+    expect(await readdir(emptyDir)).toEqual([]);
+  }, 90_000);
+});
