@@ -1,60 +1,35 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 
+import { giveBack, takeDatabase } from '../support/databases';
+import { listening } from '../support/listening';
 import { scrape, valueOf } from '../support/metrics';
 import { eventually, freePort } from '../support/processes';
-import { dataDirectory, RealServer, removeDataDirectory, tokensOf } from '../support/real-server';
+import { dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
 
+let mongodbUri: string;
 let dataDir: string;
-let server: RealServer | undefined;
+let port: number;
+let server: RealServer;
 
-beforeEach(async () => {
-  dataDir = await dataDirectory();
-});
-afterEach(async () => {
-  if (server?.process.exitCode === null) await server.stop();
-  server = undefined;
-  await removeDataDirectory(dataDir);
-});
-
-/** The lines of its log, of those that are JSON. */
-function linesOf({ stderr }: RealServer): Record<string, unknown>[] {
-  return stderr
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+/** The tests' own MongoDB and Redis. */
+function given(): NodeJS.ProcessEnv {
+  return { MONGODB_URI: mongodbUri, REDIS_URL: process.env['TEST_REDIS_URL'] };
 }
 
-test('a server that stops says so, how many requests it cut, and when it is done', async () => {
-  server = await RealServer.start(dataDir, { LOG_LEVEL: 'info' });
-  const [token = ''] = await tokensOf(dataDir, ['ada']);
-  const { port } = new URL(server.url);
-  const socket = connect(Number(port), '127.0.0.1');
-  // It announces a body that never comes.
-  const head = ['POST /api/plants HTTP/1.1', 'Host: x', `Authorization: Bearer ${token}`];
-  const body = ['Content-Type: application/json', 'Content-Length: 100'];
-  socket.write(`${[...head, ...body].join('\r\n')}\r\n\r\n{`);
-  socket.on('error', () => undefined);
-  await once(socket, 'connect');
-  await eventually(async () => {
-    const metrics = await scrape(server?.url ?? '');
-    return (valueOf(metrics, 'plantcare_mongodb_connections', { state: 'open' }) ?? 0) > 0;
-  });
+beforeAll(async () => {
+  mongodbUri = takeDatabase();
+  dataDir = await dataDirectory();
+  port = await freePort();
+  server = await RealServer.start(dataDir, { ...given(), METRICS_PORT: String(port) });
+});
+afterAll(async () => {
   expect(await server.stop()).toBe(0);
-  socket.destroy();
-  const said = linesOf(server).filter(({ msg }) =>
-    ['stopping', 'drained', 'stopped'].includes(String(msg)),
-  );
-  expect(said).toMatchObject([
-    { level: 'info', msg: 'stopping' },
-    { level: 'info', msg: 'drained', cut: 1 },
-    { level: 'info', msg: 'stopped' },
-  ]);
-}, 90_000);
+  await removeDataDirectory(dataDir);
+  await giveBack(mongodbUri);
+});
 
 test('METRICS_PORT serves the metrics, probes and nothing else, and the main port all but the metrics', async () => {
-  const port = await freePort();
-  server = await RealServer.start(dataDir, { METRICS_PORT: String(port) });
   const own = `http://127.0.0.1:${port}`;
   const metrics = await scrape(own);
   expect(valueOf(metrics, 'plantcare_data_dir_free_bytes')).toBeGreaterThan(0);
@@ -78,26 +53,27 @@ test('METRICS_PORT serves the metrics, probes and nothing else, and the main por
 }, 90_000);
 
 test('a METRICS_PORT has few connections, which do not keep others from the API', async () => {
-  const port = await freePort();
-  server = await RealServer.start(dataDir, { METRICS_PORT: String(port) });
   const sockets = Array.from({ length: 60 }, () => connect(port, '127.0.0.1'));
   for (const socket of sockets) socket.on('error', () => undefined).resume();
   await eventually(() => sockets.filter(({ closed }) => closed).length >= 20);
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
   for (const socket of sockets) socket.destroy();
+  await eventually(() =>
+    scrape(`http://127.0.0.1:${port}`).then(
+      () => true,
+      () => false,
+    ),
+  );
 }, 90_000);
 
 test('a METRICS_PORT in use is reported in one sentence', async () => {
-  server = await RealServer.start(dataDir);
-  const { port } = new URL(server.url);
-  const other = await dataDirectory();
-  try {
-    const failing = RealServer.spawn(other, { METRICS_PORT: port });
-    expect((await failing.ended).code).toBe(1);
-    expect(failing.stderr).toBe(
-      `Port ${port} on 127.0.0.1 is in use; set METRICS_PORT to another one.\n`,
-    );
-  } finally {
-    await removeDataDirectory(other);
-  }
+  const other = createServer();
+  const used = await listening(other);
+  const failing = RealServer.spawn(dataDir, { ...given(), METRICS_PORT: String(used) });
+  const { code } = await failing.ended;
+  other.close();
+  expect(code).toBe(1);
+  expect(failing.stderr).toBe(
+    `Port ${used} on 127.0.0.1 is in use; set METRICS_PORT to another one.\n`,
+  );
 }, 90_000);
