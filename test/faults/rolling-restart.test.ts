@@ -8,6 +8,8 @@ import { startService, type TestService, type TestUser } from '../support/servic
 
 const CHECK_EVERY_MS = 200;
 const CLIENTS = 6;
+/** How long a client waits for its next request: shortly while a server stops, which is the matter. */
+const PAUSE_MS = { stopping: 40, starting: 250 };
 
 interface Backend {
   port: number;
@@ -104,6 +106,7 @@ test('while two servers behind a balancer are restarted one after the other, no 
   const url = await balancer.listen();
   const answers: Record<string, number> = {};
   let isOver = false;
+  let pauseMs = PAUSE_MS.starting;
   const load = Array.from({ length: CLIENTS }, async (_, client) => {
     const caller = new Client(url, user.token);
     for (let turn = client; !isOver; turn += 1) {
@@ -113,13 +116,15 @@ test('while two servers behind a balancer are restarted one after the other, no 
         .send(isWrite ? 'POST' : 'GET', '/api/plants', body)
         .then(({ status }) => String(status), String);
       answers[answer] = (answers[answer] ?? 0) + 1;
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
     caller.close();
   });
   for (const [index, port] of ports.entries()) {
+    pauseMs = PAUSE_MS.stopping;
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(await running[index]?.stop()).toBe(0);
+    pauseMs = PAUSE_MS.starting;
     await startServer(port);
     await balancer.sees(port);
   }
