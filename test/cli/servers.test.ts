@@ -1,16 +1,20 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
+import { mongo } from 'mongoose';
+
+import { acquireServers } from '../../src/servers';
 import {
+  databaseOf,
   dataDirectory,
   RealServer,
   removeDataDirectory,
   runningServers,
 } from '../support/real-server';
-import { record } from '../support/client';
-import { eventually } from '../support/processes';
+import { record, records } from '../support/client';
+import { eventually, until } from '../support/processes';
 import { userOf } from '../support/service';
-import { type Ended, start } from './run';
+import { type Ended, run, start } from './run';
 
 let dataDir: string;
 
@@ -22,12 +26,41 @@ afterEach(async () => {
   await removeDataDirectory(dataDir);
 });
 
-function run(...args: string[]): Promise<Ended> {
-  return start(args, { DATA_DIR: dataDir }).ended;
+/** In this process: that commands work in one of their own is shown by those that `start` runs. */
+function runHere(...args: string[]): Promise<Ended> {
+  return run(args, { DATA_DIR: dataDir });
+}
+
+/** Until the own MongoDB holds so much of what a command writes that it is in the midst of it. */
+async function untilManyAreInserted(): Promise<void> {
+  const client = new mongo.MongoClient(databaseOf(dataDir));
+  try {
+    const isMany = await until(
+      async () => {
+        const { opcounters } = await client.db('admin').command({ serverStatus: 1 });
+        return (opcounters as { insert: number }).insert > 1000; // What MongoDB answers.
+      },
+      { within: 60_000, every: 100 },
+    );
+    expect(isMany).toBe(true);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Spares the commands that `work` runs the start of a MongoDB each. */
+async function whileServersRun(work: () => Promise<void>): Promise<void> {
+  const servers = await acquireServers({ dataDir }, { role: 'tool' });
+  try {
+    await work();
+  } finally {
+    await servers.release();
+  }
 }
 
 test('commands work before, beside and after a server on the same data directory', async () => {
-  const before = await run('token', 'create', '--user', 'ada', '--json');
+  const create = ['token', 'create', '--user', 'ada', '--json'];
+  const before = await start(create, { DATA_DIR: dataDir }).ended;
   expect(before.code).toBe(0);
   expect(before.stdout).toMatch(/^\{[^\n]+\}\n$/);
   expect(await runningServers(dataDir)).toEqual([]);
@@ -36,33 +69,35 @@ test('commands work before, beside and after a server on the same data directory
   const { id, token } = record(JSON.parse(before.stdout));
   const ada = userOf(server.url, 'ada', String(token));
   await ada.plant();
-  const beside = await run('token', 'revoke', String(id));
+  const beside = await runHere('token', 'revoke', String(id));
   expect(beside).toMatchObject({ code: 0, stderr: '' });
   await ada.get('/api/plants').expect(401);
   expect(await runningServers(dataDir)).toContain('mongod');
   await server.stop();
 
-  const after = await run('user', 'show', 'ada', '--json');
+  const after = await runHere('user', 'show', 'ada', '--json');
   expect(JSON.parse(after.stdout)).toMatchObject({ usage: { plants: 1 }, tokens: 1 });
   expect(await runningServers(dataDir)).toEqual([]);
 });
 
-test.each(['SIGINT', 'SIGTERM'] as const)('%s ends a command and its servers', async (signal) => {
+test('SIGINT and SIGTERM end a command and its servers', async () => {
   const garden = ['--tier', 'pro', '--plants', '25', '--events', '2000000'];
-  const demo = start(['demo', '--user', 'ada', ...garden], { DATA_DIR: dataDir });
-  const isUnderWay = async () => (await runningServers(dataDir)).includes('mongod');
-  while (!(await isUnderWay())) await new Promise((resolve) => setTimeout(resolve, 100));
-  await new Promise((resolve) => setTimeout(resolve, 3000));
-  // Twice, as when npm passes on what the terminal has sent to all.
-  demo.process.kill(signal);
-  demo.process.kill(signal);
-  expect(await demo.ended).toEqual({ code: 1, stdout: '', stderr: 'Interrupted.\n' });
-  // One that was being started is not waited for.
-  await eventually(async () => (await runningServers(dataDir)).length === 0);
-  expect(existsSync(path.join(dataDir, 'mongodb'))).toBe(true);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const demo = start(['demo', '--user', 'ada', ...garden], { DATA_DIR: dataDir });
+    await eventually(async () => (await runningServers(dataDir)).includes('mongod'));
+    await untilManyAreInserted();
+    // Twice, as when npm passes on what the terminal has sent to all.
+    demo.process.kill(signal);
+    demo.process.kill(signal);
+    expect(await demo.ended).toEqual({ code: 1, stdout: '', stderr: 'Interrupted.\n' });
+    // One that was being started is not waited for.
+    await eventually(async () => (await runningServers(dataDir)).length === 0);
+    expect(existsSync(path.join(dataDir, 'mongodb'))).toBe(true);
+  }
 
-  const shown = await run('user', 'list', '--json');
-  const [account] = JSON.parse(shown.stdout) as { usage: { plants?: number } }[];
-  expect(account?.usage.plants ?? 0).toBe(0);
-  expect((await run('reconcile', '--check')).code).toBe(0);
+  await whileServersRun(async () => {
+    const [account] = records(JSON.parse((await runHere('user', 'list', '--json')).stdout));
+    expect(record(account?.['usage'])['plants'] ?? 0).toBe(0);
+    expect((await runHere('reconcile', '--check')).code).toBe(0);
+  });
 });
