@@ -1,27 +1,39 @@
 import { hostname, userInfo } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { mongo } from 'mongoose';
 
 import { DAY_MS } from '../../src/core/time';
+import { acquireServers } from '../../src/servers';
 import { record, records } from '../support/client';
 import { resetClock, setClock } from '../support/clock';
+import { removeAll } from '../support/databases';
 import { eventually } from '../support/processes';
-import { asOperator, dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
+import {
+  asOperatorOf,
+  dataDirectory,
+  RealServer,
+  removeDataDirectory,
+} from '../support/real-server';
 import { startService, type TestService } from '../support/service';
+import { TcpProxy } from '../support/tcp-proxy';
 import { CommandLine } from './run';
 
 let service: TestService;
 let cli: CommandLine;
 
-beforeEach(async () => {
+beforeAll(async () => {
   service = await startService({ jobs: false });
   cli = new CommandLine(service.mongodbUri);
 });
 
 afterEach(async () => {
   resetClock();
-  await service.close();
+  const { connection } = service.app.database;
+  await removeAll(connection.getClient().db(connection.name));
 });
+
+afterAll(() => service.close());
 
 function log(...options: string[]): Promise<Record<string, unknown>[]> {
   return cli.json('audit', 'log', ...options).then(records);
@@ -348,9 +360,12 @@ test('old entries that do not verify are not deleted', async () => {
 
 test('a chain is verified however long that takes, while acts are recorded', async () => {
   const dataDir = await dataDirectory();
-  const server = await RealServer.start(dataDir);
+  const servers = await acquireServers({ dataDir }, { role: 'tool' });
+  const uri = new URL(servers.mongodbUri);
+  const proxy = await TcpProxy.start(decodeURIComponent(uri.hostname));
+  uri.host = `127.0.0.1:${proxy.port}`;
   try {
-    await asOperator(dataDir, async ({ audit, database }) => {
+    await asOperatorOf(uri.toString(), async ({ audit, database }) => {
       const act = { action: 'plant.deleted', target: { type: 'plant', id: 'x' }, changes: {} };
       const recorded = { act, acting: audit.self };
       const append = (count: number) =>
@@ -362,24 +377,49 @@ test('a chain is verified however long that takes, while acts are recorded', asy
             Array.from({ length: count }, () => recorded),
           ),
         );
-      for (let chunk = 0; chunk < 12; chunk += 1) await append(5000);
+      // More than come at once; the others come late, however often they are asked for.
+      await append(150);
+      let isHeld = false;
+      proxy.onCommand(({ name }) => {
+        if (name !== 'getMore') return undefined;
+        // Once it is let through it passes here again.
+        isHeld = !isHeld;
+        if (!isHeld) return undefined;
+        setTimeout(() => {
+          proxy.fail('delay', { onlyOpen: true });
+        }, 2500);
+        return 'requests lost';
+      });
       // Of any longer transaction MongoDB reads no more.
+      const client = database.connection.getClient();
       const briefly = { setParameter: 1, transactionLifetimeLimitSeconds: 1 };
-      await database.connection.getClient().db('admin').command(briefly);
+      await client.db('admin').command(briefly);
+      const session = client.startSession();
+      session.startTransaction();
+      const heads = client.db(database.connection.name).collection('auditHeads');
+      await heads.findOne({}, { session });
       const verified = audit.verify();
       const ended = new AbortController();
       const end = (): void => {
         ended.abort();
       };
       verified.then(end, end);
-      while (!ended.signal.aborted) await append(1);
-      expect((await verified).faults).toEqual([]);
+      while (!ended.signal.aborted) {
+        await append(1);
+        await sleep(50);
+      }
+      const { entries: count, faults: found } = await verified;
+      expect(found).toEqual([]);
+      expect(count).toBeGreaterThan(150);
+      await expect(heads.findOne({}, { session })).rejects.toThrow('aborted');
+      await session.endSession();
     });
   } finally {
-    await server.kill();
+    await proxy.close();
+    await servers.release();
     await removeDataDirectory(dataDir);
   }
-}, 120_000);
+});
 
 test('audit export prints every entry with its hash, and where the chains end', async () => {
   await adaWithTokens(2);

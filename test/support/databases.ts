@@ -42,6 +42,18 @@ export async function giveBack(address: string): Promise<void> {
   }
 }
 
+/**
+ * Removes all that is stored while a program uses it, which may answer a read from what it was
+ * asked before: a user of whom something was read must not come back under the same name.
+ */
+export async function removeAll(database: mongo.Db): Promise<void> {
+  // First: the first use of a token that is gone is not recorded any more.
+  await database.collection('tokens').deleteMany();
+  const names = await collectionNames(database);
+  const others = names.filter((name) => name !== MIGRATIONS);
+  await Promise.all(others.map((name) => database.collection(name).deleteMany()));
+}
+
 async function empty(database: mongo.Db): Promise<void> {
   const names = await collectionNames(database);
   const collections = names
