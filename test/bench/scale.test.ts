@@ -13,7 +13,7 @@ const SHORT = {
   SCALE_DELETED_EVENTS: '100',
   SCALE_ROUNDS: '1',
   SCALE_REPEATS: '1',
-  SCALE_SECONDS: '0.05',
+  SCALE_SECONDS: '0.01',
 };
 
 test('make bench-scale writes how times grow', async () => {
