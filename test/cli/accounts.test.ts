@@ -5,7 +5,7 @@ import { DAY_MS } from '../../src/core/time';
 import { loadPlugins } from '../../src/plugins/loader';
 import { startService, type TestService, userOf } from '../support/service';
 import { record } from '../support/client';
-import { CommandLine, resultOf, run, start } from './run';
+import { CommandLine, resultOf, run } from './run';
 
 const ALL_SCOPES = [...scopesOf(loadPlugins()).keys()];
 const UNKNOWN_ID = '019b2f6e-51a0-7c3e-9d59-0d5c0a2f7b11';
@@ -28,7 +28,7 @@ function expectAbout(moment: unknown, expected: number): void {
 }
 
 test('token create makes the account and a token that opens the running service', async () => {
-  const ended = await cli.runBuilt('token', 'create', '--user', 'ada', '--json');
+  const ended = await cli.run('token', 'create', '--user', 'ada', '--json');
   const made = record(resultOf(ended));
   expect(Object.keys(made)).toEqual(['id', 'token', 'user', 'tier', 'scopes', 'expiresAt']);
   expect(made).toMatchObject({ user: 'ada', tier: 'free', scopes: ALL_SCOPES });
@@ -106,7 +106,7 @@ test.each(['0', '1w', '-1', '90 d', '36501d', 'soon'])(
 
 test('token rotate makes a new token and ends the old one after the overlap', async () => {
   const made = record(await cli.json('token', 'create', '--user', 'gil', '--expires-in', '30d'));
-  const ended = await cli.runBuilt('token', 'rotate', String(made['id']), '--json');
+  const ended = await cli.run('token', 'rotate', String(made['id']), '--json');
   const rotated = record(resultOf(ended));
   expect(Object.keys(rotated)).toEqual(['id', 'token', 'user', 'scopes', 'expiresAt', 'rotated']);
   expect(rotated).toMatchObject({ user: 'gil', rotated: { id: made['id'] } });
@@ -172,7 +172,7 @@ test.each([
 
 test('every bad environment variable is named', async () => {
   const env = { PORT: 'x', TIER_FREE_PLANTS: '-1' };
-  const { code, stdout, stderr } = await start(['user', 'list'], env).ended;
+  const { code, stdout, stderr } = await run(['user', 'list'], env);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(/^PORT must be .*\nTIER_FREE_PLANTS must be .*\n$/);
 });

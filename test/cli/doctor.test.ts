@@ -11,7 +11,7 @@ import { resetClock, setClock } from '../support/clock';
 import { record } from '../support/client';
 import { CAN_MOUNT, mountTmpfs } from '../support/tmpfs';
 import { startService, type TestService } from '../support/service';
-import { CommandLine, run, start } from './run';
+import { CommandLine, run } from './run';
 
 let service: TestService;
 let folder: string;
@@ -58,7 +58,7 @@ test('doctor says that all is well, check by check', async () => {
 
 test('doctor shows people a table, and starts own servers where none run', async () => {
   const dataDir = path.join(folder, 'own');
-  const { code, stdout } = await start(['doctor'], { DATA_DIR: dataDir }).ended;
+  const { code, stdout } = await run(['doctor'], { DATA_DIR: dataDir });
   expect(code).toBe(0);
   expect(stdout).toMatch(/^ +CHECK +FOUND\nok +settings +all are right\n/);
   expect(stdout).toMatch(

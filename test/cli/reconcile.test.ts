@@ -51,7 +51,7 @@ test('reconcile --check finds what --repair puts right, account by account', asy
 
   const insights = (await upsetUser.get('/api/insights').expect(200)).body as unknown;
   await upset(upsetUser.id);
-  const check = await cli.runBuilt('reconcile', '--check', '--json');
+  const check = await cli.run('reconcile', '--check', '--json');
   expect({ code: check.code, stderr: check.stderr }).toEqual({ code: 1, stderr: '' });
   const found = JSON.parse(check.stdout) as {
     checked: number;
