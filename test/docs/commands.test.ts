@@ -70,12 +70,23 @@ function textsOf(commands: readonly MongodbCommand[]): string[] {
   });
 }
 
-/** Calls each operation that needs a token with every field; reads a second time, when it is hot. */
-async function* calls(): AsyncGenerator<{
+/** An operation, and what is sent to MongoDB for it. */
+interface Call {
   operation: Operation;
   cold: MongodbCommand[];
   hot: MongodbCommand[];
-}> {
+}
+
+let called: Promise<Call[]> | undefined;
+
+/** What all operations ask of MongoDB; they are called once for all tests. */
+function calls(): Promise<Call[]> {
+  return (called ??= callAll());
+}
+
+/** Calls each operation that needs a token with every field; reads a second time, when it is hot. */
+async function callAll(): Promise<Call[]> {
+  const all: Call[] = [];
   let user = await proxied.service.user();
   let ids = await gardenOf(user);
   for (const [, operation] of operationRows()) {
@@ -86,17 +97,18 @@ async function* calls(): AsyncGenerator<{
     await user.photo();
     const cold = await sentDuring(call);
     const hot = method === 'GET' ? await sentDuring(call) : [];
-    yield { operation, cold, hot };
+    all.push({ operation, cold, hot });
     if (method !== 'DELETE') continue;
     // What is deleted leaves work behind that reads would meet.
     user = await proxied.service.user();
     ids = await gardenOf(user);
   }
+  return all;
 }
 
 test('docs/commands.md is what each operation asks of MongoDB, hot and cold', async () => {
   const lines = [];
-  for await (const { operation, cold, hot } of calls()) {
+  for (const { operation, cold, hot } of await calls()) {
     const cells = [
       operationName(operation),
       textsOf(hot).join(', ') || '-',
@@ -112,7 +124,7 @@ test('docs/commands.md is what each operation asks of MongoDB, hot and cold', as
 
 test('whatever an operation asks for, one account says on which shard it is', async () => {
   const elsewhere: string[] = [];
-  for await (const { operation, cold } of calls()) {
+  for (const { operation, cold } of await calls()) {
     for (const command of cold) {
       const { name, collection } = command;
       if (collection === undefined || collection === UNSHARDED) continue;
