@@ -7,8 +7,15 @@ import { DAY_MS } from '../../src/core/time';
 import { Client } from '../support/client';
 import { resetClock, setClock } from '../support/clock';
 import { listed } from '../support/copy';
+import { freshDatabase } from '../support/databases';
 import { freePort } from '../support/processes';
-import { dataDirectory, RealServer, removeDataDirectory, tokensOf } from '../support/real-server';
+import {
+  asOperatorOf,
+  dataDirectory,
+  makeTokens,
+  RealServer,
+  removeDataDirectory,
+} from '../support/real-server';
 import { startService, type TestService, type TestUser } from '../support/service';
 import { type NetworkFault, TcpProxy } from '../support/tcp-proxy';
 
@@ -17,16 +24,18 @@ const EXAMPLE = path.resolve(__dirname, '../../examples/offline-client');
 /** Each as long as a few requests take: connections break, or swallow what is sent or answered. */
 const FAULTS: NetworkFault[] = ['cut', 'answers lost', 'delay', 'requests lost', 'black hole'];
 const FAULT_MS = 150;
-const ROUNDS = 10;
+const ROUNDS = FAULTS.length;
 
 let dataDir: string;
 let port: number;
+let mongodbUri: string;
 let token: string;
 let server: RealServer;
 let devices: Device[];
 
 function startServer(): Promise<RealServer> {
-  return RealServer.start(dataDir, { PORT: String(port) });
+  const { TEST_REDIS_URL: REDIS_URL } = process.env;
+  return RealServer.start(dataDir, { PORT: String(port), MONGODB_URI: mongodbUri, REDIS_URL });
 }
 
 class Killed extends Error {}
@@ -118,8 +127,9 @@ describe('through tunnels', () => {
   beforeEach(async () => {
     dataDir = await dataDirectory();
     port = await freePort();
+    mongodbUri = freshDatabase();
     server = await startServer();
-    [token = ''] = await tokensOf(dataDir, ['ada']);
+    [token = ''] = await asOperatorOf(mongodbUri, (app) => makeTokens(app, ['ada']));
     devices = await Promise.all(
       [new FileStore(path.join(dataDir, 'phone.json')), new MemoryStore()].map((store) =>
         Device.start(store),
@@ -139,10 +149,10 @@ describe('through tunnels', () => {
       await Promise.all(
         devices.map(async (device, index) => {
           written.push(...(await work(device, `plant ${round} of ${index}`)));
-          await Promise.all([device.syncAndEnd(round + index), failFor(device.tunnel, fault)]);
+          await Promise.all([device.syncAndEnd(2 * round + index), failFor(device.tunnel, fault)]);
         }),
       );
-      if (round % 4 === 2) {
+      if (round === 2) {
         const syncing = devices.map(({ client }) => client.sync());
         await server.kill();
         server = await startServer();
