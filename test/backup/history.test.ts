@@ -1,21 +1,22 @@
 import { mongo } from 'mongoose';
 
+import { startProgram } from '../../src/app/program';
 import { DatabaseReader } from '../../src/data/database-reader';
-import { until } from '../support/processes';
-import { databaseOf, dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
+import { acquireServers, type Servers } from '../../src/servers';
+import { databaseOf, dataDirectory, removeDataDirectory } from '../support/real-server';
 
 let dataDir: string;
-let server: RealServer;
+let servers: Servers;
 let client: mongo.MongoClient;
 
-beforeEach(async () => {
+beforeAll(async () => {
   dataDir = await dataDirectory();
-  server = await RealServer.start(dataDir);
+  servers = await acquireServers({ dataDir }, { role: 'tool' });
   client = await new mongo.MongoClient(databaseOf(dataDir)).connect();
 });
-afterEach(async () => {
+afterAll(async () => {
   await client.close();
-  await server.kill();
+  await servers.release();
   await removeDataDirectory(dataDir);
 });
 
@@ -36,8 +37,7 @@ test('an own MongoDB keeps the past for as long as any backup reads it', async (
 
 test('a server starts with the past kept as briefly as by default, whatever was killed', async () => {
   await client.db('admin').command({ setParameter: 1, minSnapshotHistoryWindowInSeconds: 86_400 });
-  server.process.kill('SIGKILL');
-  await server.ended;
-  server = await RealServer.start(dataDir);
-  expect(await until(async () => (await historySeconds()) === 300, { within: 5000 })).toBe(true);
+  const program = await startProgram({ role: 'server', env: { DATA_DIR: dataDir } });
+  await program.stop();
+  expect(await historySeconds()).toBe(300);
 });

@@ -4,20 +4,28 @@ import path from 'node:path';
 
 import { mongo } from 'mongoose';
 
+import { startProgram } from '../../src/app/program';
+import { exitOf } from '../../src/cli/exit-codes';
+import { acquireServers } from '../../src/servers';
 import { CommandLine, resultOf, run, start } from '../cli/run';
-import { Client, record } from '../support/client';
-import { freshDatabase } from '../support/databases';
-import { until } from '../support/processes';
+import { record } from '../support/client';
+import { freshDatabase, giveBack, takeDatabase } from '../support/databases';
+import { eventually, until } from '../support/processes';
 import {
   dataDirectory,
   RealServer,
   removeDataDirectory,
   runningServers,
-  tokensOf,
 } from '../support/real-server';
+import { startService, type TestService, userOf } from '../support/service';
+import { TcpProxy } from '../support/tcp-proxy';
 
 const HALF =
   /^The database \S+ holds a backup that is being restored, or was restored half way: [^\n]+\.\n$/;
+
+/** Three parts of an archive, and three commands of a restore. */
+const FILLERS = 2500;
+const FILLER = 'x'.repeat(4000);
 
 let dataDir: string;
 let folder: string;
@@ -31,25 +39,27 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Makes a database large enough for a backup and a restore to be met under way. */
-async function fill(uri: string): Promise<void> {
-  await new CommandLine(uri).json('user', 'list');
-  const client = await new mongo.MongoClient(uri).connect();
-  const text = 'x'.repeat(250);
-  for (let start = 0; start < 60_000; start += 5000) {
-    const documents = Array.from({ length: 5000 }, (_, index) => ({ number: start + index, text }));
-    await client.db().collection('fillers').insertMany(documents);
-  }
-  await client.close();
-}
-
-async function fillersIn(uri: string): Promise<number> {
-  const client = await new mongo.MongoClient(uri).connect();
+/** Does work with the fillers of a database. */
+async function withFillers<T>(
+  uri: string,
+  work: (fillers: mongo.Collection) => Promise<T>,
+): Promise<T> {
+  const client = new mongo.MongoClient(uri);
   try {
-    return await client.db().collection('fillers').countDocuments();
+    return await work(client.db().collection('fillers'));
   } finally {
     await client.close();
   }
+}
+
+/** Makes a database of which there is more than one part. */
+async function fill(uri: string): Promise<void> {
+  const documents = Array.from({ length: FILLERS }, (_, number) => ({ number, text: FILLER }));
+  await withFillers(uri, (fillers) => fillers.insertMany(documents));
+}
+
+function fillersIn(uri: string): Promise<number> {
+  return withFillers(uri, (fillers) => fillers.countDocuments());
 }
 
 async function dropDatabase(uri: string): Promise<void> {
@@ -58,58 +68,102 @@ async function dropDatabase(uri: string): Promise<void> {
   await client.close();
 }
 
+/** Runs a command up to its first such commands on the fillers, and ends it before the next one. */
+async function endedAmidst(
+  args: readonly string[],
+  uri: string,
+  { after, commands, by }: { after: string; commands: number; by: NodeJS.Signals },
+): Promise<Awaited<ReturnType<typeof start>['ended']>> {
+  const address = new URL(uri);
+  const proxy = await TcpProxy.start(decodeURIComponent(address.hostname));
+  address.host = `127.0.0.1:${proxy.port}`;
+  let count = 0;
+  proxy.onCommand(({ name, collection }) => {
+    if (collection !== 'fillers' || name !== after) return undefined;
+    count += 1;
+    return count > commands ? 'requests lost' : undefined;
+  });
+  try {
+    const env = { MONGODB_URI: address.toString(), REDIS_URL: process.env['TEST_REDIS_URL'] };
+    const command = start(args, env);
+    await eventually(() => count > commands);
+    command.process.kill(by);
+    return await command.ended;
+  } finally {
+    await proxy.close();
+  }
+}
+
+/** The program in this process, with own servers. */
+async function startOwn(root: string): Promise<TestService> {
+  const { mongodbUri, redisUrl, release } = await acquireServers(
+    { dataDir: root },
+    { role: 'server' },
+  );
+  const service = await startService({ mongodbUri, redisUrl: redisUrl ?? null });
+  const close = async (): Promise<void> => {
+    await service.close();
+    await release();
+  };
+  return { ...service, close };
+}
+
 test('what an own MongoDB had is served by another one, and by an own one elsewhere', async () => {
   const env = { DATA_DIR: dataDir };
-  const server = await RealServer.start(dataDir);
-  const [token = ''] = await tokensOf(dataDir, ['ada']);
-  await new Client(server.url, token).send('POST', '/api/plants', { body: { name: 'Fern' } });
-  const running = resultOf(await start(['backup', 'create', '--json'], env).ended);
+  const own = await startOwn(dataDir);
+  const { id, token } = await own.user({ id: 'ada' });
+  await userOf(own.url, id, token).plant({ name: 'Fern' });
+  const running = resultOf(await run(['backup', 'create', '--json'], env));
   const { file } = record(running);
   expect(path.dirname(String(file))).toBe(path.join(dataDir, 'backups'));
   expect(path.basename(String(file))).toMatch(/^plant-care-\d{4}-\d\d-\d\dT[\d-]+Z\.tar\.gz$/);
   expect((await stat(path.dirname(String(file)))).mode & 0o777).toBe(0o700);
-  await server.stop();
+  await own.close();
 
+  const expectServed = async ({ url }: TestService): Promise<void> => {
+    const plants = await userOf(url, id, token).get('/api/plants');
+    expect(plants).toMatchObject({ status: 200, body: [{ name: 'Fern' }] });
+  };
   const stopped = path.join(folder, 'stopped.tar.gz');
-  resultOf(await start(['backup', 'create', stopped, '--json'], env).ended);
+  resultOf(await run(['backup', 'create', stopped, '--json'], env));
   expect(await runningServers(dataDir)).toEqual([]);
 
-  const external = freshDatabase();
-  await new CommandLine(external).json('backup', 'restore', String(file));
   const again = path.join(folder, 'again.tar.gz');
-  await new CommandLine(external).json('backup', 'create', again);
-  const served = await RealServer.start(path.join(folder, 'unused'), { MONGODB_URI: external });
-  const plants = await new Client(served.url, token).send('GET', '/api/plants');
-  expect(plants).toMatchObject({ status: 200, body: [{ name: 'Fern' }] });
-  await served.stop();
-  await dropDatabase(external);
+  for (const archive of [stopped, String(file)]) {
+    const external = takeDatabase();
+    await new CommandLine(external).json('backup', 'restore', archive);
+    await rm(again, { force: true });
+    await new CommandLine(external).json('backup', 'create', again);
+    const served = await startService({ mongodbUri: external });
+    await expectServed(served);
+    await served.close();
+    await giveBack(external);
+  }
 
   const elsewhere = path.join(folder, 'elsewhere');
-  for (const archive of [stopped, again]) {
-    const restore = start(['backup', 'restore', archive, '--json'], { DATA_DIR: elsewhere });
-    resultOf(await restore.ended);
-    const own = await RealServer.start(elsewhere);
-    const served = await new Client(own.url, token).send('GET', '/api/plants');
-    expect(served).toMatchObject({ status: 200, body: [{ name: 'Fern' }] });
-    await own.stop();
-    await rm(elsewhere, { recursive: true });
-  }
+  // One MongoDB for both, for it takes seconds to stop it and to start it again.
+  const { release } = await acquireServers({ dataDir: elsewhere }, { role: 'tool' });
+  resultOf(await run(['backup', 'restore', again, '--json'], { DATA_DIR: elsewhere }));
+  const restored = await startOwn(elsewhere);
+  await expectServed(restored);
+  await restored.close();
+  await release();
 });
 
 test('a restore that was killed is recognized and refused until it is done again', async () => {
-  const from = freshDatabase();
+  const from = takeDatabase();
   const to = freshDatabase();
   const cli = new CommandLine(from);
   await cli.json('token', 'create', '--user', 'ada');
   await fill(from);
   const file = path.join(folder, 'large.tar.gz');
   await cli.json('backup', 'create', file);
-  const env = { MONGODB_URI: to, REDIS_URL: process.env['TEST_REDIS_URL'] };
-  const restore = start(['backup', 'restore', file], env);
-  const isHalfWay = async (): Promise<boolean> => (await fillersIn(to)) > 10_000;
-  expect(await until(isHalfWay, { within: 60_000 })).toBe(true);
-  restore.process.kill('SIGKILL');
-  expect(await restore.ended).toMatchObject({ code: null });
+  const ended = await endedAmidst(['backup', 'restore', file], to, {
+    ...{ after: 'insert', commands: 1, by: 'SIGKILL' },
+  });
+  expect(ended).toMatchObject({ code: null });
+  expect(await fillersIn(to)).toBeGreaterThan(0);
+  expect(await fillersIn(to)).toBeLessThan(FILLERS);
 
   const refused = new CommandLine(to);
   for (const args of [
@@ -121,30 +175,30 @@ test('a restore that was killed is recognized and refused until it is done again
     expect({ args, code, stdout }).toEqual({ args, code: 1, stdout: '' });
     expect(stderr).toMatch(HALF);
   }
-  const server = RealServer.spawn(dataDir, env);
-  expect(await server.ended).toMatchObject({ code: 1 });
-  expect(server.stderr).toMatch(HALF);
+  const env = { MONGODB_URI: to, REDIS_URL: process.env['TEST_REDIS_URL'], DATA_DIR: dataDir };
+  const server = startProgram({ role: 'server', env });
+  const end = await server.then(() => undefined, exitOf);
+  expect(end?.exitCode).toBe(1);
+  expect(`${end?.message}\n`).toMatch(HALF);
 
   await refused.json('backup', 'restore', file);
   expect(await refused.json('reconcile', '--check')).toMatchObject({ checked: 1, differences: [] });
-  expect(await fillersIn(to)).toBe(60_000);
+  expect(await fillersIn(to)).toBe(FILLERS);
   await dropDatabase(from);
   await dropDatabase(to);
 });
 
 test('a backup that is interrupted leaves no file', async () => {
-  const uri = freshDatabase();
-  await fill(uri);
-  const backup = start(['backup', 'create', path.join(folder, 'a.tar.gz')], {
-    MONGODB_URI: uri,
-    REDIS_URL: process.env['TEST_REDIS_URL'],
+  const uri = takeDatabase();
+  await new CommandLine(uri).json('user', 'list');
+  await withFillers(uri, (fillers) => fillers.insertOne({}));
+  const ended = await endedAmidst(['backup', 'create', path.join(folder, 'a.tar.gz')], uri, {
+    ...{ after: 'find', commands: 0, by: 'SIGINT' },
   });
-  const isUnderWay = async (): Promise<boolean> => (await readdir(folder)).length > 0;
-  expect(await until(isUnderWay, { within: 30_000, every: 2 })).toBe(true);
-  backup.process.kill('SIGINT');
-  expect(await backup.ended).toMatchObject({ code: 1, stderr: 'Interrupted.\n' });
+  expect(ended).toMatchObject({ code: 1, stderr: 'Interrupted.\n' });
   expect(await readdir(folder)).toEqual([]);
-  await dropDatabase(uri);
+  await withFillers(uri, (fillers) => fillers.drop());
+  await giveBack(uri);
 });
 
 test('the server backs up by itself, keeps the newest, and leaves other files alone', async () => {
@@ -158,7 +212,7 @@ test('the server backs up by itself, keeps the newest, and leaves other files al
   for (const name of [oldest, ahead]) await writeFile(path.join(folder, name), '');
   await writeFile(partial, '');
   await utimes(partial, new Date('9020-01-01'), new Date('9020-01-01'));
-  const server = await RealServer.start(dataDir, env);
+  const service = await startService({ env });
   const seen = new Set<string>();
   const made = async (): Promise<string[]> => {
     const names = await readdir(folder);
@@ -166,14 +220,13 @@ test('the server backs up by itself, keeps the newest, and leaves other files al
     for (const name of own) seen.add(name);
     return own;
   };
-  expect(
-    await until(async () => (await made()).length > 0 && seen.size > 4, { within: 60_000 }),
-  ).toBe(true);
-  const metrics = await fetch(`${server.url}/metrics`);
+  const areMade = async (): Promise<boolean> => (await made()).length > 0 && seen.size > 4;
+  expect(await until(areMade, { within: 60_000, every: 100 })).toBe(true);
+  const metrics = await service.anonymous.get('/metrics');
   const gauge = /backup_last_success_timestamp_seconds ([\d.e+]+)$/m;
-  const [, moment = ''] = gauge.exec(await metrics.text()) ?? [];
+  const [, moment = ''] = gauge.exec(metrics.text) ?? [];
   expect(Math.abs(Number(moment) - Date.now() / 1000)).toBeLessThan(60);
-  await server.stop();
+  await service.close();
   const kept = await made();
   expect(kept).toHaveLength(2);
   expect(kept).not.toContain(oldest);
@@ -187,27 +240,29 @@ test('the server backs up by itself, keeps the newest, and leaves other files al
 });
 
 test('servers that share a folder make each backup once', async () => {
-  const uri = freshDatabase();
-  const env = { MONGODB_URI: uri, BACKUP_EVERY_HOURS: '1', BACKUP_DIR: folder };
-  const servers = await Promise.all(
-    [1, 2, 3].map(() =>
-      RealServer.start(path.join(dataDir, 'unused'), {
-        ...env,
-        REDIS_URL: process.env['TEST_REDIS_URL'],
-      }),
-    ),
-  );
+  const uri = takeDatabase();
+  const env = { BACKUP_EVERY_HOURS: '1', BACKUP_DIR: folder };
+  const services: TestService[] = [];
+  for (let count = 1; count <= 3; count += 1) {
+    services.push(await startService({ mongodbUri: uri, env, jobs: false }));
+  }
+  // In one moment, when none of them can see what another is about to do.
+  for (const { app } of services) app.startJobs();
   const isMade = async (): Promise<boolean> =>
     (await readdir(folder)).some((name) => name.endsWith('.tar.gz'));
   expect(await until(isMade, { within: 30_000 })).toBe(true);
-  await Promise.all(servers.map((server) => server.stop()));
+  for (const service of services) await service.close();
   expect(await readdir(folder)).toHaveLength(1);
-  await dropDatabase(uri);
+  await giveBack(uri);
 });
 
 test('a backup that fails is a line of the log, and the server goes on', async () => {
   const backups = path.join(folder, 'backups');
-  const env = { BACKUP_EVERY_HOURS: '0.0005', BACKUP_DIR: backups };
+  const uri = takeDatabase();
+  const env = {
+    ...{ MONGODB_URI: uri, REDIS_URL: process.env['TEST_REDIS_URL'] },
+    ...{ BACKUP_EVERY_HOURS: '0.0005', BACKUP_DIR: backups },
+  };
   const server = await RealServer.start(dataDir, env);
   // Until no backup is made in between.
   const occupy = async (): Promise<boolean> => {
@@ -223,4 +278,5 @@ test('a backup that fails is a line of the log, and the server goes on', async (
   );
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
   expect(await server.stop()).toBe(0);
+  await giveBack(uri);
 });
