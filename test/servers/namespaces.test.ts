@@ -50,29 +50,30 @@ itApart(
   },
 );
 
-itApart('a command in a namespace of its own shares the MongoDB of the server', async () => {
-  const dataDir = await dataDirectory();
-  const server = await acquire(dataDir);
-  const mongod = processOf(dataDir, 'mongod');
-  const command = await program(dataDir, { role: 'tool', through: CONTAINER });
-  expect(command.servers.notes[0]).toContain('runs already');
-  await plantsOf(command.servers.mongodbUri).insertOne({ _id: 'Basil' });
-  await command.leave();
-  expect(isAlive(mongod)).toBe(true);
-  expect(await plantsOf(server.mongodbUri).countDocuments()).toBe(1);
-});
-
-itApart('a command in a namespace of its own stops the MongoDB that is left to it', async () => {
-  const dataDir = await dataDirectory();
-  const server = await acquire(dataDir);
-  const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
-  const command = await program(dataDir, { role: 'tool', through: CONTAINER });
-  await server.release();
-  await sleep(500);
-  expect(all.every(isAlive)).toBe(true);
-  await command.leave();
-  await eventually(() => !all.some(isAlive));
-});
+itApart(
+  'a command in a namespace of its own shares the MongoDB of the server, and stops what is left to it',
+  async () => {
+    const dataDir = await dataDirectory();
+    const server = await acquire(dataDir);
+    const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
+    const [passing, staying] = await Promise.all([
+      program(dataDir, { role: 'tool', through: CONTAINER }),
+      program(dataDir, { role: 'tool', through: CONTAINER }),
+    ]);
+    for (const { servers } of [passing, staying]) {
+      expect(servers.notes[0]).toContain('runs already');
+    }
+    await plantsOf(passing.servers.mongodbUri).insertOne({ _id: 'Basil' });
+    await passing.leave();
+    expect(all.every(isAlive)).toBe(true);
+    expect(await plantsOf(server.mongodbUri).countDocuments()).toBe(1);
+    await server.release();
+    await sleep(500);
+    expect(all.every(isAlive)).toBe(true);
+    await staying.leave();
+    await eventually(() => !all.some(isAlive));
+  },
+);
 
 itApart('what hangs in another namespace is left alone, and named', async () => {
   const dataDir = await dataDirectory();

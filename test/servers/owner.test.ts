@@ -1,4 +1,4 @@
-import { chown, cp, mkdir, readdir, stat } from 'node:fs/promises';
+import { chown, cp, link, mkdir, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import {
   acquire,
@@ -37,7 +37,10 @@ async function environment(): Promise<NodeJS.ProcessEnv> {
   const home = await temporaryFolder();
   const { path: mongod } = await aMongod();
   const entry = path.join(home, 'plant-care-api', path.basename(path.dirname(mongod)));
-  await cp(mongod, path.join(entry, 'mongod'));
+  await mkdir(entry, { recursive: true });
+  // Not copied where it need not be, for it is large.
+  const kept = path.join(entry, 'mongod');
+  await link(mongod, kept).catch(() => cp(mongod, kept));
   return { HOME: home, XDG_CACHE_HOME: home };
 }
 

