@@ -30,18 +30,19 @@ test('a copy of a live data directory has servers of its own, with what was ther
   execFileSync('cp', ['-a', original, copy]);
   const running = [processOf(original, 'mongod'), processOf(original, 'redis')];
 
-  for (const role of ['tool', 'server'] as const) {
+  const before = ['Basil'];
+  for (const role of ['server', 'tool'] as const) {
     const second = await acquire(copy, role);
     expect(second.notes[0]).toContain('was started');
     expect(second.mongodbUri).not.toBe(first.servers.mongodbUri);
+    expect(await idsIn(second.mongodbUri)).toEqual(before);
     await addTo(second.mongodbUri, role);
     expect(await idsIn(first.servers.mongodbUri)).toEqual(['Basil']);
+    if (role === 'tool') await addTo(first.servers.mongodbUri, 'Mint');
     await second.release();
+    before.push(role);
   }
   expect([processOf(original, 'mongod'), processOf(original, 'redis')]).toEqual(running);
-  const again = await acquire(copy);
-  expect(await idsIn(again.mongodbUri)).toEqual(['Basil', 'server', 'tool']);
-  await addTo(first.servers.mongodbUri, 'Mint');
   await first.leave();
 });
 
@@ -59,18 +60,7 @@ test('a copy of a directory whose program was killed does not touch what was lef
   expect(processOf(original, 'mongod')).toBe(mongod);
 });
 
-test('a data directory that was moved opens with its data', async () => {
-  const before = await dataDirectory();
-  const after = await dataDirectory();
-  const first = await acquire(before);
-  await addTo(first.mongodbUri, 'Basil');
-  await first.release();
-  await rename(before, after);
-  const second = await acquire(after);
-  expect(await idsIn(second.mongodbUri)).toEqual(['Basil']);
-});
-
-test('a data directory that is moved while its servers run keeps them, and stops them', async () => {
+test('a data directory that is moved while its servers run keeps them, and stops them; one that is moved then opens with its data', async () => {
   const before = await dataDirectory();
   const after = await dataDirectory();
   const first = await program(before);
@@ -85,6 +75,10 @@ test('a data directory that is moved while its servers run keeps them, and stops
   await first.leave();
   await expect(async () => processOf(after, 'mongod')).rejects.toThrow('No mongod runs');
   expect(existsSync(before)).toBe(false);
+  const last = await dataDirectory();
+  await rename(after, last);
+  const second = await acquire(last);
+  expect(await idsIn(second.mongodbUri)).toEqual(['Basil']);
 });
 
 test('a data directory with a long path works through a link, which goes with the program', async () => {

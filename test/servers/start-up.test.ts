@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { freshDatabase } from '../support/databases';
+import { startProgram } from '../../src/app/program';
+import { freshDatabase, giveBack, takeDatabase } from '../support/databases';
 import { freePort } from '../support/processes';
 import { RealServer } from '../support/real-server';
 import { aMongod, afterwards, aProcess, temporaryFolder } from './support';
@@ -76,17 +77,16 @@ test('the journal of an own MongoDB takes a hundred megabytes, not three', async
 test('an index that is there with other options is made anew', async () => {
   const uri = freshDatabase();
   const client = new mongo.MongoClient(uri);
-  afterwards(async () => {
-    await client.db().dropDatabase();
-    await client.close();
-  });
   const tokens = client.db().collection('tokens');
   await tokens.createIndex({ hash: 1 }, {}, {});
-  const server = await RealServer.start(await temporaryFolder(), { MONGODB_URI: uri, REDIS_URL });
-  await server.stop();
+  const env = { MONGODB_URI: uri, REDIS_URL, DATA_DIR: await temporaryFolder() };
+  const program = await startProgram({ role: 'server', env });
+  await program.stop();
   expect(await tokens.indexes()).toContainEqual(
     expect.objectContaining({ key: { hash: 1 }, unique: true }),
   );
+  await client.db().dropDatabase();
+  await client.close();
 });
 
 test('a MongoDB that does not answer is waited for, then given up in one sentence', async () => {
@@ -146,11 +146,13 @@ test('an unexpected error during the start ends it with the words of the error',
 });
 
 test('a HOST that is none of this machine is said in one sentence', async () => {
-  const env = { MONGODB_URI: freshDatabase(), REDIS_URL, HOST: '203.0.113.9' };
+  const uri = takeDatabase();
+  const env = { MONGODB_URI: uri, REDIS_URL, HOST: '203.0.113.9' };
   expect(await refusalOf(env)).toEqual({
     code: 1,
     said: 'HOST 203.0.113.9 is no address of this machine; set HOST to one of its addresses, or to 0.0.0.0 for all.',
   });
+  await giveBack(uri);
 });
 
 test('a PORT in use ends the start, also after the port of the metrics was opened', async () => {
@@ -160,9 +162,11 @@ test('a PORT in use ends the start, also after the port of the metrics was opene
     taken.close();
   });
   await new Promise<void>((resolve) => taken.listen(Number(PORT), '127.0.0.1', resolve));
-  const env = { MONGODB_URI: freshDatabase(), REDIS_URL, PORT, METRICS_PORT: '0' };
+  const uri = takeDatabase();
+  const env = { MONGODB_URI: uri, REDIS_URL, PORT, METRICS_PORT: '0' };
   expect(await refusalOf(env)).toEqual({
     code: 1,
     said: `Port ${PORT} on 127.0.0.1 is in use; set PORT to another one.`,
   });
+  await giveBack(uri);
 });
