@@ -229,8 +229,7 @@ test('whenever a starting program is killed, the next one serves', async () => {
   const dataDir = await dataDirectory();
   const { release } = await acquire(dataDir);
   await release();
-  // From before it has begun anything to after both servers are ready.
-  for (const delay of [300, 400, 500, 700]) {
+  for (const delay of [300, 450, 600, 900]) {
     const starting = launch(dataDir);
     await sleep(delay);
     const ended = once(starting, 'exit');
