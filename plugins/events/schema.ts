@@ -181,24 +181,21 @@ const MAX_RANGE_MS = 366 * DAY_MS;
 /** How far from 1970 a moment can be at all, in JavaScript and so here. */
 const MAX_MOMENT_MS = 8_640_000_000_000_000;
 
-/** A bound that follows from monthStart; another where that is no moment, which is a fault of its own. */
-function fromStart(boundOf: (start: number) => number, otherwise: number): Joi.Reference {
-  return Joi.ref('monthStart', {
-    adjust: (start: unknown) => (Number.isSafeInteger(start) ? boundOf(Number(start)) : otherwise),
-  });
-}
+const isMoment = (time: unknown): boolean =>
+  Number.isSafeInteger(time) && Math.abs(Number(time)) <= MAX_MOMENT_MS;
 
 export const monthQuery = Joi.object<MonthQuery, true>({
   monthStart: integer(-MAX_MOMENT_MS, MAX_MOMENT_MS)
     .required()
     .description('First moment, in Unix milliseconds'),
-  monthEnd: integer()
+  monthEnd: integer(-MAX_MOMENT_MS, MAX_MOMENT_MS)
     .required()
-    .min(fromStart((start) => start, -Infinity))
-    .max(fromStart((start) => Math.min(start + MAX_RANGE_MS, MAX_MOMENT_MS), Infinity))
-    .messages({
-      'number.min': 'monthEnd must not be before monthStart',
-      'number.max': 'monthEnd must be at most 366 days after monthStart',
+    .custom((monthEnd: number, helpers) => {
+      const [{ monthStart }] = helpers.state.ancestors as [MonthQuery]; // It may be at fault itself.
+      if (!isMoment(monthStart) || !isMoment(monthEnd)) return monthEnd;
+      if (monthEnd < monthStart) return helpers.error('range.order', { start: 'monthStart' });
+      return monthEnd - monthStart > MAX_RANGE_MS ? helpers.error('range.length') : monthEnd;
     })
+    .messages({ 'range.length': '{{#label}} must be at most 366 days after monthStart' })
     .description('Last moment, in Unix milliseconds; at most 366 days later'),
 });

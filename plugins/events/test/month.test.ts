@@ -1,10 +1,12 @@
 import { newestFirst } from '../../../test/support/paging';
 import { startService, type TestService, type TestUser } from '../../../test/support/service';
-import { expectError, faultsOf, listOf, NOBODYS_ID } from '../../../test/support/shapes';
+import { bodyOf, expectError, faultsOf, listOf, NOBODYS_ID } from '../../../test/support/shapes';
 import { DAY_MS } from '../../../src/core/time';
 
 const START = Date.UTC(2026, 2, 1);
 const END = Date.UTC(2026, 2, 31, 23, 59, 59, 999);
+
+const MAX_MOMENT_MS = 8_640_000_000_000_000;
 
 let service: TestService;
 let user: TestUser;
@@ -105,6 +107,16 @@ test.each([
 
 test.each(['1.5', '-0', 'x', ''])('where monthStart is %j the range is no fault', async (start) => {
   expect(faultsOf(await month(range(start, 2)))).toEqual(['monthStart']);
+});
+
+test('where both are beyond what a clock reaches, each is a fault of its own, and the range is none', async () => {
+  const { details } = bodyOf(await month(range(MAX_MOMENT_MS + 1, MAX_MOMENT_MS + 2)).expect(400));
+  expect(details).toEqual(
+    ['monthStart', 'monthEnd'].map((field) => ({
+      field,
+      message: `${field} must be less than or equal to ${MAX_MOMENT_MS}.`,
+    })),
+  );
 });
 
 test('whole numbers that no clock reaches find nothing, and do not find 1970', async () => {
