@@ -15,10 +15,10 @@ import {
 import { expectExactly, type Scene, Writer } from './writers';
 
 const USERS = ['ann', 'bob', 'eve'];
-/** Mostly of MongoDB alone: to start the server costs three times as much as all else of a kill. */
+/** More of MongoDB alone: to start the server costs three times as much as all else of a kill. */
 const KILLS = [
-  ...['mongod', 'mongod', 'server', 'mongod', 'mongod'],
-  ...['mongod', 'both', 'mongod', 'mongod', 'mongod'],
+  ...['mongod', 'server', 'mongod', 'both', 'mongod'],
+  ...['mongod', 'server', 'mongod', 'both', 'mongod'],
 ] as const;
 /** Writes acknowledged between two kills, so that each kill meets writers that are at work. */
 const BETWEEN_KILLS = 15;
