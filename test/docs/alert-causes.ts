@@ -183,7 +183,9 @@ export const alertCauses: Readonly<Record<string, readonly [cause: string, Colle
         await service.user({ expiresInSeconds: DAY_S });
         service.app.startJobs();
         await eventually(async () => (await figure(service, 'tokens_expiring')) === 1);
-        return await watch([service], 61);
+        const collector = await watch([service], 1);
+        collector.rest(60);
+        return collector;
       } finally {
         await service.close();
       }
@@ -205,7 +207,11 @@ export const alertCauses: Readonly<Record<string, readonly [cause: string, Colle
 
   PlantCareReleasesDiffer: [
     'servers of two releases run',
-    ({ service, other }) => watch([service, other], 31),
+    async ({ service, other }) => {
+      const collector = await watch([service, other], 1);
+      collector.rest(30);
+      return collector;
+    },
   ],
 };
 

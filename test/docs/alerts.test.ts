@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { type AlertRule, alertRules, alertsOf } from '../support/promql/alert-rules';
-import { type Collector, watch } from '../support/promql/collector';
+import { Collector } from '../support/promql/collector';
 import { CAN_MOUNT } from '../support/tmpfs';
 import { alertCauses, type Collect, listByTool } from './alert-causes';
 import { startWatchedServices, type WatchedServices } from './watched-services';
@@ -19,14 +19,17 @@ beforeAll(async () => {
   services = await startWatchedServices();
   const { service, server } = services;
   const user = await service.user({ expiresInSeconds: QUARTER_S });
+  calm = new Collector([service, server]);
   // Longer than any rule waits.
-  calm = await watch([service, server], 75, async (minute) => {
-    if (minute % 5 !== 0) return;
-    await user.plant();
-    await user.get('/api/plants').expect(200);
-    await listByTool(user).expect(200);
-    await service.anonymous.get('/api/plants').expect(401);
-  });
+  for (let minute = 0; minute < 75; minute += 5) {
+    await calm.watch(1, async () => {
+      await user.plant();
+      await user.get('/api/plants').expect(200);
+      await listByTool(user).expect(200);
+      await service.anonymous.get('/api/plants').expect(401);
+    });
+    calm.rest(4);
+  }
 }, 120_000);
 afterAll(() => services.close());
 

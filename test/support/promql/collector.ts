@@ -59,6 +59,22 @@ export class Collector {
     }
   }
 
+  /** Lets so many minutes pass in which nothing changes: each time what was collected last is there. */
+  rest(minutes: number): void {
+    for (let minute = 0; minute < minutes; minute += 1) {
+      const before = this.#now;
+      this.#now += INTERVAL_S;
+      for (const target of this.#targets) {
+        const up = { __name__: 'up', job: this.#job, instance: new URL(target.url).host };
+        for (const series of [...(this.#latest.get(target) ?? []), this.series.of(up)]) {
+          const value = series.valueAt(before);
+          if (value !== undefined) series.add(this.#now, value);
+        }
+      }
+      this.evaluatedAt.push(this.#now);
+    }
+  }
+
   async #collect(target: Target): Promise<void> {
     const own = { job: this.#job, instance: new URL(target.url).host };
     const before = this.#latest.get(target) ?? [];
