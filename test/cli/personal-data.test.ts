@@ -1,24 +1,38 @@
+import { randomUUID } from 'node:crypto';
+
 import accountsPlugin from '../../plugins/accounts';
 import { hostModels } from '../../src/data/host-models';
 import { newId } from '../../src/core/ids';
 import { collectionOf } from '../../src/data/models';
 import { record, records } from '../support/client';
+import { removeAll } from '../support/databases';
 import { gardenOf } from '../support/garden';
 import { scrape, valueOf } from '../support/metrics';
 import { eventually } from '../support/processes';
 import { pluginsUnderTest } from '../support/plugins';
 import { startService, type TestService, userOf } from '../support/service';
+import { TcpProxy } from '../support/tcp-proxy';
 import { CommandLine, start } from './run';
 
 let service: TestService;
 let cli: CommandLine;
 
-beforeEach(async () => {
-  service = await startService();
+/** Other names in each test: what was answered to one who was there before is kept for a while. */
+let ada: string;
+let bob: string;
+
+beforeAll(async () => {
+  service = await startService({ jobs: false });
   cli = new CommandLine(service.mongodbUri, {}, pluginsUnderTest());
 });
-
-afterEach(() => service.close());
+beforeEach(() => {
+  [ada, bob] = [`ada-${randomUUID()}`, `bob-${randomUUID()}`];
+});
+afterEach(async () => {
+  const { connection } = service.app.database;
+  await removeAll(connection.getClient().db(connection.name));
+});
+afterAll(() => service.close());
 
 /** The collections of data that accounts own. */
 const COLLECTIONS = [...hostModels, ...pluginsUnderTest().flatMap(({ models = [] }) => models)]
@@ -49,19 +63,19 @@ async function collectionsWith(text: string): Promise<string[]> {
 }
 
 test('user export prints all that is stored of an account, of whichever plugin, and no secret', async () => {
-  const { ids } = await userWithEverything('ada');
-  const other = await userWithEverything('bob');
-  const { code, stdout } = await cli.run('user', 'export', 'ada');
+  const { ids } = await userWithEverything(ada);
+  const other = await userWithEverything(bob);
+  const { code, stdout } = await cli.run('user', 'export', ada);
   expect(code).toBe(0);
   const all = record(JSON.parse(stdout));
   expect(Object.keys(all)).toEqual([
     ...['format', 'version', 'exportedAt', 'account', 'tokens', 'records', 'auditLog'],
   ]);
-  expect(all['account']).toMatchObject({ id: 'ada', tier: 'pro', timezone: 'UTC' });
-  expect(all['tokens']).toMatchObject([{ user: 'ada', name: 'test' }]);
+  expect(all['account']).toMatchObject({ id: ada, tier: 'pro', timezone: 'UTC' });
+  expect(all['tokens']).toMatchObject([{ user: ada, name: 'test' }]);
   const exported = record(all['records']);
   expect(Object.keys(exported).sort()).toEqual(COLLECTIONS.toSorted());
-  const stored = await collectionsWith('ada');
+  const stored = await collectionsWith(ada);
   expect(stored.filter((name) => COLLECTIONS.includes(name))).toEqual(
     Object.keys(exported)
       .filter((name) => records(exported[name]).length > 0)
@@ -77,28 +91,28 @@ test('user export prints all that is stored of an account, of whichever plugin, 
   expect(records(all['auditLog']).map(({ action }) => action)).toEqual(
     expect.arrayContaining(['account.created', 'token.created', 'account.exported']),
   );
-  const line = await cli.runBuilt('user', 'export', 'ada', '--json');
+  const line = await cli.run('user', 'export', ada, '--json');
   expect(line.stdout).toMatch(/^\{[^\n]+\}\n$/);
 });
 
 test('user delete leaves nothing of an account but what the audit log says, and others as they are', async () => {
-  const { user } = await userWithEverything('ada');
-  const { user: bob } = await userWithEverything('bob');
-  const before = await cli.run('user', 'delete', 'bob', '--dry-run', '--json');
-  const dry = record(await cli.json('user', 'delete', 'ada', '--dry-run'));
-  expect(dry).toMatchObject({ user: 'ada', dryRun: true, records: { accounts: 1, tokens: 1 } });
+  const { user } = await userWithEverything(ada);
+  const { user: other } = await userWithEverything(bob);
+  const before = await cli.run('user', 'delete', bob, '--dry-run', '--json');
+  const dry = record(await cli.json('user', 'delete', ada, '--dry-run'));
+  expect(dry).toMatchObject({ user: ada, dryRun: true, records: { accounts: 1, tokens: 1 } });
   await user.get('/api/plants').expect(200);
 
-  const done = record(await cli.json('user', 'delete', 'ada', '--confirm', 'ada'));
-  expect(done).toEqual({ user: 'ada', dryRun: false, records: dry['records'] });
-  expect(await collectionsWith('ada')).toEqual([]);
+  const done = record(await cli.json('user', 'delete', ada, '--confirm', ada));
+  expect(done).toEqual({ user: ada, dryRun: false, records: dry['records'] });
+  expect(await collectionsWith(ada)).toEqual([]);
   await user.get('/api/plants').expect(401);
   await user.post('/api/plants', { name: 'Fern' }).expect(401);
-  await bob.get('/api/plants').expect(200);
-  const after = await cli.run('user', 'delete', 'bob', '--dry-run', '--json');
+  await other.get('/api/plants').expect(200);
+  const after = await cli.run('user', 'delete', bob, '--dry-run', '--json');
   expect(after.stdout).toBe(before.stdout);
 
-  const log = records(await cli.json('audit', 'log', '--user', 'ada'));
+  const log = records(await cli.json('audit', 'log', '--user', ada));
   expect(log.slice(-2)).toMatchObject([
     { action: 'account.deletion_begun', changes: { records: dry['records'] } },
     { action: 'account.deleted' },
@@ -111,44 +125,45 @@ test.each([
   ['with another name', ['--confirm', 'bob']],
   ['with another name for a dry run', ['--confirm', 'bob', '--dry-run']],
 ])('user delete %s deletes nothing and says what to add', async (_, options) => {
-  await service.user({ id: 'ada' });
-  const { code, stdout, stderr } = await cli.run('user', 'delete', 'ada', ...options);
+  await service.user({ id: ada });
+  const { code, stdout, stderr } = await cli.run('user', 'delete', ada, ...options);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toBe(
-    'To delete all of ada, add --confirm ada; --dry-run shows what that would be.\n',
+    `To delete all of ${ada}, add --confirm ${ada}; --dry-run shows what that would be.\n`,
   );
-  expect(await cli.json('user', 'show', 'ada')).toMatchObject({ user: 'ada' });
+  expect(await cli.json('user', 'show', ada)).toMatchObject({ user: ada });
 });
 
 test('a deletion that was interrupted lets nobody in, writes nothing, and is finished by the next', async () => {
-  const { user } = await userWithEverything('ada');
+  const { user } = await userWithEverything(ada);
   await user.get('/api/plants').expect(200);
   let chunks = 0;
-  const deletion = accounts().deleteUser('ada', () => {
+  const deletion = accounts().deleteUser(ada, () => {
     chunks += 1;
     if (chunks === 3) throw new Error('Cut off.');
   });
   await expect(deletion).rejects.toThrow('Cut off.');
-  expect(await collectionsWith('ada')).toContain('plants');
+  expect(await collectionsWith(ada)).toContain('plants');
 
   await user.get('/api/plants').expect(401);
-  await expect(service.app.unitOfWork.run('ada', async () => 1)).rejects.toThrow('being deleted');
-  const create = await cli.run('token', 'create', '--user', 'ada');
+  await expect(service.app.unitOfWork.run(ada, async () => 1)).rejects.toThrow('being deleted');
+  const create = await cli.run('token', 'create', '--user', ada);
   expect(create).toMatchObject({ code: 1, stdout: '' });
   expect(create.stderr).toMatch(/being deleted/);
   expect(await cli.text('reconcile', '--check')).toMatch(/^0 accounts checked/);
 
-  await cli.json('user', 'delete', 'ada', '--confirm', 'ada');
-  expect(await collectionsWith('ada')).toEqual([]);
+  await cli.json('user', 'delete', ada, '--confirm', ada);
+  expect(await collectionsWith(ada)).toEqual([]);
 });
 
 test('an account that is being deleted is no failure of the jobs of a server', async () => {
-  await userWithEverything('ada');
-  const cutOff = accounts().deleteUser('ada', () => {
+  service.app.startJobs();
+  await userWithEverything(ada);
+  const cutOff = accounts().deleteUser(ada, () => {
     throw new Error('Cut off.');
   });
   await expect(cutOff).rejects.toThrow('Cut off.');
-  const left = { _id: newId(), userId: 'ada', removedAt: new Date() };
+  const left = { _id: newId(), userId: ada, removedAt: new Date() };
   await service.app.database.connection.collection<typeof left>('removedPlants').insertOne(left);
   const begun = Date.now() / 1000;
   const job = { job_name: 'mark the events of deleted plants deleted' };
@@ -162,46 +177,56 @@ test('an account that is being deleted is no failure of the jobs of a server', a
 });
 
 test('a deletion whose process is killed is finished by the next', async () => {
-  await cli.json('demo', '--user', 'ada', '--tier', 'pro', '--plants', '10', '--events', '30000');
-  const plants = service.app.database.connection.collection('plants');
-  const env = { MONGODB_URI: service.mongodbUri, REDIS_URL: process.env['TEST_REDIS_URL'] };
-  const deletion = start(['user', 'delete', 'ada', '--confirm', 'ada'], env);
-  // Plants come before their events.
-  await eventually(async () => (await plants.countDocuments({ userId: 'ada' })) === 0);
+  // Events are deleted a thousand at a time.
+  await cli.json('demo', '--user', ada, '--tier', 'pro', '--plants', '10', '--events', '1500');
+  const uri = new URL(service.mongodbUri);
+  const proxy = await TcpProxy.start(decodeURIComponent(uri.hostname));
+  uri.host = `127.0.0.1:${proxy.port}`;
+  let deletions = 0;
+  proxy.onCommand(({ name, collection }) => {
+    if (name === 'delete' && collection === 'events') deletions += 1;
+    return deletions > 1 ? 'requests lost' : undefined;
+  });
+  const env = { MONGODB_URI: uri.toString(), REDIS_URL: process.env['TEST_REDIS_URL'] };
+  const deletion = start(['user', 'delete', ada, '--confirm', ada], env);
+  await eventually(() => deletions > 1);
   deletion.process.kill('SIGKILL');
   await deletion.ended;
-  await cli.json('user', 'delete', 'ada', '--confirm', 'ada');
-  expect(await collectionsWith('ada')).toEqual([]);
-  expect(await cli.text('audit', 'log', '--user', 'ada')).toMatch(/account\.deleted .*\n$/);
+  await proxy.close();
+  const events = service.app.database.connection.collection('events');
+  expect(await events.countDocuments({ userId: ada })).toBe(500);
+  await cli.json('user', 'delete', ada, '--confirm', ada);
+  expect(await collectionsWith(ada)).toEqual([]);
+  expect(await cli.text('audit', 'log', '--user', ada)).toMatch(/account\.deleted .*\n$/);
 });
 
 test('writes that are under way while an account is deleted leave nothing of it', async () => {
-  const users = await Promise.all(Array.from({ length: 4 }, () => service.user({ id: 'ada' })));
+  const users = await Promise.all(Array.from({ length: 4 }, () => service.user({ id: ada })));
   let isOver = false;
   const writers = users.map(async (user) => {
     const statuses = new Set<number>();
     while (!isOver) statuses.add((await user.post('/api/plants', { name: 'Fern' })).status);
     return statuses;
   });
-  await accounts().deleteUser('ada', () => undefined);
+  await accounts().deleteUser(ada, () => undefined);
   isOver = true;
   for (const statuses of await Promise.all(writers)) {
     expect([...statuses].filter((status) => ![201, 401].includes(status))).toEqual([]);
   }
-  expect(await collectionsWith('ada')).toEqual([]);
+  expect(await collectionsWith(ada)).toEqual([]);
 });
 
 test('a user who comes back under a deleted name gets an empty account, which old tokens do not open', async () => {
   const second = await startService({ mongodbUri: service.mongodbUri });
   try {
-    const { user } = await userWithEverything('ada');
-    const elsewhere = userOf(second.url, 'ada', user.token);
+    const { user } = await userWithEverything(ada);
+    const elsewhere = userOf(second.url, ada, user.token);
     expect((await elsewhere.get('/api/plants').expect(200)).body).toHaveLength(3);
-    await cli.json('user', 'delete', 'ada', '--confirm', 'ada');
-    const back = await service.user({ id: 'ada' });
+    await cli.json('user', 'delete', ada, '--confirm', ada);
+    const back = await service.user({ id: ada });
     await user.get('/api/plants').expect(401);
     await elsewhere.get('/api/plants').expect(401);
-    const there = userOf(second.url, 'ada', back.token);
+    const there = userOf(second.url, ada, back.token);
     for (const each of [back, there]) {
       expect((await each.get('/api/plants').expect(200)).body).toEqual([]);
     }
