@@ -18,15 +18,16 @@ let service: TestService;
 let cli: CommandLine;
 let folder: string;
 
-beforeEach(async () => {
+async function openService(): Promise<void> {
   service = await startService();
   cli = new CommandLine(service.mongodbUri);
+}
+
+beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'plant-care-seeds-'));
 });
-
-afterEach(async () => {
+afterEach(() => {
   rmSync(folder, { recursive: true });
-  await service.close();
 });
 
 function write(file: string, content: unknown): void {
@@ -45,283 +46,300 @@ async function demoUser() {
   return userOf(service.url, 'demo', String(token));
 }
 
-test('the own seeds load once, and all that they hold adds up', async () => {
-  const plants = records(ownGarden()['plants']);
-  const announcements = JSON.parse(
-    readFileSync(path.join(SEEDS, 'announcements.json'), 'utf8'),
-  ) as unknown[];
-  expect(resultOf(await cli.runBuilt('seed', '--json'))).toEqual({
-    announcements: announcements.length,
-    garden: plants.length,
-  });
+describe('a garden', () => {
+  beforeEach(openService);
+  afterEach(() => service.close());
 
-  const user = await demoUser();
-  const before = (await user.get('/api/plants').expect(200)).body as unknown;
-  expect(records(before)).toHaveLength(plants.length);
-  const shown = records((await user.get('/api/announcements').expect(200)).body);
-  expect(shown.length).toBeGreaterThan(0);
-  const { overview } = record((await user.get('/api/insights').expect(200)).body);
-  expect(overview).toMatchObject({
-    totalEvents: plants.flatMap((plant) => records(plant['events'])).length,
-    totalPhotos: plants.flatMap((plant) => records(plant['photos'] ?? [])).length,
-  });
-  expect(await cli.json('reconcile', '--check')).toMatchObject({ checked: 1, differences: [] });
+  test('the own seeds load once, and all that they hold adds up', async () => {
+    const plants = records(ownGarden()['plants']);
+    const announcements = JSON.parse(
+      readFileSync(path.join(SEEDS, 'announcements.json'), 'utf8'),
+    ) as unknown[];
+    expect(resultOf(await cli.run('seed', '--json'))).toEqual({
+      announcements: announcements.length,
+      garden: plants.length,
+    });
 
-  expect(await cli.json('seed')).toEqual({ announcements: 0, garden: 0 });
-  expect(await cli.text('seed', SEEDS)).toBe(
-    'SEEDS          NEW RECORDS\nannouncements  0\ngarden         0\n',
-  );
-  expect((await user.get('/api/plants').expect(200)).body).toEqual(before);
-});
-
-test('every fault in every file is named with file and place, and nothing is loaded', async () => {
-  const garden = ownGarden();
-  const [first, ...rest] = records(garden['plants']);
-  const broken = {
-    ...first,
-    name: '',
-    potType: 'bucket',
-    events: [{ type: 'watered', daysAgo: -1, at: '8 am', occurredAt: '2026-01-01T08:00:00Z' }],
-  };
-  write('garden.json', { ...garden, timezone: 'Europe/Atlantis', plants: [broken, ...rest] });
-  write('announcements.json', [{ id: 'x', textEn: 'Hello' }]);
-  write('weather.json', {});
-  write('notes.txt', 'not a seed');
-  const { code, stdout, stderr } = await cli.run('seed', folder, '--json');
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  for (const fault of [
-    /^garden\.json: plants\[0\]\.name /m,
-    /^garden\.json: plants\[0\]\.potType /m,
-    /^garden\.json: plants\[0\]\.events\[0\]\.daysAgo /m,
-    /^garden\.json: plants\[0\]\.events\[0\]\.at /m,
-    /^garden\.json: plants\[0\]\.events\[0\]\.occurredAt /m,
-    /^garden\.json: timezone /m,
-    /^announcements\.json: \[0\]\.id must be a UUID$/m,
-    /^announcements\.json: \[0\]\.textFr is required$/m,
-    /^weather\.json: no plugin loads this file; known are .*garden\.json/m,
-  ]) {
-    expect(stderr).toMatch(fault);
-  }
-  expect(await cli.json('user', 'list')).toEqual([]);
-});
-
-test('a plant may have any UUID for an id', async () => {
-  const garden = ownGarden();
-  const [first] = records(garden['plants']);
-  const id = '00000000-0000-0000-0000-000000000001';
-  write('garden.json', { ...garden, plants: [{ ...first, id, photos: [], events: [] }] });
-  expect(await cli.json('seed', folder)).toEqual({ garden: 1 });
-  const user = await demoUser();
-  await user.get(`/api/plants/${id}`).expect(200);
-  await user.event(id);
-});
-
-test('an event that names a photo that the file has not is a fault', async () => {
-  const garden = ownGarden();
-  const [first] = records(garden['plants']);
-  const missing = '01932b5e-7c00-7000-9000-00000000ffff';
-  const event = { type: 'note', daysAgo: 1, at: '08:00', photoIds: [missing] };
-  write('garden.json', { ...garden, plants: [{ ...first, events: [event] }] });
-  const { code, stderr } = await cli.run('seed', folder);
-  expect(code).toBe(1);
-  expect(stderr).toMatch(new RegExp(`^garden\\.json: plants\\[0\\].*${missing}`, 'm'));
-});
-
-test('a garden that the tier has no room for is not loaded, not even in part', async () => {
-  const tight = new CommandLine(cli.mongodbUri, { TIER_PRO_PLANTS: '1', TIER_PRO_EVENTS: '2' });
-  const { code, stdout, stderr } = await tight.run('seed');
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr.trim().split('\n')).toEqual([
-    'garden.json: plants: the pro tier has room for 1 more, and 8 are wanted',
-    expect.stringMatching(/^garden\.json: events: the pro tier has room for 2 more, and \d+ are/),
-  ]);
-  expect(await cli.json('user', 'list')).toEqual([]);
-});
-
-test.each([
-  ['that is not there', 'nowhere', /^The folder of seeds cannot be read: /],
-  ['without seeds', '.', /^There are no \.json files in /],
-])('a folder %s is reported in one sentence', async (_what, name, message) => {
-  const { code, stdout, stderr } = await cli.run('seed', path.join(folder, name));
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(message);
-});
-
-test.each<[string, (file: string) => unknown, RegExp]>([
-  [
-    'a folder',
-    (file) => {
-      mkdirSync(file);
-    },
-    /^garden\.json: is not a regular file\n$/,
-  ],
-  ['a pipe', (file) => execFileSync('mkfifo', [file]), /^garden\.json: is not a regular file\n$/],
-  [
-    'a link to nowhere',
-    (file) => {
-      symlinkSync('nowhere', file);
-    },
-    /^garden\.json: cannot be read: ENOENT: [^\n]+\n$/,
-  ],
-])('a seed that is %s is reported in one sentence', async (_what, make, message) => {
-  make(path.join(folder, 'garden.json'));
-  const { code, stdout, stderr } = await cli.run('seed', folder);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(message);
-});
-
-test('characters that cannot be seen are spelled out, also in names of files', async () => {
-  write('a\u001b[2J\nb.json', {});
-  write('garden.json', { ...ownGarden(), user: 'de\u202emo', 'colour\u0007': 1 });
-  const { code, stderr } = await cli.run('seed', folder);
-  expect(code).toBe(1);
-  expect(stderr.trim().split('\n')).toEqual([
-    expect.stringMatching(/^a<U\+001B>\[2J<U\+000A>b\.json: no plugin loads this file/),
-    'garden.json: user must not contain the invisible character U+202E',
-    'garden.json: colour<U+0007> is not allowed',
-  ]);
-});
-
-test('an announcement that ends before it begins is a fault', async () => {
-  const announcement = {
-    ...{ id: randomUUID(), textEn: 'Mites!', textFr: 'Acariens !', linkUrl: null },
-    ...{ linkTextEn: null, linkTextFr: null, active: true },
-  };
-  const between = (startDate: string | null, endDate: string | null) => ({
-    ...{ ...announcement, id: randomUUID(), startDate, endDate },
-  });
-  const [begin, end] = ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00+01:00'];
-  write('announcements.json', [between(begin, end), between(end, begin)]);
-  const { code, stderr } = await cli.run('seed', folder);
-  expect([code, stderr]).toEqual([
-    1,
-    'announcements.json: [1] must not have an endDate before its startDate\n',
-  ]);
-  write('announcements.json', [
-    ...[between(begin, end), between(begin, begin), between(null, begin), between(end, null)],
-  ]);
-  expect(await cli.json('seed', folder)).toEqual({ announcements: 4 });
-});
-
-test('a file that is not JSON is named', async () => {
-  write('garden.json', '{ "user": ');
-  const { code, stderr } = await cli.run('seed', folder);
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/^garden\.json: is not valid JSON: /);
-});
-
-test('a garden for which there is no room, or whose ids are taken, leaves everything as it was', async () => {
-  const garden = ownGarden();
-  const [plant] = records(garden['plants']);
-  await cli.json('seed');
-  await cli.json('user', 'set', 'demo', '--timezone', 'Asia/Kolkata');
-  const announcement = {
-    ...{ id: randomUUID(), textEn: 'Mites!', textFr: 'Acariens !', linkUrl: null },
-    ...{ linkTextEn: null, linkTextFr: null, active: true, startDate: null, endDate: null },
-  };
-  write('announcements.json', [announcement]);
-  write('garden.json', {
-    ...garden,
-    ...{ user: 'eve', tier: 'free' },
-    plants: [plant, ...Array.from({ length: 26 }, () => ({ id: randomUUID(), name: 'Fern' }))],
-  });
-
-  const { code, stderr } = await cli.run('seed', folder);
-  expect(code).toBe(1);
-  expect(stderr.trim().split('\n')).toEqual([
-    `garden.json: plants: ${String(plant?.['id'])} is the id of somebody else's`,
-    'garden.json: plants: the free tier has room for 25 more, and 26 are wanted',
-  ]);
-  expect(records(await cli.json('user', 'list'))).toMatchObject([
-    { user: 'demo', tier: garden['tier'], timezone: 'Asia/Kolkata' },
-  ]);
-  const user = await demoUser();
-  const { text } = await user.get('/api/announcements').expect(200);
-  expect(text).not.toContain('Mites');
-
-  // Nor does a garden that is there already change its account.
-  await cli.json('seed');
-  expect(await cli.json('user', 'show', 'demo')).toMatchObject({ timezone: 'Asia/Kolkata' });
-});
-
-test('a seeded plant that was deleted comes back as it was, with the photos that it left', async () => {
-  await cli.json('seed');
-  const user = await demoUser();
-  const before = records((await user.get('/api/plants').expect(200)).body);
-  const photographed = before.find((plant) => plant['primaryPhoto'] !== undefined);
-  const path = `/api/plants/${String(photographed?.['id'])}`;
-  const insights = async () => record((await user.get('/api/insights').expect(200)).body);
-  const { overview } = await insights();
-  await user.delete(path).expect(200);
-  expect(await cli.json('seed')).toMatchObject({ garden: 1 });
-  const again = record((await user.get(path).expect(200)).body);
-  expect(again['primaryPhoto']).toEqual(photographed?.['primaryPhoto']);
-  expect(await insights()).toMatchObject({ overview });
-  expect(await cli.json('reconcile', '--check')).toMatchObject({ differences: [] });
-  await user.delete(path).expect(200);
-});
-
-test('a deletion that another process still finishes leaves alone what seeds brought back', async () => {
-  const proxied = await startProxiedService({ jobs: false });
-  const { service: slow, proxy, directUri } = proxied;
-  try {
-    const seeds = new CommandLine(directUri);
-    await seeds.json('seed');
-    const { token } = record(await seeds.json('token', 'create', '--user', 'demo'));
-    const user = userOf(slow.url, 'demo', String(token));
-    const [plant] = records((await user.get('/api/plants').expect(200)).body);
+    const user = await demoUser();
+    const before = (await user.get('/api/plants').expect(200)).body as unknown;
+    expect(records(before)).toHaveLength(plants.length);
+    const shown = records((await user.get('/api/announcements').expect(200)).body);
+    expect(shown.length).toBeGreaterThan(0);
     const { overview } = record((await user.get('/api/insights').expect(200)).body);
-    await user.delete(`/api/plants/${String(plant?.['id'])}`).expect(200);
-
-    let isFinishing = false;
-    proxy.onCommand(({ inTransaction }) => {
-      isFinishing ||= inTransaction;
-      return inTransaction ? 'cut' : undefined;
+    expect(overview).toMatchObject({
+      totalEvents: plants.flatMap((plant) => records(plant['events'])).length,
+      totalPhotos: plants.flatMap((plant) => records(plant['photos'] ?? [])).length,
     });
-    slow.app.startJobs();
-    await eventually(() => isFinishing);
-    expect(await seeds.json('seed')).toMatchObject({ garden: 1 });
-    proxy.restore();
-    await eventually(async () => {
-      const answer = await user.get('/api/insights');
-      return isDeepStrictEqual(record(answer.body)['overview'], overview);
-    });
-    // It has had its turn by then, and so has the run after it.
-    await sleep(2500);
-    expect(record((await user.get('/api/insights').expect(200)).body)).toMatchObject({ overview });
-    expect(await seeds.json('reconcile', '--check')).toMatchObject({ differences: [] });
-  } finally {
-    await proxied.close();
-  }
-});
+    expect(await cli.json('reconcile', '--check')).toMatchObject({ checked: 1, differences: [] });
 
-test('seeds are read as strictly as requests', async () => {
-  writeFileSync(path.join(folder, 'announcements.json'), Buffer.from('["\xff\xfe"]', 'latin1'));
-  write('garden.json', '{"user": "eve", "__proto__": {}}');
-  const { code, stderr } = await cli.run('seed', folder);
-  expect(code).toBe(1);
-  expect(stderr.trim().split('\n')).toEqual([
-    'announcements.json: is not valid UTF-8',
-    'garden.json: must not contain the keys __proto__ or constructor',
-  ]);
-});
-
-test('ids that a garden has twice are named, whatever their case', async () => {
-  const [first, second] = [randomUUID(), randomUUID()];
-  const photo = {
-    ...{ id: second, imagehostPublicId: 'fern', secureUrl: 'https://images.example.com/fern.jpg' },
-    ...{ width: 1, height: 1, format: 'jpg' },
-  };
-  write('garden.json', {
-    ...{ user: 'eve', tier: 'free', timezone: 'UTC' },
-    plants: [
-      { id: first, name: 'Fern', photos: [photo] },
-      { id: first.toUpperCase(), name: 'Ivy', photos: [{ ...photo, id: second.toUpperCase() }] },
-    ],
+    expect(await cli.json('seed')).toEqual({ announcements: 0, garden: 0 });
+    expect(await cli.text('seed', SEEDS)).toBe(
+      'SEEDS          NEW RECORDS\nannouncements  0\ngarden         0\n',
+    );
+    expect((await user.get('/api/plants').expect(200)).body).toEqual(before);
   });
-  const { code, stderr } = await cli.run('seed', folder);
-  expect([code, stderr]).toEqual([
-    1,
-    `garden.json: plants must not have the same id twice: ${first}, ${second}\n`,
-  ]);
+
+  test('a plant may have any UUID for an id', async () => {
+    const garden = ownGarden();
+    const [first] = records(garden['plants']);
+    const id = '00000000-0000-0000-0000-000000000001';
+    write('garden.json', { ...garden, plants: [{ ...first, id, photos: [], events: [] }] });
+    expect(await cli.json('seed', folder)).toEqual({ garden: 1 });
+    const user = await demoUser();
+    await user.get(`/api/plants/${id}`).expect(200);
+    await user.event(id);
+  });
+
+  test('a garden for which there is no room, or whose ids are taken, leaves everything as it was', async () => {
+    const garden = ownGarden();
+    const [plant] = records(garden['plants']);
+    await cli.json('seed');
+    await cli.json('user', 'set', 'demo', '--timezone', 'Asia/Kolkata');
+    const announcement = {
+      ...{ id: randomUUID(), textEn: 'Mites!', textFr: 'Acariens !', linkUrl: null },
+      ...{ linkTextEn: null, linkTextFr: null, active: true, startDate: null, endDate: null },
+    };
+    write('announcements.json', [announcement]);
+    write('garden.json', {
+      ...garden,
+      ...{ user: 'eve', tier: 'free' },
+      plants: [plant, ...Array.from({ length: 26 }, () => ({ id: randomUUID(), name: 'Fern' }))],
+    });
+
+    const { code, stderr } = await cli.run('seed', folder);
+    expect(code).toBe(1);
+    expect(stderr.trim().split('\n')).toEqual([
+      `garden.json: plants: ${String(plant?.['id'])} is the id of somebody else's`,
+      'garden.json: plants: the free tier has room for 25 more, and 26 are wanted',
+    ]);
+    expect(records(await cli.json('user', 'list'))).toMatchObject([
+      { user: 'demo', tier: garden['tier'], timezone: 'Asia/Kolkata' },
+    ]);
+    const user = await demoUser();
+    const { text } = await user.get('/api/announcements').expect(200);
+    expect(text).not.toContain('Mites');
+
+    // Nor does a garden that is there already change its account.
+    await cli.json('seed');
+    expect(await cli.json('user', 'show', 'demo')).toMatchObject({ timezone: 'Asia/Kolkata' });
+  });
+
+  test('a seeded plant that was deleted comes back as it was, with the photos that it left', async () => {
+    await cli.json('seed');
+    const user = await demoUser();
+    const before = records((await user.get('/api/plants').expect(200)).body);
+    const photographed = before.find((plant) => plant['primaryPhoto'] !== undefined);
+    const path = `/api/plants/${String(photographed?.['id'])}`;
+    const insights = async () => record((await user.get('/api/insights').expect(200)).body);
+    const { overview } = await insights();
+    await user.delete(path).expect(200);
+    expect(await cli.json('seed')).toMatchObject({ garden: 1 });
+    const again = record((await user.get(path).expect(200)).body);
+    expect(again['primaryPhoto']).toEqual(photographed?.['primaryPhoto']);
+    expect(await insights()).toMatchObject({ overview });
+    expect(await cli.json('reconcile', '--check')).toMatchObject({ differences: [] });
+    await user.delete(path).expect(200);
+  });
+
+  test('a deletion that another process still finishes leaves alone what seeds brought back', async () => {
+    const proxied = await startProxiedService({ jobs: false });
+    const { service: slow, proxy, directUri } = proxied;
+    try {
+      const seeds = new CommandLine(directUri);
+      await seeds.json('seed');
+      const { token } = record(await seeds.json('token', 'create', '--user', 'demo'));
+      const user = userOf(slow.url, 'demo', String(token));
+      const [plant] = records((await user.get('/api/plants').expect(200)).body);
+      const { overview } = record((await user.get('/api/insights').expect(200)).body);
+      await user.delete(`/api/plants/${String(plant?.['id'])}`).expect(200);
+
+      let isFinishing = false;
+      proxy.onCommand(({ inTransaction }) => {
+        isFinishing ||= inTransaction;
+        return inTransaction ? 'cut' : undefined;
+      });
+      slow.app.startJobs();
+      await eventually(() => isFinishing);
+      expect(await seeds.json('seed')).toMatchObject({ garden: 1 });
+      proxy.restore();
+      await eventually(async () => {
+        const answer = await user.get('/api/insights');
+        return isDeepStrictEqual(record(answer.body)['overview'], overview);
+      });
+      // It has had its turn by then, and so has the run after it.
+      await sleep(2500);
+      expect(record((await user.get('/api/insights').expect(200)).body)).toMatchObject({
+        overview,
+      });
+      expect(await seeds.json('reconcile', '--check')).toMatchObject({ differences: [] });
+    } finally {
+      await proxied.close();
+    }
+  });
+});
+
+describe('what seeds may hold', () => {
+  // None of them makes an account.
+  beforeAll(openService);
+  afterAll(() => service.close());
+
+  test('every fault in every file is named with file and place, and nothing is loaded', async () => {
+    const garden = ownGarden();
+    const [first, ...rest] = records(garden['plants']);
+    const broken = {
+      ...first,
+      name: '',
+      potType: 'bucket',
+      events: [{ type: 'watered', daysAgo: -1, at: '8 am', occurredAt: '2026-01-01T08:00:00Z' }],
+    };
+    write('garden.json', { ...garden, timezone: 'Europe/Atlantis', plants: [broken, ...rest] });
+    write('announcements.json', [{ id: 'x', textEn: 'Hello' }]);
+    write('weather.json', {});
+    write('notes.txt', 'not a seed');
+    const { code, stdout, stderr } = await cli.run('seed', folder, '--json');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    for (const fault of [
+      /^garden\.json: plants\[0\]\.name /m,
+      /^garden\.json: plants\[0\]\.potType /m,
+      /^garden\.json: plants\[0\]\.events\[0\]\.daysAgo /m,
+      /^garden\.json: plants\[0\]\.events\[0\]\.at /m,
+      /^garden\.json: plants\[0\]\.events\[0\]\.occurredAt /m,
+      /^garden\.json: timezone /m,
+      /^announcements\.json: \[0\]\.id must be a UUID$/m,
+      /^announcements\.json: \[0\]\.textFr is required$/m,
+      /^weather\.json: no plugin loads this file; known are .*garden\.json/m,
+    ]) {
+      expect(stderr).toMatch(fault);
+    }
+    expect(await cli.json('user', 'list')).toEqual([]);
+  });
+
+  test('an event that names a photo that the file has not is a fault', async () => {
+    const garden = ownGarden();
+    const [first] = records(garden['plants']);
+    const missing = '01932b5e-7c00-7000-9000-00000000ffff';
+    const event = { type: 'note', daysAgo: 1, at: '08:00', photoIds: [missing] };
+    write('garden.json', { ...garden, plants: [{ ...first, events: [event] }] });
+    const { code, stderr } = await cli.run('seed', folder);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(new RegExp(`^garden\\.json: plants\\[0\\].*${missing}`, 'm'));
+  });
+
+  test('a garden that the tier has no room for is not loaded, not even in part', async () => {
+    const tight = new CommandLine(cli.mongodbUri, { TIER_PRO_PLANTS: '1', TIER_PRO_EVENTS: '2' });
+    const { code, stdout, stderr } = await tight.run('seed');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr.trim().split('\n')).toEqual([
+      'garden.json: plants: the pro tier has room for 1 more, and 8 are wanted',
+      expect.stringMatching(/^garden\.json: events: the pro tier has room for 2 more, and \d+ are/),
+    ]);
+    expect(await cli.json('user', 'list')).toEqual([]);
+  });
+
+  test.each([
+    ['that is not there', 'nowhere', /^The folder of seeds cannot be read: /],
+    ['without seeds', '.', /^There are no \.json files in /],
+  ])('a folder %s is reported in one sentence', async (_what, name, message) => {
+    const { code, stdout, stderr } = await cli.run('seed', path.join(folder, name));
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(message);
+  });
+
+  test.each<[string, (file: string) => unknown, RegExp]>([
+    [
+      'a folder',
+      (file) => {
+        mkdirSync(file);
+      },
+      /^garden\.json: is not a regular file\n$/,
+    ],
+    ['a pipe', (file) => execFileSync('mkfifo', [file]), /^garden\.json: is not a regular file\n$/],
+    [
+      'a link to nowhere',
+      (file) => {
+        symlinkSync('nowhere', file);
+      },
+      /^garden\.json: cannot be read: ENOENT: [^\n]+\n$/,
+    ],
+  ])('a seed that is %s is reported in one sentence', async (_what, make, message) => {
+    make(path.join(folder, 'garden.json'));
+    const { code, stdout, stderr } = await cli.run('seed', folder);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(message);
+  });
+
+  test('characters that cannot be seen are spelled out, also in names of files', async () => {
+    write('a\u001b[2J\nb.json', {});
+    write('garden.json', { ...ownGarden(), user: 'de\u202emo', 'colour\u0007': 1 });
+    const { code, stderr } = await cli.run('seed', folder);
+    expect(code).toBe(1);
+    expect(stderr.trim().split('\n')).toEqual([
+      expect.stringMatching(/^a<U\+001B>\[2J<U\+000A>b\.json: no plugin loads this file/),
+      'garden.json: user must not contain the invisible character U+202E',
+      'garden.json: colour<U+0007> is not allowed',
+    ]);
+  });
+
+  test('an announcement that ends before it begins is a fault', async () => {
+    const announcement = {
+      ...{ id: randomUUID(), textEn: 'Mites!', textFr: 'Acariens !', linkUrl: null },
+      ...{ linkTextEn: null, linkTextFr: null, active: true },
+    };
+    const between = (startDate: string | null, endDate: string | null) => ({
+      ...{ ...announcement, id: randomUUID(), startDate, endDate },
+    });
+    const [begin, end] = ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00+01:00'];
+    write('announcements.json', [between(begin, end), between(end, begin)]);
+    const { code, stderr } = await cli.run('seed', folder);
+    expect([code, stderr]).toEqual([
+      1,
+      'announcements.json: [1] must not have an endDate before its startDate\n',
+    ]);
+    write('announcements.json', [
+      ...[between(begin, end), between(begin, begin), between(null, begin), between(end, null)],
+    ]);
+    expect(await cli.json('seed', folder)).toEqual({ announcements: 4 });
+  });
+
+  test('a file that is not JSON is named', async () => {
+    write('garden.json', '{ "user": ');
+    const { code, stderr } = await cli.run('seed', folder);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^garden\.json: is not valid JSON: /);
+  });
+
+  test('seeds are read as strictly as requests', async () => {
+    writeFileSync(path.join(folder, 'announcements.json'), Buffer.from('["\xff\xfe"]', 'latin1'));
+    write('garden.json', '{"user": "eve", "__proto__": {}}');
+    const { code, stderr } = await cli.run('seed', folder);
+    expect(code).toBe(1);
+    expect(stderr.trim().split('\n')).toEqual([
+      'announcements.json: is not valid UTF-8',
+      'garden.json: must not contain the keys __proto__ or constructor',
+    ]);
+  });
+
+  test('ids that a garden has twice are named, whatever their case', async () => {
+    const [first, second] = [randomUUID(), randomUUID()];
+    const photo = {
+      ...{
+        id: second,
+        imagehostPublicId: 'fern',
+        secureUrl: 'https://images.example.com/fern.jpg',
+      },
+      ...{ width: 1, height: 1, format: 'jpg' },
+    };
+    write('garden.json', {
+      ...{ user: 'eve', tier: 'free', timezone: 'UTC' },
+      plants: [
+        { id: first, name: 'Fern', photos: [photo] },
+        { id: first.toUpperCase(), name: 'Ivy', photos: [{ ...photo, id: second.toUpperCase() }] },
+      ],
+    });
+    const { code, stderr } = await cli.run('seed', folder);
+    expect([code, stderr]).toEqual([
+      1,
+      `garden.json: plants must not have the same id twice: ${first}, ${second}\n`,
+    ]);
+  });
 });
