@@ -1,29 +1,46 @@
 import { resetClock, setClock } from '../support/clock';
 import { eventually, OwnRedis } from '../support/own-redis';
+import { until } from '../support/processes';
 import { startService, type TestService, type TestUser } from '../support/service';
 import { NETWORK_FAULTS, TcpProxy } from '../support/tcp-proxy';
 
 const WARNING = 'Redis cannot be reached: rate limits go on in memory';
 const RECOVERY = 'Redis answers again: rate limits are shared';
 
+/** Of all tests but those that begin without it. */
 let redis: OwnRedis;
-let service: TestService | undefined;
+let isKilled = false;
+let shared: TestService;
+/** How many lines were logged before a test. */
+let loggedBefore = 0;
 
-beforeEach(async () => {
+beforeAll(async () => {
   redis = await OwnRedis.prepare();
+  await redis.start();
+  shared = await start(redis.url);
+});
+beforeEach(async () => {
+  await untilCounted(shared);
+  loggedBefore = shared.logged.length;
 });
 afterEach(async () => {
   resetClock();
   redis.resume();
-  await service?.close();
-  service = undefined;
+  if (isKilled) await redis.start();
+  isKilled = false;
+});
+afterAll(async () => {
+  await shared.close();
   await redis.remove();
 });
 
-async function start(redisUrl = redis.url): Promise<TestService> {
-  const env = { RATE_LIMIT_PLANTS_CREATE_MAX: '2' };
-  service = await startService({ env, redisUrl });
-  return service;
+function start(redisUrl: string): Promise<TestService> {
+  return startService({ env: { RATE_LIMIT_PLANTS_CREATE_MAX: '2' }, redisUrl });
+}
+
+async function killRedis(): Promise<void> {
+  isKilled = true;
+  await redis.kill();
 }
 
 async function readiness({ anonymous }: TestService): Promise<Record<string, unknown>> {
@@ -38,9 +55,15 @@ function untilShared(running: TestService): Promise<void> {
  * Redis is away, and the log says so once for each outage. A busy machine can have more of them
  * than the test made, but then says in between that Redis came back.
  */
-async function expectOutages({ logged }: TestService, count: number): Promise<void> {
+async function expectOutages(
+  count: number,
+  { logged } = shared,
+  since = loggedBefore,
+): Promise<void> {
   const said = (): string[] =>
-    logged.flatMap((line) => [WARNING, RECOVERY].filter((text) => line.includes(text)));
+    logged
+      .slice(since)
+      .flatMap((line) => [WARNING, RECOVERY].filter((text) => line.includes(text)));
   await eventually(() => said().length >= 2 * count - 1);
   const outages = Math.ceil(said().length / 2);
   const alternating = Array.from({ length: outages }, () => [RECOVERY, WARNING])
@@ -97,64 +120,62 @@ async function expectInMemory(running: TestService): Promise<void> {
 }
 
 /** Waits until requests are counted in Redis. */
-function untilCounted(running: TestService): Promise<void> {
-  return eventually(async () => {
-    const user = await running.user();
+async function untilCounted(running: TestService, counting = redis): Promise<void> {
+  const user = await running.user();
+  const isCounted = async (): Promise<boolean> => {
     await user.get('/api/plants').expect(200);
-    return (await redis.keys()).some((key) => key.includes(user.id));
-  });
+    return (await counting.keys()).some((key) => key.includes(user.id));
+  };
+  // A connection without an answer is made anew after two seconds: there is much to ask until then.
+  expect(await until(isCounted, { within: 30_000, every: 100 })).toBe(true);
 }
 
 test('a Redis that is not there at start is done without until it comes', async () => {
-  const running = await start();
-  const user = await running.user();
-  await expectService(user);
-  await expectLimits(running);
-  await expectInMemory(running);
-  await expectOutages(running, 1);
+  const late = await OwnRedis.prepare();
+  const running = await start(late.url);
+  try {
+    const user = await running.user();
+    await expectService(user);
+    await expectLimits(running);
+    await expectInMemory(running);
+    await expectOutages(1, running, 0);
 
-  await redis.start();
-  await untilShared(running);
-  expect((await readiness(running))['warnings']).toEqual([]);
-  await untilCounted(running);
-  await expectLimits(running);
+    await late.start();
+    await untilShared(running);
+    expect((await readiness(running))['warnings']).toEqual([]);
+    await untilCounted(running, late);
+    await expectLimits(running);
+  } finally {
+    await running.close();
+    await late.remove();
+  }
 });
 
 test('while Redis dies and comes back, every request is answered', async () => {
-  await redis.start();
-  const running = await start();
-  await untilCounted(running);
-  const user = await running.user();
-
-  await redis.kill();
+  const user = await shared.user();
+  await killRedis();
   await expectService(user);
-  await expectLimits(running);
-  await expectInMemory(running);
-  await expectOutages(running, 1);
+  await expectLimits(shared);
+  await expectInMemory(shared);
+  await expectOutages(1);
 
   await redis.start();
-  await untilCounted(running);
+  await untilCounted(shared);
 
-  await redis.kill();
-  await expectService(await running.user());
-  await expectOutages(running, 2);
+  await killRedis();
+  await expectService(await shared.user());
+  await expectOutages(2);
 });
 
 test('that Redis died is logged though nobody calls', async () => {
-  await redis.start();
-  const running = await start();
-  await untilCounted(running);
-  await redis.kill();
-  await expectOutages(running, 1);
+  await killRedis();
+  await expectOutages(1);
 });
 
 test('requests that are under way while Redis dies are all answered', async () => {
-  await redis.start();
-  const running = await start();
-  await untilCounted(running);
-  const users = await usersOf(running, 8);
+  const users = await usersOf(shared, 8);
   const sends = users.map((user) => timesOf(user, 10));
-  await redis.kill();
+  await killRedis();
   await Promise.all(sends);
 });
 
@@ -162,34 +183,27 @@ test.each([
   ['', 0],
   [', though the clock was set back meanwhile', 3_600_000],
 ])('a Redis that hangs is left alone, and used again when it answers%s', async (_when, back) => {
-  await redis.start();
-  const running = await start();
-  await untilCounted(running);
-  const user = await running.user();
-
+  const user = await shared.user();
   redis.pause();
   await expectService(user);
-  await expectLimits(running);
-  await expectInMemory(running);
-  await expectOutages(running, 1);
+  await expectLimits(shared);
+  await expectInMemory(shared);
+  await expectOutages(1);
 
   if (back > 0) setClock(Date.now() - back);
   redis.resume();
-  await untilCounted(running);
-  await expectLimits(running);
+  await untilCounted(shared);
+  await expectLimits(shared);
 });
 
 test('requests that wait for a hanging Redis at once all wait for it only shortly', async () => {
-  await redis.start();
-  const running = await start();
-  await untilCounted(running);
   const without = await startService({ redisUrl: null });
   try {
-    const [users, others] = await Promise.all([usersOf(running, 20), usersOf(without, 20)]);
+    const [users, others] = await Promise.all([usersOf(shared, 12), usersOf(without, 12)]);
     redis.pause();
     // Side by side, so that whatever else keeps the machine busy holds both up.
     const [longest, unhindered] = await Promise.all([longestOf(users), longestOf(others)]);
-    // One wait of its own, and none that adds up with those of the others.
+    // One wait of its own, and none that adds up with those of the others to almost two seconds.
     expect(longest - unhindered).toBeLessThan(1000);
   } finally {
     await without.close();
@@ -197,49 +211,48 @@ test('requests that wait for a hanging Redis at once all wait for it only shortl
 });
 
 test('each time that Redis hangs one line is logged, whether or not /readyz is asked', async () => {
-  await redis.start();
-  const running = await start();
-  await untilCounted(running);
   for (const outage of [1, 2, 3]) {
-    const user = await running.user();
+    const user = await shared.user();
     redis.pause();
     await timesOf(user, 5);
-    await expectOutages(running, outage);
+    await expectOutages(outage);
     redis.resume();
-    await untilCounted(running);
+    await untilCounted(shared);
   }
 });
 
 test('a process that has much else to do does not take Redis for gone', async () => {
-  await redis.start();
-  const running = await start();
-  await untilCounted(running);
-  const user = await running.user();
-  const busy = setInterval(() => {
-    const end = performance.now() + 200;
+  const user = await shared.user();
+  let isBusy = true;
+  // Between each two looks at what has arrived, for longer than Redis may take.
+  const work = (): void => {
+    const end = performance.now() + 160;
     while (performance.now() < end);
-  }, 2);
-  for (let sent = 0; sent < 3; sent += 1) await user.get('/api/plants').expect(200);
-  clearInterval(busy);
-  expect(running.logged.join()).not.toContain(WARNING);
+    if (isBusy) setImmediate(work);
+  };
+  setImmediate(work);
+  await user.get('/api/plants').expect(200);
+  isBusy = false;
+  expect(shared.logged.slice(loggedBefore).join()).not.toContain(WARNING);
 });
 
 describe('a network before Redis', () => {
   let proxy: TcpProxy;
-  beforeEach(async () => {
+  let running: TestService;
+  beforeAll(async () => {
     proxy = await TcpProxy.start(redis.url);
-    await redis.start();
+    running = await start(`redis://127.0.0.1:${proxy.port}`);
   });
-  afterEach(async () => {
+  beforeEach(() => untilCounted(running));
+  afterEach(() => {
     proxy.restore();
-    await service?.close();
-    service = undefined;
+  });
+  afterAll(async () => {
+    await running.close();
     await proxy.close();
   });
 
   test.each(NETWORK_FAULTS)('with the fault "%s" costs nobody an answer', async (fault) => {
-    const running = await start(`redis://127.0.0.1:${proxy.port}`);
-    await untilCounted(running);
     proxy.fail(fault);
     await expectService(await running.user());
     await expectLimits(running);
@@ -249,8 +262,6 @@ describe('a network before Redis', () => {
   });
 
   test('that has forgotten a connection is passed on a new one', async () => {
-    const running = await start(`redis://127.0.0.1:${proxy.port}`);
-    await untilCounted(running);
     proxy.fail('black hole', { onlyOpen: true });
     await expectService(await running.user());
     await untilCounted(running);
