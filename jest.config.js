@@ -8,7 +8,7 @@ module.exports = {
   runtime: '<rootDir>/test/support/jest/runtime.js',
   roots: ['<rootDir>/src', '<rootDir>/plugins', '<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
-  // They are a fifth of the tests, and two thirds of the time.
+  // They are a fifth of the tests, and more than half of the time.
   testPathIgnorePatterns: process.env['TESTS'] === 'quick' ? [WAITING.source] : [],
   transform: {
     '^.+\\.ts$': [

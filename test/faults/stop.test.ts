@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Client } from '../support/client';
 import { scrape, valueOf } from '../support/metrics';
@@ -179,6 +180,8 @@ test.each([
     const requests = await Promise.all([1, 2, 3].map(() => HalfSent.send(stopped.url, token)));
     send(stopped);
     expect(await until(() => refusesConnections(stopped.url), { within: STOP_MS })).toBe(true);
+    // Longer than it waits for what is only on its way to it.
+    if (how === 'SIGTERM') await sleep(3000);
     await Promise.all(requests.map((request) => request.finish()));
     for (const { answer } of requests) {
       expect(answer).toMatch(/^HTTP\/1\.1 201 /);
