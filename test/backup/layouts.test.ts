@@ -74,9 +74,7 @@ async function endedAmidst(
   uri: string,
   { after, commands, by }: { after: string; commands: number; by: NodeJS.Signals },
 ): Promise<Awaited<ReturnType<typeof start>['ended']>> {
-  const address = new URL(uri);
-  const proxy = await TcpProxy.start(decodeURIComponent(address.hostname));
-  address.host = `127.0.0.1:${proxy.port}`;
+  const { proxy, uri: proxied } = await TcpProxy.before(uri);
   let count = 0;
   proxy.onCommand(({ name, collection }) => {
     if (collection !== 'fillers' || name !== after) return undefined;
@@ -84,7 +82,7 @@ async function endedAmidst(
     return count > commands ? 'requests lost' : undefined;
   });
   try {
-    const env = { MONGODB_URI: address.toString(), REDIS_URL: process.env['TEST_REDIS_URL'] };
+    const env = { MONGODB_URI: proxied, REDIS_URL: process.env['TEST_REDIS_URL'] };
     const command = start(args, env);
     await eventually(() => count > commands);
     command.process.kill(by);

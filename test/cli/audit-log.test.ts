@@ -361,11 +361,9 @@ test('old entries that do not verify are not deleted', async () => {
 test('a chain is verified however long that takes, while acts are recorded', async () => {
   const dataDir = await dataDirectory();
   const servers = await acquireServers({ dataDir }, { role: 'tool' });
-  const uri = new URL(servers.mongodbUri);
-  const proxy = await TcpProxy.start(decodeURIComponent(uri.hostname));
-  uri.host = `127.0.0.1:${proxy.port}`;
+  const { proxy, uri } = await TcpProxy.before(servers.mongodbUri);
   try {
-    await asOperatorOf(uri.toString(), async ({ audit, database }) => {
+    await asOperatorOf(uri, async ({ audit, database }) => {
       const act = { action: 'plant.deleted', target: { type: 'plant', id: 'x' }, changes: {} };
       const recorded = { act, acting: audit.self };
       const append = (count: number) =>

@@ -179,15 +179,13 @@ test('an account that is being deleted is no failure of the jobs of a server', a
 test('a deletion whose process is killed is finished by the next', async () => {
   // Events are deleted a thousand at a time.
   await cli.json('demo', '--user', ada, '--tier', 'pro', '--plants', '10', '--events', '1500');
-  const uri = new URL(service.mongodbUri);
-  const proxy = await TcpProxy.start(decodeURIComponent(uri.hostname));
-  uri.host = `127.0.0.1:${proxy.port}`;
+  const { proxy, uri } = await TcpProxy.before(service.mongodbUri);
   let deletions = 0;
   proxy.onCommand(({ name, collection }) => {
     if (name === 'delete' && collection === 'events') deletions += 1;
     return deletions > 1 ? 'requests lost' : undefined;
   });
-  const env = { MONGODB_URI: uri.toString(), REDIS_URL: process.env['TEST_REDIS_URL'] };
+  const env = { MONGODB_URI: uri, REDIS_URL: process.env['TEST_REDIS_URL'] };
   const deletion = start(['user', 'delete', ada, '--confirm', ada], env);
   await eventually(() => deletions > 1);
   deletion.process.kill('SIGKILL');

@@ -17,12 +17,10 @@ export async function startProxiedService(
   options: Pick<ServiceOptions, 'env' | 'jobs'> = {},
 ): Promise<ProxiedService> {
   const address = takeDatabase();
-  const uri = new URL(address);
-  const proxy = await TcpProxy.start(decodeURIComponent(uri.hostname));
-  uri.host = `127.0.0.1:${proxy.port}`;
+  const { proxy, uri } = await TcpProxy.before(address);
   const service = await startService({
     ...options,
-    mongodbUri: uri.toString(),
+    mongodbUri: uri,
     redisUrl: null,
   });
   return {

@@ -102,6 +102,15 @@ export class TcpProxy {
     return new TcpProxy(server, to);
   }
 
+  /** One before a MongoDB, and the address of a database of it by way of the proxy. */
+  static async before(mongodbUri: string): Promise<{ proxy: TcpProxy; uri: string }> {
+    const uri = new URL(mongodbUri);
+    // The name of a socket, where MongoDB has no port.
+    const proxy = await TcpProxy.start(decodeURIComponent(uri.hostname));
+    uri.host = `127.0.0.1:${proxy.port}`;
+    return { proxy, uri: uri.toString() };
+  }
+
   /** Has all connections fail from now on, and those to come unless only these are to. */
   fail(fault: NetworkFault, { onlyOpen = false }: { onlyOpen?: boolean } = {}): void {
     if (!onlyOpen) this.#fault = fault;
