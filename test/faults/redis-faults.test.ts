@@ -261,6 +261,17 @@ describe('a network before Redis', () => {
     await untilShared(running);
   });
 
+  test('that loses all answers costs a wait a second, not one a request', async () => {
+    const user = await running.user();
+    proxy.fail('answers lost');
+    await user.get('/api/plants').expect(200);
+    const before = await redis.scriptRuns();
+    const started = performance.now();
+    await timesOf(user);
+    const seconds = (performance.now() - started) / 1000;
+    expect((await redis.scriptRuns()) - before).toBeLessThanOrEqual(seconds + 1);
+  });
+
   test('that has forgotten a connection is passed on a new one', async () => {
     proxy.fail('black hole', { onlyOpen: true });
     await expectService(await running.user());
