@@ -26,7 +26,7 @@ const BEYOND_SPREAD = 0.1;
 const DOCS = process.env['BENCH_DOCS'] ?? path.resolve(__dirname, '../../docs');
 const PEERS = ['bare', 'fastify', 'express'];
 const ACCOUNTS = Number(process.env['BENCH_ACCOUNTS'] ?? 16);
-const GARDEN = { plants: 50, events: 1500 };
+const GARDEN = { plants: 50, events: Number(process.env['BENCH_EVENTS'] ?? 1500) };
 
 /** One contender of a comparison, and what it is asked. */
 interface Contender {

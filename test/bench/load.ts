@@ -22,7 +22,7 @@ export interface Load {
   cpu: number;
 }
 
-const CONNECTIONS = 16;
+export const CONNECTIONS = Number(process.env['BENCH_CONNECTIONS'] ?? 16);
 const MS_PER_TICK = 10;
 
 /** A server under load, and the process that it is. */

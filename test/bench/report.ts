@@ -2,6 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import path from 'node:path';
 
+import { CONNECTIONS } from './load';
+
 /** What was measured of one contender. */
 export interface Figures {
   /** Requests a second, as a ratio to the program without a framework: the median of all rounds. */
@@ -64,7 +66,7 @@ Express with Mongoose, and without transactions. All check the token; none has l
 retries. Their answers are compared with this server's before anything is measured.
 
 Ratios are requests a second to those of bare, medians of ${rounds} rounds of ${seconds} s in which
-all take turns, over 16 connections, on ${cpus().length} processors that the load shares; a tenth of the
+all take turns, over ${CONNECTIONS} connections, on ${cpus().length} processors that the load shares; a tenth of the
 rounds lies below their spread and a tenth above. *hot* is an answer that was cached since the
 account's last write, *cold* one made anew because the cache is off.
 
