@@ -321,6 +321,22 @@ describe('audit verify finds', () => {
   });
 });
 
+test('oldest entries that were removed and passed off as deleted by age are found', async () => {
+  await adaWithTokens(3);
+  const oldest = await entries().findOne({ ...ADA, seq: 2 });
+  const { seq, hash, time } = record(oldest);
+  await entries().deleteMany({ ...ADA, seq: { $lte: 2 } });
+  const fault = 'account/ada: what its head says of entries deleted by age was altered';
+  for (const pruned of [
+    { seq, hash },
+    { seq, hash, count: 2, until: time },
+    { seq, hash, count: 1, until: new Date(Date.now() - 500 * DAY_MS) },
+  ]) {
+    await heads().updateOne({ _id: 'account/ada' }, { $set: { pruned } });
+    expect(await faults()).toEqual([fault]);
+  }
+});
+
 function contentOf(document: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(document).filter(([name]) => name !== '_id'));
 }

@@ -1,5 +1,9 @@
+import { DAY_MS } from '../../core/time';
 import { type AuditEntry, CHAIN_START, type ChainEnd, hashOf } from './entry';
-import type { AuditHeadDocument } from './model';
+import type { AuditHeadDocument, PrunedEntries } from './model';
+
+/** No setting has entries deleted that are younger, whatever it was before. */
+const MIN_KEPT_MS = DAY_MS;
 
 /** Looks for entries of one chain that were removed, altered or inserted. */
 export class ChainChecker {
@@ -12,6 +16,9 @@ export class ChainChecker {
   /** @param head says what was pruned of it */
   constructor(head: AuditHeadDocument | undefined) {
     this.#last = head?.pruned ?? CHAIN_START;
+    if (head?.pruned && !isPlausible(head.pruned)) {
+      this.faults.push('what its head says of entries deleted by age was altered');
+    }
   }
 
   /** Takes the next entry by number. */
@@ -48,6 +55,11 @@ export class ChainChecker {
       this.faults.push(`entry ${seq}, the newest, is not the one that was recorded`);
     }
   }
+}
+
+/** Whether entries can have been deleted by age as is said; no more, as it has no hash. */
+function isPlausible({ count, seq, until }: PrunedEntries): boolean {
+  return count === seq && until instanceof Date && Date.now() - until.getTime() >= MIN_KEPT_MS;
 }
 
 function isIntact({ hash, ...content }: AuditEntry): boolean {

@@ -40,7 +40,7 @@ export const auditEntryModel = sharedModel<AuditEntryDocument>(
 );
 
 /** What is known of the entries of a chain that were deleted because they were old. */
-interface PrunedEntries extends ChainEnd {
+export interface PrunedEntries extends ChainEnd {
   count: number;
   /** The time of the last of them. */
   until: Date;
