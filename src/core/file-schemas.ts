@@ -2,16 +2,25 @@ import { spawnSync } from 'node:child_process';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { createSecureContext } from 'node:tls';
 
 import Joi from 'joi';
 
 import { nearestExisting } from './disk';
-import { codeOf, reasonOf } from './values';
+import { codeOf, isRecord, reasonOf } from './values';
 
 /** The path of a file with a certificate chain as PEM. */
 export const certificateFile = pathSchema('is no certificate', (file) => {
   const content = readable(file);
-  if (content) parse(() => new X509Certificate(content));
+  if (!content) return;
+  parse(() => new X509Certificate(content));
+  try {
+    // The whole chain, and whether its keys are long enough, which the other does not look at.
+    createSecureContext({ cert: content });
+  } catch (error) {
+    const reason = isRecord(error) && typeof error['reason'] === 'string' ? error['reason'] : '';
+    throw new Error(`OpenSSL refuses the chain in it (${reason || reasonOf(error)})`);
+  }
 });
 
 /** The path of a file with a private key as PEM. */

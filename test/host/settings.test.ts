@@ -270,6 +270,18 @@ test('files that hold no certificate or no key are named with the reason', () =>
   ]);
 });
 
+test.each([
+  ['a chain that is cut short', `${cert}${makeCertificate().cert.slice(0, 300)}\n`],
+  ['a chain with something else in it', `${cert}${cert.replace('MII', 'AII')}`],
+  ['a key that is too short', makeCertificate(1, 'rsa', 512).cert],
+])('%s is refused as OpenSSL will refuse it', (_what, content) => {
+  const file = path.join(folder, 'refused.pem');
+  writeFileSync(file, content);
+  expect(faultsOf({ TLS_CERT_FILE: file, TLS_KEY_FILE: keyFile })[0]).toMatch(
+    /^TLS_CERT_FILE is no certificate: OpenSSL refuses the chain in it \([a-z ]+\)$/,
+  );
+});
+
 test('a certificate or key that cannot be read is named with the reason', () => {
   const faults = faultsOf({ TLS_CERT_FILE: '/missing/{a}.pem', TLS_KEY_FILE: __dirname });
   expect(faults).toEqual([

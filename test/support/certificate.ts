@@ -31,11 +31,11 @@ const SUBJECT_ALT_NAME = Buffer.from('0603551d11', 'hex');
  *
  * @param days for how long it is valid
  */
-export function makeCertificate(days = 1, kind: 'ec' | 'rsa' = 'ec'): Certificate {
+export function makeCertificate(days = 1, kind: 'ec' | 'rsa' = 'ec', rsaBits = 2048): Certificate {
   const { publicKey, privateKey } =
     kind === 'ec'
       ? generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
-      : generateKeyPairSync('rsa', { modulusLength: 2048 });
+      : generateKeyPairSync('rsa', { modulusLength: rsaBits });
   const algorithm = der(SEQUENCE, kind === 'ec' ? ECDSA_WITH_SHA256 : RSA_WITH_SHA256);
   const attribute = der(SEQUENCE, COMMON_NAME, der(UTF8_STRING, Buffer.from('localhost')));
   const name = der(SEQUENCE, der(SET, attribute));
