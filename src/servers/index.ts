@@ -3,7 +3,7 @@ import { explain } from './errors';
 import { mongod, ownMongodbUri } from './mongod';
 import { OwnServer } from './own-server';
 import { OwnServers, type Role } from './own-servers';
-import type { Progress } from './lease';
+import { answers, type Progress } from './lease';
 import { redis, redisAnswers } from './redis';
 
 export { ServersError } from './errors';
@@ -82,7 +82,8 @@ export async function acquireServers(
   }
   return {
     mongodbUri: mongodbUri ?? ownMongodbUri(ownMongod.socket, DATABASE),
-    redisUrl: redisUrl ?? (own.serving.has(ownRedis) ? ownRedis.socket : undefined),
+    // One that hangs under another program may answer again: limits do without it meanwhile.
+    redisUrl: redisUrl ?? ((await answers(ownRedis.socket)) ? ownRedis.socket : undefined),
     isServed: mongodbUri === undefined ? own.isServed : undefined,
     notes,
     release: async () => (released ??= own.release()),

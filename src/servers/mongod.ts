@@ -55,7 +55,12 @@ export const mongod: ServerKind = {
 };
 
 async function asAdmin<T>(socket: string, work: (admin: mongo.Db) => Promise<T>): Promise<T> {
-  const limits = { serverSelectionTimeoutMS: 2_000, socketTimeoutMS: 2_000 };
+  // The last holds a program that has ended otherwise, while MongoDB hangs.
+  const limits = {
+    serverSelectionTimeoutMS: 2_000,
+    socketTimeoutMS: 2_000,
+    connectTimeoutMS: 2_000,
+  };
   const uri = ownMongodbUri(socket, 'admin');
   const client = new mongo.MongoClient(uri, { maxPoolSize: 1, ...limits });
   try {

@@ -86,7 +86,9 @@ export class OwnServer {
     }
     if (await answers(socket)) {
       if (isShared) {
-        throw new ServersError(`${kind.title}, which another program uses too, does not answer.`);
+        throw new ServersError(
+          `${kind.title}, which another program uses too, does not answer: stop that program, which ends what hangs.`,
+        );
       }
       this.signal('SIGKILL');
     }

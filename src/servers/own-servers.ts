@@ -17,7 +17,7 @@ export type Role = 'server' | 'tool';
 
 /** The servers of a data directory as one program uses them, perhaps beside others. */
 export class OwnServers {
-  readonly serving = new Set<OwnServer>();
+  readonly #serving = new Set<OwnServer>();
   /** Whether another program serves from this data directory. */
   isServed = false;
   readonly #leases: Lease[] = [];
@@ -48,7 +48,7 @@ export class OwnServers {
       const starts = this.servers.map(async (server) => this.#start(server));
       // Both must be done with before the lock is free again.
       await Promise.allSettled(starts);
-      const supervised = this.role === 'server' ? [...this.serving] : [];
+      const supervised = this.role === 'server' ? [...this.#serving] : [];
       this.#supervised = Promise.all(supervised.map(async (server) => this.#supervise(server)));
       return Promise.all(starts);
     }, this.progress);
@@ -60,12 +60,12 @@ export class OwnServers {
     this.#leases.push(await this.directory.leases.take(`${name}-${this.role}`));
     try {
       const sentence = await server.ensure(isShared);
-      this.serving.add(server);
+      this.#serving.add(server);
       this.countRestarts(name, 0);
       return sentence;
     } catch (error) {
       if (name === 'mongod') throw error;
-      return `There is no Redis, so limits are counted in memory (${reasonOf(error)}).`;
+      return `Redis cannot be used, so limits are counted in memory (${reasonOf(error)}).`;
     }
   }
 

@@ -34,6 +34,8 @@ export async function redisVersion(url: string): Promise<string | undefined> {
 async function ask<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T | undefined> {
   const client = new Redis(url, {
     lazyConnect: true,
+    // It waits for an answer as long as the question itself.
+    enableReadyCheck: false,
     connectTimeout: 2_000,
     commandTimeout: 2_000,
     maxRetriesPerRequest: 0,

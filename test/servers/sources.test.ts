@@ -183,7 +183,7 @@ test('without a Redis MongoDB serves, and a note says where limits are counted',
   afterwards(servers.release);
   expect(servers.redisUrl).toBeUndefined();
   expect(servers.notes[1]).toMatch(
-    /^There is no Redis, so limits are counted in memory \(.*PyPI.*\)\.$/,
+    /^Redis cannot be used, so limits are counted in memory \(.*PyPI.*\)\.$/,
   );
   await connect(servers.mongodbUri).db().command({ ping: 1 });
 });

@@ -1,0 +1,45 @@
+import { acquireServers, type Servers } from '../../src/servers';
+import { run, start } from '../cli/run';
+import { type OwnServer, ownProcess, until } from '../support/processes';
+import { dataDirectory, removeDataDirectory } from '../support/real-server';
+
+let dataDir: string;
+let servers: Servers;
+let hanging: number | undefined;
+
+beforeEach(async () => {
+  dataDir = await dataDirectory();
+  servers = await acquireServers({ dataDir }, { role: 'server' });
+});
+afterEach(async () => {
+  if (hanging !== undefined) process.kill(hanging, 'SIGCONT');
+  await servers.release();
+  await removeDataDirectory(dataDir);
+});
+
+/** Has a server under a running program hang until the end of the test. */
+function hang(name: OwnServer): void {
+  hanging = ownProcess(dataDir, name);
+  if (hanging === undefined) throw new Error(`There is no ${name}.`);
+  process.kill(hanging, 'SIGSTOP');
+}
+
+test('doctor finds an own Redis that hangs under a server', async () => {
+  hang('redis');
+  const { code, stdout } = await run(['doctor', '--quick'], { DATA_DIR: dataDir });
+  expect(stdout).toMatch(/Redis +Redis does not answer/);
+  expect(code).toBe(1);
+});
+
+test('a command says that the own MongoDB hangs under a server, and ends', async () => {
+  hang('mongod');
+  const command = start(['user', 'list'], { DATA_DIR: dataDir });
+  let hasEnded = false;
+  void command.ended.then(() => (hasEnded = true));
+  expect(await until(() => hasEnded, { within: 20_000 })).toBe(true);
+  expect(await command.ended).toMatchObject({
+    code: 1,
+    stderr:
+      'MongoDB, which another program uses too, does not answer: stop that program, which ends what hangs.\n',
+  });
+});
