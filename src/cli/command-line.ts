@@ -5,7 +5,6 @@ import type { Command } from 'commander';
 
 import { scopesOf } from '../app/api-description';
 import { App } from '../app/app';
-import { codeOf } from '../core/values';
 import type { Acting } from '../data/audit/entry';
 import type { CommandLine, CommandResult, RunningApp, StreamedResult } from '../plugins/command';
 import type { Plugin } from '../plugins/plugin';
@@ -136,16 +135,16 @@ export class CommandRunner implements CommandLine {
   }
 
   async #printEach({ pieces }: StreamedResult): Promise<void> {
-    try {
-      for await (const piece of pieces(this.isJson)) {
-        if (process.stdout.destroyed) return;
-        if (!process.stdout.write(piece)) await once(process.stdout, 'drain');
-      }
-      process.stdout.write('\n');
-    } catch (error) {
-      // A reader that has seen enough, such as head, ends nothing but the output.
-      if (codeOf(error) !== 'EPIPE') throw error;
+    const cut = new AbortController();
+    // Whoever else listens says why, unless the reader has only seen enough, as head does.
+    process.stdout.once('error', () => {
+      cut.abort();
+    });
+    for await (const piece of pieces(this.isJson)) {
+      if (cut.signal.aborted) return;
+      if (!process.stdout.write(piece)) await once(process.stdout, 'drain').catch(() => undefined);
     }
+    process.stdout.write('\n');
   }
 
   /** Who the audit log says did it. */

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 
 import { builtProgram } from '../support/built';
+import { freshDatabase } from '../support/databases';
 import { runAlone } from './run';
 
 test('openapi prints the document that the server serves, without a server', async () => {
@@ -16,10 +17,25 @@ test('openapi prints the document that the server serves, without a server', asy
   expect(JSON.parse(line.stdout)).toEqual(JSON.parse(stdout));
 });
 
-test('a result that cannot be written is a failure, in one sentence', () => {
-  const main = path.join(builtProgram(), 'src/cli/main.js');
-  const command = ['-c', 'exec "$0" "$1" openapi > /dev/full', process.execPath, main];
-  const { status, stderr } = spawnSync('bash', command, { encoding: 'utf8' });
-  expect(status).toBe(1);
-  expect(stderr).toMatch(/^The result cannot be written: [^\n]*no space left on device[^\n]*\.\n$/);
-});
+test.each([['openapi'], ['audit export']])(
+  'a result of %s that cannot be written is a failure, in one sentence',
+  (name) => {
+    const main = path.join(builtProgram(), 'src/cli/main.js');
+    const env = {
+      ...process.env,
+      ...{ MONGODB_URI: freshDatabase(), REDIS_URL: process.env['TEST_REDIS_URL'] },
+    };
+    const type = (command: string) =>
+      spawnSync('bash', ['-c', `exec "$0" "$1" ${command}`, process.execPath, main], {
+        encoding: 'utf8',
+        env,
+      });
+    // So that there is something to export.
+    expect(type('token create --user ada').status).toBe(0);
+    const { status, stderr } = type(`${name} > /dev/full`);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(
+      /^The result cannot be written: [^\n]*no space left on device[^\n]*\.\n$/,
+    );
+  },
+);
