@@ -142,7 +142,7 @@ Examples:
           const { moment } = manifest;
           return {
             result: { file, moment, documents },
-            text: `${counted(documents, 'document')} of ${moment} were restored from ${file}.`,
+            text: `${counted(documents, 'document')} of ${moment} were restored from ${file}. Tokens that were revoked since and accounts that were deleted since are back: revoke and delete them again.`,
           };
         },
         { restoring: true },
