@@ -84,6 +84,7 @@ test.each([
     null,
   ],
   ['an id that is an object', { jsonrpc: '2.0', id: {}, method: 'ping' }, null],
+  ['what has a member of another name', { ...rpc('ping'), id: 7, foo: 1 }, 7],
   ['an answer', { jsonrpc: '2.0', id: 7, result: {} }, 7],
 ])('%s is not a request', async (_, body, id) => {
   expect(await errorOf(JSON.stringify(body))).toEqual([400, -32600, id]);
@@ -220,10 +221,10 @@ describe('versions', () => {
     capabilities: {},
     clientInfo: { name: 'a', version: '1' },
   };
-  test('a header of an unknown version', async () => {
-    expect(await errorOf(rpc('ping'), { 'MCP-Protocol-Version': '1999-01-01' })).toEqual([
-      400, -32000, 1,
-    ]);
+  test('the error for a header of an unknown version lists those supported', async () => {
+    const { status, body } = await post(me, rpc('ping'), { 'MCP-Protocol-Version': '1999-01-01' });
+    expect([status, body]).toMatchObject([400, { id: 1, error: { code: -32000 } }]);
+    expect(body.error?.message).toMatch(/these are: 2026-07-28, 2025-11-25, .*2024-11-05/);
   });
 
   test('the error for a stateless request of an unknown version lists those supported', async () => {

@@ -34,6 +34,8 @@ interface Inbound {
 const ANY_URL = 'http://localhost/';
 
 const VERSION_HEADER = 'mcp-protocol-version';
+/** The first revision without `initialize`, of which the package exports no list. */
+const STATELESS_VERSION = '2026-07-28';
 /** The headers that the protocol gives a meaning. */
 const PROTOCOL_HEADERS = [VERSION_HEADER, 'mcp-method', 'mcp-name'];
 
@@ -82,7 +84,7 @@ async function exchangeLegacy(
 ): Promise<Reply> {
   const version = protocolHeaders(headers)[VERSION_HEADER];
   if (version !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
-    const supported = SUPPORTED_PROTOCOL_VERSIONS.join(', ');
+    const supported = [STATELESS_VERSION, ...SUPPORTED_PROTOCOL_VERSIONS].join(', ');
     const text = `This protocol version is not supported; these are: ${supported}.`;
     return errorReply(400, SERVER_ERROR, text, messageId(message));
   }

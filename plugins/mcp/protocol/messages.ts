@@ -66,7 +66,7 @@ function refusalOf(message: JSONRPCRequest, headers: IncomingHttpHeaders): Reply
 const PROTOTYPE_KEY = 'The request body must not contain the keys __proto__ or constructor.';
 
 const NOT_A_REQUEST =
-  'The body must be one JSON-RPC 2.0 request: an object with jsonrpc "2.0", method, an id that is a string or an integer, and params, if any, an object.';
+  'The body must be one JSON-RPC 2.0 request: an object with jsonrpc "2.0", method, an id that is a string or an integer (at most 2^53 - 1), params, if any, an object, and nothing else.';
 
 const NO_CURSOR = 'params.cursor must be a string, or left out: the list has one page.';
 
