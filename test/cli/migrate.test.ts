@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 
 import { mongo } from 'mongoose';
 
+import { startProgram } from '../../src/app/program';
 import { Client } from '../support/client';
 import { Copy, listed } from '../support/copy';
 import { freshDatabase } from '../support/databases';
@@ -10,8 +11,11 @@ import { insightsOf, water } from '../support/insights';
 import { eventually } from '../support/processes';
 import { dataDirectory, RealServer } from '../support/real-server';
 import { startService, type TestService, type TestUser, userOf } from '../support/service';
+import { TcpProxy } from '../support/tcp-proxy';
 import { CommandLine, resultOf } from './run';
 
+/** How many documents are given a revision at once. */
+const CHUNK = 5000;
 const TRACKED = ['plants', 'events', 'photos'];
 const ALL = [
   ...['plants/0001-revisions', 'photos/0001-revisions', 'events/0001-revisions'],
@@ -58,6 +62,25 @@ async function aGarden(user: TestUser): Promise<void> {
   const plant = await user.plant();
   await user.photo({ plantId: plant.id });
   for (let count = 0; count < 3; count += 1) await user.event(plant.id);
+}
+
+/** Has a user water a plant in two runs; answers the user's insights. */
+async function insightsOfWatered(user: TestUser): Promise<unknown> {
+  await water(user, (await user.plant()).id, ['2020-01-02', '2020-01-03', '2021-07-09']);
+  return insightsOf(user);
+}
+
+/** Takes away what sums the days of users up, as a version had it that did not know of that. */
+async function forgetTotals(...users: TestUser[]): Promise<void> {
+  const totals = users.map(({ id }) => ({ userId: id, events: 3 }));
+  await client.db().collection('careTotals').insertMany(totals);
+  await client.db().collection('careMonths').deleteMany({ month: 'all' });
+}
+
+async function expectSummedUp(service: TestService, { id, token }: TestUser, before: unknown) {
+  expect(await client.db().listCollections({ name: 'careTotals' }).toArray()).toEqual([]);
+  expect(await insightsOf(userOf(service.url, id, token))).toEqual(before);
+  expect(await differencesOf(service.app, id)).toEqual([]);
 }
 
 describe('a database that a command has made', () => {
@@ -155,7 +178,7 @@ describe('data of an earlier version', () => {
         .getClient()
         .db(service.app.database.connection.name);
       const [event] = await events.collection('events').find().limit(1).toArray();
-      const copies = Array.from({ length: 15_000 }, () => ({
+      const copies = Array.from({ length: CHUNK + 500 }, () => ({
         ...event,
         _id: new mongo.UUID(),
         deletedAt: new Date(),
@@ -164,19 +187,32 @@ describe('data of an earlier version', () => {
     });
     const env = { MONGODB_URI: uri, REDIS_URL: process.env['TEST_REDIS_URL'] };
     const folders = [await dataDirectory(), await dataDirectory()];
-    const [one = '', other = ''] = folders;
-    const killed = RealServer.spawn(one, env);
-    const migrations = client.db().collection<{ _id: string; position?: unknown }>('migrations');
-    await eventually(async () => {
-      const migration = await migrations.findOne({ _id: 'events/0001-revisions' });
-      return migration?.position instanceof mongo.Binary;
+    const [one = ''] = folders;
+    const { proxy, uri: proxied } = await TcpProxy.before(uri);
+    let chunks = 0;
+    proxy.onCommand(({ name, collection }) => {
+      if (name === 'update' && collection === 'events') chunks += 1;
+      return chunks > 1 ? 'requests lost' : undefined;
     });
+    const killed = RealServer.spawn(one, { ...env, MONGODB_URI: proxied });
+    await eventually(() => chunks > 1);
     await killed.kill();
-    expect(await client.db().collection('events').countDocuments({ revision: 0 })).toBeGreaterThan(
-      0,
+    await proxy.close();
+    const migrations = client.db().collection<{ _id: string; position?: unknown }>('migrations');
+    const migration = await migrations.findOne({ _id: 'events/0001-revisions' });
+    expect(migration?.position).toBeInstanceOf(mongo.Binary);
+    expect(await client.db().collection('events').countDocuments({ revision: 0 })).toBe(CHUNK);
+    const lines: string[] = [];
+    const servers = await Promise.all(
+      folders.map((DATA_DIR) =>
+        startProgram({
+          role: 'server',
+          env: { ...env, DATA_DIR },
+          progress: (line) => lines.push(line),
+        }),
+      ),
     );
-    const servers = await Promise.all([RealServer.start(one, env), RealServer.start(other, env)]);
-    const said = servers.map(({ stderr }) => stderr).join('');
+    const said = lines.join('\n');
     expect(said).toMatch(/^Migration events\/0001-revisions goes on$/m);
     expect(said).toMatch(/waiting for it/);
     expect(said.match(/events\/0001-revisions is done/g)).toHaveLength(1);
@@ -184,18 +220,21 @@ describe('data of an earlier version', () => {
       const left = { revision: { $exists: false } };
       expect(await client.db().collection(name).countDocuments(left)).toBe(0);
     }
-    const phone = new Client(servers[0].url, user.token);
+    for (const server of servers) await server.stop();
+    const service = await startService({ mongodbUri: uri });
+    const phone = new Client(service.url, user.token);
     const copy = new Copy();
     await copy.sync(phone, () => 2);
     expect(copy.events.size).toBe(3);
     expect(copy.contents).toEqual(await listed(phone, [...copy.photos.keys()]));
     phone.close();
-    for (const server of servers) expect(await server.stop()).toBe(0);
+    await service.close();
     for (const folder of folders) await rm(folder, { recursive: true, force: true });
   });
 
-  test('plants of an earlier version get to know when they were last fertilized', async () => {
+  test('plants of an earlier version get to know when they were last fertilized, and days that it has counted are summed up', async () => {
     const day = (number: number) => `2026-03-0${number}T12:00:00.000Z`;
+    const watered: { user: TestUser; before: unknown }[] = [];
     const user = await oldData(async (someone, service) => {
       const add = (fertilizerFrequencyDays?: number) => someone.plant({ fertilizerFrequencyDays });
       const [fed, other] = [await add(9), await add(9)];
@@ -210,7 +249,13 @@ describe('data of an earlier version', () => {
       await log(other.id, 'watered', 1);
       const another = await service.user();
       await another.event((await another.plant()).id, { type: 'fertilized' });
+      for (const each of [await service.user(), await service.user()]) {
+        watered.push({ user: each, before: await insightsOfWatered(each) });
+      }
     });
+    await forgetTotals(user, ...watered.map((each) => each.user));
+    // The runs of the other one are all there.
+    await client.db().collection('wateringRuns').deleteOne({ userId: watered[0]?.user.id });
     expect((await cli.run('migrate', 'up')).code).toBe(0);
     const service = await startService({ mongodbUri: uri });
     const again = userOf(service.url, user.id, user.token);
@@ -219,32 +264,21 @@ describe('data of an earlier version', () => {
       items: [{ lastDone: day(2), dueOn: '2026-03-11' }, { lastDone: null }],
     });
     expect(await differencesOf(service.app, user.id)).toEqual([]);
+    for (const { user: each, before } of watered) await expectSummedUp(service, each, before);
     await service.close();
   });
 
-  test.each([
-    ['with the runs of waterings', 2],
-    ['with some of them', 1],
-    ['without', 0],
-  ])('days that an earlier version has counted are summed up, %s', async (_, left) => {
+  test('days that an earlier version has counted are summed up, without the runs of waterings', async () => {
     let before: unknown;
     const user = await oldData(async (someone, service) => {
-      const days = ['2020-01-02', '2020-01-03', '2021-07-09'];
-      await water(someone, (await someone.plant()).id, days);
-      before = await insightsOf(someone);
+      before = await insightsOfWatered(someone);
       await service.user();
     });
-    const db = client.db();
-    await db.collection('careTotals').insertOne({ userId: user.id, events: 3 });
-    await db.collection('careMonths').deleteMany({ month: 'all' });
-    const runs = db.collection('wateringRuns');
-    for (let count = 2; count > left; count -= 1) await runs.deleteOne({ userId: user.id });
-    if (left === 0) await runs.drop();
+    await forgetTotals(user);
+    await client.db().collection('wateringRuns').drop();
     expect((await cli.run('migrate', 'up')).code).toBe(0);
-    expect(await db.listCollections({ name: 'careTotals' }).toArray()).toEqual([]);
     const service = await startService({ mongodbUri: uri });
-    expect(await insightsOf(userOf(service.url, user.id, user.token))).toEqual(before);
-    expect(await differencesOf(service.app, user.id)).toEqual([]);
+    await expectSummedUp(service, user, before);
     await service.close();
   });
 });
