@@ -420,7 +420,7 @@ test('a chain is verified however long that takes, while acts are recorded', asy
       verified.then(end, end);
       while (!ended.signal.aborted) {
         await append(1);
-        await sleep(50);
+        await sleep(200);
       }
       const { entries: count, faults: found } = await verified;
       expect(found).toEqual([]);
