@@ -28,11 +28,16 @@ const creations = inOrder(
 /** A record of each kind of a user, in which every field has a value. */
 export async function gardenOf(user: TestUser): Promise<Ids> {
   const ids: Record<string, string> = {};
-  // The second time each can name all others.
-  for (const requestOf of [validRequest, fullRequest]) {
-    for (const { kind, create } of creations) {
-      ids[kind] = await idOfNew(user, create, requestOf(create, ids));
-    }
+  const prepare = async (kind: string): Promise<void> => {
+    const found = creations.find((each) => each.kind === kind);
+    if (kind in ids || !found) return;
+    for (const needed of needs(found.create)) await prepare(needed);
+    ids[kind] = await idOfNew(user, found.create, validRequest(found.create, ids));
+  };
+  for (const { kind, create } of creations) {
+    // Those that it names must be there, and some of them name it in turn.
+    for (const named of names(create)) await prepare(named);
+    ids[kind] = await idOfNew(user, create, fullRequest(create, ids));
   }
   return ids;
 }
@@ -111,6 +116,11 @@ function inOrder(all: readonly Creation[]): Creation[] {
     ordered.push(ready);
   }
   return ordered;
+}
+
+/** The kinds of records that one may name in its body. */
+function names(create: Operation): string[] {
+  return fieldsOf(create.body).flatMap((field) => referenceOf(create, field) ?? []);
 }
 
 /** The kinds of records that must be there before one is made. */
