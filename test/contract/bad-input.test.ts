@@ -4,7 +4,7 @@ import { BAD_VALUES, isBadFor, NO_INTEGERS } from '../support/bad-values';
 import { everythingStored, gardenOf } from '../support/garden';
 import { type Field, fieldsOf, type Ids, operationRows, validRequest } from '../support/operations';
 import { record } from '../support/client';
-import { send } from '../support/raw';
+import { keptConnections, send } from '../support/raw';
 import { sendJson } from '../support/raw-json';
 import { faultsOf, withoutDetails } from '../support/shapes';
 import { startService, type TestService, type TestUser } from '../support/service';
@@ -166,7 +166,10 @@ test.each(queryFields)(
     const outcomes: Record<string, unknown> = {};
     const tries = [...values.map((value) => `${name}=${value}`), `${name}=1&${name}=1`];
     for (const query of [...tries, `${name}[$gt]=1`, `${name}[]=1`]) {
-      const answer = await send(service.url, 'GET', `${base.pathname}${rest}${query}`, { headers });
+      const answer = await send(service.url, 'GET', `${base.pathname}${rest}${query}`, {
+        headers,
+        agent: keptConnections,
+      });
       const body = JSON.parse(answer.body) as unknown;
       outcomes[query] = inShort({ status: answer.status, body }, name);
     }

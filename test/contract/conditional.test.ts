@@ -12,7 +12,7 @@ import {
   pathOf,
   validRequest,
 } from '../support/operations';
-import { type BinaryAnswer, send } from '../support/raw';
+import { type BinaryAnswer, keptConnections, send } from '../support/raw';
 import { startService, type TestService, type TestUser } from '../support/service';
 import { NOBODYS_ID } from '../support/shapes';
 
@@ -42,6 +42,7 @@ function ask(
       ...headers,
     },
     ...(body ? { body: JSON.stringify(body) } : {}),
+    agent: keptConnections,
   });
 }
 

@@ -11,7 +11,7 @@ import {
   referenceOf,
   validRequest,
 } from '../support/operations';
-import { send } from '../support/raw';
+import { keptConnections, send } from '../support/raw';
 import type { TestService, TestUser } from '../support/service';
 
 /** An account, with records of each kind. */
@@ -114,6 +114,7 @@ export async function sendAs(
       ...(body ? { 'Content-Type': 'application/json' } : {}),
     },
     ...(body ? { body: JSON.stringify(body) } : {}),
+    agent: keptConnections,
   });
   const lasting = Object.entries(answer.headers).filter(([name]) => !OF_THE_MOMENT.test(name));
   return { status: answer.status, headers: Object.fromEntries(lasting), body: answer.body };

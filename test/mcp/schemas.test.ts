@@ -7,7 +7,7 @@ import { timezoneName } from '../../src/core/time';
 import type { Operation } from '../../src/plugins/operation';
 import { gardenOf } from '../support/garden';
 import { type Ids, toolRows, validRequest } from '../support/operations';
-import { send } from '../support/raw';
+import { keptConnections, send } from '../support/raw';
 import { faultsOf } from '../support/shapes';
 import { startService, type TestService } from '../support/service';
 import { type Property, valuesFor } from './cases';
@@ -55,6 +55,7 @@ async function restAccepts(
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body }),
+    agent: keptConnections,
   });
   expect(status).toBeLessThan(500);
   const { code } = JSON.parse(text) as { code?: string };

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 
-import { send } from '../support/raw';
+import { keptConnections, send } from '../support/raw';
 import type { TestService, TestUser, UserOptions } from '../support/service';
 
 /** Strict, so that a keyword that nobody knows is noticed. */
@@ -93,6 +93,7 @@ export async function post(
       ...headers,
     },
     body: typeof body === 'string' ? body : JSON.stringify(body),
+    agent: keptConnections,
   });
   const json = answer.body === '' ? {} : (JSON.parse(answer.body) as RpcReply['body']);
   return { status: answer.status, headers: answer.headers, text: answer.body, body: json };

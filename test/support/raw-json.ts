@@ -1,4 +1,4 @@
-import { send } from './raw';
+import { keptConnections, send } from './raw';
 import type { TestUser } from './service';
 
 /** Sends a JSON text as it is, since not every text can be made by JSON.stringify. */
@@ -16,6 +16,7 @@ export async function sendJson(
       'Content-Length': String(Buffer.byteLength(text)),
     },
     body: text,
+    agent: keptConnections,
   });
   return { status: answer.status, body: JSON.parse(answer.body) as unknown };
 }

@@ -1,4 +1,4 @@
-import { request, type IncomingHttpHeaders } from 'node:http';
+import { Agent, request, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 
 import { withoutDetails } from './shapes';
@@ -18,17 +18,22 @@ export interface BinaryAnswer extends RawAnswer {
 interface RawRequest {
   headers?: Record<string, string | string[]>;
   body?: string | Buffer;
+  /** A connection of its own, which ends with the answer, where left out. */
+  agent?: Agent;
 }
+
+/** For requests that need no connection of their own, which costs more than most of them. */
+export const keptConnections = new Agent({ keepAlive: true });
 
 /** Sends a request of any method, with nothing added to it but Host. */
 export function send(
   url: string,
   method: string,
   path: string,
-  { headers = {}, body }: RawRequest = {},
+  { headers = {}, body, agent }: RawRequest = {},
 ): Promise<BinaryAnswer> {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method, path, headers, agent: false }, (response) => {
+    const sent = request(url, { method, path, headers, agent: agent ?? false }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
