@@ -8,18 +8,24 @@ import { type Answer, type Caller, callerOf, calls, references, sendAs } from '.
 let service: TestService;
 let ada: Caller;
 let bob: Caller;
+let before: Record<string, string[]>;
 
 beforeAll(async () => {
   // Without the jobs nothing but the requests of the tests writes.
   service = await startService({ jobs: false });
   [ada, bob] = await Promise.all([callerOf(service), callerOf(service)]);
+  // The second, for a cursor to point behind the first.
+  await bob.user.event(bob.ids['plant'] ?? '');
+  before = await everythingStored(service);
+});
+afterEach(async () => {
+  expect(await everythingStored(service)).toEqual(before);
 });
 afterAll(() => service.close());
 
 test.each(calls)(
   '%s over %s answers another user’s record in %s as a missing one, and stores nothing',
   async (_operation, transport, _where, { reference, call }) => {
-    const before = await everythingStored(service);
     const ask = async (caller: Caller, id: string): Promise<Answer> => {
       const { headers, ...answer } = await call(caller, reference, id);
       // The tag of a list follows from the query, and a message may repeat the id that was sent.
@@ -42,13 +48,11 @@ test.each(calls)(
         expect(missing.body).toMatch(new RegExp(String.raw`\b${code}\b`));
       }
     }
-    expect(await everythingStored(service)).toEqual(before);
   },
 );
 
 test('a cursor of another user’s list gives access to none of it', async () => {
   const plantId = bob.ids['plant'] ?? '';
-  await bob.user.event(plantId);
   const page = await eventPage(bob.user, plantId, { limit: 1 });
   const answers: Answer[] = [];
   for (const id of [plantId, ada.ids['plant'] ?? '', NOBODYS_ID]) {
@@ -64,13 +68,11 @@ const withIds = operationRows().filter(([, { params }]) => params);
 test.each(withIds)('%s takes no record of another kind for its own', async (_name, operation) => {
   const own = Object.keys(operation.params ?? {}).map((name) => kindOf(operation, name));
   const others = Object.entries(ada.ids).filter(([kind]) => !own.includes(kind));
-  const before = await everythingStored(service);
   for (const [kind, id] of others) {
     const { method, path, body } = validRequest(operation, idOfEveryKind(id));
     const { status } = await sendAs(ada, method, path, body);
     expect({ kind, status }).toEqual({ kind, status: 404 });
   }
-  expect(await everythingStored(service)).toEqual(before);
 });
 
 test('there are records in paths, queries and bodies to test', () => {
