@@ -2,6 +2,8 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
+import type { ValidateFunction } from 'ajv/dist/2020';
+
 import { jsonSchemaOf } from '../../src/fields/json-schema';
 import type { Operation } from '../../src/plugins/operation';
 import { Garden } from '../support/garden';
@@ -68,6 +70,17 @@ const LINES: [string, string, (user: TestUser) => Promise<Connection>][] = [
   ['@modelcontextprotocol/sdk', '2025-11-25', connectOlder],
 ];
 
+/** By operation: to compile a schema takes longer than a call. */
+const fullValidators = new Map<Operation, ValidateFunction>();
+
+function validatorOf(operation: Operation): ValidateFunction {
+  const known = fullValidators.get(operation);
+  if (known) return known;
+  const made = ajv.compile(jsonSchemaOf(operation.response.schema, 'output'));
+  fullValidators.set(operation, made);
+  return made;
+}
+
 describe.each(LINES)('%s over %s', (_, version, connect) => {
   let connection: Connection;
   let tools: Tool[];
@@ -95,7 +108,7 @@ describe.each(LINES)('%s over %s', (_, version, connect) => {
     const { output } = validators(tools).get(name) ?? {};
     output?.(structured);
     expect(output?.errors).toBeNull();
-    const full = ajv.compile(jsonSchemaOf(operation.response.schema, 'output'));
+    const full = validatorOf(operation);
     full(operation.response.schema.type === 'array' ? structured['items'] : structured);
     expect(full.errors).toBeNull();
   }
