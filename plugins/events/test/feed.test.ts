@@ -203,10 +203,11 @@ test('of many events each filter reads its page by an index, without sorting', a
     user.plant({ location: index < 4 ? 'Hall' : `Attic ${index}` }),
   );
   const plants = made.map(({ id }) => id);
-  await logMany(service.app, user.id, Object.fromEntries(plants.map((id) => [id, 1000])));
+  await logMany(service.app, user.id, Object.fromEntries(plants.map((id) => [id, 400])));
   const [plantId = ''] = plants;
-  const from = new Date(Date.now() - 35 * 24 * 3600 * 1000).toISOString();
-  const to = new Date(Date.now() - 20 * 24 * 3600 * 1000).toISOString();
+  // Between them each plant has two pages of events of each type.
+  const from = new Date(Date.now() - 16 * 24 * 3600 * 1000).toISOString();
+  const to = new Date(Date.now() - 3 * 24 * 3600 * 1000).toISOString();
   const filters: Query[] = [{}, { from }, { to }, { from, to }].flatMap((range) => [
     range,
     { ...range, type: 'growth' },
