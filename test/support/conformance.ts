@@ -29,8 +29,14 @@ interface Answer {
 }
 
 interface Declarations {
-  document: Document;
+  paths: readonly DeclaredPath[];
   ajv: Ajv2020;
+}
+
+interface DeclaredPath {
+  template: string;
+  segments: readonly string[];
+  operations: Document['paths'][string];
 }
 
 /** By the paths that a service has: those of one worker's tests otherwise differ in nothing. */
@@ -45,21 +51,30 @@ function declarationsOf(description: ApiDescription): Declarations {
   const ajv = addFormats(new Ajv2020({ strict: false, validateSchema: false }));
   ajv.addSchema(document, 'openapi');
   // Just made by the code that says so.
-  const made = { document: document as unknown as Document, ajv };
+  const made = { paths: pathsOf(document as unknown as Document), ajv };
   declarations.set(key, made);
   return made;
+}
+
+function pathsOf({ paths }: Document): DeclaredPath[] {
+  return (
+    Object.entries(paths)
+      .map(([template, operations]) => ({ template, segments: template.split('/'), operations }))
+      // As OpenAPI has it, a path without parameters comes before those with.
+      .sort((a, b) => Number(a.template.includes('{')) - Number(b.template.includes('{')))
+  );
 }
 
 /** Checks every answer of a service against what its OpenAPI document declares. */
 export class Conformance {
   /** Which answers were not as declared, and how. */
   readonly faults: string[] = [];
-  readonly #document: Document;
+  readonly #paths: readonly DeclaredPath[];
   readonly #ajv: Ajv2020;
 
   constructor(description: ApiDescription) {
-    const { document, ajv } = declarationsOf(description);
-    this.#document = document;
+    const { paths, ajv } = declarationsOf(description);
+    this.#paths = paths;
     this.#ajv = ajv;
   }
 
@@ -104,14 +119,12 @@ export class Conformance {
   }
 
   #faultOf({ method, path, status, type, body }: Answer): string | undefined {
-    const [template, operations] =
-      Object.entries(this.#document.paths)
-        .filter(([each]) => matches(each, path))
-        // As OpenAPI has it, a path without parameters comes before those with.
-        .sort(([a], [b]) => Number(a.includes('{')) - Number(b.includes('{')))[0] ?? [];
-    if (template === undefined || !operations) {
+    const segments = path.split('/');
+    const declaredPath = this.#paths.find((each) => matches(each.segments, segments));
+    if (!declaredPath) {
       return status === 404 ? this.#breach(ERROR, method, body) : 'is not declared of other paths';
     }
+    const { template, operations } = declaredPath;
     const name = method === 'HEAD' ? 'get' : method.toLowerCase();
     const operation = operations[name];
     if (!operation) {
@@ -141,9 +154,7 @@ export class Conformance {
 
 const ERROR = '#/components/schemas/Error';
 
-function matches(template: string, path: string): boolean {
-  const segments = path.split('/');
-  const wanted = template.split('/');
+function matches(wanted: readonly string[], segments: readonly string[]): boolean {
   return (
     segments.length === wanted.length &&
     wanted.every((each, place) =>
