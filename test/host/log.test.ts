@@ -207,34 +207,53 @@ describe('a failed authentication', () => {
 });
 
 describe('LOG_CLIENT_IP', () => {
-  async function lineUnder(env: NodeJS.ProcessEnv, forwarded: string) {
-    const other = await startService({ env: { TRUST_PROXY: '1', ...env } });
+  /** The line of a request from each of these addresses, and all that was logged. */
+  async function linesUnder(setting: string | undefined, addresses: readonly string[]) {
+    const env = { TRUST_PROXY: '1', LOG_CLIENT_IP: setting };
+    const other = await startService({ env });
     try {
-      await other.anonymous
-        .get('/api/plants')
-        .set('X-Forwarded-For', forwarded)
-        .set('X-Request-Id', 'address');
-      return { line: await requestLine('address', other), log: other.logged.join('') };
+      const lines: Record<string, unknown>[] = [];
+      for (const [index, address] of addresses.entries()) {
+        await other.anonymous
+          .get('/api/plants')
+          .set('X-Forwarded-For', address)
+          .set('X-Request-Id', `address-${index}`);
+        lines.push(await requestLine(`address-${index}`, other));
+      }
+      return { lines, log: other.logged.join('') };
     } finally {
       await other.close();
     }
   }
 
   test.each([undefined, 'off'])('%s leaves no address in any line', async (setting) => {
-    const { line, log } = await lineUnder({ LOG_CLIENT_IP: setting }, '203.0.113.7');
-    expect(line).not.toHaveProperty('client');
+    const { lines, log } = await linesUnder(setting, ['203.0.113.7']);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).not.toHaveProperty('client');
     expect(log).not.toMatch(/203\.0\.113|127\.0\.0/);
   });
 
   test.each([
-    ['masked', '203.0.113.7', '203.0.113.0'],
-    ['masked', '2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
-    ['masked', '::ffff:203.0.113.7', '203.0.113.0'],
-    ['full', '203.0.113.7', '203.0.113.7'],
-    ['full', '2001:db8:1:2:3:4:5:6', '2001:db8:1:2:3:4:5:6'],
-    ['full', 'what a proxy"may send', undefined],
-  ])('%s logs the address %s as %s', async (setting, address, logged) => {
-    const { line } = await lineUnder({ LOG_CLIENT_IP: setting }, address);
-    expect(line['client']).toBe(logged);
+    [
+      'masked logs the network of an address alone',
+      'masked',
+      {
+        '203.0.113.7': '203.0.113.0',
+        '2001:db8:1:2:3:4:5:6': '2001:db8:1::/48',
+        '::ffff:203.0.113.7': '203.0.113.0',
+      },
+    ],
+    [
+      'full logs whatever is an address',
+      'full',
+      {
+        '203.0.113.7': '203.0.113.7',
+        '2001:db8:1:2:3:4:5:6': '2001:db8:1:2:3:4:5:6',
+        'what a proxy"may send': undefined,
+      },
+    ],
+  ])('%s', async (_name, setting, addresses) => {
+    const { lines } = await linesUnder(setting, Object.keys(addresses));
+    expect(lines.map(({ client }) => client)).toEqual(Object.values(addresses));
   });
 });
