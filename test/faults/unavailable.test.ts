@@ -1,6 +1,7 @@
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { mongo } from 'mongoose';
 import pino from 'pino';
 import type { Response } from 'supertest';
 
@@ -18,16 +19,24 @@ let proxy: TcpProxy;
 let service: TestService;
 let user: TestUser;
 
-beforeEach(async () => {
+beforeAll(async () => {
   proxied = await startProxiedService();
   ({ service, proxy } = proxied);
+});
+beforeEach(async () => {
   user = await service.user();
 });
 afterEach(async () => {
   proxy.restore();
   await eventually(async () => (await service.anonymous.get('/readyz')).status === 200);
-  await proxied.close();
 });
+afterAll(() => proxied.close());
+
+/** Reads the user's account, slowly; and no other one, since MongoDB would take as long for each. */
+function slowRead(ms: number, options: mongo.FindOneOptions = {}): Promise<unknown> {
+  const accounts = service.app.database.connection.collection<{ _id: string }>('accounts');
+  return accounts.findOne({ _id: user.id, $where: `sleep(${ms}) || true` }, options);
+}
 
 function expectUnavailable(answer: Response): void {
   expect(answer.status).toBe(503);
@@ -143,10 +152,7 @@ test('a write that was given up before its commit is not done later', async () =
 });
 
 test('a write that is slow is waited for as long as MongoDB answers others', async () => {
-  const accounts = service.app.database.connection.collection('accounts');
-  const slow = service.app.unitOfWork.run(user.id, ({ session }) =>
-    accounts.findOne({ $where: 'sleep(4500) || true' }, { session }),
-  );
+  const slow = service.app.unitOfWork.run(user.id, ({ session }) => slowRead(4500, { session }));
   await expect(slow).resolves.toMatchObject({ _id: user.id });
 });
 
@@ -157,8 +163,7 @@ test('a read that is slow is waited for as long as MongoDB answers others', asyn
     pino({ level: 'silent' }),
     new Metrics(),
   );
-  const accounts = database.connection.collection('accounts');
-  const slow = availability.read(() => accounts.findOne({ $where: 'sleep(5000) || true' }));
+  const slow = availability.read(() => slowRead(5000));
   await expect(slow).resolves.toMatchObject({ _id: user.id });
 });
 
@@ -175,12 +180,6 @@ test('a 503 is not stored: the retry with the same key has the effect', async ()
   expect(list.body).toHaveLength(1);
 });
 
-/** A read that is under way when connections break, and so the first to notice. */
-async function longRead(): Promise<void> {
-  const accounts = service.app.database.connection.collection('accounts');
-  await accounts.findOne({ $where: 'sleep(300)' });
-}
-
 describe.each(['before', 'after'] as const)('a connection that breaks %s MongoDB has', (when) => {
   test.each([
     ['the account', 'findAndModify', 'accounts'],
@@ -196,7 +195,8 @@ describe.each(['before', 'after'] as const)('a connection that breaks %s MongoDB
     const growth = { type: 'growth', growthAmount: 2, growthUnit: 'cm' };
     await user.post(path, growth).expect(201);
     const hasBroken = proxy.breakAt(command, when, collection);
-    const first = longRead();
+    // Under way when connections break, and so the first to notice.
+    const first = slowRead(300);
     let answer: Response | undefined;
     await eventually(async () => {
       answer = await user.post(path, growth).set('Idempotency-Key', 'k');
@@ -255,6 +255,7 @@ test.each([
 
 test('a long answer whose rest cannot be read is cut off, not left open', async () => {
   await storeLargest(service.app, user.id, { plants: 500, events: 1 });
+  const before = service.logged.length;
   const headers = { authorization: `Bearer ${user.token}` };
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     get(`${service.url}/api/plants`, { headers, agent: false }, resolve).once('error', reject);
@@ -265,7 +266,9 @@ test('a long answer whose rest cannot be read is cut off, not left open', async 
     for await (const chunk of answer) expect(chunk).toBeDefined();
   };
   await expect(reading()).rejects.toThrow('aborted');
-  expect(service.logged.join('')).toMatch(/MongoDB does not answer|database cannot be reached/);
+  expect(service.logged.slice(before).join('')).toMatch(
+    /MongoDB does not answer|database cannot be reached/,
+  );
 });
 
 test('writes whose way to MongoDB is cut, and that are sent again, all have one effect', async () => {
