@@ -2,39 +2,46 @@ import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Client } from '../support/client';
+import { giveBack, takeDatabase } from '../support/databases';
 import { LARGEST_SINCE, storeLargest } from '../support/largest';
 import {
-  asOperator,
+  asOperatorOf,
   dataDirectory,
+  makeTokens,
   RealServer,
   removeDataDirectory,
-  tokensOf,
 } from '../support/real-server';
 
 const PLANTS = 1000;
-const EVENTS = 3000;
+const EVENTS = 2000;
 /** What the answers of this test would fill many times over if they were held whole. */
 const MAX_GROWTH_MB = 200;
 /** How many reads of an account are worked on at once; others would wait for these. */
 const MAX_READS = 4;
 
+let mongodbUri: string;
 let dataDir: string;
 let server: RealServer;
 let tokens: string[];
 let plantId: string;
 
 beforeAll(async () => {
+  mongodbUri = takeDatabase();
   dataDir = await dataDirectory();
-  // What stays in memory shows once it cannot: a heap that one list of plants alone would fill.
-  server = await RealServer.start(dataDir, { NODE_OPTIONS: '--max-old-space-size=160' });
-  tokens = await tokensOf(dataDir, ['ann', 'bob']);
-  await asOperator(dataDir, async (app) => {
+  server = await RealServer.start(dataDir, {
+    ...{ MONGODB_URI: mongodbUri, REDIS_URL: process.env['TEST_REDIS_URL'] },
+    // What stays in memory shows once it cannot: a heap that one list of plants alone would fill.
+    NODE_OPTIONS: '--max-old-space-size=160',
+  });
+  await asOperatorOf(mongodbUri, async (app) => {
+    tokens = await makeTokens(app, ['ann', 'bob']);
     ({ plantId } = await storeLargest(app, 'ann', { plants: PLANTS, events: EVENTS }));
   });
 });
 afterAll(async () => {
   await server.stop();
   await removeDataDirectory(dataDir);
+  await giveBack(mongodbUri);
 });
 
 function month(): string {
@@ -57,12 +64,14 @@ async function readAll(
 ): Promise<{ marks: number; bytes: number }> {
   let marks = 0;
   let bytes = 0;
-  let end = '';
-  for await (const chunk of answer.setEncoding('latin1')) {
-    const text = end + String(chunk);
-    marks += text.split(mark).length - 1;
-    bytes += String(chunk).length;
-    end = text.slice(1 - mark.length);
+  let end = Buffer.alloc(0);
+  for await (const chunk of answer) {
+    // Without an encoding set, a stream of bytes has nothing but these.
+    const read = chunk as Buffer;
+    const searched = Buffer.concat([end, read]);
+    for (let at = searched.indexOf(mark); at >= 0; at = searched.indexOf(mark, at + 1)) marks += 1;
+    bytes += read.length;
+    end = searched.subarray(1 - mark.length);
   }
   return { marks, bytes };
 }
@@ -73,12 +82,12 @@ async function residentMegabytes(): Promise<number> {
   return Number(bytes) / 1e6;
 }
 
-test('a month of three thousand of the largest events is answered, and not held whole', async () => {
+test('a month of two thousand of the largest events is answered, and not held whole', async () => {
   const answer = await open(month());
   expect(answer.statusCode).toBe(200);
   const { marks, bytes } = await readAll(answer, '"type":"note"');
   expect(marks).toBe(EVENTS);
-  expect(bytes).toBeGreaterThan(300e6);
+  expect(bytes).toBeGreaterThan(200e6);
 });
 
 test('large answers that are not read take no memory', async () => {
@@ -108,6 +117,8 @@ test('while large lists are read, others are answered in between', async () => {
     const start = performance.now();
     expect(await other.send('GET', '/api/plants')).toMatchObject({ status: 200, body: [] });
     waits.push(performance.now() - start);
+    // Without a pause these take more of the machine than the lists.
+    await sleep(20);
   }
   for (const { marks } of await reading) expect(marks).toBe(PLANTS);
   expect(waits.length).toBeGreaterThan(10);
