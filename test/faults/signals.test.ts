@@ -4,14 +4,19 @@ import { connect as connectTls } from 'node:tls';
 
 import { PROJECT } from '../../src/core/project';
 import { makeCertificate } from '../support/certificate';
-import { freshDatabase } from '../support/databases';
+import { giveBack, takeDatabase } from '../support/databases';
 import { until } from '../support/processes';
 import { dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
 import { tlsSettings } from '../support/tls';
 
 const started: RealServer[] = [];
 let dataDir: string;
+let mongodbUri: string;
 
+beforeAll(() => {
+  mongodbUri = takeDatabase();
+});
+afterAll(() => giveBack(mongodbUri));
 beforeEach(async () => {
   dataDir = await dataDirectory();
 });
@@ -22,7 +27,7 @@ afterEach(async () => {
 
 /** A server on the tests' own MongoDB and Redis. */
 async function startServer(env: NodeJS.ProcessEnv = {}): Promise<RealServer> {
-  const given = { MONGODB_URI: freshDatabase(), REDIS_URL: process.env['TEST_REDIS_URL'] };
+  const given = { MONGODB_URI: mongodbUri, REDIS_URL: process.env['TEST_REDIS_URL'] };
   const server = await RealServer.start(dataDir, { ...given, LOG_LEVEL: 'info', ...env });
   started.push(server);
   return server;
@@ -47,21 +52,17 @@ test('during SHUTDOWN_DELAY_SECONDS /readyz is 503, and all else is answered as 
   expect(performance.now() - stopping).toBeGreaterThan(3000);
 });
 
-test('a second signal ends the delay, and the server stops in order', async () => {
+test('SIGHUP does not stop a server without TLS, and a second signal to stop ends the delay', async () => {
   const server = await startServer({ SHUTDOWN_DELAY_SECONDS: '600' });
+  server.process.kill('SIGHUP');
+  const said = () => server.stderr.includes('There is no certificate to be reloaded');
+  expect(await until(said, { within: 10_000 })).toBe(true);
+  expect(await statusOf(server, '/readyz')).toEqual([200, 'keep-alive']);
   server.process.kill('SIGINT');
   const isDraining = async () => (await statusOf(server, '/readyz'))[0] === 503;
   expect(await until(isDraining, { within: 10_000 })).toBe(true);
   server.process.kill('SIGINT');
   expect(await server.ended).toEqual({ code: 0, signal: null });
-});
-
-test('SIGHUP does not stop a server without TLS', async () => {
-  const server = await startServer();
-  server.process.kill('SIGHUP');
-  const said = () => server.stderr.includes('There is no certificate to be reloaded');
-  expect(await until(said, { within: 10_000 })).toBe(true);
-  expect(await statusOf(server, '/readyz')).toEqual([200, 'keep-alive']);
 });
 
 test('SIGHUP has new connections get the new certificate; a pair that does not match is not taken', async () => {
