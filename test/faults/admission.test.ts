@@ -165,9 +165,14 @@ test('a client that goes away gives up its place among those that wait', async (
   expect((await waiting).status).toBe(200);
 });
 
-test('a long body counts as many calls, also where it is no JSON', async () => {
-  const paced = await startService({ env: { RATE_LIMIT_READS_MAX: undefined } });
-  try {
+describe('at the usual budget of reads', () => {
+  let paced: TestService;
+  beforeAll(async () => {
+    paced = await startService({ env: { RATE_LIMIT_READS_MAX: undefined } });
+  });
+  afterAll(() => paced.close());
+
+  test('a long body counts as many calls, also where it is no JSON', async () => {
     const ada = await paced.user();
     const started = performance.now();
     const sendLong = async (): Promise<number> => {
@@ -182,14 +187,9 @@ test('a long body counts as many calls, also where it is no JSON', async () => {
     for (let count = 0; count < 40; count += 1) expect(await sendLong()).toBe(400);
     await ada.get('/api/locations').expect(200);
     expect(performance.now() - started).toBeGreaterThan(1100);
-  } finally {
-    await paced.close();
-  }
-});
+  });
 
-test('a search counts what it looks at, however short its answer is', async () => {
-  const paced = await startService({ env: { RATE_LIMIT_READS_MAX: '1200' } });
-  try {
+  test('a search counts what it looks at, however short its answer is', async () => {
     const user = await paced.user();
     const { id } = await user.plant();
     await logMany(paced.app, user.id, { [id]: 5000 });
@@ -198,14 +198,9 @@ test('a search counts what it looks at, however short its answer is', async () =
     for (let count = 0; count < 16; count += 1)
       await user.get(`/api/events?q=no${count}`).expect(200);
     expect(performance.now() - started).toBeGreaterThan(3000);
-  } finally {
-    await paced.close();
-  }
-});
+  });
 
-test('who asks whether large answers have changed does not wait as for the answers', async () => {
-  const paced = await startService({ env: { RATE_LIMIT_READS_MAX: '1200' } });
-  try {
+  test('who asks whether large answers have changed does not wait as for the answers', async () => {
     const user = await paced.user();
     const { plantId } = await storeLargest(paced.app, user.id, { plants: 1, events: 10 });
     const path = `/api/plants/${plantId}/events?limit=100`;
@@ -216,9 +211,7 @@ test('who asks whether large answers have changed does not wait as for the answe
     const headers = { authorization: `Bearer ${user.token}` };
     const heads = Array.from({ length: 20 }, () => send(url, 'HEAD', path, { headers }));
     expect(new Set((await Promise.all(heads)).map(({ status }) => status))).toEqual(new Set([200]));
-  } finally {
-    await paced.close();
-  }
+  });
 });
 
 test('many calls at once of one account are all answered', async () => {
