@@ -29,10 +29,20 @@ async function readinessOf(url: string): Promise<{ ms: number; status: number }>
 
 describe('a MongoDB that goes and comes back', () => {
   let proxied: ProxiedService;
-  beforeEach(async () => {
+  /** How many lines were logged before a test. */
+  let before = 0;
+  beforeAll(async () => {
     proxied = await startProxiedService();
   });
-  afterEach(() => proxied.close());
+  beforeEach(() => {
+    before = proxied.service.logged.length;
+  });
+  afterEach(async () => {
+    const { service, proxy } = proxied;
+    proxy.restore();
+    await eventually(async () => (await fetch(`${service.url}/readyz`)).status === 200);
+  });
+  afterAll(() => proxied.close());
 
   test.each(['black hole', 'cut'] as const)(
     'with the fault "%s" leaves one line for each, and no stack for requests meanwhile',
@@ -40,7 +50,6 @@ describe('a MongoDB that goes and comes back', () => {
       const { service, proxy } = proxied;
       const user = await service.user();
       await user.get('/api/plants').expect(200);
-      const before = service.logged.length;
       proxy.fail(fault);
       for (let count = 0; count < 40; count += 1) {
         const request =
@@ -70,10 +79,11 @@ describe('a MongoDB that goes and comes back', () => {
 
   test('is noticed where nobody asks for anything', async () => {
     const { service, proxy } = proxied;
+    const said = () => service.logged.slice(before).join('');
     proxy.fail('cut');
-    await eventually(() => service.logged.join('').includes('MongoDB does not answer'));
+    await eventually(() => said().includes('MongoDB does not answer'));
     proxy.restore();
-    await eventually(() => service.logged.join('').includes('MongoDB answers again'));
+    await eventually(() => said().includes('MongoDB answers again'));
   });
 
   test('and hangs meanwhile leaves /readyz to answer within a second', async () => {
@@ -82,8 +92,6 @@ describe('a MongoDB that goes and comes back', () => {
     const { ms, status } = await readinessOf(service.url);
     expect(status).toBe(503);
     expect(ms).toBeLessThan(PROBE_MS);
-    proxy.restore();
-    await eventually(async () => (await fetch(`${service.url}/readyz`)).status === 200);
   });
 });
 
