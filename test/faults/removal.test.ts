@@ -10,9 +10,9 @@ import { median } from '../support/statistics';
 
 const FEW = 10;
 /** To mark as many deleted takes far longer than ten times what else a removal does. */
-const MANY = 10_000;
+const MANY = 5000;
 /** Marked in several steps, a thousand events in each. */
-const STEPS = 4000;
+const STEPS = 3000;
 
 /** How many events of a plant are yet to be marked deleted. */
 function pending(app: App, userId: string, plantId: string): Promise<number> {
