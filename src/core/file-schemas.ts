@@ -19,7 +19,9 @@ export const certificateFile = pathSchema('is no certificate', (file) => {
     createSecureContext({ cert: content });
   } catch (error) {
     const reason = isRecord(error) && typeof error['reason'] === 'string' ? error['reason'] : '';
-    throw new Error(`OpenSSL refuses the chain in it (${reason || reasonOf(error)})`);
+    throw new Error(`OpenSSL refuses the chain in it (${reason || reasonOf(error)})`, {
+      cause: error,
+    });
   }
 });
 
