@@ -136,15 +136,17 @@ export class CommandRunner implements CommandLine {
 
   async #printEach({ pieces }: StreamedResult): Promise<void> {
     const cut = new AbortController();
-    // Whoever else listens says why, unless the reader has only seen enough, as head does.
-    process.stdout.once('error', () => {
+    const onError = (): void => {
       cut.abort();
-    });
+    };
+    // Whoever else listens says why, unless the reader has only seen enough, as head does.
+    process.stdout.once('error', onError);
     for await (const piece of pieces(this.isJson)) {
       if (cut.signal.aborted) return;
       if (!process.stdout.write(piece)) await once(process.stdout, 'drain').catch(() => undefined);
     }
     process.stdout.write('\n');
+    process.stdout.off('error', onError);
   }
 
   /** Who the audit log says did it. */
