@@ -44,10 +44,10 @@ class SharingRuntime extends Runtime {
   }
 }
 
-/** In watch mode a worker may outlive an edit. */
+/** In watch mode a worker may outlive an edit; what is gone is a copy of the program that a test has made. */
 function forgetWhenEdited() {
   const isEdited = ([file, { mtimeMs }]) =>
-    statSync(file, { throwIfNoEntry: false })?.mtimeMs !== mtimeMs;
+    (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? mtimeMs) !== mtimeMs;
   if (![...loaded].some(isEdited)) return;
   for (const file of loaded.keys()) delete require.cache[file];
   loaded.clear();
