@@ -9,7 +9,7 @@ import { operationName } from '../../src/plugins/operation-facts';
 import { callTool } from '../mcp/support';
 import { resetClock, setClock } from '../support/clock';
 import { collectGarbage } from '../support/garbage';
-import { gardenOf } from '../support/garden';
+import { gardenOf, smallGardenOf } from '../support/garden';
 import { CLIENT_METHODS, type Ids, operationRows, validRequest } from '../support/operations';
 import { eventually } from '../support/processes';
 import { queriesOf } from '../support/profiler';
@@ -81,7 +81,7 @@ test('whatever is written through one process, no process answers as it was befo
     const writer = userOf(index % 2 === 0 ? twin.url : service.url, user.id, user.token);
     await writer[CLIENT_METHODS[method]](path, body).expect(operation.response.status);
     await expectFresh(`after ${name}`);
-    if (operation.response.schema === success) ids = await gardenOf(user);
+    if (operation.response.schema === success) ids = await smallGardenOf(user);
   }
 });
 

@@ -1,5 +1,5 @@
 import { idOfEveryKind, operationRows, type Ids, validRequest } from '../support/operations';
-import { everythingStored, gardenOf } from '../support/garden';
+import { everythingStored, gardenOf, smallGardenOf } from '../support/garden';
 import { exchange } from '../support/raw';
 import { startService, type TestService, type TestUser } from '../support/service';
 import { NOBODYS_ID } from '../support/shapes';
@@ -115,7 +115,7 @@ test.each(withIds)('%s understands an id in upper case', async (_name, operation
 
 /** The id of a record that this call may delete. */
 async function freshId(operation: Operation): Promise<string> {
-  ids = await gardenOf(user);
+  ids = await smallGardenOf(user);
   const [code = ''] = Object.values(operation.params ?? {}).map((error) => error.code);
   return ids[code.replace('_not_found', '')] ?? '';
 }

@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 import type { Operation } from '../../src/plugins/operation';
 import { isConditional } from '../../src/plugins/operation-facts';
-import { gardenOf } from '../support/garden';
+import { smallGardenOf } from '../support/garden';
 import { eventually } from '../support/processes';
 import { storeLargest } from '../support/largest';
 import {
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   user = await service.user();
-  ids = await gardenOf(user);
+  ids = await smallGardenOf(user);
 });
 afterAll(() => service.close());
 
