@@ -111,14 +111,12 @@ testFetched(
     }
 
     const port = String(await freePort());
-    const database = new URL(freshDatabase());
-    const mongodb = await TcpProxy.start(decodeURIComponent(database.hostname));
+    const { proxy: mongodb, uri } = await TcpProxy.before(freshDatabase());
     const redis = await TcpProxy.start(process.env['TEST_REDIS_URL'] ?? '');
-    database.host = `127.0.0.1:${mongodb.port}`;
     const env = environment({
       ...settingsOf(image),
       ...{ HOST: '127.0.0.1', PORT: port, DATA_DIR: path.join(folder, 'data') },
-      ...{ MONGODB_URI: database.toString(), REDIS_URL: `redis://127.0.0.1:${redis.port}` },
+      ...{ MONGODB_URI: uri, REDIS_URL: `redis://127.0.0.1:${redis.port}` },
     });
     // Not in one go: the proxies are of this process.
     const run = (...args: string[]): ChildProcess =>

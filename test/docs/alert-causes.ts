@@ -7,6 +7,7 @@ import { kill, ownProcess } from '../support/processes';
 import { Collector, type Target, watch } from '../support/promql/collector';
 import { startProxiedService } from '../support/proxied-service';
 import { startService, type TestUser } from '../support/service';
+import { several } from '../support/several';
 import type { WatchedServices } from './watched-services';
 
 const HOUR_S = 3600;
@@ -75,7 +76,7 @@ export const alertCauses: Readonly<Record<string, readonly [cause: string, Colle
       const collector = await watch([service], 1);
       proxy.fail('delay');
       await collector.watch(8, async (minute) => {
-        if (minute % 4 === 0) await Promise.all(several(5, () => user.plant()));
+        if (minute % 4 === 0) await several(5, () => user.plant());
       });
       return collector;
     }),
@@ -86,7 +87,7 @@ export const alertCauses: Readonly<Record<string, readonly [cause: string, Colle
     thenRestored(async ({ proxied: { service, proxy }, user }) => {
       const users = [user, await service.user()];
       proxy.onCommand(({ inTransaction }) => (inTransaction ? 'requests lost' : undefined));
-      const writes = users.flatMap((each) => several(120, async () => each.plant()));
+      const writes = users.map((each) => several(120, () => each.plant()));
       await eventually(async () => (await figure(service, 'write_queue_depth')) > 200);
       const collector = await watch([service], 2);
       proxy.restore();
@@ -100,7 +101,7 @@ export const alertCauses: Readonly<Record<string, readonly [cause: string, Colle
   PlantCareConnectionsWait: [
     'many read at once and MongoDB hangs',
     thenRestored(async ({ proxied: { service, proxy } }) => {
-      const users = await Promise.all(several(40, () => service.user()));
+      const users = await several(40, () => service.user());
       proxy.onCommand(({ collection }) => (collection === 'accounts' ? 'black hole' : undefined));
       const read = async (user: TestUser) => user.get('/api/plants');
       const reads: Promise<unknown>[] = [];
@@ -141,7 +142,7 @@ export const alertCauses: Readonly<Record<string, readonly [cause: string, Colle
       const guess = () => client.send('GET', '/api/plants');
       try {
         return await watch([service], 9, async (minute) => {
-          if (minute % 4 === 1) await Promise.all(several(400, guess));
+          if (minute % 4 === 1) await several(400, guess);
         });
       } finally {
         client.close();
@@ -253,8 +254,4 @@ function thenRestored(collect: Collect): Collect {
 
 async function figure({ url }: Target, name: string, labels = {}): Promise<number> {
   return valueOf(await scrape(url), `plantcare_${name}`, labels) ?? NaN;
-}
-
-function several<T>(count: number, make: () => T): T[] {
-  return Array.from({ length: count }, make);
 }

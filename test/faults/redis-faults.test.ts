@@ -2,6 +2,7 @@ import { resetClock, setClock } from '../support/clock';
 import { eventually, OwnRedis } from '../support/own-redis';
 import { until } from '../support/processes';
 import { startService, type TestService, type TestUser } from '../support/service';
+import { several } from '../support/several';
 import { NETWORK_FAULTS, TcpProxy } from '../support/tcp-proxy';
 
 const WARNING = 'Redis cannot be reached: rate limits go on in memory';
@@ -84,7 +85,7 @@ async function timesOf(user: TestUser, count = 20): Promise<number[]> {
 }
 
 function usersOf(running: TestService, count: number): Promise<TestUser[]> {
-  return Promise.all(Array.from({ length: count }, () => running.user()));
+  return several(count, () => running.user());
 }
 
 /** The longest that any of several users waited, who read at the same time. */

@@ -3,6 +3,7 @@ import { scrape, valueOf } from '../support/metrics';
 import { eventually, until } from '../support/processes';
 import { type ProxiedService, startProxiedService } from '../support/proxied-service';
 import type { TestUser } from '../support/service';
+import { several } from '../support/several';
 
 /** What a write may take, a little around it, and something for a slow machine. */
 const LIMIT_MS = 16_000;
@@ -56,7 +57,7 @@ test.each([
   'while %s writes of many accounts hang, others read, and what waits is counted',
   async (_length, depth, write) => {
     const { service, proxy } = proxied;
-    const users = await Promise.all(Array.from({ length: ACCOUNTS }, () => service.user()));
+    const users = await several(ACCOUNTS, () => service.user());
     const reader = await service.user();
     const { id } = await reader.plant();
     const lost = new Set<string>();

@@ -62,12 +62,10 @@ interface Scenery {
 }
 
 async function sceneryOf(dataDir: string, redisUrl: string): Promise<Scenery> {
-  const mongodbUri = new URL(databaseOf(dataDir));
-  const mongodb = await TcpProxy.start(decodeURIComponent(mongodbUri.hostname));
+  const { proxy: mongodb, uri } = await TcpProxy.before(databaseOf(dataDir));
   const redis = await TcpProxy.start(redisUrl);
-  mongodbUri.host = `127.0.0.1:${mongodb.port}`;
   const server = await RealServer.start(path.join(dataDir, 'server'), {
-    MONGODB_URI: mongodbUri.toString(),
+    MONGODB_URI: uri,
     ANSWER_CACHE_MB: String(CACHE_MEGABYTES),
     REDIS_URL: `redis://127.0.0.1:${redis.port}`,
   });

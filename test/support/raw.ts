@@ -22,7 +22,7 @@ interface RawRequest {
   agent?: Agent;
 }
 
-/** For requests that need no connection of their own, which costs more than most of them. */
+/** For requests that need no connection of their own, which costs more than most of them; as phones keep them. */
 export const keptConnections = new Agent({ keepAlive: true });
 
 /** Sends a request of any method, with nothing added to it but Host. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Agent, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { Writable } from 'node:stream';
 
 import pino from 'pino';
@@ -15,10 +15,8 @@ import { giveBack, takeDatabase } from './databases';
 import { listening } from './listening';
 import { NO_LIMITS } from './no-limits';
 import { pluginsUnderTest } from './plugins';
+import { keptConnections } from './raw';
 import { requireNoSecrets, PLANT_NAME } from './secrets';
-
-/** Kept for more than one request, as phones keep them; a new one for each costs more than most requests. */
-const connections = new Agent({ keepAlive: true });
 
 /** How much of an answer is shown with an error. */
 const MAX_SHOWN = 500;
@@ -153,7 +151,7 @@ function withAnswerInErrors(test: Test): Test {
 export function userOf(url: string, id: string, token: string): TestUser {
   const agent = supertest(url);
   const authorized = (test: Test): Test =>
-    withAnswerInErrors(test).agent(connections).set('Authorization', `Bearer ${token}`);
+    withAnswerInErrors(test).agent(keptConnections).set('Authorization', `Bearer ${token}`);
   const post = (path: string, body?: object): Test => authorized(agent.post(path)).send(body ?? {});
   const created = async (path: string, body: object) => {
     const response = await post(path, body).expect(201);
