@@ -4,14 +4,13 @@ import path from 'node:path';
 
 import { scripts } from '../../package.json';
 import { giveBack, takeDatabase } from '../support/databases';
-import { commandsOf } from '../support/documented-commands';
+import { CLI, commandsOf, FAILING_CURL, npmFor } from '../support/documented-commands';
 import { freePort, until } from '../support/processes';
 import { dataDirectory, removeDataDirectory, runningServers } from '../support/real-server';
 
 const ROOT = path.resolve(__dirname, '../..');
 /** These have a test of their own, or are what runs this one. */
 const APART = ['make run', 'make test'];
-const CLI = 'npm run --silent cli --';
 
 interface RunningCommand {
   child: ChildProcess;
@@ -85,13 +84,9 @@ test('every command of the README works as it stands, from make run to Ctrl-C', 
   const others = commands.filter((command) => !APART.includes(command));
   const [first = -1] = others.flatMap((command, index) => (command.startsWith(CLI) ? [index] : []));
   // What npm does for the first of them, and for what make runs, it need not do for each.
-  others.splice(
-    first + 1,
-    0,
-    `npm() { [ "npm \${*:1:4}" = '${CLI}' ]; ${scripts.cli} "\${@:5}"; }`,
-  );
+  others.splice(first + 1, 0, npmFor(scripts.cli));
   const script = [
-    'curl() { command curl --fail "$@"; }',
+    FAILING_CURL,
     ...[example, ...others].map((command) =>
       command.replaceAll(/(localhost|127\.0\.0\.1):3000/g, `127.0.0.1:${port}`),
     ),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 
 import accounts from '../../plugins/accounts';
-import { commandsOf } from '../support/documented-commands';
+import { commandsOf, FAILING_CURL, npmFor } from '../support/documented-commands';
 import { asOperator, dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
 import { builtProgram } from '../support/built';
 
@@ -35,8 +35,8 @@ test('every command for operators works as it stands, on a server that runs', as
   const own = new Set(commands.filter((command) => !elsewhere.includes(command)));
   const script = [
     // The build that tests are of, whether it is in dist or not.
-    'npm() { [ "$1 $2 $3 $4" = "run --silent cli --" ]; node "$CLI" "${@:5}"; }',
-    'curl() { command curl --fail "$@"; }',
+    npmFor('node "$CLI"'),
+    FAILING_CURL,
     ...own,
   ].join('\n');
   const { PATH, HOME, XDG_CACHE_HOME, MONGOD_BINARY } = process.env;
