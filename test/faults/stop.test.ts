@@ -24,13 +24,10 @@ const DESCRIPTORS = 250;
 
 let dataDir: string;
 let server: RealServer | undefined;
-/** Whether the next test may have the server: to start one costs more than most of the tests. */
-let isLeft = false;
 
 beforeAll(async () => {
   dataDir = await dataDirectory();
 });
-afterEach(() => (isLeft ? undefined : killAll()));
 afterAll(async () => {
   await killAll();
   await removeDataDirectory(dataDir);
@@ -45,11 +42,10 @@ async function killAll(): Promise<void> {
   }
 }
 
-/** The server that another test has left, or a new one; it logs all that there is to be logged. */
+/** The one that runs, since to start one costs more than most of the tests, or a new one; it logs all that there is to be logged. */
 async function aServer(): Promise<RealServer> {
   const env = { LOG_LEVEL: 'debug', TRUST_PROXY: '1' };
   server ??= await RealServer.start(dataDir, env, DESCRIPTORS);
-  isLeft = false;
   return server;
 }
 
@@ -150,7 +146,6 @@ test('connections take no descriptors that the program needs for its MongoDB', a
     );
   expect(await until(isReady, { within: 30_000 })).toBe(true);
   expect(ownProcess(dataDir, 'mongod')).toEqual(mongod);
-  isLeft = true;
 }, 120_000);
 
 test('a second server on a data directory is refused, and the first goes on', async () => {
@@ -163,129 +158,132 @@ test('a second server on a data directory is refused, and the first goes on', as
   expect(await runningServers(dataDir)).toEqual(['mongod', 'redis']);
   const ready = await fetch(`${first.url}/readyz`);
   expect(ready.status).toBe(200);
-  isLeft = true;
 }, 90_000);
 
-test.each([
-  ['SIGTERM', (stopped: RealServer): boolean => stopped.process.kill('SIGTERM')],
-  // A terminal sends its signal to the whole group.
-  ['Ctrl-C', ({ process: { pid = 0 } }: RealServer): boolean => process.kill(-pid, 'SIGINT')],
-] as const)(
-  '%s lets requests in progress be answered, ends with 0 and takes its servers with it',
-  async (how, send) => {
-    const stopped = await aServer();
-    expect(await runningServers(dataDir)).toEqual(['mongod', 'redis']);
-    if (how === 'Ctrl-C') await loseReaderOfLog(stopped);
-    const token = await aToken();
-    const requests = await Promise.all([1, 2, 3].map(() => HalfSent.send(stopped.url, token)));
-    send(stopped);
-    expect(await until(() => refusesConnections(stopped.url), { within: STOP_MS })).toBe(true);
-    // Longer than it waits for what is only on its way to it.
-    if (how === 'SIGTERM') await sleep(3000);
-    await Promise.all(requests.map((request) => request.finish()));
-    for (const { answer } of requests) {
-      expect(answer).toMatch(/^HTTP\/1\.1 201 /);
-      expect(answer).toMatch(/^Connection: close\r$/im);
+describe('a program that is told to stop:', () => {
+  afterEach(killAll);
+
+  test.each([
+    ['SIGTERM', (stopped: RealServer): boolean => stopped.process.kill('SIGTERM')],
+    // A terminal sends its signal to the whole group.
+    ['Ctrl-C', ({ process: { pid = 0 } }: RealServer): boolean => process.kill(-pid, 'SIGINT')],
+  ] as const)(
+    '%s lets requests in progress be answered, ends with 0 and takes its servers with it',
+    async (how, send) => {
+      const stopped = await aServer();
+      expect(await runningServers(dataDir)).toEqual(['mongod', 'redis']);
+      if (how === 'Ctrl-C') await loseReaderOfLog(stopped);
+      const token = await aToken();
+      const requests = await Promise.all([1, 2, 3].map(() => HalfSent.send(stopped.url, token)));
+      send(stopped);
+      expect(await until(() => refusesConnections(stopped.url), { within: STOP_MS })).toBe(true);
+      // Longer than it waits for what is only on its way to it.
+      if (how === 'SIGTERM') await sleep(3000);
+      await Promise.all(requests.map((request) => request.finish()));
+      for (const { answer } of requests) {
+        expect(answer).toMatch(/^HTTP\/1\.1 201 /);
+        expect(answer).toMatch(/^Connection: close\r$/im);
+      }
+      expect(await until(() => stopped.process.exitCode !== null, { within: STOP_MS })).toBe(true);
+      expect(stopped.process.exitCode).toBe(0);
+      expect(await runningServers(dataDir)).toEqual([]);
+    },
+    90_000,
+  );
+
+  /** Ends the reader of a log, as Ctrl-C does where it is another program of the same terminal. */
+  async function loseReaderOfLog({ process: { stderr }, url }: RealServer): Promise<void> {
+    stderr?.destroy();
+    for (let count = 0; count < 20; count += 1) {
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
     }
-    expect(await until(() => stopped.process.exitCode !== null, { within: STOP_MS })).toBe(true);
-    expect(stopped.process.exitCode).toBe(0);
+  }
+
+  test('requests that never end do not keep the program from ending', async () => {
+    const stopped = await aServer();
+    await HalfSent.send(stopped.url, await aToken());
+    const stopping = performance.now();
+    stopped.process.kill('SIGINT');
+    expect(await stopped.ended).toEqual({ code: 0, signal: null });
+    expect(performance.now() - stopping).toBeLessThan(STOP_MS);
+    requireNoSecrets(stopped.stderr);
     expect(await runningServers(dataDir)).toEqual([]);
-  },
-  90_000,
-);
+    const said = stopped.stderr
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ msg }) => ['stopping', 'drained', 'stopped'].includes(String(msg)));
+    expect(said).toMatchObject([
+      { level: 'info', msg: 'stopping' },
+      { level: 'info', msg: 'drained', cut: 1 },
+      { level: 'info', msg: 'stopped' },
+    ]);
+  }, 90_000);
 
-/** Ends the reader of a log, as Ctrl-C does where it is another program of the same terminal. */
-async function loseReaderOfLog({ process: { stderr }, url }: RealServer): Promise<void> {
-  stderr?.destroy();
-  for (let count = 0; count < 20; count += 1) {
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  test('while MongoDB hangs, /readyz and calls are answered with 503, and the program still stops', async () => {
+    const hanging = await aServer();
+    const token = await aToken();
+    const mongod = ownProcess(dataDir, 'mongod');
+    if (mongod === undefined) throw new Error('There is no mongod to stop.');
+    process.kill(mongod, 'SIGSTOP');
+    const client = new Client(hanging.url, token);
+    // As long as a probe or a phone waits; the driver by itself would take most of a minute.
+    const within = 25_000;
+    const [ready, list, write] = await Promise.all([
+      client.send('GET', '/readyz', { within }),
+      client.send('GET', '/api/plants', { within }),
+      client.send('POST', '/api/plants', { within, body: { name: 'Fern' } }),
+    ]);
+    for (const reply of [ready, list, write]) {
+      expect(reply.status).toBe(503);
+      expect(reply.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    }
+    const stopping = performance.now();
+    await hanging.stop();
+    expect(performance.now() - stopping).toBeLessThan(STOP_MS);
+    expect(await runningServers(dataDir)).toEqual([]);
+  }, 90_000);
+
+  /** How many requests are sent ahead on a connection: fewer than it may have. */
+  const AHEAD = 90;
+
+  /** Asks as from an address of which nothing came yet, and which therefore is not held up. */
+  async function askOften({ url }: RealServer, address: string): Promise<void> {
+    const request = [
+      'GET /healthz HTTP/1.1',
+      'Host: localhost',
+      `X-Forwarded-For: ${address}`,
+      `X-Request-Id: ${'x'.repeat(128)}`,
+    ].join('\r\n');
+    const ahead = `${request}\r\n\r\n`.repeat(AHEAD - 1);
+    const { status, body } = await exchange(url, `${ahead}${request}\r\nConnection: close\r\n\r\n`);
+    expect(status).toBe(200);
+    expect(body.match(/HTTP\/1\.1 200 /g)).toHaveLength(AHEAD - 1);
   }
-}
 
-test('requests that never end do not keep the program from ending', async () => {
-  const stopped = await aServer();
-  await HalfSent.send(stopped.url, await aToken());
-  const stopping = performance.now();
-  stopped.process.kill('SIGINT');
-  expect(await stopped.ended).toEqual({ code: 0, signal: null });
-  expect(performance.now() - stopping).toBeLessThan(STOP_MS);
-  requireNoSecrets(stopped.stderr);
-  expect(await runningServers(dataDir)).toEqual([]);
-  const said = stopped.stderr
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line) as Record<string, unknown>)
-    .filter(({ msg }) => ['stopping', 'drained', 'stopped'].includes(String(msg)));
-  expect(said).toMatchObject([
-    { level: 'info', msg: 'stopping' },
-    { level: 'info', msg: 'drained', cut: 1 },
-    { level: 'info', msg: 'stopped' },
-  ]);
-}, 90_000);
-
-test('while MongoDB hangs, /readyz and calls are answered with 503, and the program still stops', async () => {
-  const hanging = await aServer();
-  const token = await aToken();
-  const mongod = ownProcess(dataDir, 'mongod');
-  if (mongod === undefined) throw new Error('There is no mongod to stop.');
-  process.kill(mongod, 'SIGSTOP');
-  const client = new Client(hanging.url, token);
-  // As long as a probe or a phone waits; the driver by itself would take most of a minute.
-  const within = 25_000;
-  const [ready, list, write] = await Promise.all([
-    client.send('GET', '/readyz', { within }),
-    client.send('GET', '/api/plants', { within }),
-    client.send('POST', '/api/plants', { within, body: { name: 'Fern' } }),
-  ]);
-  for (const reply of [ready, list, write]) {
-    expect(reply.status).toBe(503);
-    expect(reply.headers['retry-after']).toMatch(/^[1-9]\d*$/);
-  }
-  const stopping = performance.now();
-  await hanging.stop();
-  expect(performance.now() - stopping).toBeLessThan(STOP_MS);
-  expect(await runningServers(dataDir)).toEqual([]);
-}, 90_000);
-
-/** How many requests are sent ahead on a connection: fewer than it may have. */
-const AHEAD = 90;
-
-/** Asks as from an address of which nothing came yet, and which therefore is not held up. */
-async function askOften({ url }: RealServer, address: string): Promise<void> {
-  const request = [
-    'GET /healthz HTTP/1.1',
-    'Host: localhost',
-    `X-Forwarded-For: ${address}`,
-    `X-Request-Id: ${'x'.repeat(128)}`,
-  ].join('\r\n');
-  const ahead = `${request}\r\n\r\n`.repeat(AHEAD - 1);
-  const { status, body } = await exchange(url, `${ahead}${request}\r\nConnection: close\r\n\r\n`);
-  expect(status).toBe(200);
-  expect(body.match(/HTTP\/1\.1 200 /g)).toHaveLength(AHEAD - 1);
-}
-
-test('a log that is not read delays neither answers nor the end of the program', async () => {
-  const unread = await aServer();
-  const { stderr } = unread.process;
-  stderr?.pause();
-  let asked = 0;
-  const isFull = async (): Promise<boolean> => {
-    asked += 1;
-    await askOften(unread, `10.0.0.${asked}`);
-    const dropped = valueOf(await scrape(unread.url), 'plantcare_log_lines_dropped_total');
-    return (dropped ?? 0) > 0;
-  };
-  expect(await until(isFull, { within: 60_000, every: 0 })).toBe(true);
-  await askOften(unread, '10.0.1.1');
-  // Its output does not end before it is read.
-  const ended = once(unread.process, 'exit');
-  const stopping = performance.now();
-  unread.process.kill('SIGTERM');
-  expect(await ended).toEqual([0, null]);
-  expect(performance.now() - stopping).toBeLessThan(STOP_MS);
-  expect(await runningServers(dataDir)).toEqual([]);
-  stderr?.resume();
-}, 180_000);
+  test('a log that is not read delays neither answers nor the end of the program', async () => {
+    const unread = await aServer();
+    const { stderr } = unread.process;
+    stderr?.pause();
+    let asked = 0;
+    const isFull = async (): Promise<boolean> => {
+      asked += 1;
+      await askOften(unread, `10.0.0.${asked}`);
+      const dropped = valueOf(await scrape(unread.url), 'plantcare_log_lines_dropped_total');
+      return (dropped ?? 0) > 0;
+    };
+    expect(await until(isFull, { within: 60_000, every: 0 })).toBe(true);
+    await askOften(unread, '10.0.1.1');
+    // Its output does not end before it is read.
+    const ended = once(unread.process, 'exit');
+    const stopping = performance.now();
+    unread.process.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    expect(performance.now() - stopping).toBeLessThan(STOP_MS);
+    expect(await runningServers(dataDir)).toEqual([]);
+    stderr?.resume();
+  }, 180_000);
+});
 
 describe('where a program cannot start,', () => {
   let emptyDir: string;
