@@ -4,14 +4,13 @@ const WAITING = require('./test/support/jest/waiting.js');
 
 /** @type {import('jest').Config} */
 module.exports = {
-  testEnvironment: '<rootDir>/test/support/jest/environment.js',
-  runtime: '<rootDir>/test/support/jest/runtime.js',
+  testEnvironment: '<rootDir>/test/support/environment.ts',
   roots: ['<rootDir>/src', '<rootDir>/plugins', '<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   // They are a fifth of the tests, and more than half of the time.
   testPathIgnorePatterns: process.env['TESTS'] === 'quick' ? [WAITING.source] : [],
   transform: {
-    '^.+\\.ts$': [
+    '^.+\\.[jt]s$': [
       '@swc/jest',
       {
         jsc: { parser: { syntax: 'typescript' }, target: 'es2023' },
@@ -19,6 +18,8 @@ module.exports = {
       },
     ],
   },
+  // ECMAScript modules, which Jest cannot load as Node does, and what imports one when it needs it.
+  transformIgnorePatterns: ['/node_modules/(?!(?:uuid|mongodb)/)'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   reporters: ['default', '<rootDir>/test/support/jest/closing-line.js'],

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { resetClock, setClock } from '../../test/support/clock';
-import { startService, type TestService, type TestUser } from '../../test/support/service';
+import type { TestService, TestUser } from '../../test/support/service';
 import { expectError, listOf } from '../../test/support/shapes';
+import { startService } from '../../test/support/program';
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z');
 

@@ -1,10 +1,10 @@
-import accountsPlugin from '../accounts';
-import { startService, type TestService, userOf } from '../../test/support/service';
+import type { TestService } from '../../test/support/service';
+import { accountsPlugin, startService, userOf } from '../../test/support/program';
 
 let service: TestService;
 
 beforeEach(async () => {
-  service = await startService();
+  service = await startService({});
 });
 afterEach(() => service.close());
 

@@ -9,8 +9,8 @@ import addFormats from 'ajv-formats';
 import { PROJECT_FOLDER } from '../../src/core/project';
 import { MIN_COMPRESSED } from '../../src/core/content';
 import { send } from '../../test/support/raw';
-import { startService, type TestService } from '../../test/support/service';
-import { openApiDocument } from './openapi/document';
+import type { TestService } from '../../test/support/service';
+import { startService, openApiDocument } from '../../test/support/program';
 
 let service: TestService;
 beforeAll(async () => {

@@ -1,5 +1,6 @@
-import { startService, type TestService } from '../../test/support/service';
+import type { TestService } from '../../test/support/service';
 import { anyId, expectError } from '../../test/support/shapes';
+import { startService } from '../../test/support/program';
 
 let service: TestService;
 
@@ -49,7 +50,7 @@ test('without Redis the service is ready and warns', async () => {
 });
 
 test('a service that is stopping is not ready, says why and when to come back, and still lives', async () => {
-  const stopping = await startService();
+  const stopping = await startService({});
   try {
     stopping.app.beginClosing();
     const response = await stopping.anonymous.get('/readyz');

@@ -1,8 +1,9 @@
 import { resetClock, setClock } from '../../test/support/clock';
 import { insightsOf, water } from '../../test/support/insights';
 import { anyId, anyInstant, bodyOf, expectError, faultsOf } from '../../test/support/shapes';
-import { startService, type TestService } from '../../test/support/service';
+import type { TestService } from '../../test/support/service';
 import { assistant, tool } from '../../test/mcp/support';
+import { startService } from '../../test/support/program';
 
 let service: TestService;
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { ArchiveWriter } from '../../src/app/backup/archive-writer';
 import { explain } from '../../src/app/backup/errors';
+import { ArchiveWriter } from '../support/program';
 
 const MEGABYTE = 1024 * 1024;
 

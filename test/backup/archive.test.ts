@@ -7,8 +7,8 @@ import { mongo } from 'mongoose';
 
 import { CommandLine, type Ended } from '../cli/run';
 import { record } from '../support/client';
-import { freshDatabase } from '../support/databases';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
+import { freshDatabase, startService } from '../support/program';
 
 let service: TestService;
 let cli: CommandLine;

@@ -1,9 +1,14 @@
 import { mongo } from 'mongoose';
 
-import { startProgram } from '../../src/app/program';
-import { DatabaseReader } from '../../src/data/database-reader';
-import { acquireServers, type Servers } from '../../src/servers';
-import { databaseOf, dataDirectory, removeDataDirectory } from '../support/real-server';
+import type { Servers } from '../../src/servers';
+import {
+  startProgram,
+  DatabaseReader,
+  acquireServers,
+  databaseOf,
+  dataDirectory,
+  removeDataDirectory,
+} from '../support/program';
 
 let dataDir: string;
 let servers: Servers;

@@ -4,16 +4,24 @@ import path from 'node:path';
 
 import { mongo } from 'mongoose';
 
-import { startProgram } from '../../src/app/program';
-import { exitOf } from '../../src/cli/exit-codes';
-import { acquireServers } from '../../src/servers';
 import { CommandLine, resultOf, run, start } from '../cli/run';
 import { record } from '../support/client';
-import { freshDatabase, giveBack, takeDatabase } from '../support/databases';
 import { eventually, until } from '../support/processes';
-import { dataDirectory, removeDataDirectory, runningServers } from '../support/real-server';
-import { startService, type TestService, userOf } from '../support/service';
-import { TcpProxy } from '../support/tcp-proxy';
+import type { TestService } from '../support/service';
+import {
+  startProgram,
+  exitOf,
+  acquireServers,
+  freshDatabase,
+  giveBack,
+  takeDatabase,
+  dataDirectory,
+  removeDataDirectory,
+  runningServers,
+  startService,
+  userOf,
+  TcpProxy,
+} from '../support/program';
 
 const HALF =
   /^The database \S+ holds a backup that is being restored, or was restored half way: [^\n]+\.\n$/;

@@ -6,9 +6,9 @@ import { mongo } from 'mongoose';
 
 import { CommandLine } from '../cli/run';
 import { record } from '../support/client';
-import { giveBack, takeDatabase } from '../support/databases';
 import { until } from '../support/processes';
-import { startService, type TestService, type TestUser } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
+import { giveBack, takeDatabase, startService } from '../support/program';
 
 let service: TestService;
 let folder: string;

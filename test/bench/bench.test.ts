@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-import { freshDatabase } from '../support/databases';
 import type { Report } from './report';
+import { freshDatabase } from '../support/program';
 
 const ROOT = path.resolve(__dirname, '../..');
 

@@ -4,20 +4,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { mongo } from 'mongoose';
 
 import { DAY_MS } from '../../src/core/time';
-import { acquireServers } from '../../src/servers';
 import { record, records } from '../support/client';
 import { resetClock, setClock } from '../support/clock';
-import { removeAll } from '../support/databases';
 import { eventually } from '../support/processes';
+import type { TestService } from '../support/service';
+import { CommandLine } from './run';
 import {
+  acquireServers,
+  removeAll,
   asOperatorOf,
   dataDirectory,
   RealServer,
   removeDataDirectory,
-} from '../support/real-server';
-import { startService, type TestService } from '../support/service';
-import { TcpProxy } from '../support/tcp-proxy';
-import { CommandLine } from './run';
+  startService,
+  TcpProxy,
+} from '../support/program';
 
 let service: TestService;
 let cli: CommandLine;

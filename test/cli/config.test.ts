@@ -2,11 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { readSettings } from '../../src/app/settings';
 import { PROJECT } from '../../src/core/project';
-import { loadPlugins } from '../../src/plugins/loader';
 import { record } from '../support/client';
 import { resultOf, run, runAlone, start } from './run';
+import { readSettings, loadPlugins } from '../support/program';
 
 const NAMES = readSettings(loadPlugins(), {})
   .shown()

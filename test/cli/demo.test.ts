@@ -1,6 +1,7 @@
 import { record, records } from '../support/client';
-import { startService, type TestService, userOf } from '../support/service';
+import type { TestService } from '../support/service';
 import { CommandLine, resultOf } from './run';
+import { startService, userOf } from '../support/program';
 
 let service: TestService;
 let cli: CommandLine;

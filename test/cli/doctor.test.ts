@@ -2,16 +2,19 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { certificate } from '../../src/app/doctor/certificate';
-import { hostSettings } from '../../src/core/host-settings';
-import { Settings } from '../../src/core/settings';
 import { makeCertificate } from '../support/certificate';
-import { freshDatabase } from '../support/databases';
 import { resetClock, setClock } from '../support/clock';
 import { record } from '../support/client';
 import { CAN_MOUNT, mountTmpfs } from '../support/tmpfs';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
 import { CommandLine, run } from './run';
+import {
+  certificate,
+  hostSettings,
+  Settings,
+  freshDatabase,
+  startService,
+} from '../support/program';
 
 let service: TestService;
 let folder: string;

@@ -1,6 +1,6 @@
 import { scopesOf } from '../../src/app/api-description';
-import { loadPlugins } from '../../src/plugins/loader';
 import { runAlone } from './run';
+import { loadPlugins } from '../support/program';
 
 const SCOPES = [...scopesOf(loadPlugins()).keys()];
 

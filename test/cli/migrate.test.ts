@@ -2,17 +2,22 @@ import { rm } from 'node:fs/promises';
 
 import { mongo } from 'mongoose';
 
-import { startProgram } from '../../src/app/program';
 import { Client } from '../support/client';
 import { Copy, listed } from '../support/copy';
-import { freshDatabase } from '../support/databases';
-import { differencesOf } from '../support/differences';
 import { insightsOf, water } from '../support/insights';
 import { eventually } from '../support/processes';
-import { dataDirectory, RealServer } from '../support/real-server';
-import { startService, type TestService, type TestUser, userOf } from '../support/service';
-import { TcpProxy } from '../support/tcp-proxy';
+import type { TestService, TestUser } from '../support/service';
 import { CommandLine, resultOf } from './run';
+import {
+  startProgram,
+  freshDatabase,
+  differencesOf,
+  dataDirectory,
+  RealServer,
+  startService,
+  userOf,
+  TcpProxy,
+} from '../support/program';
 
 /** How many documents are given a revision at once. */
 const CHUNK = 5000;

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 
-import { builtProgram } from '../support/built';
-import { freshDatabase } from '../support/databases';
 import { runAlone } from './run';
+import { builtProgram, freshDatabase } from '../support/program';
 
 test('openapi prints the document that the server serves, without a server', async () => {
   const { code, stdout, stderr } = await runAlone('openapi');

@@ -1,18 +1,22 @@
 import { randomUUID } from 'node:crypto';
 
-import accountsPlugin from '../../plugins/accounts';
-import { hostModels } from '../../src/data/host-models';
-import { newId } from '../../src/core/ids';
 import { collectionOf } from '../../src/data/models';
 import { record, records } from '../support/client';
-import { removeAll } from '../support/databases';
-import { gardenOf } from '../support/garden';
 import { scrape, valueOf } from '../support/metrics';
 import { eventually } from '../support/processes';
-import { pluginsUnderTest } from '../support/plugins';
-import { startService, type TestService, userOf } from '../support/service';
-import { TcpProxy } from '../support/tcp-proxy';
+import type { TestService } from '../support/service';
 import { CommandLine, start } from './run';
+import {
+  accountsPlugin,
+  hostModels,
+  newId,
+  removeAll,
+  gardenOf,
+  pluginsUnderTest,
+  startService,
+  userOf,
+  TcpProxy,
+} from '../support/program';
 
 let service: TestService;
 let cli: CommandLine;

@@ -3,10 +3,15 @@ import { once } from 'node:events';
 import path from 'node:path';
 
 import { scripts } from '../../package.json';
-import { giveBack, takeDatabase } from '../support/databases';
 import { CLI, commandsOf, FAILING_CURL, npmFor } from '../support/documented-commands';
 import { freePort, until } from '../support/processes';
-import { dataDirectory, removeDataDirectory, runningServers } from '../support/real-server';
+import {
+  giveBack,
+  takeDatabase,
+  dataDirectory,
+  removeDataDirectory,
+  runningServers,
+} from '../support/program';
 
 const ROOT = path.resolve(__dirname, '../..');
 /** These have a test of their own, or are what runs this one. */

@@ -1,8 +1,7 @@
-import accountsPlugin from '../../plugins/accounts';
-import { dayOf } from '../../src/data/idempotency-usage';
 import { reconcile, type Reconciliation } from '../../src/app/reconcile';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
 import { CommandLine } from './run';
+import { accountsPlugin, dayOf, startService } from '../support/program';
 
 let service: TestService;
 let cli: CommandLine;

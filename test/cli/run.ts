@@ -2,16 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 
-import { runCommand } from '../../src/cli/commands';
-import type { Plugin } from '../../src/plugins/plugin';
-import { builtProgram } from '../support/built';
+import type { Ended } from '../support/run-command';
 
-/** How a command ended, and what it said. */
-export interface Ended {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
+import type { Plugin } from '../../src/plugins/plugin';
+import { runCommandHere, builtProgram } from '../support/program';
+
+export type { Ended } from '../support/run-command';
 
 /** A command that is under way. */
 export interface Running {
@@ -55,32 +51,8 @@ export function start(
   return { process: child, ended };
 }
 
-/**
- * Runs a command in this process, with nothing of this environment but what is given. A process of
- * its own costs a second of computing; that commands work in one is shown by those that `start`
- * runs. One at a time, since what is written meanwhile is taken for the command's.
- */
-export async function run(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-  plugins?: readonly Plugin[],
-): Promise<Ended> {
-  const written = { stdout: '', stderr: '' };
-  const spies = (['stdout', 'stderr'] as const).map((stream) =>
-    jest.spyOn(process[stream], 'write').mockImplementation((chunk) => {
-      written[stream] += String(chunk);
-      return true;
-    }),
-  );
-  const { isTTY } = process.stderr;
-  process.stderr.isTTY = false;
-  try {
-    return { code: await runCommand(args, env, plugins), ...written };
-  } finally {
-    process.stderr.isTTY = isTTY;
-    for (const spy of spies) spy.mockRestore();
-  }
-}
+/** Runs a command in this process, as test/support/run-command.ts says. */
+export const run = runCommandHere;
 
 /** Runs a command without any server to be had: it must not need one. */
 export function runAlone(...args: string[]): Promise<Ended> {

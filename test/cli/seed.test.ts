@@ -8,9 +8,9 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { record, records } from '../support/client';
 import { eventually } from '../support/processes';
-import { startProxiedService } from '../support/proxied-service';
-import { startService, type TestService, userOf } from '../support/service';
+import type { TestService } from '../support/service';
 import { CommandLine, resultOf } from './run';
+import { startProxiedService, startService, userOf } from '../support/program';
 
 const SEEDS = path.resolve(__dirname, '../../seeds');
 

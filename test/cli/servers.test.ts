@@ -3,18 +3,18 @@ import path from 'node:path';
 
 import { mongo } from 'mongoose';
 
-import { acquireServers } from '../../src/servers';
+import { record, records } from '../support/client';
+import { eventually, until } from '../support/processes';
+import { type Ended, run, start } from './run';
 import {
+  acquireServers,
   databaseOf,
   dataDirectory,
   RealServer,
   removeDataDirectory,
   runningServers,
-} from '../support/real-server';
-import { record, records } from '../support/client';
-import { eventually, until } from '../support/processes';
-import { userOf } from '../support/service';
-import { type Ended, run, start } from './run';
+  userOf,
+} from '../support/program';
 
 let dataDir: string;
 

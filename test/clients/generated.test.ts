@@ -5,10 +5,8 @@ import path from 'node:path';
 
 import pino from 'pino';
 
-import { openApiDocument } from '../../plugins/docs/openapi/document';
-import { App } from '../../src/app/app';
 import { PROJECT_FOLDER } from '../../src/core/project';
-import { loadPlugins } from '../../src/plugins/loader';
+import { openApiDocument, App, loadPlugins } from '../support/program';
 
 const modules = path.join(PROJECT_FOLDER, 'node_modules');
 

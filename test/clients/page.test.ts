@@ -3,8 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-
-import { startService } from '../support/service';
+import { startService } from '../support/program';
 
 const run = promisify(execFile);
 

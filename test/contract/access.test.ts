@@ -1,12 +1,17 @@
 import supertest, { type Response } from 'supertest';
 
-import accountsPlugin from '../../plugins/accounts';
 import { makeToken } from '../../plugins/accounts/tokens/token';
 import type { Operation } from '../../src/plugins/operation';
-import { Garden } from '../support/garden';
-import { CLIENT_METHODS, operationRows, validRequest } from '../support/operations';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
 import { bodyOf, expectError } from '../support/shapes';
+import {
+  accountsPlugin,
+  Garden,
+  CLIENT_METHODS,
+  operationRows,
+  validRequest,
+  startService,
+} from '../support/program';
 
 const USER = 'ada';
 

@@ -1,19 +1,27 @@
-import accountsPlugin from '../../plugins/accounts';
-import { AnswerCache } from '../../src/calls/answer-cache';
 import { Content } from '../../src/core/content';
 import { Metrics } from '../../src/core/metrics';
-import { surfaceOf } from '../../src/app/surface';
-import { success } from '../../src/fields/joi';
 import type { Operation } from '../../src/plugins/operation';
-import { operationName } from '../../src/plugins/operation-facts';
 import { callTool } from '../mcp/support';
 import { resetClock, setClock } from '../support/clock';
 import { collectGarbage } from '../support/garbage';
-import { gardenOf, smallGardenOf } from '../support/garden';
-import { CLIENT_METHODS, type Ids, operationRows, validRequest } from '../support/operations';
+import type { Ids } from '../support/operations';
 import { eventually } from '../support/processes';
 import { queriesOf } from '../support/profiler';
-import { startService, type TestService, type TestUser, userOf } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
+import {
+  accountsPlugin,
+  AnswerCache,
+  surfaceOf,
+  success,
+  operationName,
+  gardenOf,
+  smallGardenOf,
+  CLIENT_METHODS,
+  operationRows,
+  validRequest,
+  startService,
+  userOf,
+} from '../support/program';
 
 let service: TestService;
 let twin: TestService;

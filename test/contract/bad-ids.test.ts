@@ -1,9 +1,17 @@
-import { idOfEveryKind, operationRows, type Ids, validRequest } from '../support/operations';
-import { everythingStored, gardenOf, smallGardenOf } from '../support/garden';
+import type { Ids } from '../support/operations';
 import { exchange } from '../support/raw';
-import { startService, type TestService, type TestUser } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
 import { NOBODYS_ID } from '../support/shapes';
 import type { Operation } from '../../src/plugins/operation';
+import {
+  idOfEveryKind,
+  operationRows,
+  validRequest,
+  everythingStored,
+  gardenOf,
+  smallGardenOf,
+  startService,
+} from '../support/program';
 
 const SOME_ID = '0192f0c1-7b7e-7c5a-8d3b-2f4e6a8c0d1e';
 

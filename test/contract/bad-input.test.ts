@@ -1,13 +1,20 @@
 import { MAX_DETAILS } from '../../src/core/errors';
 import type { Operation } from '../../src/plugins/operation';
 import { BAD_VALUES, isBadFor, NO_INTEGERS } from '../support/bad-values';
-import { everythingStored, gardenOf } from '../support/garden';
-import { type Field, fieldsOf, type Ids, operationRows, validRequest } from '../support/operations';
+import type { Field, Ids } from '../support/operations';
 import { record } from '../support/client';
 import { keptConnections, send } from '../support/raw';
 import { sendJson } from '../support/raw-json';
 import { faultsOf, withoutDetails } from '../support/shapes';
-import { startService, type TestService, type TestUser } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
+import {
+  everythingStored,
+  gardenOf,
+  fieldsOf,
+  operationRows,
+  validRequest,
+  startService,
+} from '../support/program';
 
 let service: TestService;
 let user: TestUser;

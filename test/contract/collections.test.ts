@@ -1,12 +1,19 @@
 import type { CommandStartedEvent } from 'mongodb';
 import supertest from 'supertest';
 
-import { type Surface, surfaceOf } from '../../src/app/surface';
-import { operationName } from '../../src/plugins/operation-facts';
-import { giveBack, takeDatabase } from '../support/databases';
-import { Garden } from '../support/garden';
-import { CLIENT_METHODS, operationRows, validRequest } from '../support/operations';
-import { startService, type TestService, type TestUser } from '../support/service';
+import type { Surface } from '../../src/app/surface';
+import type { TestService, TestUser } from '../support/service';
+import {
+  surfaceOf,
+  operationName,
+  giveBack,
+  takeDatabase,
+  Garden,
+  CLIENT_METHODS,
+  operationRows,
+  validRequest,
+  startService,
+} from '../support/program';
 
 let service: TestService;
 let address: string;

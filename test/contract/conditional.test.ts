@@ -1,20 +1,21 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 import type { Operation } from '../../src/plugins/operation';
-import { isConditional } from '../../src/plugins/operation-facts';
-import { smallGardenOf } from '../support/garden';
 import { eventually } from '../support/processes';
-import { storeLargest } from '../support/largest';
+import type { Ids } from '../support/operations';
+import { type BinaryAnswer, keptConnections, send } from '../support/raw';
+import type { TestService, TestUser } from '../support/service';
+import { NOBODYS_ID } from '../support/shapes';
 import {
+  isConditional,
+  smallGardenOf,
+  storeLargest,
   idOfEveryKind,
-  type Ids,
   operationRows,
   pathOf,
   validRequest,
-} from '../support/operations';
-import { type BinaryAnswer, keptConnections, send } from '../support/raw';
-import { startService, type TestService, type TestUser } from '../support/service';
-import { NOBODYS_ID } from '../support/shapes';
+  startService,
+} from '../support/program';
 
 let service: TestService;
 let user: TestUser;

@@ -2,11 +2,9 @@ import { createServer } from 'node:http';
 
 import pino from 'pino';
 
-import { App } from '../../src/app/app';
-import { loadPlugins } from '../../src/plugins/loader';
-import { Conformance } from '../support/conformance';
 import { listening } from '../support/listening';
 import { send } from '../support/raw';
+import { App, loadPlugins, Conformance } from '../support/program';
 
 // Every service of the tests checks its answers like this; here is shown that it sees what is wrong.
 

@@ -1,6 +1,5 @@
 import { ErrorCode, hostErrors } from '../../src/core/errors';
-import { operationRows } from '../support/operations';
-import { pluginsUnderTest } from '../support/plugins';
+import { operationRows, pluginsUnderTest } from '../support/program';
 
 /** The codes that clients rely on, each with the status that it usually comes with. */
 const CODES: Readonly<Record<string, number>> = {

@@ -1,10 +1,10 @@
 import { assistant, refused } from '../mcp/support';
 import { record, records } from '../support/client';
-import { everythingStored } from '../support/garden';
 import { send } from '../support/raw';
 import { sendJson } from '../support/raw-json';
-import { startService, type TestService, type TestUser } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
 import { NOBODYS_ID } from '../support/shapes';
+import { everythingStored, startService } from '../support/program';
 
 let service: TestService;
 let user: TestUser;

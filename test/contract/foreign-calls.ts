@@ -1,18 +1,18 @@
 import type { Operation } from '../../src/plugins/operation';
-import { operationName } from '../../src/plugins/operation-facts';
 import { rpc } from '../mcp/support';
-import { gardenOf } from '../support/garden';
+import type { Ids } from '../support/operations';
+import { keptConnections, send } from '../support/raw';
+import type { TestService, TestUser } from '../support/service';
 import {
+  operationName,
+  gardenOf,
   fieldsOf,
-  type Ids,
   kindOf,
   kinds,
   operationRows,
   referenceOf,
   validRequest,
-} from '../support/operations';
-import { keptConnections, send } from '../support/raw';
-import type { TestService, TestUser } from '../support/service';
+} from '../support/program';
 
 /** An account, with records of each kind. */
 export interface Caller {

@@ -1,9 +1,15 @@
-import { everythingStored } from '../support/garden';
-import { idOfEveryKind, kindOf, operationRows, validRequest } from '../support/operations';
 import { eventPage } from '../support/paging';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
 import { NOBODYS_ID } from '../support/shapes';
 import { type Answer, type Caller, callerOf, calls, references, sendAs } from './foreign-calls';
+import {
+  everythingStored,
+  idOfEveryKind,
+  kindOf,
+  operationRows,
+  validRequest,
+  startService,
+} from '../support/program';
 
 let service: TestService;
 let ada: Caller;

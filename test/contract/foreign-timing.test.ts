@@ -1,7 +1,8 @@
 import { compareDurations } from '../support/duration-comparison';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
 import { NOBODYS_ID } from '../support/shapes';
 import { type Caller, callerOf, calls } from './foreign-calls';
+import { startService } from '../support/program';
 
 let service: TestService;
 let ada: Caller;

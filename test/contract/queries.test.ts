@@ -1,8 +1,15 @@
-import { Garden, gardenOf } from '../support/garden';
-import { CLIENT_METHODS, type Ids, operationRows, validRequest } from '../support/operations';
+import type { Ids } from '../support/operations';
 import { eventPage } from '../support/paging';
 import { type ProfiledQuery, queriesOf } from '../support/profiler';
-import { startService, type TestService, type TestUser } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
+import {
+  Garden,
+  gardenOf,
+  CLIENT_METHODS,
+  operationRows,
+  validRequest,
+  startService,
+} from '../support/program';
 
 const EVENTS = 60;
 const LIMIT = 15;

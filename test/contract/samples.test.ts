@@ -1,5 +1,5 @@
-import { fullRequest, idOfEveryKind, operationRows, validRequest } from '../support/operations';
 import { NOBODYS_ID } from '../support/shapes';
+import { fullRequest, idOfEveryKind, operationRows, validRequest } from '../support/program';
 
 const ids = idOfEveryKind(NOBODYS_ID);
 const rows = operationRows();

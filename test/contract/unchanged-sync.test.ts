@@ -1,7 +1,7 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 
-import demoPlugin from '../../plugins/demo';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
+import { demoPlugin, startService } from '../support/program';
 
 let service: TestService;
 

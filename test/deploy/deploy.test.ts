@@ -5,9 +5,13 @@ import path from 'node:path';
 
 import { DEPLOY } from './dockerfile';
 import { scrape } from '../support/metrics';
-import { dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
-import { startService } from '../support/service';
-import { tlsSettings } from '../support/tls';
+import {
+  dataDirectory,
+  RealServer,
+  removeDataDirectory,
+  startService,
+  tlsSettings,
+} from '../support/program';
 
 const METRIC = /\b(?:plantcare|process|nodejs)_\w+/g;
 

@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { PROJECT_FOLDER } from '../../src/core/project';
-import { freshDatabase } from '../support/databases';
 import { eventually, freePort } from '../support/processes';
-import { TcpProxy } from '../support/tcp-proxy';
 import { DEPLOY, stagesOf, textsOf } from './dockerfile';
+import { freshDatabase, TcpProxy } from '../support/program';
 
 /** What has to be fetched first is tested by `make test-deploy`. */
 const testFetched = process.env['TEST_DEPLOY'] === undefined ? test.skip : test;

@@ -2,13 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Client } from '../support/client';
 import { scrape, valueOf } from '../support/metrics';
-import { eventually, OwnRedis } from '../support/own-redis';
 import { kill, ownProcess } from '../support/processes';
 import { Collector, type Target, watch } from '../support/promql/collector';
-import { startProxiedService } from '../support/proxied-service';
-import { startService, type TestUser } from '../support/service';
+import type { TestUser } from '../support/service';
 import { several } from '../support/several';
 import type { WatchedServices } from './watched-services';
+import { eventually, OwnRedis, startProxiedService, startService } from '../support/program';
 
 const HOUR_S = 3600;
 const DAY_S = 24 * HOUR_S;

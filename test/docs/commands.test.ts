@@ -2,12 +2,18 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Operation } from '../../src/plugins/operation';
-import { operationName } from '../../src/plugins/operation-facts';
 import { resetClock, setClock } from '../support/clock';
-import { gardenOf } from '../support/garden';
-import { filtersOf, type MongodbCommand } from '../support/mongodb-commands';
-import { CLIENT_METHODS, fullRequest, operationRows } from '../support/operations';
-import { type ProxiedService, startProxiedService } from '../support/proxied-service';
+import type { MongodbCommand } from '../support/mongodb-commands';
+import type { ProxiedService } from '../support/proxied-service';
+import {
+  operationName,
+  gardenOf,
+  filtersOf,
+  CLIENT_METHODS,
+  fullRequest,
+  operationRows,
+  startProxiedService,
+} from '../support/program';
 
 const FILE = path.resolve(__dirname, '../../docs/commands.md');
 

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { compileFunction } from 'node:vm';
 
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
+import { startService } from '../support/program';
 
 const GUIDE = readFileSync(path.resolve(__dirname, '../../docs/guide.md'), 'utf8');
 const SNIPPET = /^```js\n([^]*?)^```$/gm;

@@ -7,17 +7,19 @@ import { DAY_MS } from '../../src/core/time';
 import { Client } from '../support/client';
 import { resetClock, setClock } from '../support/clock';
 import { listed } from '../support/copy';
-import { freshDatabase } from '../support/databases';
 import { freePort } from '../support/processes';
+import type { TestService, TestUser } from '../support/service';
+import type { NetworkFault } from '../support/tcp-proxy';
 import {
+  freshDatabase,
   asOperatorOf,
   dataDirectory,
   makeTokens,
   RealServer,
   removeDataDirectory,
-} from '../support/real-server';
-import { startService, type TestService, type TestUser } from '../support/service';
-import { type NetworkFault, TcpProxy } from '../support/tcp-proxy';
+  startService,
+  TcpProxy,
+} from '../support/program';
 
 const EXAMPLE = path.resolve(__dirname, '../../examples/offline-client');
 

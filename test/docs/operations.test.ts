@@ -2,10 +2,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 
-import accounts from '../../plugins/accounts';
 import { commandsOf, FAILING_CURL, npmFor } from '../support/documented-commands';
-import { asOperator, dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
-import { builtProgram } from '../support/built';
+import {
+  accountsPlugin as accounts,
+  asOperator,
+  dataDirectory,
+  RealServer,
+  removeDataDirectory,
+  builtProgram,
+} from '../support/program';
 
 const ROOT = path.resolve(__dirname, '../..');
 /** They change the project's own folder, or stop and start what the others work on. */

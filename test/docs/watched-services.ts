@@ -2,14 +2,19 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { builtRelease } from '../support/built';
-import { freshDatabase } from '../support/databases';
 import type { Target } from '../support/promql/collector';
-import { type ProxiedService, startProxiedService } from '../support/proxied-service';
-import { RealServer, removeDataDirectory } from '../support/real-server';
-import { startService, type TestService, type TestUser } from '../support/service';
+import type { ProxiedService } from '../support/proxied-service';
+import type { TestService, TestUser } from '../support/service';
 import { CAN_MOUNT, mountTmpfs } from '../support/tmpfs';
-import { tlsSettings } from '../support/tls';
+import {
+  builtRelease,
+  freshDatabase,
+  startProxiedService,
+  RealServer,
+  removeDataDirectory,
+  startService,
+  tlsSettings,
+} from '../support/program';
 
 /** A server in a process of its own, which speaks HTTPS. */
 export interface WatchedServer extends Target {

@@ -3,13 +3,18 @@ import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node
 import type { AddressInfo, Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { closeHttpServer, createHttpServer } from '../../src/http/server';
-import { logMany } from '../support/bulk';
-import { storeLargest } from '../support/largest';
 import { listening } from '../support/listening';
 import { errorOf, send } from '../support/raw';
-import { startService, type TestService, type TestUser } from '../support/service';
-import { type TlsSettings, tlsSettings } from '../support/tls';
+import type { TestService, TestUser } from '../support/service';
+import type { TlsSettings } from '../support/tls';
+import {
+  closeHttpServer,
+  createHttpServer,
+  logMany,
+  storeLargest,
+  startService,
+  tlsSettings,
+} from '../support/program';
 
 let tls: TlsSettings;
 let service: TestService;

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-
-import { builtProgram } from '../support/built';
+import { builtProgram } from '../support/program';
 
 let folder: string;
 beforeAll(() => {

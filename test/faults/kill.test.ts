@@ -1,9 +1,10 @@
 import { mongo } from 'mongoose';
 
 import { Client } from '../support/client';
-import { differencesOf } from '../support/differences';
 import { kill as killProcess, ownProcess, until } from '../support/processes';
+import { expectExactly, type Scene, Writer } from './writers';
 import {
+  differencesOf,
   asOperator,
   databaseOf,
   dataDirectory,
@@ -11,8 +12,7 @@ import {
   removeDataDirectory,
   runningServers,
   tokensOf,
-} from '../support/real-server';
-import { expectExactly, type Scene, Writer } from './writers';
+} from '../support/program';
 
 const USERS = ['ann', 'bob', 'eve'];
 /** An account of no writer, so that nothing but what a kill leaves is in the way of its write. */

@@ -1,11 +1,11 @@
 import { DAY_MS } from '../../src/core/time';
 import type { Operation } from '../../src/plugins/operation';
 import { Client, type Reply } from '../support/client';
-import { gardenOf } from '../support/garden';
-import { type Ids, operationRows, pathOf, validRequest } from '../support/operations';
+import type { Ids } from '../support/operations';
 import type { ProxiedService } from '../support/proxied-service';
 import type { TestService, TestUser } from '../support/service';
 import { type Held, heldBy, storedOf } from './held';
+import { gardenOf, operationRows, pathOf, validRequest } from '../support/program';
 
 /** What each write finds of its account: {@link BEFORE}. */
 export interface Garden {

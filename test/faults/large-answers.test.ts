@@ -2,15 +2,17 @@ import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Client } from '../support/client';
-import { giveBack, takeDatabase } from '../support/databases';
-import { LARGEST_SINCE, storeLargest } from '../support/largest';
 import {
+  giveBack,
+  takeDatabase,
+  LARGEST_SINCE,
+  storeLargest,
   asOperatorOf,
   dataDirectory,
   makeTokens,
   RealServer,
   removeDataDirectory,
-} from '../support/real-server';
+} from '../support/program';
 
 const PLANTS = 1000;
 const EVENTS = 2000;

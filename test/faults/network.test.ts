@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { reconcile } from '../../src/app/reconcile';
 import type { MongodbCommand } from '../support/mongodb-commands';
 import { until } from '../support/processes';
-import { type ProxiedService, startProxiedService } from '../support/proxied-service';
-import { NETWORK_FAULTS, type NetworkFault } from '../support/tcp-proxy';
+import type { ProxiedService } from '../support/proxied-service';
+import type { NetworkFault } from '../support/tcp-proxy';
 import {
   afterOne,
   type Garden,
@@ -15,6 +15,7 @@ import {
   type Write,
   writes,
 } from './kinds-of-write';
+import { startProxiedService, NETWORK_FAULTS } from '../support/program';
 
 /** The ten seconds that a write may be retried, its last attempt, and something for a slow machine. */
 const WRITE_MS = 16_000;

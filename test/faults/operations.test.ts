@@ -1,11 +1,16 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 
-import { giveBack, takeDatabase } from '../support/databases';
 import { listening } from '../support/listening';
 import { scrape, valueOf } from '../support/metrics';
 import { eventually, freePort } from '../support/processes';
-import { dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
+import {
+  giveBack,
+  takeDatabase,
+  dataDirectory,
+  RealServer,
+  removeDataDirectory,
+} from '../support/program';
 
 let mongodbUri: string;
 let dataDir: string;

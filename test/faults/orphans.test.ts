@@ -6,7 +6,8 @@ import pino from 'pino';
 import { APP_NAME, OrphanedTransactions } from '../../src/data/orphans';
 import { Client } from '../support/client';
 import { resetClock, setClock } from '../support/clock';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
+import { startService } from '../support/program';
 
 /** What a write may take behind the transaction of a process that was killed. */
 const LIMIT_MS = 15_000;

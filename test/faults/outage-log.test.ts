@@ -2,14 +2,20 @@ import { once } from 'node:events';
 import { connect, constants } from 'node:http2';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { closeHttpServer, createHttpServer } from '../../src/http/server';
 import { listening } from '../support/listening';
 import { scrape, valueOf } from '../support/metrics';
-import { eventually, OwnRedis } from '../support/own-redis';
-import { type ProxiedService, startProxiedService } from '../support/proxied-service';
-import { startService, type TestService } from '../support/service';
-import { TcpProxy } from '../support/tcp-proxy';
-import { tlsSettings } from '../support/tls';
+import type { ProxiedService } from '../support/proxied-service';
+import type { TestService } from '../support/service';
+import {
+  closeHttpServer,
+  createHttpServer,
+  eventually,
+  OwnRedis,
+  startProxiedService,
+  startService,
+  TcpProxy,
+  tlsSettings,
+} from '../support/program';
 
 /** What probes wait for an answer, in milliseconds. */
 const PROBE_MS = 1000;

@@ -1,7 +1,7 @@
 import { Client, records, type Reply } from '../support/client';
 import { eventually } from '../support/processes';
-import { startProxiedService } from '../support/proxied-service';
 import type { NetworkFault } from '../support/tcp-proxy';
+import { startProxiedService } from '../support/program';
 
 /** What a caller waits at most: 10 s that a write is retried, its last attempt, a slow machine. */
 const WITHIN_MS = 16_000;

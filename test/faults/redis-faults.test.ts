@@ -1,9 +1,8 @@
 import { resetClock, setClock } from '../support/clock';
-import { eventually, OwnRedis } from '../support/own-redis';
 import { until } from '../support/processes';
-import { startService, type TestService, type TestUser } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
 import { several } from '../support/several';
-import { NETWORK_FAULTS, TcpProxy } from '../support/tcp-proxy';
+import { eventually, OwnRedis, startService, NETWORK_FAULTS, TcpProxy } from '../support/program';
 
 const WARNING = 'Redis cannot be reached: rate limits go on in memory';
 const RECOVERY = 'Redis answers again: rate limits are shared';

@@ -1,8 +1,8 @@
 import { scrape, valueOf } from '../support/metrics';
 import { until } from '../support/processes';
-import { startService, type TestService } from '../support/service';
-import { NETWORK_FAULTS, TcpProxy } from '../support/tcp-proxy';
+import type { TestService } from '../support/service';
 import { type Garden, gardenFor, send, type Write, writes } from './kinds-of-write';
+import { startService, NETWORK_FAULTS, TcpProxy } from '../support/program';
 
 /** What a write takes, how long it waits for Redis at most, and much for a slow machine. */
 const WRITE_MS = 5000;

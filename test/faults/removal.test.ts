@@ -1,12 +1,16 @@
 import type { App } from '../../src/app/app';
-import { toStoredId } from '../../src/core/ids';
-import { logMany } from '../support/bulk';
 import { Client, record, records } from '../support/client';
-import { differencesOf } from '../support/differences';
 import { until } from '../support/processes';
-import { dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
-import { startService } from '../support/service';
 import { median } from '../support/statistics';
+import {
+  toStoredId,
+  logMany,
+  differencesOf,
+  dataDirectory,
+  RealServer,
+  removeDataDirectory,
+  startService,
+} from '../support/program';
 
 const FEW = 10;
 /** To mark as many deleted takes far longer than ten times what else a removal does. */

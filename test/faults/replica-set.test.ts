@@ -1,12 +1,18 @@
 import { mongo } from 'mongoose';
 
 import { Client } from '../support/client';
-import { differencesOf } from '../support/differences';
 import { until } from '../support/processes';
-import { dataDirectory, makeTokens, RealServer, removeDataDirectory } from '../support/real-server';
-import { ReplicaSet } from '../support/replica-set';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
 import { expectExactly, type Scene, Writer } from './writers';
+import {
+  differencesOf,
+  dataDirectory,
+  makeTokens,
+  RealServer,
+  removeDataDirectory,
+  ReplicaSet,
+  startService,
+} from '../support/program';
 
 const USERS = ['ann', 'bob', 'eve'];
 /** Writes acknowledged through each server between two faults: some of each of its writers. */

@@ -2,7 +2,8 @@ import type { Test } from 'supertest';
 
 import { familiesOf, valueOf } from '../support/metrics';
 import { eventually } from '../support/processes';
-import { type ProxiedService, startProxiedService } from '../support/proxied-service';
+import type { ProxiedService } from '../support/proxied-service';
+import { startProxiedService } from '../support/program';
 
 /** How long connections are reset, in ms: a driver left as it is loses an answer in two seconds. */
 const LOAD_MS = 2500;

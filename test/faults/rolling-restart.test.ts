@@ -2,12 +2,18 @@ import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
 import type { Server } from 'node:net';
 
-import { closeHttpServer, createHttpServer } from '../../src/http/server';
 import { Client } from '../support/client';
 import { listening } from '../support/listening';
 import { freePort } from '../support/processes';
-import { dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
-import { startService, type TestService, type TestUser } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
+import {
+  closeHttpServer,
+  createHttpServer,
+  dataDirectory,
+  RealServer,
+  removeDataDirectory,
+  startService,
+} from '../support/program';
 
 const CHECK_EVERY_MS = 200;
 /** Between two checks they send some fifteen requests, of which a server that is gone would fail half. */

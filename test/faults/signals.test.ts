@@ -4,10 +4,15 @@ import { connect as connectTls } from 'node:tls';
 
 import { PROJECT } from '../../src/core/project';
 import { makeCertificate } from '../support/certificate';
-import { giveBack, takeDatabase } from '../support/databases';
 import { until } from '../support/processes';
-import { dataDirectory, RealServer, removeDataDirectory } from '../support/real-server';
-import { tlsSettings } from '../support/tls';
+import {
+  giveBack,
+  takeDatabase,
+  dataDirectory,
+  RealServer,
+  removeDataDirectory,
+  tlsSettings,
+} from '../support/program';
 
 const started: RealServer[] = [];
 let dataDir: string;

@@ -7,14 +7,14 @@ import { Client } from '../support/client';
 import { scrape, valueOf } from '../support/metrics';
 import { kill, ownProcess, until } from '../support/processes';
 import { exchange } from '../support/raw';
+import { requireNoSecrets } from '../support/secrets';
 import {
   dataDirectory,
   RealServer,
   removeDataDirectory,
   runningServers,
   tokensOf,
-} from '../support/real-server';
-import { requireNoSecrets } from '../support/secrets';
+} from '../support/program';
 
 const BODY = JSON.stringify({ name: 'Fern' });
 /** How long a program may take to stop. */

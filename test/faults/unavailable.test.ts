@@ -6,13 +6,11 @@ import pino from 'pino';
 import type { Response } from 'supertest';
 
 import { Metrics } from '../../src/core/metrics';
-import { Availability } from '../../src/data/availability';
-import { startProxiedService, type ProxiedService } from '../support/proxied-service';
-import { storeLargest } from '../support/largest';
-import { eventually } from '../support/own-redis';
+import type { ProxiedService } from '../support/proxied-service';
 import { errorOf } from '../support/raw';
 import type { TestService, TestUser } from '../support/service';
 import type { TcpProxy } from '../support/tcp-proxy';
+import { Availability, startProxiedService, storeLargest, eventually } from '../support/program';
 
 let proxied: ProxiedService;
 let proxy: TcpProxy;

@@ -1,9 +1,10 @@
 import { Client, type Reply } from '../support/client';
 import { scrape, valueOf } from '../support/metrics';
 import { eventually, until } from '../support/processes';
-import { type ProxiedService, startProxiedService } from '../support/proxied-service';
+import type { ProxiedService } from '../support/proxied-service';
 import type { TestUser } from '../support/service';
 import { several } from '../support/several';
+import { startProxiedService } from '../support/program';
 
 /** What a write may take, a little around it, and something for a slow machine. */
 const LIMIT_MS = 16_000;

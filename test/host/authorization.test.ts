@@ -1,5 +1,6 @@
-import { startService, type TestService, type TestUser } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
 import { errorOf, send } from '../support/raw';
+import { startService } from '../support/program';
 
 let service: TestService;
 let user: TestUser;

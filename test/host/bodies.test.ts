@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 
 import { errorOf, exchange, type RawAnswer, send } from '../support/raw';
-import { startService, type TestService, type TestUser } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
 import { faultsOf } from '../support/shapes';
+import { startService } from '../support/program';
 
 /** Largest body that is read: 100 KiB. */
 const LIMIT = 102_400;

@@ -1,7 +1,7 @@
-import { startService } from '../support/service';
+import { startService } from '../support/program';
 
 test('a service that is stopping is not ready, answers what still comes, and keeps no connection', async () => {
-  const service = await startService();
+  const service = await startService({});
   const user = await service.user();
   service.app.beginClosing();
   const ready = await service.anonymous.get('/readyz').expect(503);

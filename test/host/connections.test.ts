@@ -5,12 +5,12 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { defaultLimits, type HttpLimits } from '../../src/http/limits';
-import { closeHttpServer, createHttpServer } from '../../src/http/server';
 import { expectNoneLeft } from '../support/connections';
 import { listening } from '../support/listening';
 import { until } from '../support/processes';
 import { errorOf, exchange } from '../support/raw';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
+import { closeHttpServer, createHttpServer, startService } from '../support/program';
 
 const WITHIN = { within: 30_000 };
 

@@ -1,5 +1,6 @@
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
 import { send } from '../support/raw';
+import { startService } from '../support/program';
 
 let listed: TestService;
 let open: TestService;

@@ -1,7 +1,6 @@
-import { decodeProgress } from '../../plugins/changes/cursor';
 import { decodePlace, encodePlace } from '../../src/core/cursor';
 import { DAY_MS } from '../../src/core/time';
-import { decodeCursor } from '../../src/data/cursor';
+import { decodeProgress, decodeCursor } from '../support/program';
 
 test.each(['', '1773489600000.0198', 'Zimmer, Küche', '窓 🌿'])(
   'the cursor of the place "%s" leads back to it, in its own list only',

@@ -6,12 +6,18 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 import pino from 'pino';
 
-import { App } from '../../src/app/app';
-import { closeHttpServer, createHttpServer, drainConnections } from '../../src/http/server';
-import { loadPlugins } from '../../src/plugins/loader';
-import { giveBack, takeDatabase } from '../support/databases';
 import { listening } from '../support/listening';
-import { type TlsSettings, tlsSettings } from '../support/tls';
+import type { TlsSettings } from '../support/tls';
+import {
+  App,
+  closeHttpServer,
+  createHttpServer,
+  drainConnections,
+  loadPlugins,
+  giveBack,
+  takeDatabase,
+  tlsSettings,
+} from '../support/program';
 
 let tls: TlsSettings;
 let app: App;

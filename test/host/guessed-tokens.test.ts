@@ -1,8 +1,7 @@
 import { makeToken } from '../../plugins/accounts/tokens/token';
 import { record } from '../support/client';
-import { eventually, OwnRedis } from '../support/own-redis';
-import { startService } from '../support/service';
 import { median } from '../support/statistics';
+import { eventually, OwnRedis, startService } from '../support/program';
 
 test('a guessed token has Redis run one script, and none once the budget of its address is spent', async () => {
   const redis = await OwnRedis.prepare();

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
-import { gardenOf } from '../support/garden';
-import { pathOf } from '../support/operations';
 import { send } from '../support/raw';
 import { errorOf } from '../support/raw';
-import { startService, type TestService, type TestUser } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
+import { gardenOf, pathOf, startService } from '../support/program';
 
 let service: TestService;
 let user: TestUser;

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
-import { createHttpServer } from '../../src/http/server';
 import { listening } from '../support/listening';
 import { errorOf, exchange, type RawAnswer, send } from '../support/raw';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
+import { createHttpServer, startService } from '../support/program';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

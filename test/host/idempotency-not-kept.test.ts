@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-import { startService, type TestService, type TestUser, userOf } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
+import { startService, userOf } from '../support/program';
 
 let one: TestService;
 let tight: TestService;

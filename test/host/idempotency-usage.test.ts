@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto';
 
 import { DAY_MS } from '../../src/core/time';
-import { idempotencyKeyModel } from '../../src/data/idempotency';
-import { dayOf, idempotencyUsageModel } from '../../src/data/idempotency-usage';
 import { records } from '../support/client';
-import { differencesOf } from '../support/differences';
-import { startService, type TestService, type TestUser, userOf } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
 import { expectError } from '../support/shapes';
+import {
+  idempotencyKeyModel,
+  dayOf,
+  idempotencyUsageModel,
+  differencesOf,
+  startService,
+  userOf,
+} from '../support/program';
 
 let one: TestService;
 let two: TestService;

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 import type { Response } from 'supertest';
 
-import { idempotencyKeyModel } from '../../src/data/idempotency';
 import { until } from '../support/processes';
-import { startService, type TestService, type TestUser, userOf } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
+import { idempotencyKeyModel, startService, userOf } from '../support/program';
 
 let one: TestService;
 let two: TestService;

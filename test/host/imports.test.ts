@@ -2,8 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-
-import { pluginsUnderTest } from '../support/plugins';
+import { pluginsUnderTest } from '../support/program';
 
 const ROOT = path.resolve(__dirname, '../..');
 

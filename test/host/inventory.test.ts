@@ -2,10 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import pino from 'pino';
-
-import { App } from '../../src/app/app';
-import { operationName } from '../../src/plugins/operation-facts';
-import { pluginsUnderTest } from '../support/plugins';
+import { App, operationName, pluginsUnderTest } from '../support/program';
 
 const SRC = path.resolve(__dirname, '../../src');
 

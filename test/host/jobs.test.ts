@@ -1,8 +1,8 @@
 import pino from 'pino';
 
-import { JobRunner } from '../../src/app/jobs';
 import { Metrics } from '../../src/core/metrics';
 import { eventually } from '../support/processes';
+import { JobRunner } from '../support/program';
 
 test('a job that failed is logged as done again once it is, and not where a stop has broken it off', async () => {
   const lines: string[] = [];

@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import Joi from 'joi';
 
 import { jsonSchemaOf } from '../../src/fields/json-schema';
-import { id, instant, integer, nullable, oneOf, text, timestamp } from '../../src/fields/joi';
+import { id, instant, integer, nullable, oneOf, text, timestamp } from '../support/program';
 
 const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false });
 addFormats(ajv);

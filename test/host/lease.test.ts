@@ -1,7 +1,5 @@
 import { Metrics } from '../../src/core/metrics';
-import { Database } from '../../src/data/database';
-import { Lease, leaseModel } from '../../src/data/schema/lease';
-import { freshDatabase } from '../support/databases';
+import { Database, Lease, leaseModel, freshDatabase } from '../support/program';
 
 test('what became of the work is known also where its lease cannot be given back', async () => {
   const database = new Database(new Metrics());

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 import { eventually } from '../support/processes';
 import { exchange } from '../support/raw';
-import { startService, type TestService, type TestUser } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
+import { startService } from '../support/program';
 
 const NAME = `name-${randomUUID()}`;
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import path from 'node:path';
 
-import { storeLargest } from '../support/largest';
-import { startService, type TestService, type TestUser } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
 import { eventually } from '../support/processes';
+import { storeLargest, startService } from '../support/program';
 
 type Line = Record<string, unknown>;
 

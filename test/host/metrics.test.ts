@@ -4,7 +4,8 @@ import { Metrics } from '../../src/core/metrics';
 import { PROJECT } from '../../src/core/project';
 import { type Family, scrape, valueOf } from '../support/metrics';
 import { eventually } from '../support/processes';
-import { startService, type TestService, type TestUser } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
+import { startService } from '../support/program';
 
 let service: TestService;
 let user: TestUser;

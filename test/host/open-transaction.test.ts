@@ -1,7 +1,7 @@
 import { DomainEvent } from '../../src/data/domain-event';
 import { onAll } from '../../src/data/listener';
 import { openTransaction } from '../../src/data/open-transaction';
-import { startService } from '../support/service';
+import { startService } from '../support/program';
 
 test('what listeners emit is handled to the end, and what those record is written', async () => {
   const service = await startService();

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 
-import { PublicPace } from '../../src/http/public-pace';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
+import { PublicPace, startService } from '../support/program';
 
 let service: TestService;
 

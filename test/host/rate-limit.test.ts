@@ -2,15 +2,14 @@ import { randomInt, randomUUID } from 'node:crypto';
 
 import type { Response } from 'supertest';
 
-import accountsPlugin from '../../plugins/accounts';
 import { makeToken } from '../../plugins/accounts/tokens/token';
 import { record } from '../support/client';
 import { resetClock, setClock } from '../support/clock';
 import { until } from '../support/processes';
-import { startProxiedService } from '../support/proxied-service';
 import { queriesOf } from '../support/profiler';
-import { type ServiceOptions, startService, type TestService, userOf } from '../support/service';
+import type { ServiceOptions, TestService } from '../support/service';
 import { errorOf } from '../support/raw';
+import { accountsPlugin, startProxiedService, startService, userOf } from '../support/program';
 
 const TIGHT = {
   RATE_LIMIT_PLANTS_CREATE_MAX: '3',

@@ -3,13 +3,9 @@ import path from 'node:path';
 
 import pino from 'pino';
 
-import { App } from '../../src/app/app';
 import { settingsOf } from '../../src/plugins/plugin';
-import { loadPlugins } from '../../src/plugins/loader';
-import { operationName } from '../../src/plugins/operation-facts';
 import { type JsonSchema, jsonSchemaOf } from '../../src/fields/json-schema';
-import { CONVENTIONS } from '../../src/core/conventions';
-import { hostSettings } from '../../src/core/host-settings';
+import { App, loadPlugins, operationName, CONVENTIONS, hostSettings } from '../support/program';
 
 /** The tables that there must be; those of fields are there for the operations that need them. */
 const REQUIRED = ['variable', 'code', 'operation', 'rule', 'field of `GET /api/insights`'];

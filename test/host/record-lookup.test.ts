@@ -1,8 +1,7 @@
-import { plantModel } from '../../plugins/plants/model';
 import type { PlantDocument } from '../../plugins/plants/schema';
-import { newId, type StoredId, toStoredId } from '../../src/core/ids';
-import { RecordLookup } from '../../src/data/record-lookup';
-import { startService, type TestService, type TestUser } from '../support/service';
+import type { StoredId } from '../../src/core/ids';
+import type { TestService, TestUser } from '../support/service';
+import { plantModel, newId, toStoredId, RecordLookup, startService } from '../support/program';
 
 let service: TestService;
 

@@ -1,9 +1,8 @@
 import { Schema } from 'mongoose';
 
 import { Metrics } from '../../src/core/metrics';
-import { Database } from '../../src/data/database';
 import { sharedModel } from '../../src/data/models';
-import { freshDatabase } from '../support/databases';
+import { Database, freshDatabase } from '../support/program';
 
 interface Page {
   number: number;

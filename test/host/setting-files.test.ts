@@ -2,11 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { readSettings } from '../../src/app/settings';
-import { hostSettings } from '../../src/core/host-settings';
 import { maskUri } from '../../src/core/redact';
-import { SettingsError } from '../../src/core/settings';
-import { loadPlugins } from '../../src/plugins/loader';
+import { readSettings, hostSettings, SettingsError, loadPlugins } from '../support/program';
 
 const URI = 'mongodb://ada:hunter2@db/plants';
 

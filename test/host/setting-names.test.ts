@@ -1,6 +1,4 @@
-import { readSettings } from '../../src/app/settings';
-import { SettingsError } from '../../src/core/settings';
-import { loadPlugins } from '../../src/plugins/loader';
+import { readSettings, SettingsError, loadPlugins } from '../support/program';
 
 const plugins = loadPlugins();
 

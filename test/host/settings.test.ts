@@ -2,13 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { readSettings } from '../../src/app/settings';
 import { settingsOf } from '../../src/plugins/plugin';
-import { loadPlugins } from '../../src/plugins/loader';
-import { hostSettings } from '../../src/core/host-settings';
-import { Settings, SettingsError } from '../../src/core/settings';
 import { aMongod, standIn, temporaryFolder } from '../servers/support';
 import { makeCertificate } from '../support/certificate';
+import {
+  readSettings,
+  loadPlugins,
+  hostSettings,
+  Settings,
+  SettingsError,
+} from '../support/program';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'settings-test-'));
 const certFile = path.join(folder, 'cert.pem');

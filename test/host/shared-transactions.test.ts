@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import eventsPlugin from '../../plugins/events';
-import { eventModel } from '../../plugins/events/model';
 import type { Transaction } from '../../src/data/transaction';
-import { startService, type TestService, type TestUser, userOf } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
+import { eventsPlugin, eventModel, startService, userOf } from '../support/program';
 
 let service: TestService;
 let another: TestService;

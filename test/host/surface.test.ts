@@ -4,12 +4,16 @@ import path from 'node:path';
 import Joi from 'joi';
 import pino from 'pino';
 
-import { App } from '../../src/app/app';
-import { surfaceOf } from '../../src/app/surface';
-import { loadPlugins } from '../../src/plugins/loader';
-import { type Operation, write } from '../../src/plugins/operation';
+import type { Operation } from '../../src/plugins/operation';
 import { definePlugin } from '../../src/plugins/plugin';
-import { compareSurfaces, surfaceDocument } from '../support/surface-document';
+import {
+  App,
+  surfaceOf,
+  loadPlugins,
+  write,
+  compareSurfaces,
+  surfaceDocument,
+} from '../support/program';
 
 const file = path.resolve(__dirname, '../../docs/surface.md');
 const plugins = loadPlugins();

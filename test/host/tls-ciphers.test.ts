@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { connect, type SecureVersion, type TLSSocket } from 'node:tls';
 
-import { closeHttpServer, createHttpServer } from '../../src/http/server';
 import { listening } from '../support/listening';
-import { tlsSettings } from '../support/tls';
+import { closeHttpServer, createHttpServer, tlsSettings } from '../support/program';
 
 const closing: (() => unknown)[] = [];
 

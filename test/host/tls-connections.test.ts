@@ -3,13 +3,13 @@ import { type ClientHttp2Session, connect as connectHttp2, constants } from 'nod
 import { connect as connectTcp, type Server } from 'node:net';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 
-import { closeHttpServer, createHttpServer } from '../../src/http/server';
 import { expectNoneLeft } from '../support/connections';
 import { listening } from '../support/listening';
 import { until } from '../support/processes';
 import { errorOf } from '../support/raw';
-import { startService, type TestService, type TestUser } from '../support/service';
-import { type TlsSettings, tlsSettings } from '../support/tls';
+import type { TestService, TestUser } from '../support/service';
+import type { TlsSettings } from '../support/tls';
+import { closeHttpServer, createHttpServer, startService, tlsSettings } from '../support/program';
 
 const WITHIN = { within: 30_000 };
 const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';

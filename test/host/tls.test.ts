@@ -12,13 +12,18 @@ import { connect as connectTls } from 'node:tls';
 
 import pino from 'pino';
 
-import { App } from '../../src/app/app';
-import { closeHttpServer, createHttpServer } from '../../src/http/server';
-import { loadPlugins } from '../../src/plugins/loader';
 import { listening } from '../support/listening';
 import { errorOf, type RawAnswer } from '../support/raw';
-import { startService, type TestService, type TestUser } from '../support/service';
-import { type TlsSettings, tlsSettings } from '../support/tls';
+import type { TestService, TestUser } from '../support/service';
+import type { TlsSettings } from '../support/tls';
+import {
+  App,
+  closeHttpServer,
+  createHttpServer,
+  loadPlugins,
+  startService,
+  tlsSettings,
+} from '../support/program';
 
 let tls: TlsSettings;
 let ca: string;

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
-import accountsPlugin from '../../plugins/accounts';
-import { plantModel } from '../../plugins/plants/model';
 import type { Transaction } from '../../src/data/transaction';
-import { toStoredId } from '../../src/core/ids';
-import { startService, type TestService, type TestUser, userOf } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
+import { accountsPlugin, plantModel, toStoredId, startService, userOf } from '../support/program';
 
 let one: TestService;
 let two: TestService;

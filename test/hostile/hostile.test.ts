@@ -1,6 +1,6 @@
-import { storeLargest } from '../support/largest';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
 import { attacksOn } from './attacks';
+import { storeLargest, startService } from '../support/program';
 
 let service: TestService;
 

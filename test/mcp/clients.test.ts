@@ -6,10 +6,9 @@ import type { ValidateFunction } from 'ajv/dist/2020';
 
 import { jsonSchemaOf } from '../../src/fields/json-schema';
 import type { Operation } from '../../src/plugins/operation';
-import { Garden } from '../support/garden';
-import { fullRequest, toolRows, validRequest } from '../support/operations';
-import { startService, type TestService, type TestUser } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
 import { ajv, type Tool, type ToolResult, validators } from './support';
+import { Garden, fullRequest, toolRows, validRequest, startService } from '../support/program';
 
 let service: TestService;
 beforeAll(async () => {

@@ -1,5 +1,6 @@
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
 import { assistant, type Assistant, tool } from './support';
+import { startService } from '../support/program';
 
 let service: TestService;
 let me: Assistant;

@@ -1,9 +1,8 @@
 import packageJson from '../../package.json';
-import accountsPlugin from '../../plugins/accounts';
-import { toolRows } from '../support/operations';
 import { errorOf, send } from '../support/raw';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
 import { assistant, type Assistant, post, rpc, type RpcReply } from './support';
+import { accountsPlugin, toolRows, startService } from '../support/program';
 
 let service: TestService;
 let me: Assistant;

@@ -1,4 +1,4 @@
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
 import {
   assistant,
   type Assistant,
@@ -11,6 +11,7 @@ import {
   statelessParams,
   type ToolResult,
 } from './support';
+import { startService } from '../support/program';
 
 let service: TestService;
 let me: Assistant;

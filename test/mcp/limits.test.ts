@@ -1,5 +1,5 @@
 import { errorOf } from '../support/raw';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
 import {
   assistant,
   type Assistant,
@@ -9,6 +9,7 @@ import {
   statelessHeaders,
   statelessParams,
 } from './support';
+import { startService } from '../support/program';
 
 const READS = 2;
 

@@ -1,6 +1,4 @@
-import { toolRows } from '../support/operations';
-import { pluginsUnderTest } from '../support/plugins';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
 import {
   ajv,
   assistant,
@@ -12,6 +10,7 @@ import {
   type Tool,
   TOOLS,
 } from './support';
+import { toolRows, pluginsUnderTest, startService } from '../support/program';
 
 /** What a list of these tools may cost a model, in characters. */
 const LONGEST_LIST = 34 * 1024;

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../src/core/time';
-import { LARGEST_SINCE, storeLargest } from '../support/largest';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
 import { assistant, callTool, post, refused, rpc, tool } from './support';
+import { LARGEST_SINCE, storeLargest, startService } from '../support/program';
 
 /** With the limits that are usual in tests. */
 let usual: TestService;

@@ -1,15 +1,13 @@
 import type { ValidateFunction } from 'ajv/dist/2020';
 
-import { ToolArguments } from '../../plugins/mcp/tools/arguments';
 import { COMMON_KEYWORDS } from '../../plugins/mcp/tools/input-schemas';
 import { isRecord } from '../../src/core/values';
 import { timezoneName } from '../../src/core/time';
 import type { Operation } from '../../src/plugins/operation';
-import { gardenOf } from '../support/garden';
-import { type Ids, toolRows, validRequest } from '../support/operations';
+import type { Ids } from '../support/operations';
 import { keptConnections, send } from '../support/raw';
 import { faultsOf } from '../support/shapes';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
 import { type Property, valuesFor } from './cases';
 import {
   ajv,
@@ -20,6 +18,7 @@ import {
   type Tool,
   validators,
 } from './support';
+import { ToolArguments, gardenOf, toolRows, validRequest, startService } from '../support/program';
 
 let service: TestService;
 let me: Assistant;

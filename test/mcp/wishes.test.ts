@@ -1,7 +1,8 @@
 import { DAY_MS } from '../../src/core/time';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
 import { record, records } from '../support/client';
 import { assistant, type Assistant, callTool } from './support';
+import { startService } from '../support/program';
 
 /** What a wish may cost. */
 const CALLS = 3;

@@ -1,8 +1,6 @@
-import accountsPlugin from '../../plugins/accounts';
-import eventsPlugin from '../../plugins/events';
 import { Client, record, records, type Reply } from '../support/client';
-import { differencesOf } from '../support/differences';
-import { startService, type TestService, type TestUser } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
+import { accountsPlugin, eventsPlugin, differencesOf, startService } from '../support/program';
 
 let service: TestService;
 let twin: TestService;

@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 
-import demoPlugin from '../../plugins/demo';
-import eventsPlugin from '../../plugins/events';
-import { plantModel } from '../../plugins/plants/model';
 import { Client, record } from '../support/client';
 import { Copy, listed } from '../support/copy';
 import { eventually } from '../support/processes';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
+import { demoPlugin, eventsPlugin, plantModel, startService } from '../support/program';
 
 /** How long to search; each run begins elsewhere, and a longer search is worth its time now and then. */
 const SEARCH_MS = Number(process.env['MODEL_SECONDS'] ?? 2) * 1000;

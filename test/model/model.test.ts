@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 
 import { Client } from '../support/client';
-import { differencesOf } from '../support/differences';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
 import { Actor, same, type World } from './actor';
 import { anyCommand } from './commands';
 import { expectEverything } from './final';
 import { Garden } from './model';
 import type { AccountFacts } from './records';
+import { differencesOf, startService } from '../support/program';
 
 /** Few enough for a free account to meet its limits within one run. */
 const FREE = { maxPlants: 3, maxPhotos: 4 };

@@ -1,5 +1,5 @@
-import eventsPlugin from '../../plugins/events';
-import { startService, type TestService } from '../support/service';
+import type { TestService } from '../support/service';
+import { eventsPlugin, startService } from '../support/program';
 
 let service: TestService;
 

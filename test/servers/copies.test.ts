@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
-import { redisAnswers } from '../../src/servers/redis';
 import {
   acquire,
   afterwards,
@@ -13,6 +12,7 @@ import {
   program,
   temporaryFolder,
 } from './support';
+import { redisAnswers } from '../support/program';
 
 async function addTo(mongodbUri: string, id: string): Promise<void> {
   await plantsOf(mongodbUri).insertOne({ _id: id }, { writeConcern: { w: 'majority' } });

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { acquireServers } from '../../src/servers';
 import { ownProcess } from '../support/processes';
 import { CAN_MOUNT, mountTmpfs } from '../support/tmpfs';
 import { acquire, afterwards, dataDirectory, program, standIn, temporaryFolder } from './support';
+import { acquireServers } from '../support/program';
 
 // What mongod 6.0 logs for the data of a later one.
 const WRONG_VERSION = JSON.stringify({

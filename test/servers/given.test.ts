@@ -1,8 +1,7 @@
-import { acquireServers, ServersError } from '../../src/servers';
 import { redact } from '../../src/core/redact';
-import { findMongodb, withDatabase } from '../../src/app/given-mongodb';
 import { freePort } from '../support/processes';
 import { aMongod, aProcess, connect, dataDirectory, temporaryFolder } from './support';
+import { acquireServers, ServersError, findMongodb, withDatabase } from '../support/program';
 
 async function refusal(mongodbUri: string): Promise<string> {
   const error: unknown = await findMongodb(mongodbUri).then(

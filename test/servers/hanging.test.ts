@@ -1,7 +1,7 @@
-import { acquireServers, type Servers } from '../../src/servers';
+import type { Servers } from '../../src/servers';
 import { run, start } from '../cli/run';
 import { type OwnServer, ownProcess, until } from '../support/processes';
-import { dataDirectory, removeDataDirectory } from '../support/real-server';
+import { acquireServers, dataDirectory, removeDataDirectory } from '../support/program';
 
 let dataDir: string;
 let servers: Servers;

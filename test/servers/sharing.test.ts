@@ -6,8 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { mongo } from 'mongoose';
-import { acquireServers, type Servers, ServersError } from '../../src/servers';
-import { redisAnswers } from '../../src/servers/redis';
+import type { Servers } from '../../src/servers';
 import {
   acquire,
   aMongod,
@@ -23,6 +22,7 @@ import {
   standIn,
   temporaryFolder,
 } from './support';
+import { acquireServers, ServersError, redisAnswers } from '../support/program';
 
 test('a fresh data directory gets a MongoDB with transactions and a Redis, which release stops', async () => {
   const dataDir = await dataDirectory();

@@ -5,11 +5,11 @@ import { createServer } from 'node:https';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { acquireServers } from '../../src/servers';
-import { type Binary, findBinary } from '../../src/servers/binaries';
+import type { Binary } from '../../src/servers/binaries';
 import { listening } from '../support/listening';
 import { makeCertificate } from '../support/certificate';
 import { afterwards, aMongod, connect, standIn, temporaryFolder } from './support';
+import { acquireServers, findBinary } from '../support/program';
 
 const BROKEN_MONGOD =
   'echo "mongod: error while loading shared libraries: libcrypto.so.3" >&2; exit 127';

@@ -4,12 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { startProgram } from '../../src/app/program';
-import { exitOf } from '../../src/cli/exit-codes';
-import { freshDatabase, giveBack, takeDatabase } from '../support/databases';
 import { freePort } from '../support/processes';
-import { RealServer } from '../support/real-server';
 import { aMongod, afterwards, aProcess, temporaryFolder } from './support';
+import {
+  startProgram,
+  exitOf,
+  freshDatabase,
+  giveBack,
+  takeDatabase,
+  RealServer,
+} from '../support/program';
 
 const { TEST_REDIS_URL: REDIS_URL } = process.env;
 

@@ -3,8 +3,6 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataDirectory } from '../../src/servers/data-directory';
 import { Leases } from '../../src/servers/lease';
-import { OwnServer } from '../../src/servers/own-server';
-import { redis, redisAnswers } from '../../src/servers/redis';
 import { ownProcess } from '../support/processes';
 import {
   acquire,
@@ -16,6 +14,7 @@ import {
   processOf,
   program,
 } from './support';
+import { OwnServer, redis, redisAnswers } from '../support/program';
 
 test('a MongoDB and a Redis that are killed serve again, with the data', async () => {
   const dataDir = await dataDirectory();

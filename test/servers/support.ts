@@ -4,9 +4,10 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mongo } from 'mongoose';
-import { acquireServers, type Servers, type ServersConfig } from '../../src/servers';
-import { findBinary, type Binary } from '../../src/servers/binaries';
+import type { Servers, ServersConfig } from '../../src/servers';
+import type { Binary } from '../../src/servers/binaries';
 import { eventually, kill, ownProcess } from '../support/processes';
+import { acquireServers, findBinary } from '../support/program';
 
 export { eventually, isAlive, kill } from '../support/processes';
 

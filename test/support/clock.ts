@@ -1,8 +1,11 @@
-/** Lets the program, which runs in this process, take it to be this moment until the clock is set anew. */
+import { fakeDate, realDate } from './program';
+
+/** Lets the test and the program take it to be this moment until the clock is set anew. */
 export function setClock(moment: string | number): void {
+  fakeDate(moment);
+  // Everything but Date: the timers of the drivers go on as they are.
   jest.useFakeTimers({
     now: new Date(moment),
-    // Everything but Date: the timers of the servers and the drivers go on as they are.
     doNotFake: [
       'hrtime',
       'nextTick',
@@ -19,5 +22,6 @@ export function setClock(moment: string | number): void {
 }
 
 export function resetClock(): void {
+  realDate();
   jest.useRealTimers();
 }

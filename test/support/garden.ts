@@ -14,7 +14,7 @@ import {
   validRequest,
 } from './operations';
 import type { TestService, TestUser } from './service';
-import { bodyOf } from './shapes';
+import { bodyOf } from './bodies';
 
 const operations = operationRows().map(([, operation]) => operation);
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,8 +13,11 @@ export interface SharedServers {
 
 const shared = globalThis as typeof globalThis & { sharedServers?: SharedServers };
 
+const ROOT = path.resolve(__dirname, '../..');
+
 /** Starts the program's own servers once; each test file then uses a database of its own. */
 export default async function globalSetup(): Promise<void> {
+  execFileSync('make', ['--silent', 'dist-test/.built'], { cwd: ROOT, stdio: 'inherit' });
   const dataDir = mkdtempSync(path.join(tmpdir(), 'plant-care-tests-'));
   // As the server, because commands do without Redis rather than fetch it.
   const servers = await acquireServers({ dataDir }, { role: 'server' });

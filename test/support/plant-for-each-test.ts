@@ -1,4 +1,5 @@
-import { startService, type TestService, type TestUser } from './service';
+import type { TestService, TestUser } from './service';
+import { startService } from './program';
 
 /** A service and a user of it for a file of tests, and a new plant of theirs for each test. */
 export interface Garden {

@@ -1,7 +1,7 @@
 import { Agent, request, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 
-import { withoutDetails } from './shapes';
+import { withoutDetails } from './bodies';
 
 /** An answer as it came over the wire. */
 export interface RawAnswer {

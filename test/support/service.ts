@@ -69,12 +69,63 @@ export interface ServiceOptions {
   jobs?: boolean;
 }
 
-/** Starts a service under test; whoever starts it closes it. */
-export async function startService(options: ServiceOptions = {}): Promise<TestService> {
+/** A service that runs, whoever uses it. */
+interface RunningService {
+  app: App;
+  url: string;
+  mongodbUri: string;
+  conformance: Conformance;
+  /** Where it logs; whoever uses it begins a list of their own. */
+  log: { lines: string[] };
+  stop(): Promise<void>;
+}
+
+let shared: Promise<RunningService> | undefined;
+
+/**
+ * A service under test; whoever asks for it closes it. Without options it is the one that all test
+ * files of this worker use, one after the other: tell what is yours from what others left by an
+ * account of your own. `{}` is a service of your own.
+ */
+export async function startService(options?: ServiceOptions): Promise<TestService> {
+  const running = options ? await launch(options) : await (shared ??= launch({}));
+  const { app, url, mongodbUri, conformance, log } = running;
   const logged: string[] = [];
+  log.lines = logged;
+  const ids: string[] = [];
+  return {
+    app,
+    url,
+    mongodbUri,
+    logged,
+    user: async (userOptions = {}) => {
+      const made = await makeUser(app, url, userOptions);
+      if (userOptions.id === undefined) ids.push(made.id);
+      return made;
+    },
+    anonymous: supertest(url),
+    close: async () => {
+      const metrics = await app.metrics.text();
+      if (options) await running.stop();
+      requireNoSecrets([...logged, metrics].join(''), ids);
+      // Whatever a test looks at: each answer that it got was as the OpenAPI document says.
+      const faults = conformance.faults.splice(0);
+      if (faults.length > 0) throw new Error(faults.join('\n'));
+    },
+  };
+}
+
+/** Stops the service that test files share, where one runs. */
+export async function stopSharedService(): Promise<void> {
+  await (await shared)?.stop();
+  shared = undefined;
+}
+
+async function launch(options: ServiceOptions): Promise<RunningService> {
+  const log = { lines: [] as string[] };
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
-      logged.push(chunk.toString());
+      log.lines.push(chunk.toString());
       done();
     },
   });
@@ -93,28 +144,14 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const server = createHttpServer(listener, app.settings) as Server;
   const url = `http://127.0.0.1:${await listening(server)}`;
   if (options.jobs !== false) app.startJobs();
-  const ids: string[] = [];
   return {
-    app,
-    url,
-    mongodbUri,
-    logged,
-    user: async (userOptions = {}) => {
-      const made = await makeUser(app, url, userOptions);
-      if (userOptions.id === undefined) ids.push(made.id);
-      return made;
-    },
-    anonymous: supertest(url),
-    close: async () => {
+    ...{ app, url, mongodbUri, conformance, log },
+    stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;
-      const metrics = await app.metrics.text();
       await app.close();
       if (options.mongodbUri === undefined) await giveBack(mongodbUri);
-      requireNoSecrets([...logged, metrics].join(''), ids);
-      // Whatever a test looks at: each answer that it got was as the OpenAPI document says.
-      expect(conformance.faults).toEqual([]);
     },
   };
 }

@@ -1,6 +1,9 @@
 import type { Response } from 'supertest';
 
+import { withoutDetails } from './bodies';
 import { record } from './client';
+
+export { bodyOf, listOf, withoutDetails } from './bodies';
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 export const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
@@ -59,12 +62,6 @@ export function bareEvent(userId: string, plantId: string) {
   };
 }
 
-/** An Error body without the details that one of validation may have. */
-export function withoutDetails(body: unknown): unknown {
-  const { details, ...rest } = record(body);
-  return details !== undefined && rest['code'] === 'validation_error' ? rest : body;
-}
-
 /** The names of the fields that a validation_error lists, sorted; a list stands for its items. */
 export function faultsOf({ body }: { body: unknown }): string[] {
   const { code, details } = record(body);
@@ -86,16 +83,4 @@ export function expectError(
     status,
     body: { error: expect.stringMatching(message) as string, code },
   });
-}
-
-/** The body of an answer as something with keys. */
-export function bodyOf(response: Pick<Response, 'body'>): Record<string, unknown> {
-  return response.body as Record<string, unknown>; // Whoever reads a key compares its value.
-}
-
-/** The body of an answer as a list. */
-export function listOf(
-  response: Pick<Response, 'body'>,
-): (Record<string, unknown> & { id: string })[] {
-  return response.body as (Record<string, unknown> & { id: string })[]; // Compared where it is used.
 }

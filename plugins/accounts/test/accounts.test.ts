@@ -1,7 +1,7 @@
-import accountsPlugin from '..';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { expectError } from '../../../test/support/shapes';
 import type { Accounts } from '..';
+import { accountsPlugin, startService } from '../../../test/support/program';
 
 const FREE = 2;
 const PRO = 4;

@@ -1,15 +1,10 @@
-import accountsPlugin from '..';
 import { resetClock, setClock } from '../../../test/support/clock';
 import { queriesOf } from '../../../test/support/profiler';
-import {
-  startService,
-  type TestService,
-  type TestUser,
-  userOf,
-} from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { NOBODYS_ID } from '../../../test/support/shapes';
 import { DAY_MS, HOUR_MS } from '../../../src/core/time';
 import type { Accounts } from '../exports';
+import { accountsPlugin, startService, userOf } from '../../../test/support/program';
 
 const START = Date.parse('2026-03-15T12:00:00.000Z');
 const HOUR = HOUR_MS / 1000;

@@ -1,7 +1,8 @@
 import { resetClock, setClock } from '../../../test/support/clock';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, faultsOf, expectError } from '../../../test/support/shapes';
 import type { DueCare } from '../schema';
+import { startService } from '../../../test/support/program';
 
 let service: TestService;
 

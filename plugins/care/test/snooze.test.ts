@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { Client } from '../../../test/support/client';
 import { resetClock, setClock } from '../../../test/support/clock';
 import { changesSince } from '../../../test/support/copy';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, faultsOf, NOBODYS_ID } from '../../../test/support/shapes';
+import { startService } from '../../../test/support/program';
 
 let service: TestService;
 let user: TestUser;

@@ -1,13 +1,16 @@
 import { Client } from '../../../test/support/client';
 import { changesSince, Copy, listed } from '../../../test/support/copy';
 import { resetClock, setClock } from '../../../test/support/clock';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError } from '../../../test/support/shapes';
 import { DAY_MS } from '../../../src/core/time';
-import { pruneDeletions } from '../../../src/data/prune-deletions';
-import accountsPlugin from '../../accounts';
-import eventsPlugin from '../../events';
-import plantsPlugin from '../../plants';
+import {
+  startService,
+  pruneDeletions,
+  accountsPlugin,
+  eventsPlugin,
+  plantsPlugin,
+} from '../../../test/support/program';
 
 let service: TestService;
 let user: TestUser;

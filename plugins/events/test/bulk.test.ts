@@ -1,10 +1,10 @@
 import { insightsOf } from '../../../test/support/insights';
-import { LARGEST_PHOTO } from '../../../test/support/largest';
 import { eventPage, type ListedEvent } from '../../../test/support/paging';
 import { queriesOf } from '../../../test/support/profiler';
 import { several } from '../../../test/support/several';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, faultsOf, NOBODYS_ID } from '../../../test/support/shapes';
+import { LARGEST_PHOTO, startService } from '../../../test/support/program';
 
 let service: TestService;
 let user: TestUser;

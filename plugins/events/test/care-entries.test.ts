@@ -1,6 +1,5 @@
-import { logMany } from '../../../test/support/bulk';
-import { startService, type TestService } from '../../../test/support/service';
-import eventsPlugin from '..';
+import type { TestService } from '../../../test/support/service';
+import { logMany, startService, eventsPlugin } from '../../../test/support/program';
 
 let service: TestService;
 

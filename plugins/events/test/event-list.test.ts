@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 
 import { mongo } from 'mongoose';
 
-import { storeLargest } from '../../../test/support/largest';
 import { allPages, eventPage, type EventPage, newestFirst } from '../../../test/support/paging';
 import { plantForEachTest } from '../../../test/support/plant-for-each-test';
 import { expectError } from '../../../test/support/shapes';
+import { storeLargest } from '../../../test/support/program';
 
 const garden = plantForEachTest();
 

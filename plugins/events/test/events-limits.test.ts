@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
-import accountsPlugin from '../../accounts';
-import { differencesOf } from '../../../test/support/differences';
 import { countThrough } from '../../../test/support/quotas';
-import {
-  startService,
-  type TestService,
-  type TestUser,
-  userOf,
-} from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { expectError } from '../../../test/support/shapes';
+import { accountsPlugin, differencesOf, startService, userOf } from '../../../test/support/program';
 
 const FREE = 5;
 

@@ -1,9 +1,9 @@
-import { logMany } from '../../../test/support/bulk';
 import { type EventPage, type ListedEvent, newestFirst } from '../../../test/support/paging';
 import { type ProfiledQuery, queriesOf } from '../../../test/support/profiler';
 import { several } from '../../../test/support/several';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, faultsOf, NOBODYS_ID } from '../../../test/support/shapes';
+import { logMany, startService } from '../../../test/support/program';
 
 let service: TestService;
 let user: TestUser;

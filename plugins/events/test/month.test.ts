@@ -1,7 +1,8 @@
 import { newestFirst } from '../../../test/support/paging';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, faultsOf, listOf, NOBODYS_ID } from '../../../test/support/shapes';
 import { DAY_MS } from '../../../src/core/time';
+import { startService } from '../../../test/support/program';
 
 const START = Date.UTC(2026, 2, 1);
 const END = Date.UTC(2026, 2, 31, 23, 59, 59, 999);

@@ -1,8 +1,9 @@
 import { assistant, refused, tool } from '../../../test/mcp/support';
 import { insightsOf } from '../../../test/support/insights';
 import { eventPage } from '../../../test/support/paging';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, faultsOf, NOBODYS_ID } from '../../../test/support/shapes';
+import { startService } from '../../../test/support/program';
 
 let service: TestService;
 let user: TestUser;

@@ -1,7 +1,8 @@
 import { resetClock, setClock } from '../../../test/support/clock';
 import { insightsOf } from '../../../test/support/insights';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { DAY_MS } from '../../../src/core/time';
+import { startService } from '../../../test/support/program';
 
 /** A Sunday. */
 const NOW = '2026-03-15T12:00:00.000Z';

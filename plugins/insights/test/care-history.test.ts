@@ -1,8 +1,7 @@
-import accountsPlugin from '../../accounts';
-import { differencesOf } from '../../../test/support/differences';
 import { insightsOf, water } from '../../../test/support/insights';
 import { queriesOf } from '../../../test/support/profiler';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
+import { accountsPlugin, differencesOf, startService } from '../../../test/support/program';
 
 let service: TestService;
 let user: TestUser;

@@ -1,6 +1,7 @@
 import { insightsOf } from '../../../test/support/insights';
 import type { InsightsView } from '../schema';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
+import { startService } from '../../../test/support/program';
 
 let service: TestService;
 let user: TestUser;

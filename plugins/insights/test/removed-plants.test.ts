@@ -1,8 +1,7 @@
-import accountsPlugin from '../../accounts';
-import { logMany } from '../../../test/support/bulk';
 import { insightsOf } from '../../../test/support/insights';
 import { eventually } from '../../../test/support/processes';
-import { startService, type TestUser } from '../../../test/support/service';
+import type { TestUser } from '../../../test/support/service';
+import { accountsPlugin, logMany, startService } from '../../../test/support/program';
 
 const EVENTS = 30;
 

@@ -1,7 +1,8 @@
 import { resetClock, setClock } from '../../../test/support/clock';
 import { insightsOf, water } from '../../../test/support/insights';
 import { bodyOf, faultsOf } from '../../../test/support/shapes';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
+import { startService } from '../../../test/support/program';
 
 let service: TestService;
 let user: TestUser;

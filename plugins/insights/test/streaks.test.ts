@@ -1,6 +1,7 @@
 import { resetClock, setClock } from '../../../test/support/clock';
 import { insightsOf, water } from '../../../test/support/insights';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
+import { startService } from '../../../test/support/program';
 
 const TODAY = '2026-03-15';
 const TEN_YEARS = 10 * 365 * 24 * 60 * 60;

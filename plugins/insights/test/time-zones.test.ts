@@ -1,7 +1,7 @@
-import accountsPlugin from '../../accounts';
 import { resetClock, setClock } from '../../../test/support/clock';
 import { insightsOf, water } from '../../../test/support/insights';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
+import { accountsPlugin, startService } from '../../../test/support/program';
 
 let service: TestService;
 

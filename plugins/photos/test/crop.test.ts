@@ -1,5 +1,6 @@
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { expectError } from '../../../test/support/shapes';
+import { startService } from '../../../test/support/program';
 
 const WIDTH = 800;
 const HEIGHT = 600;

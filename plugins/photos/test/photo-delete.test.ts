@@ -1,8 +1,9 @@
 import { assistant, tool } from '../../../test/mcp/support';
 import { eventPage } from '../../../test/support/paging';
 import { queriesOf } from '../../../test/support/profiler';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, listOf } from '../../../test/support/shapes';
+import { startService } from '../../../test/support/program';
 
 let service: TestService;
 let user: TestUser;

@@ -1,5 +1,6 @@
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, faultsOf, NOBODYS_ID } from '../../../test/support/shapes';
+import { startService } from '../../../test/support/program';
 
 let service: TestService;
 let user: TestUser;

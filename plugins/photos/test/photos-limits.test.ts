@@ -1,6 +1,7 @@
 import { countThrough } from '../../../test/support/quotas';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { expectError } from '../../../test/support/shapes';
+import { startService } from '../../../test/support/program';
 
 const FREE = 3;
 const PHOTO = {

@@ -1,8 +1,8 @@
 import { checkFields } from '../../../test/support/field-checks';
 import type { FieldRule } from '../../../test/support/fields';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { anyId, anyInstant, bodyOf, expectError, NOBODYS_ID } from '../../../test/support/shapes';
-import { photoModel } from '../model';
+import { startService, photoModel } from '../../../test/support/program';
 
 const REQUIRED = {
   imagehostPublicId: 'garden/fern',

@@ -1,4 +1,5 @@
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
+import { startService } from '../../../test/support/program';
 
 let service: TestService;
 let user: TestUser;

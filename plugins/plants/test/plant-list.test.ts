@@ -1,6 +1,7 @@
 import { assistant, tool } from '../../../test/mcp/support';
 import { expectError, faultsOf, listOf } from '../../../test/support/shapes';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
+import { startService } from '../../../test/support/program';
 
 let service: TestService;
 let user: TestUser;

@@ -1,7 +1,8 @@
 import { checkFields } from '../../../test/support/field-checks';
 import type { FieldRule } from '../../../test/support/fields';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError } from '../../../test/support/shapes';
+import { startService } from '../../../test/support/program';
 
 /** docs/specification.md, 2.2 and 8. */
 const FIELDS: Readonly<Record<string, FieldRule>> = {

@@ -1,7 +1,7 @@
-import accountsPlugin from '../../accounts';
 import { countThrough } from '../../../test/support/quotas';
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { expectError, listOf } from '../../../test/support/shapes';
+import { accountsPlugin, startService } from '../../../test/support/program';
 
 const FREE = 3;
 

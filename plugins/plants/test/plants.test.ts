@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 import { mongo } from 'mongoose';
 
-import { startService, type TestService, type TestUser } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { barePlant, bodyOf, expectError, listOf, NOBODYS_ID } from '../../../test/support/shapes';
+import { startService } from '../../../test/support/program';
 
 let service: TestService;
 let user: TestUser;

@@ -1,0 +1,31 @@
+import path from 'node:path';
+
+import { TestEnvironment } from 'jest-environment-node';
+
+import type * as ProgramModules from './program-modules';
+
+// Built by global-setup.ts. Node loads it, once for all test files of this worker: in Jest's sandbox
+// it takes three seconds for each.
+export const MODULES = path.resolve(__dirname, '../../dist-test/test/support/program-modules');
+
+// A worker of Jest is told to end by losing what it listens to; what it still has open would hold it.
+if (process.send) {
+  process.on('removeListener', (event) => {
+    if (event === 'message') process.exit();
+  });
+}
+
+/** Jest's own environment for Node, with the program that this worker has loaded. */
+export default class ProgramEnvironment extends TestEnvironment {
+  readonly #modules = require(MODULES) as typeof ProgramModules; // What was compiled to it.
+
+  override async setup(): Promise<void> {
+    await super.setup();
+    this.global['programModules'] = this.#modules;
+  }
+
+  override async teardown(): Promise<void> {
+    this.#modules.realDate();
+    await super.teardown();
+  }
+}

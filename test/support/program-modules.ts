@@ -1,0 +1,100 @@
+// What the tests use of the program, and what handles it: loaded by Node (see environment.ts).
+export { default as accountsPlugin } from '../../plugins/accounts';
+export { decodeProgress } from '../../plugins/changes/cursor';
+export { default as demoPlugin } from '../../plugins/demo';
+export { openApiDocument } from '../../plugins/docs/openapi/document';
+export { default as eventsPlugin } from '../../plugins/events';
+export { eventModel } from '../../plugins/events/model';
+export { RecountPace } from '../../plugins/insights/recount-pace';
+export { ToolArguments } from '../../plugins/mcp/tools/arguments';
+export { photoModel } from '../../plugins/photos/model';
+export { default as plantsPlugin } from '../../plugins/plants';
+export { plantModel } from '../../plugins/plants/model';
+export { App } from '../../src/app/app';
+export { ArchiveWriter } from '../../src/app/backup/archive-writer';
+export { certificate } from '../../src/app/doctor/certificate';
+export { findMongodb, withDatabase } from '../../src/app/given-mongodb';
+export { JobRunner } from '../../src/app/jobs';
+export { startProgram } from '../../src/app/program';
+export { readSettings } from '../../src/app/settings';
+export { surfaceOf } from '../../src/app/surface';
+export { AnswerCache } from '../../src/calls/answer-cache';
+export { asApiError } from '../../src/calls/api-error';
+export { runCommandHere } from './run-command';
+export { exitOf } from '../../src/cli/exit-codes';
+export { CONVENTIONS } from '../../src/core/conventions';
+export { hostSettings } from '../../src/core/host-settings';
+export { newId, toStoredId } from '../../src/core/ids';
+export { Settings, SettingsError, countSetting } from '../../src/core/settings';
+export { Availability } from '../../src/data/availability';
+export { decodeCursor } from '../../src/data/cursor';
+export { DatabaseReader } from '../../src/data/database-reader';
+export { Database } from '../../src/data/database';
+export { hostModels } from '../../src/data/host-models';
+export { dayOf, idempotencyUsageModel } from '../../src/data/idempotency-usage';
+export { idempotencyKeyModel } from '../../src/data/idempotency';
+export { pruneDeletions } from '../../src/data/prune-deletions';
+export { RecordLookup } from '../../src/data/record-lookup';
+export { Lease, leaseModel } from '../../src/data/schema/lease';
+export {
+  id,
+  instant,
+  integer,
+  nullable,
+  oneOf,
+  success,
+  text,
+  timestamp,
+} from '../../src/fields/joi';
+export { PublicPace } from '../../src/http/public-pace';
+export { closeHttpServer, createHttpServer, drainConnections } from '../../src/http/server';
+export { LoaderError, PLUGINS_FOLDER, loadPlugins } from '../../src/plugins/loader';
+export { isConditional, operationName } from '../../src/plugins/operation-facts';
+export { read, write } from '../../src/plugins/operation';
+export { findBinary } from '../../src/servers/binaries';
+export { ServersError, acquireServers } from '../../src/servers';
+export { OwnServer } from '../../src/servers/own-server';
+export { redis, redisAnswers } from '../../src/servers/redis';
+export { builtProgram, builtRelease } from './built';
+export { logMany } from './bulk';
+export { Conformance } from './conformance';
+export { freshDatabase, giveBack, removeAll, takeDatabase } from './databases';
+export { differencesOf } from './differences';
+export { Garden, everythingStored, gardenOf, smallGardenOf } from './garden';
+export { LARGEST_PHOTO, LARGEST_SINCE, storeLargest } from './largest';
+export { filtersOf } from './mongodb-commands';
+export {
+  CLIENT_METHODS,
+  fieldsOf,
+  fullRequest,
+  idOfEveryKind,
+  kindOf,
+  kinds,
+  operationRows,
+  pathOf,
+  referenceOf,
+  toolRows,
+  validRequest,
+} from './operations';
+export { OwnRedis } from './own-redis';
+export { pluginsUnderTest } from './plugins';
+export { startProxiedService } from './proxied-service';
+export {
+  RealServer,
+  asOperator,
+  asOperatorOf,
+  dataDirectory,
+  databaseOf,
+  makeTokens,
+  removeDataDirectory,
+  runningServers,
+  tokensOf,
+} from './real-server';
+export { ReplicaSet } from './replica-set';
+export { startService, userOf } from './service';
+export { compareSurfaces, surfaceDocument } from './surface-document';
+export { NETWORK_FAULTS, TcpProxy } from './tcp-proxy';
+export { tlsSettings } from './tls';
+export { stopSharedService } from './service';
+export { eventually } from './processes';
+export { fakeDate, realDate } from './host-clock';
