@@ -5,7 +5,7 @@ SHELL := bash
 
 SOURCES := $(shell find src plugins -name '*.ts' ! -name '*.test.ts') tsconfig.json tsconfig.build.json
 
-.PHONY: help install build run cli seed test test-quick test-network test-clients test-deploy test-soak test-hostile test-watch dev lint format typecheck bench bench-scale bench-tools audit docs clean
+.PHONY: help install build run cli seed test test-all test-nightly test-network test-clients test-deploy test-soak test-hostile dev lint format typecheck bench bench-scale bench-tools audit docs clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,21 +36,32 @@ run: dist/.built ## install, build and serve; the first time with a demo garden
 seed: dist/.built ## load seeds/, as often as you like
 	@npm run --silent cli -- seed
 
-test: dist/.built ## format, lint, types, and every test on a real MongoDB and Redis
+# Which tier a test is in follows from its folder: CONTRIBUTING.md, "Tests".
+COMPUTING := plugins/ test/contract/ test/fixtures/ test/host/ test/mcp/
+WAITING := test/backup/ test/cli/ test/connections/ test/docs/ test/faults/ test/model/ test/servers/
+NIGHTLY := test/clients/ test/deploy/
 
-test-quick: dist/.built ## the same but for what starts, stops, breaks or is typed as a command
-test-quick: export TESTS := quick
-
-# The checks use what the waiting tests leave of the processors; a fault in any of them is one.
-test test-quick:
+# The checks use what the tests leave of the processors; a fault in any of them is one.
+test: dist-test/.built ## format, lint, types, and every test that computes rather than waits
 	@checks=$$(mktemp); \
 	  nice npm run --silent checks >"$$checks" 2>&1 & pid=$$!; \
-	  npm test --silent; tests=$$?; \
+	  npx jest $(COVERAGE) $(COMPUTING); tests=$$?; \
 	  wait $$pid; faults=$$?; [ $$faults = 0 ] || cat "$$checks"; rm -f "$$checks"; \
 	  [ $$faults = 0 ] && [ $$tests = 0 ]
 
-test-network: dist/.built ## break the network at every command of every write
-	@NETWORK_FAULTS=every npm test --silent -- test/faults/network.test.ts
+test-all: dist-test/.built ## those, every test that waits, and what of the code all of them reach
+	@rm -rf coverage; \
+	  $(MAKE) --no-print-directory test COVERAGE='--coverage --coverageReporters json --coverageDirectory coverage/computing'; \
+	  computing=$$?; \
+	  npx jest --coverage --coverageReporters json --coverageDirectory coverage/waiting $(WAITING) && \
+	  [ $$computing = 0 ] && node test/support/coverage.js
+
+test-nightly: dist-test/.built ## what needs browsers, generators, fetched tools or much time
+	@TEST_NIGHTLY=1 npx jest $(NIGHTLY)
+	@$(MAKE) --no-print-directory test-network test-soak test-hostile bench bench-scale bench-tools
+
+test-network: dist-test/.built ## break the network at every command of every write
+	@NETWORK_FAULTS=every npx jest test/faults/network.test.ts
 
 test-clients: node_modules/.installed ## generate a Python client and try /docs in a browser, both fetched for it
 	@TEST_CLIENTS=1 npm test --silent -- test/clients
@@ -63,9 +74,6 @@ test-soak: dist/.built ## ten minutes (SOAK_SECONDS) of load and faults: nothing
 
 test-hostile: dist/.built ## attacks by one account, a minute (HOSTILE_SECONDS) each over HTTP and HTTPS, then 10,500 clients
 	@node --require ./test/servers/register.cjs test/hostile/hostile.ts
-
-test-watch: dist/.built ## run the tests of what was changed, again after each edit
-	@npm test --silent -- --watch
 
 dev: node_modules/.installed ## serve the sources, anew after each edit; MongoDB and Redis stay up
 	@trap '' INT; exec node --require ./test/servers/register.cjs test/dev/dev.ts
@@ -92,7 +100,7 @@ audit: dist/.built ## list every operation with who may call it, and the data be
 	@npm run --silent cli -- audit routes
 
 docs: node_modules/.installed ## renew what documents show of the code
-	@UPDATE_DOCS=1 npm test --silent -- test/host/readme.test.ts test/host/surface.test.ts test/docs
+	@UPDATE_DOCS=1 npx jest test/host/readme.test.ts test/host/surface.test.ts test/docs
 
 clean: ## remove what was built and installed; data stays
-	rm -rf dist node_modules
+	rm -rf coverage dist dist-test node_modules

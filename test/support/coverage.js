@@ -1,0 +1,30 @@
+'use strict';
+
+// Prints what of the program the tests of both tiers reach, and fails where it is too little.
+
+const { readFileSync } = require('node:fs');
+const path = require('node:path');
+
+const { createCoverageMap } = require('istanbul-lib-coverage');
+const { createContext } = require('istanbul-lib-report');
+const reports = require('istanbul-reports');
+
+const FOLDER = path.resolve(__dirname, '../../coverage');
+const AT_LEAST = { lines: 90, branches: 85 };
+
+const coverageMap = createCoverageMap();
+for (const tier of ['computing', 'waiting']) {
+  coverageMap.merge(
+    JSON.parse(readFileSync(path.join(FOLDER, tier, 'coverage-final.json'), 'utf8')),
+  );
+}
+const context = createContext({ dir: FOLDER, coverageMap });
+reports.create('text-summary').execute(context);
+reports.create('html').execute(context);
+const summary = coverageMap.getCoverageSummary();
+for (const [what, least] of Object.entries(AT_LEAST)) {
+  const { pct } = summary[what];
+  if (pct >= least) continue;
+  console.error(`The tests reach ${pct} % of all ${what}, and have to reach ${least} %.`);
+  process.exitCode = 1;
+}
