@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import path from 'node:path';
 
 import { TestEnvironment } from 'jest-environment-node';
@@ -17,7 +18,7 @@ if (process.send) {
 
 /** Jest's own environment for Node, with the program that this worker has loaded. */
 export default class ProgramEnvironment extends TestEnvironment {
-  readonly #modules = require(MODULES) as typeof ProgramModules; // What was compiled to it.
+  readonly #modules = createRequire(__filename)(MODULES) as typeof ProgramModules; // What was compiled to it.
 
   override async setup(): Promise<void> {
     await super.setup();

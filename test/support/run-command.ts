@@ -20,12 +20,12 @@ export async function runCommandHere(
 ): Promise<Ended> {
   const said = { stdout: '', stderr: '' };
   const writes = (['stdout', 'stderr'] as const).map((stream) => {
-    const write = process[stream].write;
+    const write = process[stream].write.bind(process[stream]);
     // Of its signatures, only the first argument matters here.
-    process[stream].write = ((chunk: unknown) => {
+    process[stream].write = (chunk: unknown) => {
       said[stream] += String(chunk);
       return true;
-    }) as typeof write;
+    };
     return { stream, write };
   });
   const { isTTY } = process.stderr;

@@ -178,27 +178,6 @@ test('a hundred plants take as many commands as one', async () => {
   }
 });
 
-/** How many milliseconds it takes at best. */
-async function bestOf(work: () => Promise<unknown>): Promise<number> {
-  const times: number[] = [];
-  for (let round = 0; round < 10; round += 1) {
-    const start = performance.now();
-    await work();
-    times.push(performance.now() - start);
-  }
-  return Math.min(...times);
-}
-
-test('a hundred plants take at most five times as long as one', async () => {
-  const plantIds = await plants(100);
-  const [first = ''] = plantIds;
-  await user.post('/api/events', { plantIds }).expect(201);
-  const one = await bestOf(() => user.post(`/api/plants/${first}/events`).expect(201));
-  const all = await bestOf(() => user.post('/api/events', { plantIds }).expect(201));
-  // Checking 100 events against the document of the API is no part of the service.
-  expect(all).toBeLessThan(one * 5 + 50);
-});
-
 test('where its answer is too large for an assistant it says that it was done, and not to repeat it', async () => {
   const pro = await service.user({ tier: 'pro' });
   const plantIds = await plants(12, {}, pro);

@@ -242,5 +242,7 @@ test('a location of more plants than MongoDB merges at once is in order all the 
     expect(events).toEqual(newestFirst(events));
     expect(events).toEqual(await all({ limit: 100 }));
   });
-  expect(of('events', queries).filter(({ sortsInMemory }) => sortsInMemory)).toEqual([]);
+  // MongoDB may sort what is no more than a page.
+  const sorted = of('events', queries).filter(({ sortsInMemory }) => sortsInMemory);
+  expect(sorted.filter(({ docsExamined }) => docsExamined > 100)).toEqual([]);
 });
