@@ -41,7 +41,7 @@ test('streaks are right after each of many waterings that come, go and move in a
     state = (state * 48_271) % 2_147_483_647;
     return state % below;
   };
-  for (let step = 0; step < 120; step += 1) {
+  for (let step = 0; step < 60; step += 1) {
     const ids = [...logged.keys()];
     const id = ids[next(Math.max(1, ids.length))];
     const number = next(25);

@@ -66,16 +66,19 @@ test('a photo that was refused takes no place', async () => {
 test('a free account may have 250 photos and a pro account 20,000 unless the operator says otherwise', async () => {
   const byDefault = await startService();
   try {
-    const free = await byDefault.user({ tier: 'free' });
-    expect(await countThrough(add(free), 252, 'photo_limit_reached')).toBe(250);
-    const pro = await byDefault.user({ tier: 'pro' });
-    await pro.photo();
-    // 20,000 requests would prove no more than the count that the account keeps of them.
     const accounts = byDefault.app.database.connection.collection('accounts');
-    const kept = { 'usage.photos': 19_998 };
-    // Mongoose's type of an _id is ObjectId; that of an account is its name.
-    await accounts.updateOne({ _id: pro.id as never }, { $set: kept });
-    expect(await countThrough(add(pro), 4, 'photo_limit_reached')).toBe(2);
+    for (const [tier, limit] of [
+      ['free', 250],
+      ['pro', 20_000],
+    ] as const) {
+      const user = await byDefault.user({ tier });
+      await user.photo();
+      // As many requests would prove no more than the count that the account keeps of them.
+      const kept = { 'usage.photos': limit - 2 };
+      // Mongoose's type of an _id is ObjectId; that of an account is its name.
+      await accounts.updateOne({ _id: user.id as never }, { $set: kept });
+      expect(await countThrough(add(user), 4, 'photo_limit_reached')).toBe(2);
+    }
   } finally {
     await byDefault.close();
   }
