@@ -46,7 +46,3 @@ testWith('systemd-analyze')('systemd-analyze finds the unit hardened', () => {
   const args = ['security', '--offline=true', '--threshold=20', unit];
   expect(faultsOf('systemd-analyze', args)).toBe('');
 });
-
-testWith('promtool')('promtool finds no fault in the rules', () => {
-  expect(faultsOf('promtool', ['check', 'rules', 'prometheus/alerts.yml'])).toBe('');
-});

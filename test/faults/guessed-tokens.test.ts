@@ -1,5 +1,6 @@
 import { makeToken } from '../../plugins/accounts/tokens/token';
 import { record } from '../support/client';
+import { scrape, valueOf } from '../support/metrics';
 import { median } from '../support/statistics';
 import { eventually, OwnRedis, startService } from '../support/program';
 
@@ -21,6 +22,9 @@ test('a guessed token has Redis run one script, and none once the budget of its 
     expect(await redis.scriptRuns()).toBe(before + 3);
     await Promise.all(Array.from({ length: 20 }, () => guess().expect(429)));
     expect(await redis.scriptRuns()).toBe(before + 3);
+    const metrics = await scrape(service.url);
+    const refused = { budget: 'auth-failures' };
+    expect(valueOf(metrics, 'plantcare_rate_limited_total', refused)).toBe(20);
   } finally {
     await service.close();
     await redis.remove();

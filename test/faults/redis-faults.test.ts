@@ -1,4 +1,5 @@
 import { resetClock, setClock } from '../support/clock';
+import { scrape, valueOf } from '../support/metrics';
 import { until } from '../support/processes';
 import type { TestService, TestUser } from '../support/service';
 import { several } from '../support/several';
@@ -117,6 +118,7 @@ async function expectInMemory(running: TestService): Promise<void> {
     rateLimits: 'in memory',
     warnings: ['Redis cannot be reached: each process counts rate limits for itself.'],
   });
+  expect(valueOf(await scrape(running.url), 'plantcare_redis_up')).toBe(0);
 }
 
 /** Waits until requests are counted in Redis. */

@@ -6,6 +6,7 @@ import pino from 'pino';
 import type { Response } from 'supertest';
 
 import { Metrics } from '../../src/core/metrics';
+import { scrape, valueOf } from '../support/metrics';
 import type { ProxiedService } from '../support/proxied-service';
 import { errorOf } from '../support/raw';
 import type { TestService, TestUser } from '../support/service';
@@ -36,6 +37,10 @@ function slowRead(ms: number, options: mongo.FindOneOptions = {}): Promise<unkno
   return accounts.findOne({ _id: user.id, $where: `sleep(${ms}) || true` }, options);
 }
 
+async function figure(name: string): Promise<number> {
+  return valueOf(await scrape(service.url), `plantcare_${name}`) ?? NaN;
+}
+
 function expectUnavailable(answer: Response): void {
   expect(answer.status).toBe(503);
   expect(errorOf({ body: answer.text }).code).toBe('service_unavailable');
@@ -53,6 +58,7 @@ test('while MongoDB is away requests are answered with 503, and afterwards as be
   const ready = await service.anonymous.get('/readyz').expect(503);
   expectUnavailable(ready);
   expect(ready.body).toMatchObject({ error: 'MongoDB cannot be reached.' });
+  expect(await figure('mongodb_up')).toBe(0);
 
   proxy.restore();
   await eventually(async () => (await user.get('/api/plants')).status === 200);
@@ -77,6 +83,16 @@ test('while MongoDB hangs the first reads wait 5 s at most, and the next not at 
   proxy.restore();
   await eventually(async () => (await user.get('/api/plants')).status === 200);
   expect((await user.get(`/api/plants/${plant.id}`).expect(200)).body).toEqual(plant);
+});
+
+test('while MongoDB hangs the commands that wait for a connection are counted', async () => {
+  proxy.fail('black hole');
+  // More than there may be connections.
+  const asked = Array.from({ length: 60 }, () => service.app.database.ping());
+  await eventually(async () => (await figure('mongodb_connection_waiters')) > 0);
+  proxy.restore();
+  await Promise.all(asked);
+  await eventually(async () => (await figure('mongodb_connection_waiters')) === 0);
 });
 
 test.each([

@@ -4,7 +4,7 @@ import { Metrics } from '../../src/core/metrics';
 import { eventually } from '../support/processes';
 import { JobRunner } from '../support/program';
 
-test('a job that failed is logged as done again once it is, and not where a stop has broken it off', async () => {
+test('a job that fails is counted, and logged as done again once it is, but not where a stop has broken it off', async () => {
   const lines: string[] = [];
   const log = pino({}, { write: (line) => lines.push(line) });
   const ends = ['fails', 'fails', 'is done', 'fails', 'is broken off'];
@@ -17,7 +17,8 @@ test('a job that failed is logged as done again once it is, and not where a stop
       if (end === 'is broken off') await eventually(() => signal.aborted);
     },
   };
-  const jobs = new JobRunner([job], { log, metrics: new Metrics() });
+  const metrics = new Metrics();
+  const jobs = new JobRunner([job], { log, metrics });
   jobs.start();
   await eventually(() => ends.length === 0);
   await jobs.stop();
@@ -26,4 +27,5 @@ test('a job that failed is logged as done again once it is, and not where a stop
     'A job that failed is done again',
     'A job failed; it is tried again later',
   ]);
+  expect(await metrics.text()).toContain('plantcare_job_failures_total{job_name="backup"} 3\n');
 });

@@ -6,6 +6,7 @@ import { Leases } from '../../src/servers/lease';
 import { ownProcess } from '../support/processes';
 import {
   acquire,
+  afterwards,
   dataDirectory,
   eventually,
   isAlive,
@@ -14,12 +15,21 @@ import {
   processOf,
   program,
 } from './support';
-import { OwnServer, redis, redisAnswers } from '../support/program';
+import { acquireServers, OwnServer, redis, redisAnswers } from '../support/program';
 
-test('a MongoDB and a Redis that are killed serve again, with the data', async () => {
+test('a MongoDB and a Redis that are killed serve again, with the data, and are counted', async () => {
   const dataDir = await dataDirectory();
   const reported: string[] = [];
-  const servers = await acquire(dataDir, 'server', reported);
+  const restarts = new Map<string, number>();
+  const servers = await acquireServers(
+    { dataDir },
+    {
+      role: 'server',
+      progress: (line) => void reported.push(line),
+      countRestarts: (name, by) => void restarts.set(name, (restarts.get(name) ?? 0) + by),
+    },
+  );
+  afterwards(servers.release);
   const plants = plantsOf(servers.mongodbUri);
   await plants.insertOne({ _id: 'Basil' }, { writeConcern: { w: 'majority' } });
 
@@ -31,6 +41,7 @@ test('a MongoDB and a Redis that are killed serve again, with the data', async (
     await plants.insertOne({ _id: mint });
     expect(await redisAnswers(servers.redisUrl ?? '')).toBe(true);
   }
+  expect(Object.fromEntries(restarts)).toEqual({ mongod: 2, 'redis-server': 2 });
   const last = processOf(dataDir, 'mongod');
   await servers.release();
   await eventually(() => !isAlive(last));

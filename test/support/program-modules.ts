@@ -47,6 +47,7 @@ export {
   timestamp,
 } from '../../src/fields/joi';
 export { PublicPace } from '../../src/http/public-pace';
+export { countRefusals } from '../../src/http/request-metrics';
 export { closeHttpServer, createHttpServer, drainConnections } from '../../src/http/server';
 export { LoaderError, PLUGINS_FOLDER, loadPlugins } from '../../src/plugins/loader';
 export { isConditional, operationName } from '../../src/plugins/operation-facts';
@@ -55,7 +56,7 @@ export { findBinary } from '../../src/servers/binaries';
 export { ServersError, acquireServers } from '../../src/servers';
 export { OwnServer } from '../../src/servers/own-server';
 export { redis, redisAnswers } from '../../src/servers/redis';
-export { builtProgram, builtRelease } from './built';
+export { builtProgram } from './built';
 export { logMany } from './bulk';
 export { Conformance } from './conformance';
 export { freshDatabase, giveBack, removeAll, takeDatabase } from './databases';

@@ -47,11 +47,10 @@ export class RealServer {
     env: NodeJS.ProcessEnv = {},
     descriptors?: number,
     options: readonly string[] = [],
-    build = builtProgram(),
   ): RealServer {
     const { PATH, HOME, XDG_CACHE_HOME, MONGOD_BINARY } = process.env;
     const limit = descriptors === undefined ? '' : `ulimit -n ${descriptors};`;
-    const main = path.join(build, 'src/main.js');
+    const main = path.join(builtProgram(), 'src/main.js');
     const program = [process.execPath, main, ...options];
     const child = spawn('bash', ['-c', `${limit} exec "$0" "$@"`, ...program], {
       // A group of its own, as a program has that is started in a terminal.
@@ -72,9 +71,8 @@ export class RealServer {
     dataDir: string,
     env: NodeJS.ProcessEnv = {},
     descriptors?: number,
-    build?: string,
   ): Promise<RealServer> {
-    const server = RealServer.spawn(dataDir, env, descriptors, [], build);
+    const server = RealServer.spawn(dataDir, env, descriptors);
     const isReady = () => READY.test(server.stdout) || server.process.exitCode !== null;
     await until(isReady, { within: PATIENCE_MS });
     if (READY.test(server.stdout)) return server;
