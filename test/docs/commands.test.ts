@@ -10,6 +10,7 @@ import {
   gardenOf,
   filtersOf,
   CLIENT_METHODS,
+  commandsDuring,
   fullRequest,
   operationRows,
   startProxiedService,
@@ -54,17 +55,10 @@ afterAll(async () => {
   resetClock();
 });
 
-/** The commands that are sent while `work` runs. */
+/** The commands that the program sends while `work` runs. */
 async function sentDuring(work: () => Promise<unknown>): Promise<MongodbCommand[]> {
-  const sent: MongodbCommand[] = [];
-  proxied.proxy.onCommand((command) => {
-    const { name, collection } = command;
-    if (name !== 'hello' && name !== 'endSessions' && collection !== FIXTURE) sent.push(command);
-    return undefined;
-  });
-  await work();
-  proxied.proxy.restore();
-  return sent;
+  const sent = await commandsDuring(proxied.proxy, work);
+  return sent.filter(({ collection }) => collection !== FIXTURE);
 }
 
 function textsOf(commands: readonly MongodbCommand[]): string[] {

@@ -79,7 +79,7 @@ export {
 } from './operations';
 export { OwnRedis } from './own-redis';
 export { pluginsUnderTest } from './plugins';
-export { startProxiedService } from './proxied-service';
+export { commandsDuring, startProxiedService } from './proxied-service';
 export {
   RealServer,
   asOperator,

@@ -43,6 +43,7 @@ export const {
   builtProgram,
   certificate,
   closeHttpServer,
+  commandsDuring,
   compareSurfaces,
   countRefusals,
   countSetting,

@@ -1,4 +1,5 @@
 import { giveBack, takeDatabase } from './databases';
+import type { MongodbCommand } from './mongodb-commands';
 import { type ServiceOptions, startService, type TestService } from './service';
 import { TcpProxy } from './tcp-proxy';
 
@@ -34,4 +35,19 @@ export async function startProxiedService(
       await giveBack(address);
     },
   };
+}
+
+/** What is sent to MongoDB while something is done, but for what keeps connections. */
+export async function commandsDuring(
+  proxy: TcpProxy,
+  work: () => Promise<unknown>,
+): Promise<MongodbCommand[]> {
+  const sent: MongodbCommand[] = [];
+  proxy.onCommand((command) => {
+    if (command.name !== 'hello' && command.name !== 'endSessions') sent.push(command);
+    return undefined;
+  });
+  await work();
+  proxy.restore();
+  return sent;
 }
