@@ -93,7 +93,7 @@ export {
 } from './real-server';
 export { ReplicaSet } from './replica-set';
 export { startService, userOf } from './service';
-export { compareSurfaces, surfaceDocument } from './surface-document';
+export { surfaceDocument } from './surface-document';
 export { NETWORK_FAULTS, TcpProxy } from './tcp-proxy';
 export { tlsSettings } from './tls';
 export { stopSharedService } from './service';

@@ -44,7 +44,6 @@ export const {
   certificate,
   closeHttpServer,
   commandsDuring,
-  compareSurfaces,
   countRefusals,
   countSetting,
   createHttpServer,
