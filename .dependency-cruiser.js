@@ -1,13 +1,26 @@
 'use strict';
 
+const { readdirSync, readFileSync } = require('node:fs');
+const path = require('node:path');
+
 /** The folders of src/ from the bottom up: each imports only those before it. */
 const LAYERS = ['core', 'fields', 'data', 'plugins', 'calls', 'http', 'servers', 'app', 'cli'];
 
 /** Where MongoDB and Redis come from has nothing to do with the API. */
 const NARROWER = { servers: ['core'] };
 
-/** A plugin's folder; those of the tests' own plugins keep to the same rules. */
-const PLUGIN = '^(?:plugins|test/fixtures)';
+/** The folders of plugins; the tests' own plugins keep to the same rules. */
+const PLUGIN_FOLDERS = ['plugins', 'test/fixtures'];
+const PLUGIN = `^(?:${PLUGIN_FOLDERS.join('|')})`;
+
+/** Each plugin's folder, and what its manifest requires. */
+const requirements = PLUGIN_FOLDERS.flatMap((folder) =>
+  readdirSync(path.join(__dirname, folder)).map((name) => {
+    const manifest = readFileSync(path.join(__dirname, folder, name, 'index.ts'), 'utf8');
+    const [, required] = /requires: \[([^\]]*)\]/.exec(manifest);
+    return { plugin: `${folder}/${name}`, names: [name, ...(required.match(/[\w-]+/g) ?? [])] };
+  }),
+);
 
 const folder = (layer) => `^src/${layer}/`;
 
@@ -43,6 +56,12 @@ const forbidden = [
       pathNot: [`${PLUGIN}/$1/`, `${PLUGIN}/[^/]+/(index|domain-events)[.]ts$`],
     },
   },
+  ...requirements.map(({ plugin, names }) => ({
+    name: 'imports-of-plugins-without-requiring-them',
+    comment: 'A plugin imports only of those that its manifest requires.',
+    from: { path: `^${plugin}/`, pathNot: '[.]test[.]ts$' },
+    to: { path: `${PLUGIN}/`, pathNot: names.map((name) => `${PLUGIN}/${name}/`) },
+  })),
   {
     name: 'imports-of-examples',
     comment: 'An example stands alone, as in the program of somebody else.',
