@@ -1,12 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 
-import { PROJECT_FOLDER } from '../../src/core/project';
 import { MIN_COMPRESSED } from '../../src/core/content';
 import { send } from '../../test/support/raw';
 import type { TestService } from '../../test/support/service';
@@ -278,23 +275,6 @@ test.each([
 test('the document says which messages of the tool endpoint spend reads', async () => {
   const { paths } = await openApi();
   expect(paths['/api/mcp']?.['post']?.description).toContain('one of the reads of the account');
-});
-
-test.each([
-  ['lengths', 'UTF-16 code units'],
-  ['NUL and surrogates', 'NUL and lone surrogates are refused'],
-  ['leap seconds and years', 'a leap second (`:60`) and an instant outside the years 0 to 9999'],
-  ['HEAD', '`HEAD` is answered wherever `GET` is'],
-  ['other paths', '404 `not_found`'],
-  ['other methods', '405 `method_not_allowed`'],
-  ['all faults at once', '`details` the first 20'],
-  ['ties of weekdays', 'ties go to the earlier one, Monday first'],
-  ['the current streak', 'that end today or yesterday'],
-  ['photos of deleted plants', 'with plantId null'],
-])('the document and the README say the same of %s', async (_what, words) => {
-  const readme = readFileSync(path.join(PROJECT_FOLDER, 'README.md'), 'utf8');
-  const document = JSON.stringify(await openApi());
-  for (const text of [readme, document]) expect(text).toContain(words);
 });
 
 test('a URL is a string of the format uri, in what is sent and in what is answered', async () => {

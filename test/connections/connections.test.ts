@@ -1,10 +1,8 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { connect, type Server, type Socket } from 'node:net';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { defaultLimits, type HttpLimits } from '../../src/http/limits';
+import type { HttpLimits } from '../../src/http/limits';
 import { expectNoneLeft } from '../support/connections';
 import { listening } from '../support/listening';
 import { until } from '../support/processes';
@@ -45,23 +43,6 @@ async function serve(limits: Partial<HttpLimits>) {
 test('clients are told for how long their connection is kept', async () => {
   const { headers } = await fetch(`${service.url}/healthz`);
   expect(headers.get('keep-alive')).toBe('timeout=60');
-});
-
-test('what a client may do by default is what the README says', () => {
-  const limits = defaultLimits();
-  const seconds = (name: keyof HttpLimits): string => `${limits[name] / 1000} s`;
-  const promise = [
-    `A connection is closed when it has had no request in progress for ${seconds('idleTimeout')},`,
-    `when the TLS handshake takes more than ${seconds('handshakeTimeout')},`,
-    `the head of a request more than ${seconds('headersTimeout')}`,
-    `or all of it more than ${seconds('requestTimeout')} to arrive,`,
-    `or when nothing is taken of an answer for ${seconds('stallTimeout')};`,
-    `it has at most ${limits.maxRequestsPerConnection} requests at once.`,
-  ];
-  const readme = readFileSync(path.resolve(__dirname, '../../README.md'), 'utf8');
-  expect(readme.replace(/\s+/g, ' ')).toContain(promise.join(' '));
-  // Fewer where the process may not open as many descriptors.
-  expect(limits.maxConnections).toBeLessThanOrEqual(10_000);
 });
 
 /** A client that does not close its own side by itself, and what it has received. */

@@ -31,8 +31,3 @@ test('the snippets of the guide run in order and print what their comments say',
   await run(service.url, token, console);
   expect(printed).toEqual(expected);
 });
-
-test('every section of the guide has a snippet', () => {
-  const sections = GUIDE.split(/^## /m).slice(1);
-  for (const section of sections) expect(section).toMatch(/^```js$/m);
-});

@@ -1,4 +1,3 @@
-import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { OfflineClient } from '../../examples/offline-client/client';
@@ -20,8 +19,6 @@ import {
   startService,
   TcpProxy,
 } from '../support/program';
-
-const EXAMPLE = path.resolve(__dirname, '../../examples/offline-client');
 
 /** Each as long as a few requests take: connections break, or swallow what is sent or answered. */
 const FAULTS: NetworkFault[] = ['cut', 'answers lost', 'delay', 'requests lost', 'black hole'];
@@ -243,15 +240,6 @@ test('a store that fails once, as a full disk does, is used again', async () => 
   expect(save).toHaveBeenCalledTimes(2);
   const { state } = await OfflineClient.open({ url: '', token: '', store });
   expect(state.queue.map(({ body }) => body)).toEqual([{ name: 'Fern' }, { name: 'Palm' }]);
-});
-
-test('the reference client has fewer than 200 lines, and needs no package', () => {
-  const sources = readdirSync(EXAMPLE).map((file) =>
-    readFileSync(path.join(EXAMPLE, file), 'utf8'),
-  );
-  expect(sources.join('').split('\n').length).toBeLessThan(200);
-  const imports = [...sources.join('').matchAll(/from '([^']+)'/g)].map((match) => match[1]);
-  for (const name of imports) expect(name).toMatch(/^(node:|\.\/)/);
 });
 
 function rounds<T>(of: (round: number) => T): T[] {
