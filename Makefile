@@ -99,8 +99,9 @@ bench-tools: node_modules/.installed ## compare what a tool call costs with REST
 audit: dist/.built ## list every operation with who may call it, and the data behind it
 	@npm run --silent cli -- audit routes
 
+# Those of the tests that write a document where they would compare it.
 docs: node_modules/.installed ## renew what documents show of the code
-	@UPDATE_DOCS=1 npx jest test/host/readme.test.ts test/host/surface.test.ts test/docs
+	@UPDATE_DOCS=1 npx jest $$(grep -lr UPDATE_DOCS test)
 
 clean: ## remove what was built and installed; data stays
 	rm -rf coverage dist dist-test node_modules
