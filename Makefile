@@ -57,7 +57,7 @@ test-all: dist-test/.built ## those, every test that waits, and what of the code
 	  [ $$computing = 0 ] && node test/support/coverage.js
 
 test-nightly: dist-test/.built ## what needs browsers, generators, fetched tools or much time
-	@TEST_NIGHTLY=1 npx jest $(NIGHTLY)
+	@TEST_CLIENTS=1 TEST_DEPLOY=1 npx jest $(NIGHTLY)
 	@$(MAKE) --no-print-directory test-network test-soak test-hostile bench bench-scale bench-tools
 
 test-network: dist-test/.built ## break the network at every command of every write

@@ -90,7 +90,8 @@ let shared: Promise<RunningService> | undefined;
 export async function startService(options?: ServiceOptions): Promise<TestService> {
   const running = options ? await launch(options) : await (shared ??= launch({}));
   const { app, url, mongodbUri, conformance, log } = running;
-  const logged: string[] = [];
+  // One of its own has something to say from its start.
+  const logged = options ? log.lines : [];
   log.lines = logged;
   const ids: string[] = [];
   return {
