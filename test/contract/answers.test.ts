@@ -1,100 +1,31 @@
 import { Content } from '../../src/core/content';
 import { Metrics } from '../../src/core/metrics';
-import type { Operation } from '../../src/plugins/operation';
 import { callTool } from '../mcp/support';
-import { resetClock, setClock } from '../support/clock';
 import { collectGarbage } from '../support/garbage';
-import type { Ids } from '../support/operations';
 import { eventually } from '../support/processes';
 import { queriesOf } from '../support/profiler';
-import type { TestService, TestUser } from '../support/service';
+import type { TestService } from '../support/service';
 import {
-  accountsPlugin,
   AnswerCache,
   surfaceOf,
-  success,
   operationName,
-  gardenOf,
-  smallGardenOf,
-  CLIENT_METHODS,
   operationRows,
-  validRequest,
   startService,
-  userOf,
 } from '../support/program';
 
 let service: TestService;
-let twin: TestService;
-let without: TestService;
-let user: TestUser;
-let ids: Ids;
 
 beforeAll(async () => {
   service = await startService();
-  const { mongodbUri } = service;
-  // Another process, and one that makes each answer anew.
-  twin = await startService({ mongodbUri });
-  without = await startService({ mongodbUri, env: { ANSWER_CACHE_MB: '0' }, jobs: false });
 });
-afterEach(resetClock);
-afterAll(async () => {
-  await without.close();
-  await twin.close();
-  await service.close();
-});
-
-/** Of a user of the test's own. */
-async function growGarden(): Promise<void> {
-  // The clock goes years ahead.
-  user = await service.user({ expiresInSeconds: 10 * 365 * 24 * 3600 });
-  ids = await gardenOf(user);
-}
+afterAll(() => service.close());
 
 const rows = operationRows();
 const reads = rows.filter(([, { access, method }]) => method === 'GET' && 'scope' in access);
-const writes = rows.filter(([, { method }]) => method !== 'GET');
-
-/** What both processes with a cache answer, each beside what is made anew. */
-async function expectFresh(moment: string): Promise<void> {
-  // All at once, since each looks for what is fresh by itself, and accounts are then read together.
-  await Promise.all(reads.map(([name, operation]) => expectFreshAnswer(moment, name, operation)));
-}
-
-async function expectFreshAnswer(moment: string, name: string, operation: Operation) {
-  const { path } = validRequest(operation, ids);
-  const answerOf = async ({ url }: TestService) => {
-    const { status, text } = await userOf(url, user.id, user.token).get(path);
-    return `${status} ${text}`;
-  };
-  const [fresh, ...answers] = await Promise.all([without, service, twin].map(answerOf));
-  let right = fresh;
-  for (const [index, caching] of [service, twin].entries()) {
-    let answer = answers[index];
-    while (answer !== right) {
-      // What is right may have moved meanwhile: the events of a deleted plant go by and by.
-      const earlier = right;
-      right = await answerOf(without);
-      if (right === earlier) break;
-      answer = await answerOf(caching);
-    }
-    expect([moment, name, answer]).toEqual([moment, name, right]);
-  }
-}
-
-test('whatever is written through one process, no process answers as it was before', async () => {
-  await growGarden();
-  await expectFresh('at first');
-  for (const [index, [name, operation]] of writes.entries()) {
-    const { method, path, body } = validRequest(operation, ids);
-    const writer = userOf(index % 2 === 0 ? twin.url : service.url, user.id, user.token);
-    await writer[CLIENT_METHODS[method]](path, body).expect(operation.response.status);
-    await expectFresh(`after ${name}`);
-    if (operation.response.schema === success) ids = await smallGardenOf(user);
-  }
-});
 
 test('a cached answer costs no query but that for the account, also as a tool', async () => {
-  await growGarden();
+  const user = await service.user();
+  await user.plant();
   const me = { url: service.url, token: user.token, user };
   // As the tool answers unless it is asked for more.
   const list = '/api/plants?view=summary';
@@ -140,35 +71,6 @@ test('on a sharded cluster no answer is cached, since the revision may be seen b
   expect(keysOf(false).length).toBeGreaterThan(5);
   expect(keysOf(true)).toEqual([]);
 });
-
-test('what changes with the account changes with it at once', async () => {
-  await growGarden();
-  await expectFresh('at first');
-  const accounts = twin.app.exportsOf(accountsPlugin);
-  await accounts.changeAccount(user.id, { timezone: 'Pacific/Kiritimati' });
-  await expectFresh('in another time zone');
-  await accounts.changeAccount(user.id, { tier: 'free' });
-  await expectFresh('in another tier');
-});
-
-test.each(['2030-01-01T10:59:59Z', '2030-06-30T23:59:59Z'])(
-  'what changes with time alone is not answered as it was before (%s)',
-  async (moment) => {
-    await growGarden();
-    await service.app
-      .exportsOf(accountsPlugin)
-      .changeAccount(user.id, { timezone: 'Pacific/Pago_Pago' });
-    setClock(moment);
-    await user.event(ids['plant'] ?? '', { occurredAt: moment });
-    await expectFresh(moment);
-    for (const seconds of [1, 24 * 3600, 24 * 3600 + 1, 370 * 24 * 3600]) {
-      setClock(new Date(Date.parse(moment) + seconds * 1000).toISOString());
-      await expectFresh(`${seconds} s after ${moment}`);
-    }
-    setClock(moment);
-    await expectFresh(`${moment} again, after a clock that was wrong`);
-  },
-);
 
 test('cached answers are made from the data of accounts alone', () => {
   const { endpoints } = surfaceOf(service.app.plugins);

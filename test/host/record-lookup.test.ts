@@ -40,20 +40,18 @@ function countedLookup() {
 }
 
 test('of records that several accounts ask for together each gets its own, and no others', async () => {
-  const gardens = await withPlants(8);
-  for (let round = 0; round < 3; round += 1) {
-    await Promise.all(
-      gardens.flatMap(({ user }) =>
-        gardens.map(async (other) => {
-          const plant = await user.get(`/api/plants/${other.id}`);
-          const events = await user.get(`/api/plants/${other.id}/events`);
-          const isOwn = other.user === user;
-          expect([plant.status, events.status]).toEqual(isOwn ? [200, 200] : [404, 404]);
-          if (isOwn) expect(plant.body).toMatchObject({ id: other.id, name: user.id });
-        }),
-      ),
-    );
-  }
+  const gardens = await withPlants(6);
+  await Promise.all(
+    gardens.flatMap(({ user }) =>
+      gardens.map(async (other) => {
+        const plant = await user.get(`/api/plants/${other.id}`);
+        const events = await user.get(`/api/plants/${other.id}/events`);
+        const isOwn = other.user === user;
+        expect([plant.status, events.status]).toEqual(isOwn ? [200, 200] : [404, 404]);
+        if (isOwn) expect(plant.body).toMatchObject({ id: other.id, name: user.id });
+      }),
+    ),
+  );
 });
 
 test('what several accounts look up together is one query', async () => {
