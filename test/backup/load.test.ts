@@ -55,7 +55,7 @@ test('a backup under load has all of one moment, and is restored with nothing am
   const users = [await service.user(), await service.user()] as const;
   const alternation = new Alternation(users);
   const running = alternation.run();
-  await until(() => alternation.written > 5, { within: 30_000 });
+  await until(() => alternation.written > 5);
   const file = path.join(folder, 'load.tar.gz');
   const before = alternation.written;
   let after: number;

@@ -6,7 +6,7 @@ import type { mongo } from 'mongoose';
 import { DAY_MS } from '../../src/core/time';
 import { record, records } from '../support/client';
 import { resetClock, setClock } from '../support/clock';
-import { eventually } from '../support/processes';
+import { until } from '../support/processes';
 import type { TestService } from '../support/service';
 import { CommandLine } from './run';
 import {
@@ -104,7 +104,7 @@ test('what a token does is recorded with its id, the address of its client and t
   expect(await log('--action', 'plant')).toMatchObject([
     { action: 'plant.deleted', ...by, requestId: 'req-1', target: { type: 'plant', id: plant.id } },
   ]);
-  await eventually(async () => (await log('--action', 'token.first_used')).length === 1);
+  await until(async () => (await log('--action', 'token.first_used')).length === 1);
   expect(await log('--action', 'token.first_used')).toMatchObject([by]);
   const [created] = await log('--action', 'token.created');
   const token = record(created?.['target'])['id'];

@@ -5,7 +5,7 @@ import { mongo } from 'mongoose';
 import { Client } from '../support/client';
 import { Copy, listed } from '../support/copy';
 import { insightsOf, water } from '../support/insights';
-import { eventually } from '../support/processes';
+import { until } from '../support/processes';
 import type { TestService, TestUser } from '../support/service';
 import { CommandLine, resultOf } from './run';
 import {
@@ -200,7 +200,7 @@ describe('data of an earlier version', () => {
       return chunks > 1 ? 'requests lost' : undefined;
     });
     const killed = RealServer.spawn(one, { ...env, MONGODB_URI: proxied });
-    await eventually(() => chunks > 1);
+    await until(() => chunks > 1);
     await killed.kill();
     await proxy.close();
     const migrations = client.db().collection<{ _id: string; position?: unknown }>('migrations');

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { collectionOf } from '../../src/data/models';
 import { record, records } from '../support/client';
 import { scrape, valueOf } from '../support/metrics';
-import { eventually } from '../support/processes';
+import { until } from '../support/processes';
 import type { TestService } from '../support/service';
 import { CommandLine, start } from './run';
 import {
@@ -171,7 +171,7 @@ test('an account that is being deleted is no failure of the jobs of a server', a
   await service.app.database.connection.collection<typeof left>('removedPlants').insertOne(left);
   const begun = Date.now() / 1000;
   const job = { job_name: 'mark the events of deleted plants deleted' };
-  await eventually(async () => {
+  await until(async () => {
     const metrics = await scrape(service.url);
     expect(valueOf(metrics, 'plantcare_job_failures_total', job)).toBe(0);
     const name = 'plantcare_job_last_success_timestamp_seconds';
@@ -191,7 +191,7 @@ test('a deletion whose process is killed is finished by the next', async () => {
   });
   const env = { MONGODB_URI: uri, REDIS_URL: process.env['TEST_REDIS_URL'] };
   const deletion = start(['user', 'delete', ada, '--confirm', ada], env);
-  await eventually(() => deletions > 1);
+  await until(() => deletions > 1);
   deletion.process.kill('SIGKILL');
   await deletion.ended;
   await proxy.close();

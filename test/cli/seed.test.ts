@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
 import { record, records } from '../support/client';
-import { eventually } from '../support/processes';
+import { until } from '../support/processes';
 import type { TestService } from '../support/service';
 import { CommandLine, resultOf } from './run';
 import { startProxiedService, startService, userOf } from '../support/program';
@@ -159,10 +159,10 @@ describe('a garden', () => {
         return inTransaction ? 'cut' : undefined;
       });
       slow.app.startJobs();
-      await eventually(() => isFinishing);
+      await until(() => isFinishing);
       expect(await seeds.json('seed')).toMatchObject({ garden: 1 });
       proxy.restore();
-      await eventually(async () => {
+      await until(async () => {
         const answer = await user.get('/api/insights');
         return isDeepStrictEqual(record(answer.body)['overview'], overview);
       });

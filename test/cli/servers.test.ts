@@ -4,7 +4,7 @@ import path from 'node:path';
 import { mongo } from 'mongoose';
 
 import { record, records } from '../support/client';
-import { eventually, until } from '../support/processes';
+import { until } from '../support/processes';
 import { type Ended, run, start } from './run';
 import {
   acquireServers,
@@ -35,13 +35,10 @@ function runHere(...args: string[]): Promise<Ended> {
 async function untilManyAreInserted(): Promise<void> {
   const client = new mongo.MongoClient(databaseOf(dataDir));
   try {
-    const isMany = await until(
-      async () => {
-        const { opcounters } = await client.db('admin').command({ serverStatus: 1 });
-        return (opcounters as { insert: number }).insert > 1000; // What MongoDB answers.
-      },
-      { within: 60_000, every: 100 },
-    );
+    const isMany = await until(async () => {
+      const { opcounters } = await client.db('admin').command({ serverStatus: 1 });
+      return (opcounters as { insert: number }).insert > 1000; // What MongoDB answers.
+    }, 100);
     expect(isMany).toBe(true);
   } finally {
     await client.close();
@@ -84,14 +81,14 @@ test('SIGINT and SIGTERM end a command and its servers', async () => {
   const garden = ['--tier', 'pro', '--plants', '25', '--events', '2000000'];
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const demo = start(['demo', '--user', 'ada', ...garden], { DATA_DIR: dataDir });
-    await eventually(async () => (await runningServers(dataDir)).includes('mongod'));
+    await until(async () => (await runningServers(dataDir)).includes('mongod'));
     await untilManyAreInserted();
     // Twice, as when npm passes on what the terminal has sent to all.
     demo.process.kill(signal);
     demo.process.kill(signal);
     expect(await demo.ended).toEqual({ code: 1, stdout: '', stderr: 'Interrupted.\n' });
     // One that was being started is not waited for.
-    await eventually(async () => (await runningServers(dataDir)).length === 0);
+    await until(async () => (await runningServers(dataDir)).length === 0);
     expect(existsSync(path.join(dataDir, 'mongodb'))).toBe(true);
   }
 

@@ -2,7 +2,7 @@ import { Content } from '../../src/core/content';
 import { Metrics } from '../../src/core/metrics';
 import { callTool } from '../mcp/support';
 import { collectGarbage } from '../support/garbage';
-import { eventually } from '../support/processes';
+import { until } from '../support/processes';
 import { queriesOf } from '../support/profiler';
 import type { TestService } from '../support/service';
 import {
@@ -48,7 +48,7 @@ test('answers take no more memory than they may', async () => {
     await Promise.all([content.compressed('br'), content.compressed('gzip')]);
   }
   // What was evicted is freed when it is collected, so there is some more for a while.
-  await eventually(() => {
+  await until(() => {
     collectGarbage();
     return process.memoryUsage().arrayBuffers - before < 4 * 1024 * 1024;
   });

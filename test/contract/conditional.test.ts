@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 import type { Operation } from '../../src/plugins/operation';
-import { eventually } from '../support/processes';
+import { until } from '../support/processes';
 import type { Ids } from '../support/operations';
 import { type BinaryAnswer, keptConnections, send } from '../support/raw';
 import type { TestService, TestUser } from '../support/service';
@@ -145,7 +145,7 @@ test('of a list that is too long to be held and that nobody reads no cursor stay
   const heads = Array.from({ length: 20 }, () => ask('HEAD', '/api/plants'));
   for (const { status } of await Promise.all(heads)) expect(status).toBe(200);
   // Others use the same MongoDB.
-  await eventually(async () => (await open()) < before + 10);
+  await until(async () => (await open()) < before + 10);
 });
 
 test('a long answer to a write is compressed too, and so is a long error', async () => {

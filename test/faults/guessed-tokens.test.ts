@@ -2,7 +2,7 @@ import { makeToken } from '../../plugins/accounts/tokens/token';
 import { record } from '../support/client';
 import { scrape, valueOf } from '../support/metrics';
 import { median } from '../support/statistics';
-import { eventually, OwnRedis, startService } from '../support/program';
+import { until, OwnRedis, startService } from '../support/program';
 
 test('a guessed token has Redis run one script, and none once the budget of its address is spent', async () => {
   const redis = await OwnRedis.prepare();
@@ -12,7 +12,7 @@ test('a guessed token has Redis run one script, and none once the budget of its 
   const { anonymous } = service;
   const guess = () => anonymous.get('/api/plants').set('Authorization', `Bearer ${makeToken()}`);
   try {
-    await eventually(
+    await until(
       async () => record((await anonymous.get('/readyz')).body)['rateLimits'] === 'shared',
     );
     // The first may have to bring the script along.

@@ -1,7 +1,7 @@
 import { mongo } from 'mongoose';
 
 import { type Client, record, records } from '../support/client';
-import { eventually } from '../support/processes';
+import { until } from '../support/processes';
 
 type Fields = Record<string, unknown>;
 
@@ -40,7 +40,7 @@ export async function heldBy(client: Client): Promise<Held> {
 
 async function read(client: Client, path: string): Promise<unknown> {
   let answer: { status: number; body: unknown } | undefined;
-  await eventually(async () => (answer = await client.send('GET', path)).status !== 503);
+  await until(async () => (answer = await client.send('GET', path)).status !== 503);
   if (answer?.status === 200) return answer.body;
   throw new Error(`GET ${path}: ${JSON.stringify(answer)}`);
 }

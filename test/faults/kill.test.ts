@@ -92,7 +92,7 @@ test('ten kills of the server and of MongoDB lose and double nothing that was ac
     for (const [index, victim] of KILLS.entries()) {
       const goal = scene.acknowledged + BETWEEN_KILLS;
       const isGoingOn = () => scene.acknowledged >= goal;
-      const goesOn = await Promise.race([until(isGoingOn, { within: 30_000 }), running]);
+      const goesOn = await Promise.race([until(isGoingOn), running]);
       expect({ before: victim, goesOn, faults: scene.faults }).toMatchObject({ goesOn: true });
       if (index === KILLS.indexOf('server')) await killWithinWrite(alone, scene);
       else await kill(victim, scene);
@@ -111,4 +111,4 @@ test('ten kills of the server and of MongoDB lose and double nothing that was ac
   });
   expect(await server.stop()).toBe(0);
   expect(await runningServers(dataDir)).toEqual([]);
-}, 180_000);
+});

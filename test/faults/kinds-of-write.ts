@@ -194,10 +194,10 @@ export function heldOf(
  *
  * @param within how long to wait for the answer, in milliseconds
  */
-export function send(garden: Garden, write: Write, within: number): Promise<Reply> {
+export function send(garden: Garden, write: Write): Promise<Reply> {
   const { operation, effect } = write;
   const path = pathOf(operation, garden.ids);
   const headers: Record<string, string> = operation.idempotent ? { 'idempotency-key': 'k' } : {};
   const body = effect ? effect.body?.(garden) : validRequest(operation, garden.ids).body;
-  return garden.client.send(operation.method, path, { body, headers, within });
+  return garden.client.send(operation.method, path, { body, headers });
 }

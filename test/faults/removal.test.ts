@@ -61,7 +61,7 @@ test('removing a plant with very many events takes about as long as one with ten
   } finally {
     await service.close();
   }
-}, 120_000);
+});
 
 test('a removed plant counts nowhere, from the answer on and until its last event is marked', async () => {
   const service = await startService();
@@ -85,14 +85,14 @@ test('a removed plant counts nowhere, from the answer on and until its last even
       return (await pending(service.app, user.id, removed.id)) === 0;
     };
     // To look costs as much as a step does.
-    expect(await until(isDone, { within: 60_000, every: 250 })).toBe(true);
+    await until(isDone, 250);
     expect(moments).toBeGreaterThan(1);
     await expectGone(client, removed.id);
     expect(await differencesOf(service.app, user.id)).toEqual([]);
   } finally {
     await service.close();
   }
-}, 120_000);
+});
 
 test('a removal that was cut short by a kill is right meanwhile, and finished after it', async () => {
   // It removes nothing by itself before the server that is to do so was killed.
@@ -107,7 +107,7 @@ test('a removal that was cut short by a kill is right meanwhile, and finished af
     await logMany(app, user.id, { [kept.id]: FEW, [removed.id]: STEPS });
     await new Client(server.url, user.token).send('DELETE', `/api/plants/${removed.id}`);
     const isHalfWay = async () => (await pending(app, user.id, removed.id)) < STEPS;
-    expect(await until(isHalfWay, { within: 30_000, every: 10 })).toBe(true);
+    await until(isHalfWay, 10);
     await server.kill();
     expect(await pending(app, user.id, removed.id)).toBeGreaterThan(0);
 
@@ -118,7 +118,7 @@ test('a removal that was cut short by a kill is right meanwhile, and finished af
       expect(await differencesOf(app, user.id)).toEqual([]);
       return (await pending(app, user.id, removed.id)) === 0;
     };
-    expect(await until(isDone, { within: 60_000, every: 1000 })).toBe(true);
+    await until(isDone, 1000);
     await expectGone(client, removed.id);
     expect(await differencesOf(app, user.id)).toEqual([]);
   } finally {
@@ -126,4 +126,4 @@ test('a removal that was cut short by a kill is right meanwhile, and finished af
     await watching.close();
     await removeDataDirectory(dataDir);
   }
-}, 120_000);
+});

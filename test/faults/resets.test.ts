@@ -1,7 +1,7 @@
 import type { Test } from 'supertest';
 
 import { familiesOf, valueOf } from '../support/metrics';
-import { eventually } from '../support/processes';
+import { until } from '../support/processes';
 import type { ProxiedService } from '../support/proxied-service';
 import { startProxiedService } from '../support/program';
 
@@ -43,7 +43,7 @@ test('connections that are reset all the time cost no answer, and none is kept f
   const statuses = await loop([...reads, ...writes]);
   proxy.restore();
   expect([...statuses].filter((status) => ![200, 201, 503].includes(status))).toEqual([]);
-  await eventually(async () => {
+  await until(async () => {
     const metrics = familiesOf(await service.app.metrics.text());
     const used = valueOf(metrics, 'plantcare_mongodb_connections', { state: 'in_use' });
     return used === 0 && valueOf(metrics, 'plantcare_write_queue_depth') === 0;

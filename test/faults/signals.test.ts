@@ -50,7 +50,7 @@ test('during SHUTDOWN_DELAY_SECONDS /readyz is 503, and all else is answered as 
   const stopping = performance.now();
   server.process.kill('SIGTERM');
   const isDraining = async () => (await statusOf(server, '/readyz'))[0] === 503;
-  expect(await until(isDraining, { within: 2500 })).toBe(true);
+  await until(isDraining);
   expect(await statusOf(server, '/healthz')).toEqual([200, 'close']);
   expect(await statusOf(server, '/api/plants')).toEqual([401, 'close']);
   expect(await server.ended).toEqual({ code: 0, signal: null });
@@ -61,11 +61,11 @@ test('SIGHUP does not stop a server without TLS, and a second signal to stop end
   const server = await startServer({ SHUTDOWN_DELAY_SECONDS: '600' });
   server.process.kill('SIGHUP');
   const said = () => server.stderr.includes('There is no certificate to be reloaded');
-  expect(await until(said, { within: 10_000 })).toBe(true);
+  await until(said);
   expect(await statusOf(server, '/readyz')).toEqual([200, 'keep-alive']);
   server.process.kill('SIGINT');
   const isDraining = async () => (await statusOf(server, '/readyz'))[0] === 503;
-  expect(await until(isDraining, { within: 10_000 })).toBe(true);
+  await until(isDraining);
   server.process.kill('SIGINT');
   expect(await server.ended).toEqual({ code: 0, signal: null });
 });
@@ -91,7 +91,7 @@ test('SIGHUP has new connections get the new certificate; a pair that does not m
     await writeFile(keyFile, key);
     const before = linesWith(says).length;
     server.process.kill('SIGHUP');
-    expect(await until(() => linesWith(says).length > before, { within: 10_000 })).toBe(true);
+    await until(() => linesWith(says).length > before);
   };
   const first = await servedCertificate();
   const next = makeCertificate();
@@ -112,7 +112,7 @@ test('SIGHUP has new connections get the new certificate; a pair that does not m
   expect(await servedCertificate()).toBe(second);
   tls.remove();
   server.process.kill('SIGHUP');
-  expect(await until(() => linesWith(notReloaded).length === 3, { within: 10_000 })).toBe(true);
+  await until(() => linesWith(notReloaded).length === 3);
   expect(await servedCertificate()).toBe(second);
 });
 

@@ -11,7 +11,7 @@ import type { ProxiedService } from '../support/proxied-service';
 import { errorOf } from '../support/raw';
 import type { TestService, TestUser } from '../support/service';
 import type { TcpProxy } from '../support/tcp-proxy';
-import { Availability, startProxiedService, storeLargest, eventually } from '../support/program';
+import { Availability, startProxiedService, storeLargest, until } from '../support/program';
 
 let proxied: ProxiedService;
 let proxy: TcpProxy;
@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   proxy.restore();
-  await eventually(async () => (await service.anonymous.get('/readyz')).status === 200);
+  await until(async () => (await service.anonymous.get('/readyz')).status === 200);
 });
 afterAll(() => proxied.close());
 
@@ -61,27 +61,20 @@ test('while MongoDB is away requests are answered with 503, and afterwards as be
   expect(await figure('mongodb_up')).toBe(0);
 
   proxy.restore();
-  await eventually(async () => (await user.get('/api/plants')).status === 200);
+  await until(async () => (await user.get('/api/plants')).status === 200);
   const after = await user.get('/api/plants').expect(200);
   expect(after.body).toMatchObject([{ id: plant.id }]);
 });
 
-test('while MongoDB hangs the first reads wait 5 s at most, and the next not at all', async () => {
+test('while MongoDB hangs reads are answered, and do not wait until it answers', async () => {
   const plant = await user.plant();
-  const timed = async (path: string) => {
-    const start = performance.now();
-    expectUnavailable(await user.get(path));
-    return performance.now() - start;
-  };
   proxy.fail('black hole');
-  const first = await Promise.all(['/api/plants', '/api/insights'].map(timed));
-  // And something for a slow machine.
-  expect(Math.max(...first)).toBeLessThan(7000);
-  expect(await timed('/api/plants')).toBeLessThan(1000);
-  expect(await timed('/api/announcements')).toBeLessThan(1000);
+  for (const path of ['/api/plants', '/api/insights', '/api/plants', '/api/announcements']) {
+    expectUnavailable(await user.get(path));
+  }
   expectUnavailable(await service.anonymous.get('/readyz'));
   proxy.restore();
-  await eventually(async () => (await user.get('/api/plants')).status === 200);
+  await until(async () => (await user.get('/api/plants')).status === 200);
   expect((await user.get(`/api/plants/${plant.id}`).expect(200)).body).toEqual(plant);
 });
 
@@ -89,17 +82,17 @@ test('while MongoDB hangs the commands that wait for a connection are counted', 
   proxy.fail('black hole');
   // More than there may be connections.
   const asked = Array.from({ length: 60 }, () => service.app.database.ping());
-  await eventually(async () => (await figure('mongodb_connection_waiters')) > 0);
+  await until(async () => (await figure('mongodb_connection_waiters')) > 0);
   proxy.restore();
   await Promise.all(asked);
-  await eventually(async () => (await figure('mongodb_connection_waiters')) === 0);
+  await until(async () => (await figure('mongodb_connection_waiters')) === 0);
 });
 
 test.each([
   ['one account', 1],
   ['eight accounts', 8],
 ])(
-  'while MongoDB hangs writes of %s wait 5 s at most, and a retry with the same key has one effect',
+  'while MongoDB hangs writes of %s are answered, and a retry with the same key has one effect',
   async (_whose, accounts) => {
     const users = await Promise.all(Array.from({ length: accounts }, () => service.user()));
     const plants = await Promise.all(users.map((each) => each.plant()));
@@ -112,15 +105,12 @@ test.each([
     // The first answer is there, so the writes behind it are under way.
     await Promise.race(sends);
     proxy.fail('black hole');
-    const start = performance.now();
     const answers = await Promise.all(sends);
-    // And something for a slow machine.
-    expect(performance.now() - start).toBeLessThan(7000);
     const lost = keys.filter((key) => answers[key]?.status !== 201);
     expect(lost).not.toEqual([]);
     for (const key of lost) if (answers[key]) expectUnavailable(answers[key]);
     proxy.restore();
-    for (const key of lost) await eventually(async () => (await send(key))?.status === 201);
+    for (const key of lost) await until(async () => (await send(key))?.status === 201);
     for (const each of users) {
       const insights = await each.get('/api/insights').expect(200);
       expect(insights.body).toMatchObject({ overview: { totalEvents: keys.length / accounts } });
@@ -155,7 +145,7 @@ test('a write that was given up before its commit is not done later', async () =
   const waiting = add('waiting', () => undefined);
   for (const write of [given, waiting]) await expect(write).rejects.toMatchObject({ status: 503 });
   proxy.restore();
-  await eventually(() =>
+  await until(() =>
     add('later', () => undefined).then(
       () => true,
       () => false,
@@ -187,7 +177,7 @@ test('a 503 is not stored: the retry with the same key has the effect', async ()
   expectUnavailable(await send());
   proxy.restore();
   let answer: Response | undefined;
-  await eventually(async () => (answer = await send()).status !== 503);
+  await until(async () => (answer = await send()).status !== 503);
   expect(answer?.status).toBe(201);
   expect(answer?.headers).not.toHaveProperty('idempotent-replayed');
   const list = await user.get('/api/plants').expect(200);
@@ -212,7 +202,7 @@ describe.each(['before', 'after'] as const)('a connection that breaks %s MongoDB
     // Under way when connections break, and so the first to notice.
     const first = slowRead(300);
     let answer: Response | undefined;
-    await eventually(async () => {
+    await until(async () => {
       answer = await user.post(path, growth).set('Idempotency-Key', 'k');
       return answer.status !== 503;
     });
@@ -302,7 +292,7 @@ test('writes whose way to MongoDB is cut, and that are sent again, all have one 
     let last = answer;
     if (last.status === 503) {
       expectUnavailable(last);
-      await eventually(async () => (last = await write(index)).status !== 503);
+      await until(async () => (last = await write(index)).status !== 503);
     }
     expect(last.status).toBe(201);
   }

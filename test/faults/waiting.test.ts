@@ -1,13 +1,10 @@
 import { Client, type Reply } from '../support/client';
 import { scrape, valueOf } from '../support/metrics';
-import { eventually, until } from '../support/processes';
+import { until } from '../support/processes';
 import type { ProxiedService } from '../support/proxied-service';
 import type { TestUser } from '../support/service';
 import { several } from '../support/several';
 import { startProxiedService } from '../support/program';
-
-/** What a write may take, a little around it, and something for a slow machine. */
-const LIMIT_MS = 16_000;
 
 let proxied: ProxiedService;
 
@@ -17,7 +14,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   proxied.proxy.restore();
   const { anonymous } = proxied.service;
-  await eventually(async () => (await anonymous.get('/readyz')).status === 200);
+  await until(async () => (await anonymous.get('/readyz')).status === 200);
 });
 afterAll(() => proxied.close());
 
@@ -26,8 +23,7 @@ test('while MongoDB stays away, writes that wait for others are answered as soon
   const user = await service.user();
   const { id } = await user.plant();
   const client = new Client(service.url, user.token);
-  const send = () =>
-    client.send('POST', `/api/plants/${id}/events`, { body: {}, within: LIMIT_MS });
+  const send = () => client.send('POST', `/api/plants/${id}/events`, { body: {} });
   const sent = Array.from({ length: 100 }, send);
   // The first answer is there, so the writes behind it are waiting.
   await Promise.race(sent);
@@ -38,7 +34,7 @@ test('while MongoDB stays away, writes that wait for others are answered as soon
   const outcomes = new Set(answers.map(exitOf));
   outcomes.delete(201);
   expect([...outcomes]).toEqual([503]);
-}, 60_000);
+});
 
 /** At once there are 32 transactions of accounts, and eight others, which note the uses of tokens. */
 const TRANSACTIONS = 32 + 8;
@@ -70,7 +66,7 @@ test.each([
     const writes = users.map(async (user) => (await write(user)).status);
     const waiting = async () => valueOf(await scrape(service.url), 'plantcare_write_queue_depth');
     const areWaiting = async () => lost.size > 0 && (await waiting()) === depth;
-    expect(await until(areWaiting, { within: 30_000, every: 100 })).toBe(true);
+    await until(areWaiting, 100);
     expect(lost.size).toBeLessThanOrEqual(TRANSACTIONS);
     for (let count = 0; count < 5; count += 1) await reader.get(`/api/plants/${id}`).expect(200);
     proxy.restore();
@@ -82,5 +78,4 @@ test.each([
       expect([200, 201]).toContain(status);
     }
   },
-  60_000,
 );

@@ -1,7 +1,7 @@
 import pino from 'pino';
 
 import { Metrics } from '../../src/core/metrics';
-import { eventually } from '../support/processes';
+import { until } from '../support/processes';
 import { JobRunner } from '../support/program';
 
 test('a job that fails is counted, and logged as done again once it is, but not where a stop has broken it off', async () => {
@@ -14,13 +14,13 @@ test('a job that fails is counted, and logged as done again once it is, but not 
     run: async (signal: AbortSignal): Promise<void> => {
       const end = ends.shift();
       if (end === 'fails') throw new Error('There is no room.');
-      if (end === 'is broken off') await eventually(() => signal.aborted);
+      if (end === 'is broken off') await until(() => signal.aborted);
     },
   };
   const metrics = new Metrics();
   const jobs = new JobRunner([job], { log, metrics });
   jobs.start();
-  await eventually(() => ends.length === 0);
+  await until(() => ends.length === 0);
   await jobs.stop();
   expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
     'A job failed; it is tried again later',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { eventually } from '../support/processes';
+import { until } from '../support/processes';
 import { exchange } from '../support/raw';
 import type { TestService, TestUser } from '../support/service';
 import { startService } from '../support/program';
@@ -69,7 +69,7 @@ test('wherever a token or a name is sent, neither gets into the log or the metri
   await other.get('/api/plants').set('X-Request-Id', token).expect(200);
   await fetch(`${service.url}/api/plants`, { headers: { 'X-Request-Id': token } });
   await user.get('/api/plants').set('X-Request-Id', 'the-last').expect(200);
-  await eventually(() => service.logged.some((line) => line.includes('the-last')));
+  await until(() => service.logged.some((line) => line.includes('the-last')));
   const metrics = await (await fetch(`${service.url}/metrics`)).text();
   for (const text of [service.logged.join(''), metrics]) {
     expect(text).toMatch(/create_plant/);

@@ -3,7 +3,7 @@ import { get } from 'node:http';
 import path from 'node:path';
 
 import type { TestService, TestUser } from '../support/service';
-import { eventually } from '../support/processes';
+import { until } from '../support/processes';
 import { storeLargest, startService } from '../support/program';
 
 type Line = Record<string, unknown>;
@@ -24,7 +24,7 @@ afterAll(() => service.close());
 /** The lines of the requests with an id, once the last of them is there. */
 async function linesOf(requestId: string, of = service): Promise<Line[]> {
   const found = () => of.logged.filter((line) => line.includes(`"requestId":"${requestId}"`));
-  await eventually(() => found().some((line) => line.includes('"msg":"request"')));
+  await until(() => found().some((line) => line.includes('"msg":"request"')));
   return found().map((line) => JSON.parse(line) as Line);
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Metrics } from '../../src/core/metrics';
 import { PROJECT } from '../../src/core/project';
 import { type Family, scrape, valueOf } from '../support/metrics';
-import { eventually } from '../support/processes';
+import { until } from '../support/processes';
 import type { TestService, TestUser } from '../support/service';
 import { startService } from '../support/program';
 
@@ -178,7 +178,7 @@ test('writes are counted by how many shared a transaction', async () => {
 });
 
 test('the states of MongoDB, Redis and the pool of connections are there', async () => {
-  await eventually(async () => (await value('redis_up')) === 1);
+  await until(async () => (await value('redis_up')) === 1);
   expect(await value('mongodb_up')).toBe(1);
   expect(await value('mongodb_connections', { state: 'open' })).toBeGreaterThan(0);
   expect(await value('mongodb_connections', { state: 'in_use' })).toBeGreaterThanOrEqual(0);
@@ -203,11 +203,11 @@ test('jobs say when they were last done, and tokens that expire soon are counted
     expect(await value('tokens_expiring', {}, other)).toBeUndefined();
     const started = Date.now() / 1000;
     other.app.startJobs();
-    await eventually(async () => (await value('tokens_expiring', {}, other)) !== undefined);
+    await until(async () => (await value('tokens_expiring', {}, other)) !== undefined);
     expect(await value('tokens_expiring', { within: '7d' }, other)).toBe(1);
     expect(await value('tokens_expiring', { within: '30d' }, other)).toBe(2);
     const job = { job_name: 'count of expiring tokens' };
-    await eventually(
+    await until(
       async () =>
         ((await value('job_last_success_timestamp_seconds', job, other)) ?? 0) > started - 1,
     );

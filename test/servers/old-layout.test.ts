@@ -7,7 +7,7 @@ import {
   aProcess,
   connect,
   dataDirectory,
-  eventually,
+  until,
   isAlive,
   plantsOf,
 } from './support';
@@ -27,9 +27,7 @@ async function oldDirectory(): Promise<{ dataDir: string; mongod: ReturnType<typ
   const client = connect(`mongodb://127.0.0.1:${port}/plantcare?directConnection=true`);
   const members = [{ _id: 0, host: `127.0.0.1:${port}` }];
   await client.db('admin').command({ replSetInitiate: { _id: 'plantcare', members } });
-  await eventually(
-    async () => (await client.db().command({ hello: 1 }))['isWritablePrimary'] === true,
-  );
+  await until(async () => (await client.db().command({ hello: 1 }))['isWritablePrimary'] === true);
   await client.db().collection<{ _id: string }>('plants').insertOne({ _id: 'Basil' });
 
   const record = { port, version, process: { pid: mongod.pid, started: 'boot/1' } };

@@ -12,7 +12,7 @@ import {
   aMongod,
   connect,
   dataDirectory,
-  eventually,
+  until,
   isAlive,
   kill,
   launch,
@@ -54,7 +54,7 @@ test('a fresh data directory gets a MongoDB with transactions and a Redis, which
   }
   await servers.release();
   await servers.release();
-  await eventually(() => !all.some(isAlive));
+  await until(() => !all.some(isAlive));
   const leases = await readdir(path.join(dataDir, 'leases'));
   expect(leases.filter((name) => !name.startsWith('process-'))).toEqual([]);
 });
@@ -146,7 +146,7 @@ test('a second server on a data directory is refused; the first goes on, and tak
   await connect(first.servers.mongodbUri).db().command({ ping: 1 });
   // Without releasing them.
   await first.exit();
-  await eventually(() => !all.some(isAlive));
+  await until(() => !all.some(isAlive));
 });
 
 test('a server and commands share one MongoDB, which the last to leave stops', async () => {
@@ -166,7 +166,7 @@ test('a server and commands share one MongoDB, which the last to leave stops', a
   expect(isAlive(mongod)).toBe(true);
   await connect(another.mongodbUri).db().command({ ping: 1 });
   await another.release();
-  await eventually(() => !isAlive(mongod));
+  await until(() => !isAlive(mongod));
 });
 
 test('what a killed program left running is used again, its open transaction ended, and stopped in the end', async () => {
@@ -196,7 +196,7 @@ test('what a killed program left running is used again, its open transaction end
   // While there is a MongoDB that can end its session; without one it is waited for.
   await client.close();
   await next.release();
-  await eventually(() => !all.some(isAlive));
+  await until(() => !all.some(isAlive));
 });
 
 test('a MongoDB that a killed program was starting is waited for and used', async () => {
@@ -206,7 +206,7 @@ test('a MongoDB that a killed program was starting is waited for and used', asyn
   const slowly = `[ "$1" = --version ] || { touch ${started}; sleep 1; }`;
   await standIn(folder, 'mongod', `${slowly}\nexec ${(await aMongod()).path} "$@"`);
   const starting = launch(dataDir, { env: { PATH: `${folder}:${process.env['PATH'] ?? ''}` } });
-  await eventually(() => existsSync(started));
+  await until(() => existsSync(started));
   starting.kill('SIGKILL');
   const { notes } = await acquire(dataDir);
   expect(notes[0]).toBe('MongoDB was left by a killed program and is used again.');
@@ -220,7 +220,7 @@ test('what a killed program left hanging is ended and started anew', async () =>
   for (const pid of all) process.kill(pid, 'SIGSTOP');
 
   const next = await acquire(dataDir);
-  await eventually(() => !all.some(isAlive));
+  await until(() => !all.some(isAlive));
   await connect(next.mongodbUri).db().command({ ping: 1 });
   expect(await redisAnswers(next.redisUrl ?? '')).toBe(true);
 });
@@ -256,7 +256,7 @@ test('programs that start at once on one data directory end with one MongoDB', a
   const started = all.filter(({ notes }) => notes.some((note) => /^MongoDB.*started/.test(note)));
   expect(started).toHaveLength(1);
   await Promise.all(all.map(async ({ release }) => release()));
-  await eventually(() => !isAlive(mongod));
+  await until(() => !isAlive(mongod));
 });
 
 test('release stops the servers also when the data directory was deleted under them', async () => {
@@ -271,7 +271,7 @@ test('release stops the servers also when the data directory was deleted under t
   // MongoDB may be adding files meanwhile.
   await rm(dataDir, { recursive: true, maxRetries: 20 });
   await servers.release();
-  await eventually(() => !all.some(isAlive));
+  await until(() => !all.some(isAlive));
   expect(existsSync(dataDir)).toBe(false);
 });
 
@@ -284,5 +284,5 @@ test('a program that exits without releasing leaves the servers that others use'
   await sleep(2_000);
   await connect(tool.mongodbUri).db().command({ ping: 1 });
   await tool.release();
-  await eventually(() => !isAlive(mongod));
+  await until(() => !isAlive(mongod));
 });

@@ -8,7 +8,7 @@ import {
   acquire,
   afterwards,
   dataDirectory,
-  eventually,
+  until,
   isAlive,
   killBoth,
   plantsOf,
@@ -44,7 +44,7 @@ test('a MongoDB and a Redis that are killed serve again, with the data, and are 
   expect(Object.fromEntries(restarts)).toEqual({ mongod: 2, 'redis-server': 2 });
   const last = processOf(dataDir, 'mongod');
   await servers.release();
-  await eventually(() => !isAlive(last));
+  await until(() => !isAlive(last));
 });
 
 test('a server is stopped only once nothing tries any more to reach it', async () => {
@@ -98,5 +98,5 @@ test('a MongoDB and a Redis that hang are stopped by force', async () => {
   const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
   for (const pid of all) process.kill(pid, 'SIGSTOP');
   await servers.release();
-  await eventually(() => !all.some(isAlive));
+  await until(() => !all.some(isAlive));
 });

@@ -6,10 +6,10 @@ import path from 'node:path';
 import { mongo } from 'mongoose';
 import type { Servers, ServersConfig } from '../../src/servers';
 import type { Binary } from '../../src/servers/binaries';
-import { eventually, kill, ownProcess } from '../support/processes';
+import { until, kill, ownProcess } from '../support/processes';
 import { acquireServers, findBinary } from '../support/program';
 
-export { eventually, isAlive, kill } from '../support/processes';
+export { until, isAlive, kill } from '../support/processes';
 
 const cleanups: (() => Promise<void>)[] = [];
 
@@ -71,7 +71,7 @@ export async function killBoth(dataDir: string, reported: string[]): Promise<voi
   await kill(processOf(dataDir, 'mongod'));
   await kill(processOf(dataDir, 'redis'));
   // A mongod that answers already may refuse what is read or written until it is a primary again.
-  await eventually(() =>
+  await until(() =>
     ['MongoDB', 'Redis'].every((title) => reported.includes(`${title} serves again.`)),
   );
 }

@@ -13,7 +13,7 @@ export interface Reply {
 export interface SendOptions {
   body?: object | undefined;
   headers?: Record<string, string>;
-  /** How long to wait for the answer at most, in milliseconds. */
+  /** How long this client waits for the answer, in milliseconds; as long as it takes where left out. */
   within?: number;
 }
 
@@ -30,7 +30,7 @@ export class Client {
 
   /** Rejects only when there was no answer. */
   async send(method: string, path: string, options: SendOptions = {}): Promise<Reply> {
-    const { body, headers = {}, within = 30_000 } = options;
+    const { body, headers = {}, within } = options;
     const payload = body && JSON.stringify(body);
     const sent = request(`${this.#url}${path}`, {
       method,
@@ -45,7 +45,7 @@ export class Client {
             }),
         ...headers,
       },
-      signal: AbortSignal.timeout(within),
+      ...(within === undefined ? {} : { signal: AbortSignal.timeout(within) }),
     });
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       sent.once('error', reject).once('response', resolve).end(payload);

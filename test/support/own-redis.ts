@@ -8,9 +8,9 @@ import { Redis } from 'ioredis';
 
 import { findBinary } from '../../src/servers/binaries';
 import { redis, redisAnswers } from '../../src/servers/redis';
-import { eventually } from './processes';
+import { until } from './processes';
 
-export { eventually } from './processes';
+export { until } from './processes';
 
 /** A Redis that a test may mistreat. */
 export class OwnRedis {
@@ -35,7 +35,7 @@ export class OwnRedis {
 
   async start(): Promise<void> {
     this.#child = spawn(this.#binary, redis.arguments, { cwd: this.#home, stdio: 'ignore' });
-    await eventually(() => redisAnswers(this.url));
+    await until(() => redisAnswers(this.url));
   }
 
   /** The names of everything that it holds. */

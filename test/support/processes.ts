@@ -8,22 +8,9 @@ export type OwnServer = 'mongod' | 'redis';
 
 const PID_FILES = { mongod: 'mongodb/mongod.lock', redis: 'redis/redis-server.lock' };
 
-/** Asks until the answer is yes: true, or false after `within` milliseconds. */
-export async function until(
-  ask: () => boolean | Promise<boolean>,
-  { within, every = 20 }: { within: number; every?: number },
-): Promise<boolean> {
-  const deadline = performance.now() + within;
-  for (;;) {
-    if (await ask()) return true;
-    if (performance.now() >= deadline) return false;
-    await sleep(every);
-  }
-}
-
-/** Waits for something that must come to pass soon. */
-export async function eventually(ask: () => boolean | Promise<boolean>): Promise<void> {
-  if (!(await until(ask, { within: 30_000 }))) throw new Error('It did not come to pass in time.');
+/** Waits until the answer is yes, for as long as that takes: only Jest has a limit. */
+export async function until(ask: () => boolean | Promise<boolean>, everyMs = 20): Promise<void> {
+  while (!(await ask())) await sleep(everyMs);
 }
 
 /** Whether a process runs; a zombie does not. */
@@ -64,5 +51,5 @@ export async function kill(pid: number): Promise<void> {
   } catch {
     // It has ended already.
   }
-  await eventually(() => !isAlive(pid));
+  await until(() => !isAlive(pid));
 }

@@ -97,5 +97,5 @@ export { surfaceDocument } from './surface-document';
 export { NETWORK_FAULTS, TcpProxy } from './tcp-proxy';
 export { tlsSettings } from './tls';
 export { stopSharedService } from './service';
-export { eventually } from './processes';
+export { until } from './processes';
 export { fakeDate, realDate } from './host-clock';

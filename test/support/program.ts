@@ -57,7 +57,7 @@ export const {
   drainConnections,
   eventModel,
   eventsPlugin,
-  eventually,
+  until,
   everythingStored,
   exitOf,
   fakeDate,

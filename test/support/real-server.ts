@@ -19,7 +19,6 @@ import { kill, type OwnServer, ownProcess, until } from './processes';
 import { requireNoSecrets } from './secrets';
 
 const READY = /^Plant care API ready at (\S+)$/m;
-const PATIENCE_MS = 60_000;
 
 /** The built program in a process of its own, on a data directory. */
 export class RealServer {
@@ -74,7 +73,7 @@ export class RealServer {
   ): Promise<RealServer> {
     const server = RealServer.spawn(dataDir, env, descriptors);
     const isReady = () => READY.test(server.stdout) || server.process.exitCode !== null;
-    await until(isReady, { within: PATIENCE_MS });
+    await until(isReady);
     if (READY.test(server.stdout)) return server;
     await server.kill();
     throw new Error(`The server does not become ready: ${server.stderr}`);

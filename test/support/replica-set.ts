@@ -7,7 +7,7 @@ import path from 'node:path';
 import { mongo } from 'mongoose';
 
 import { findBinary } from '../../src/servers/binaries';
-import { eventually, freePort } from './processes';
+import { until, freePort } from './processes';
 
 const NAME = 'three';
 /** How soon the others notice that the primary is gone; MongoDB's own default is 10 s. */
@@ -78,7 +78,7 @@ export class ReplicaSet {
     const members = this.#members.map(({ port }, _id) => ({ _id, host: `127.0.0.1:${port}` }));
     const settings = { electionTimeoutMillis: ELECTION_MS };
     await client.db().command({ replSetInitiate: { _id: NAME, members, settings } });
-    await eventually(async () => {
+    await until(async () => {
       const hello: Record<string, unknown> = await client.db().command({ hello: 1 });
       return hello['isWritablePrimary'] === true;
     });

@@ -1,4 +1,4 @@
-import { eventually } from '../../../test/support/processes';
+import { until } from '../../../test/support/processes';
 import { createHash } from 'node:crypto';
 
 import { resetClock, setClock } from '../../../test/support/clock';
@@ -175,7 +175,7 @@ test('the last use of a token is noted, at most once an hour', async () => {
   const { user, view } = await makeToken('used', 24 * 3600);
   expect(view.lastUsedAt).toBeNull();
   await use(user);
-  await eventually(async () => (await viewOf('used'))?.lastUsedAt !== null);
+  await until(async () => (await viewOf('used'))?.lastUsedAt !== null);
   const first = (await viewOf('used'))?.lastUsedAt;
   expect(first).toEqual(new Date(START));
   setClock(START + HOUR_MS - 1);
@@ -183,7 +183,7 @@ test('the last use of a token is noted, at most once an hour', async () => {
   expect((await viewOf('used'))?.lastUsedAt).toEqual(first);
   setClock(START + HOUR_MS + 1);
   await use(user);
-  await eventually(async () => (await viewOf('used'))?.lastUsedAt?.getTime() !== START);
+  await until(async () => (await viewOf('used'))?.lastUsedAt?.getTime() !== START);
   const second = (await viewOf('used'))?.lastUsedAt?.getTime() ?? 0;
   expect(second).toBe(START + HOUR_MS);
   setClock(START + 2 * HOUR_MS - 1);
@@ -204,7 +204,7 @@ test('a crowd with a new token has it looked up and its first use noted once', a
   });
   const user = userOf(proxied.service.url, 'crowd', made.token);
   await Promise.all(Array.from({ length: 100 }, () => user.get('/api/plants').expect(200)));
-  await eventually(async () => sent.some((command) => command.startsWith('commit')));
+  await until(async () => sent.some((command) => command.startsWith('commit')));
   await proxied.close();
   const count = (name: string) => sent.filter((command) => command.startsWith(name)).length;
   expect([count('update'), count('commit'), count('abort')]).toEqual([1, 1, 0]);

@@ -1,4 +1,4 @@
-import { eventually } from '../../../test/support/processes';
+import { until } from '../../../test/support/processes';
 import { plantForEachTest } from '../../../test/support/plant-for-each-test';
 import { bareEvent, bodyOf, expectError, listOf, NOBODYS_ID } from '../../../test/support/shapes';
 
@@ -195,7 +195,7 @@ test('the events of a deleted plant come to be marked deleted in the database', 
   await garden.user.delete(`/api/plants/${garden.plantId}`).expect(200);
   const events = garden.service.app.database.connection.collection('events');
   const live = { userId: garden.user.id, text: 'Orphan', deletedAt: null };
-  await eventually(async () => (await events.countDocuments(live)) === 0);
+  await until(async () => (await events.countDocuments(live)) === 0);
   expect(await events.countDocuments({ userId: garden.user.id, text: 'Orphan' })).toBe(5);
 });
 

@@ -1,5 +1,5 @@
 import { insightsOf } from '../../../test/support/insights';
-import { eventually } from '../../../test/support/processes';
+import { until } from '../../../test/support/processes';
 import type { TestUser } from '../../../test/support/service';
 import { accountsPlugin, logMany, startService } from '../../../test/support/program';
 
@@ -74,7 +74,7 @@ test('the deletion of a plant with many events holds up nobody else’s', async 
     await few.delete(`/api/plants/${small.id}`).expect(200);
     service.app.startJobs();
     const removed = service.app.database.connection.collection('removedPlants');
-    await eventually(async () => (await removed.countDocuments({ userId: few.id })) === 0);
+    await until(async () => (await removed.countDocuments({ userId: few.id })) === 0);
     expect(await removed.countDocuments({ userId: many.id })).toBe(1);
   } finally {
     await service.close();
@@ -111,7 +111,7 @@ test('where the events of a deleted plant cannot be marked the log says why', as
     await events.updateMany({ userId: user.id }, { $set: { occurredAt: 'not a moment' } });
     await user.delete(`/api/plants/${id}`).expect(200);
     const failure = () => service.logged.find((line) => line.includes('A job failed'));
-    await eventually(() => failure() !== undefined);
+    await until(() => failure() !== undefined);
     expect(JSON.parse(failure() ?? '')).toMatchObject({
       job: 'mark the events of deleted plants deleted',
       err: { message: expect.stringContaining('getTime') as string },
