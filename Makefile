@@ -5,10 +5,10 @@ SHELL := bash
 
 SOURCES := $(shell find src plugins -name '*.ts' ! -name '*.test.ts') tsconfig.json tsconfig.build.json
 
-.PHONY: help install build run cli seed test test-all test-nightly test-network test-clients test-deploy test-soak test-hostile dev lint format typecheck bench-checks bench bench-scale bench-tools audit docs clean
+.PHONY: help install build run cli seed test test-all test-nightly test-node24 test-network test-clients test-deploy test-soak test-hostile dev lint format typecheck bench-checks bench bench-scale bench-tools audit docs clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: node_modules/.installed ## install what package-lock.json names, where it is not there yet
 
@@ -55,8 +55,11 @@ test-all: dist-test/.built ## those, every test that waits, and what of the code
 	  npx jest --coverage --coverageReporters json --coverageDirectory coverage/waiting $(WAITING) && \
 	  [ $$computing = 0 ] && node test/support/coverage.js
 
-test-nightly: ## what needs browsers, generators, fetched tools or much time
-	@$(MAKE) --no-print-directory --keep-going test-clients test-deploy test-network test-soak test-hostile bench bench-scale bench-tools
+test-nightly: ## what needs browsers, generators, fetched tools, another Node or much time
+	@$(MAKE) --no-print-directory --keep-going test-node24 test-clients test-deploy test-network test-soak test-hostile bench bench-scale bench-tools
+
+test-node24: ## make test on Node 24, which npm fetches
+	@npx --yes --package "node-$$(node -p '`$${process.platform}-$${process.arch}`')@24" -- $(MAKE) --no-print-directory test
 
 test-network: dist-test/.built ## break the network at every command of every write
 	@NETWORK_FAULTS=every npx jest test/faults/network.test.ts
