@@ -5,10 +5,10 @@ SHELL := bash
 
 SOURCES := $(shell find src plugins -name '*.ts' ! -name '*.test.ts') tsconfig.json tsconfig.build.json
 
-.PHONY: help install build run cli seed test test-all test-nightly test-network test-clients test-deploy test-soak test-hostile dev lint format typecheck bench bench-scale bench-tools audit docs clean
+.PHONY: help install build run cli seed test test-all test-nightly test-node24 test-network test-clients test-deploy test-soak test-hostile dev lint format typecheck bench-checks bench bench-scale bench-tools audit docs clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: node_modules/.installed ## install what package-lock.json names, where it is not there yet
 
@@ -26,7 +26,7 @@ dist/.built: node_modules/.installed $(SOURCES)
 # What tests run: the program, the plugins that only tests have, and what handles both.
 dist-test/.built: node_modules/.installed $(SOURCES) tsconfig.test.json $(wildcard test/fixtures/*/*.ts test/support/*.ts)
 	@rm -rf dist-test
-	@node node_modules/typescript-7/bin/tsc --project tsconfig.test.json --noCheck --singleThreaded
+	@npx tsc --project tsconfig.test.json --noCheck --singleThreaded
 	@touch $@
 
 # No npm and no make in between: Ctrl-C is for the program, which stops its servers in order.
@@ -39,7 +39,6 @@ seed: dist/.built ## load seeds/, as often as you like
 # Which tier a test is in follows from its folder: CONTRIBUTING.md, "Tests".
 COMPUTING := plugins/ test/contract/ test/fixtures/ test/host/ test/mcp/
 WAITING := test/backup/ test/cli/ test/connections/ test/docs/ test/faults/ test/model/ test/servers/
-NIGHTLY := test/clients/ test/deploy/
 
 # The checks use what the tests leave of the processors; a fault in any of them is one.
 test: dist-test/.built ## format, lint, types, and every test that computes rather than waits
@@ -56,18 +55,25 @@ test-all: dist-test/.built ## those, every test that waits, and what of the code
 	  npx jest --coverage --coverageReporters json --coverageDirectory coverage/waiting $(WAITING) && \
 	  [ $$computing = 0 ] && node test/support/coverage.js
 
-test-nightly: dist-test/.built ## what needs browsers, generators, fetched tools or much time
-	@TEST_CLIENTS=1 TEST_DEPLOY=1 npx jest $(NIGHTLY)
-	@$(MAKE) --no-print-directory test-network test-soak test-hostile bench bench-scale bench-tools
+test-nightly: ## what needs browsers, generators, fetched tools, another Node or much time
+	@$(MAKE) --no-print-directory --keep-going test-node24 test-clients test-deploy test-network test-soak test-hostile bench bench-scale bench-tools
+
+test-node24: ## make test on Node 24, which npm fetches
+	@npx --yes --package "node-$$(node -p '`$${process.platform}-$${process.arch}`')@24" -- $(MAKE) --no-print-directory test
 
 test-network: dist-test/.built ## break the network at every command of every write
 	@NETWORK_FAULTS=every npx jest test/faults/network.test.ts
 
-test-clients: node_modules/.installed ## generate a Python client and try /docs in a browser, both fetched for it
-	@TEST_CLIENTS=1 npm test --silent -- test/clients
+# What only few need has a package.json beside the files that use it.
+test/%/node_modules/.installed: test/%/package.json test/%/package-lock.json
+	npm ci --prefix test/$* --no-audit --no-fund
+	@touch $@
 
-test-deploy: node_modules/.installed ## lint deploy/ with fetched tools, and run the steps of its Dockerfile
-	@TEST_DEPLOY=1 npm test --silent -- test/deploy
+test-clients: dist-test/.built test/clients/node_modules/.installed ## generate clients and try /docs in a browser, all fetched for it
+	@npx jest test/clients
+
+test-deploy: dist-test/.built ## lint deploy/ with fetched tools, and run the steps of its Dockerfile
+	@npx jest test/deploy
 
 test-soak: dist/.built ## ten minutes (SOAK_SECONDS) of load and faults: nothing grows, nothing is lost
 	@node --require ./test/servers/register.cjs test/soak/soak.ts
@@ -87,10 +93,13 @@ format: node_modules/.installed ## bring all files into shape
 typecheck: node_modules/.installed ## check types
 	@npm run --silent typecheck
 
-bench: dist/.built ## compare with the same on Fastify, on Express and on no framework; renews docs/performance.md
+bench-checks: node_modules/.installed test/bench/node_modules/.installed # types and style, once its packages are there
+	@npm run --silent --prefix test/bench checks
+
+bench: dist/.built bench-checks ## compare with the same on Fastify, on Express and on no framework; renews docs/performance.md
 	@node --require ./test/servers/register.cjs test/bench/bench.ts
 
-bench-scale: dist/.built ## how times grow with events, accounts and writers; renews docs/performance-scale.md
+bench-scale: dist/.built bench-checks ## how times grow with events, accounts and writers; renews docs/performance-scale.md
 	@node --require ./test/servers/register.cjs test/bench/scale.ts
 
 bench-tools: node_modules/.installed ## compare what a tool call costs with REST
@@ -101,7 +110,7 @@ audit: dist/.built ## list every operation with who may call it, and the data be
 
 # Those of the tests that write a document where they would compare it.
 docs: node_modules/.installed ## renew what documents show of the code
-	@UPDATE_DOCS=1 npx jest $$(grep -lr UPDATE_DOCS test)
+	@UPDATE_DOCS=1 npx jest $$(grep -lr --exclude-dir=node_modules UPDATE_DOCS test)
 
 clean: ## remove what was built and installed; data stays
-	rm -rf coverage dist dist-test node_modules
+	rm -rf coverage dist dist-test node_modules test/*/node_modules

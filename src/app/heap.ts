@@ -7,7 +7,10 @@ import { setFlagsFromString } from 'node:v8';
  */
 const GROWTH_PERCENT = 50;
 
-/** Keeps what is no longer in use from making up most of the process's memory. */
+/**
+ * Keeps what is no longer in use from making up most of the process's memory. Space for new objects
+ * can be bounded only by how Node is started, as `npm start` and deploy/ do: Node 24 doubles it.
+ */
 export function limitHeapGrowth(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
 }

@@ -48,9 +48,10 @@ export function createHttpServer(
         handshakeTimeout: limits.handshakeTimeout,
         settings: { maxConcurrentStreams: limits.maxRequestsPerConnection },
       })
-    : createServer({ requireHostHeader: false });
+    : createServer();
   // Afterwards, since a server of HTTP/2 takes them for HTTP/1.1 by no other way.
   Object.assign(server, {
+    requireHostHeader: false,
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.idleTimeout,

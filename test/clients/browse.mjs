@@ -1,5 +1,5 @@
 // Tries an operation out on the page of the API, as a person would; prints what was found as JSON.
-// To be run from a folder where its packages are installed: URL TOKEN WIDTH HEIGHT [SCREENSHOTS]
+// Its arguments: URL TOKEN WIDTH HEIGHT [SCREENSHOTS]
 import path from 'node:path';
 
 import chromium from '@sparticuz/chromium';

