@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { PROJECT_FOLDER } from '../../src/core/project';
-import { eventually, freePort } from '../support/processes';
+import { until, freePort } from '../support/processes';
 import { DEPLOY, stagesOf, textsOf } from './dockerfile';
 import { freshDatabase, TcpProxy } from '../support/program';
 
@@ -119,7 +119,7 @@ test('the steps of the Dockerfile make a program that another user can run', asy
   try {
     const check = textsOf(image, 'HEALTHCHECK')[0]?.replace(/^.*CMD /, '') ?? '[]';
     const [, ...args] = JSON.parse(check) as string[];
-    await eventually(async () => isWell(run(...args)));
+    await until(async () => isWell(run(...args)));
     const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
     expect(await ready.json()).toMatchObject({ status: 'ready', rateLimits: 'shared' });
     const token = run('dist/src/cli/main.js', 'token', 'create', '--user', 'ada');
