@@ -35,7 +35,7 @@ function runHere(...args: string[]): Promise<Ended> {
 async function untilManyAreInserted(): Promise<void> {
   const client = new mongo.MongoClient(databaseOf(dataDir));
   try {
-    const isMany = await until(async () => {
+    await until(async () => {
       const { opcounters } = await client.db('admin').command({ serverStatus: 1 });
       return (opcounters as { insert: number }).insert > 1000; // What MongoDB answers.
     }, 100);
