@@ -39,7 +39,6 @@ async function untilManyAreInserted(): Promise<void> {
       const { opcounters } = await client.db('admin').command({ serverStatus: 1 });
       return (opcounters as { insert: number }).insert > 1000; // What MongoDB answers.
     }, 100);
-    expect(isMany).toBe(true);
   } finally {
     await client.close();
   }
