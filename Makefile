@@ -48,7 +48,7 @@ test: dist-test/.built ## format, lint, types, and every test that computes rath
 	  wait $$pid; faults=$$?; [ $$faults = 0 ] || cat "$$checks"; rm -f "$$checks"; \
 	  [ $$faults = 0 ] && [ $$tests = 0 ]
 
-test-all: dist-test/.built ## those, every test that waits, and what of the code all of them reach
+test-all: dist/.built dist-test/.built ## those, every test that waits, and what of the code all of them reach
 	@rm -rf coverage; \
 	  $(MAKE) --no-print-directory test COVERAGE='--coverage --coverageReporters json --coverageDirectory coverage/computing'; \
 	  computing=$$?; \

@@ -18,7 +18,7 @@ let intact: Buffer;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'backup-test-'));
-  service = await startService();
+  service = await startService({});
   cli = new CommandLine(service.mongodbUri);
   const user = await service.user();
   const plant = await user.plant();

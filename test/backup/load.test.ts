@@ -16,7 +16,7 @@ let client: mongo.MongoClient;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'backup-test-'));
-  service = await startService();
+  service = await startService({});
   client = await new mongo.MongoClient(service.mongodbUri).connect();
 });
 

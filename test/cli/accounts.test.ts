@@ -14,7 +14,7 @@ let service: TestService;
 let cli: CommandLine;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({});
   cli = new CommandLine(service.mongodbUri);
 });
 

@@ -21,7 +21,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'doctor-test-'));
-  service = await startService();
+  service = await startService({});
 });
 afterEach(resetClock);
 afterAll(async () => {

@@ -7,7 +7,7 @@ let service: TestService;
 let cli: CommandLine;
 
 beforeEach(async () => {
-  service = await startService();
+  service = await startService({});
   cli = new CommandLine(service.mongodbUri);
 });
 

@@ -19,7 +19,7 @@ let cli: CommandLine;
 let folder: string;
 
 async function openService(): Promise<void> {
-  service = await startService();
+  service = await startService({});
   cli = new CommandLine(service.mongodbUri);
 }
 

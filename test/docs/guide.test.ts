@@ -13,7 +13,7 @@ const PRINTED = /console\.log\(.*\); \/\/ (.*)$/gm;
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({});
 });
 afterAll(() => service.close());
 

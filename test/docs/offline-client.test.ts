@@ -181,7 +181,7 @@ describe('through tunnels', () => {
 describe('the reference client', () => {
   let service: TestService;
   beforeAll(async () => {
-    service = await startService();
+    service = await startService({});
   });
   afterEach(resetClock);
   afterAll(() => service.close());

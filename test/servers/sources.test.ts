@@ -9,7 +9,8 @@ import type { Binary } from '../../src/servers/binaries';
 import { listening } from '../support/listening';
 import { makeCertificate } from '../support/certificate';
 import { afterwards, aMongod, connect, standIn, temporaryFolder } from './support';
-import { acquireServers, findBinary } from '../support/program';
+import { acquireServers } from '../../src/servers';
+import { findBinary } from '../../src/servers/binaries';
 
 const BROKEN_MONGOD =
   'echo "mongod: error while loading shared libraries: libcrypto.so.3" >&2; exit 127';

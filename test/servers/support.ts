@@ -7,7 +7,8 @@ import { mongo } from 'mongoose';
 import type { Servers, ServersConfig } from '../../src/servers';
 import type { Binary } from '../../src/servers/binaries';
 import { until, kill, ownProcess } from '../support/processes';
-import { acquireServers, findBinary } from '../support/program';
+import { acquireServers } from '../../src/servers';
+import { findBinary } from '../../src/servers/binaries';
 
 export { until, isAlive, kill } from '../support/processes';
 
