@@ -1,7 +1,7 @@
-import { reconcile, type Reconciliation } from '../../src/app/reconcile';
+import type { Reconciliation } from '../../src/app/reconcile';
 import type { TestService } from '../support/service';
 import { CommandLine } from './run';
-import { accountsPlugin, dayOf, startService } from '../support/program';
+import { reconcile, accountsPlugin, dayOf, startService } from '../support/program';
 
 let service: TestService;
 let cli: CommandLine;

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { reconcile } from '../../src/app/reconcile';
 import type { MongodbCommand } from '../support/mongodb-commands';
 import { until } from '../support/processes';
 import type { ProxiedService } from '../support/proxied-service';
@@ -15,7 +14,7 @@ import {
   type Write,
   writes,
 } from './kinds-of-write';
-import { startProxiedService, NETWORK_FAULTS } from '../support/program';
+import { reconcile, startProxiedService, NETWORK_FAULTS } from '../support/program';
 
 /** Whether each fault happens at every command, as for `make test-network`, or only at some. */
 const EVERY_COMMAND = process.env['NETWORK_FAULTS'] === 'every';

