@@ -12,7 +12,7 @@ import {
   program,
   temporaryFolder,
 } from './support';
-import { redisAnswers } from '../support/program';
+import { redisAnswers } from '../../src/servers/redis';
 
 async function addTo(mongodbUri: string, id: string): Promise<void> {
   await plantsOf(mongodbUri).insertOne({ _id: id }, { writeConcern: { w: 'majority' } });

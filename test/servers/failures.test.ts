@@ -4,7 +4,7 @@ import path from 'node:path';
 import { ownProcess } from '../support/processes';
 import { CAN_MOUNT, mountTmpfs } from '../support/tmpfs';
 import { acquire, afterwards, dataDirectory, program, standIn, temporaryFolder } from './support';
-import { acquireServers } from '../support/program';
+import { acquireServers } from '../../src/servers';
 
 // What mongod 6.0 logs for the data of a later one.
 const WRONG_VERSION = JSON.stringify({

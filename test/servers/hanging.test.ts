@@ -1,7 +1,8 @@
 import type { Servers } from '../../src/servers';
 import { run, start } from '../cli/run';
 import { type OwnServer, ownProcess, until } from '../support/processes';
-import { acquireServers, dataDirectory, removeDataDirectory } from '../support/program';
+import { acquireServers } from '../../src/servers';
+import { dataDirectory, removeDataDirectory } from '../support/program';
 
 let dataDir: string;
 let servers: Servers;

@@ -22,7 +22,8 @@ import {
   standIn,
   temporaryFolder,
 } from './support';
-import { acquireServers, ServersError, redisAnswers } from '../support/program';
+import { acquireServers, ServersError } from '../../src/servers';
+import { redisAnswers } from '../../src/servers/redis';
 
 test('a fresh data directory gets a MongoDB with transactions and a Redis, which release stops', async () => {
   const dataDir = await dataDirectory();

@@ -15,7 +15,9 @@ import {
   processOf,
   program,
 } from './support';
-import { acquireServers, OwnServer, redis, redisAnswers } from '../support/program';
+import { acquireServers } from '../../src/servers';
+import { OwnServer } from '../../src/servers/own-server';
+import { redis, redisAnswers } from '../../src/servers/redis';
 
 test('a MongoDB and a Redis that are killed serve again, with the data, and are counted', async () => {
   const dataDir = await dataDirectory();

@@ -23,21 +23,17 @@ export const {
   LoaderError,
   NETWORK_FAULTS,
   OwnRedis,
-  OwnServer,
   PLUGINS_FOLDER,
   PublicPace,
   RealServer,
   RecordLookup,
-  RecountPace,
   ReplicaSet,
-  ServersError,
   Settings,
   SettingsError,
   TcpProxy,
   ToolArguments,
   accountsPlugin,
   acquireServers,
-  asApiError,
   asOperator,
   asOperatorOf,
   builtProgram,
@@ -45,7 +41,6 @@ export const {
   closeHttpServer,
   commandsDuring,
   countRefusals,
-  countSetting,
   createHttpServer,
   dataDirectory,
   databaseOf,
@@ -63,8 +58,6 @@ export const {
   fakeDate,
   fieldsOf,
   filtersOf,
-  findBinary,
-  findMongodb,
   freshDatabase,
   fullRequest,
   gardenOf,
@@ -96,12 +89,9 @@ export const {
   plantsPlugin,
   pluginsUnderTest,
   pruneDeletions,
-  read,
   readSettings,
   realDate,
   reconcile,
-  redis,
-  redisAnswers,
   referenceOf,
   removeAll,
   removeDataDirectory,
@@ -111,7 +101,6 @@ export const {
   startProgram,
   startProxiedService,
   startService,
-  stopSharedService,
   storeLargest,
   success,
   surfaceDocument,
@@ -125,7 +114,6 @@ export const {
   toolRows,
   userOf,
   validRequest,
-  withDatabase,
   write,
 } = programModules;
 
@@ -141,12 +129,9 @@ export type JobRunner = ProgramModules.JobRunner;
 export type Lease = ProgramModules.Lease;
 export type LoaderError = ProgramModules.LoaderError;
 export type OwnRedis = ProgramModules.OwnRedis;
-export type OwnServer = ProgramModules.OwnServer;
 export type PublicPace = ProgramModules.PublicPace;
 export type RealServer = ProgramModules.RealServer;
-export type RecountPace = ProgramModules.RecountPace;
 export type ReplicaSet = ProgramModules.ReplicaSet;
-export type ServersError = ProgramModules.ServersError;
 export type Settings = ProgramModules.Settings;
 export type SettingsError = ProgramModules.SettingsError;
 export type TcpProxy = ProgramModules.TcpProxy;
