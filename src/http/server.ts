@@ -110,7 +110,7 @@ export async function closeHttpServer(server: Server, patienceMs: number): Promi
   await within(LAST_REQUEST_MS, closed);
   server.close();
   connections?.closeIdle();
-  await within(deadline - performance.now(), closed);
+  await within(Math.max(0, deadline - performance.now()), closed);
   return connections?.requestsInProgress ?? 0;
 }
 
