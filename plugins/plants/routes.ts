@@ -91,13 +91,16 @@ export function routes(plants: PlantService): Operation[] {
       path: '/api/locations',
       summary: 'List the locations in use',
       access: { scope: 'plants:read' },
-      response: { schema: locations, description: 'Distinct locations, case-sensitive and sorted' },
+      response: {
+        schema: locations,
+        description: 'Each once, as its oldest plant spells it, sorted',
+      },
       tool: {
         name: 'list_locations',
         description:
-          'List the distinct locations of plants, sorted. Use it before create_plant or update_plant, so that a location is spelled as it is already.',
+          'List the locations of plants, each once, sorted. Use it before create_plant or update_plant: case and accents tell locations apart.',
       },
-      handler: ({ account }) => plants.locations(account.id),
+      handler: ({ account }) => plants.places.list({ userId: account.id }),
     }),
   ];
 }

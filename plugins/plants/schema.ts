@@ -102,7 +102,7 @@ export type SummaryView = View<typeof plantSummary.fields>;
 
 /** The location that lists of plants are narrowed to. */
 export const locationFilter = textSchema({ min: 1, max: MAX_LOCATION }).description(
-  'Only plants of exactly this location',
+  'Only plants of this location; case counts, white space at its ends does not',
 );
 
 const PLANT_VIEWS = ['full', 'summary'] as const;
@@ -116,7 +116,7 @@ export interface PlantListQuery {
 export const plantListQuery = Joi.object<PlantListQuery, true>({
   location: locationFilter,
   q: textSchema({ min: 1, max: 100 }).description(
-    'Only plants with this in their name or species, whatever the case',
+    'Only plants with this in their name or species, whatever the case and accents',
   ),
   view: oneOfSchema(PLANT_VIEWS)
     .default('full')

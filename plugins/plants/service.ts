@@ -15,6 +15,7 @@ import { plantDeleted } from './domain-events';
 import { plantNotFound, unknownPlant } from './errors';
 import { plantModel } from './model';
 import { PrimaryPhotos } from './photos';
+import { Places } from './places';
 import {
   type CreatePlant,
   plant,
@@ -45,6 +46,7 @@ export class PlantService {
   readonly photos = new PrimaryPhotos();
   /** Plants for those who keep a copy of them. */
   readonly changes;
+  readonly places;
   readonly care;
   readonly #records;
   readonly #plants;
@@ -55,7 +57,8 @@ export class PlantService {
       references: 'primaryPhotoId',
       present: (scope, documents) => this.#present(scope, documents),
     });
-    this.care = new PlantCare(this.#records);
+    this.places = new Places(this.#records);
+    this.care = new PlantCare(this.#records, this.places);
     this.#plants = new Resource(plant, this.#records, plantNotFound);
   }
 
@@ -70,10 +73,14 @@ export class PlantService {
     { location, q, view }: PlantListQuery,
   ): AsyncGenerator<(PlantView | SummaryView)[]> {
     const isWanted = q === undefined ? () => true : containing(q);
-    const found = this.#records.batches({ userId }, location === undefined ? {} : { location }, {
-      sort: LIST_ORDER,
-      ...(view === 'summary' ? { projection: SUMMARY_PROJECTION } : {}),
-    });
+    const found = this.#records.batches(
+      { userId },
+      await this.places.filter({ userId }, location),
+      {
+        sort: LIST_ORDER,
+        ...(view === 'summary' ? { projection: SUMMARY_PROJECTION } : {}),
+      },
+    );
     for await (const batch of found) {
       const wanted = batch.filter(({ name, species }) => isWanted(name) || isWanted(species ?? ''));
       yield view === 'summary'
@@ -107,14 +114,6 @@ export class PlantService {
     await tx.emit(plantDeleted, { plantId: id });
   }
 
-  /** The distinct non-empty locations, sorted by UTF-16 code unit. */
-  async locations(userId: string): Promise<string[]> {
-    const values = await this.#records.distinct({ userId }, 'location');
-    return values
-      .filter((value): value is string => typeof value === 'string' && value !== '')
-      .sort();
-  }
-
   exists(scope: AccountScope, id: string): Promise<boolean> {
     return this.#plants.exists(scope, id);
   }
@@ -143,7 +142,7 @@ export class PlantService {
     scope: AccountScope,
     { ids, location }: { ids?: readonly string[]; location?: string | undefined },
   ): Promise<string[]> {
-    const filter = location === undefined ? {} : { location };
+    const filter = await this.places.filter(scope, location);
     const projection = { createdAt: 1 } as const;
     if (!ids) {
       const found = await this.#records.find(scope, filter, { projection, sort: LIST_ORDER });
