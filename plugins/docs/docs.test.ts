@@ -123,6 +123,22 @@ test('the example of each body is one that the operation takes', async () => {
   }
 });
 
+test('a list has items of one kind, and no property of a body a default, for those who generate clients', async () => {
+  const { components, paths } = await openApi();
+  const schemas = (await bodies()).map(([, { schema }]) => schema);
+  const texts = [...schemas, ...Object.values(components.schemas)].map((each) =>
+    JSON.stringify(each),
+  );
+  expect(texts.filter((text) => text.includes('"items":{"anyOf"'))).toEqual([]);
+  const sent = Object.keys(components.schemas).filter((name) => name.endsWith('Body'));
+  expect(sent.length).toBeGreaterThan(10);
+  const defaulted = sent.filter((name) =>
+    JSON.stringify(components.schemas[name]).includes('"default"'),
+  );
+  expect(defaulted).toEqual([]);
+  expect(JSON.stringify(paths['/api/plants'])).not.toContain('PlantSummary');
+});
+
 test('the document lets care be logged for plants or for a location, and for exactly one of both', async () => {
   const { components } = await openApi();
   const ajv = addFormats(new Ajv2020({ strict: false }));

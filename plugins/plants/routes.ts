@@ -8,24 +8,36 @@ import { PLANT_QUOTA, type PlantService } from './service';
 /** Operations on plants and locations (docs/specification.md, 4.1). */
 export function routes(plants: PlantService): Operation[] {
   const { view } = plants;
+  const list = read({
+    path: '/api/plants',
+    summary: 'List all plants',
+    operationId: 'listPlants',
+    access: { scope: 'plants:read' },
+    query: plantListQuery,
+    response: { schema: Joi.array().items(view), description: 'The plants, oldest first' },
+    tool: { none: 'list_plants answers it where it is called with view full' },
+    handler: async ({ account, query }) => plants.list(account.id, query),
+  });
   return [
+    list,
     read({
-      path: '/api/plants',
-      summary: 'List all plants',
+      path: '/api/plant-summaries',
+      summary: 'List all plants in short',
+      operationId: 'listPlantSummaries',
       access: { scope: 'plants:read' },
       query: plantListQuery,
       response: {
-        schema: Joi.array().items(Joi.alternatives().try(view, summaryView)),
-        description: 'The plants, oldest first',
+        schema: Joi.array().items(summaryView),
+        description: 'The plants, oldest first, without care attributes and photo',
       },
       tool: {
         name: 'list_plants',
         description:
           "List the person's plants, oldest first, in short: name, species, location, days between waterings and feedings, and when each was last watered (lastWatered) and last cared for in any way (lastEvent); null means never. Start here: it turns a plant's name (q) into its id. For all that is known of one plant use get_plant, of many view full.",
         tooLarge: 'Call it for one location, or without view full.',
-        defaults: { view: 'summary' },
+        full: list,
       },
-      handler: async ({ account, query }) => plants.list(account.id, query),
+      handler: async ({ account, query }) => plants.listInShort(account.id, query),
     }),
     write({
       method: 'POST',

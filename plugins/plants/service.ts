@@ -68,24 +68,32 @@ export class PlantService {
   }
 
   /** Plants of an account, by `createdAt`, then `id`. */
-  async *list(
+  async *list(userId: string, query: PlantListQuery): AsyncGenerator<PlantView[]> {
+    for await (const batch of this.#listed(userId, query)) {
+      yield await this.#present({ userId }, batch);
+    }
+  }
+
+  /** The same in short. */
+  async *listInShort(userId: string, query: PlantListQuery): AsyncGenerator<SummaryView[]> {
+    for await (const batch of this.#listed(userId, query, SUMMARY_PROJECTION)) {
+      yield batch.map((each) => plantSummary.toView(each));
+    }
+  }
+
+  async *#listed(
     userId: string,
-    { location, q, view }: PlantListQuery,
-  ): AsyncGenerator<(PlantView | SummaryView)[]> {
+    { location, q }: PlantListQuery,
+    projection?: typeof SUMMARY_PROJECTION,
+  ): AsyncGenerator<PlantDocument[]> {
     const isWanted = q === undefined ? () => true : containing(q);
-    const found = this.#records.batches(
-      { userId },
-      await this.places.filter({ userId }, location),
-      {
-        sort: LIST_ORDER,
-        ...(view === 'summary' ? { projection: SUMMARY_PROJECTION } : {}),
-      },
-    );
+    const filter = await this.places.filter({ userId }, location);
+    const found = this.#records.batches({ userId }, filter, {
+      sort: LIST_ORDER,
+      ...(projection ? { projection } : {}),
+    });
     for await (const batch of found) {
-      const wanted = batch.filter(({ name, species }) => isWanted(name) || isWanted(species ?? ''));
-      yield view === 'summary'
-        ? wanted.map((each) => plantSummary.toView(each))
-        : await this.#present({ userId }, wanted);
+      yield batch.filter(({ name, species }) => isWanted(name) || isWanted(species ?? ''));
     }
   }
 

@@ -19,6 +19,8 @@ interface AssistantTool {
   tooLarge?: string;
   /** What arguments are where they are left out, instead of what they are over REST. */
   defaults?: Readonly<Record<string, string>>;
+  /** The operation that is called in place of this one with `view: full`: it takes the same, and lists more. */
+  full?: Operation;
 }
 
 /** Name of the rate budget that a call spends, or why it spends none. */

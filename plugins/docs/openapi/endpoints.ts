@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../../src/core/errors';
+import { isRecord } from '../../../src/core/values';
 import {
   featureNotAvailable,
   idempotencyConflict,
@@ -78,10 +79,29 @@ function bodyOf(
   components: Components,
 ): JsonSchema | undefined {
   if (!body) return undefined;
-  const schema = jsonSchemaOf(body, 'input', components);
+  const schema = withoutDefaults(jsonSchemaOf(body, 'input', components));
   return operationId === undefined
     ? schema
     : components.refer(`${operationId[0]?.toUpperCase()}${operationId.slice(1)}Body`, schema);
+}
+
+/**
+ * Of a body whose defaults are said in words: generators of clients have whoever calls send every
+ * property that has a `default`.
+ */
+function withoutDefaults(schema: JsonSchema): JsonSchema {
+  const { properties } = schema;
+  if (!isRecord(properties)) return schema;
+  const described = Object.entries(properties).map(([name, property]) => {
+    if (!isRecord(property) || !('default' in property)) return [name, property] as const;
+    const { default: value, description, ...rest } = property;
+    const inWords = `${JSON.stringify(value)} where it is left out`;
+    return [
+      name,
+      { ...rest, description: [description ?? [], inWords].flat().join('; ') },
+    ] as const;
+  });
+  return { ...schema, properties: Object.fromEntries(described) };
 }
 
 function requestBody(schema: JsonSchema | undefined, components: Components): JsonObject {

@@ -122,6 +122,7 @@ const operationSchema = Joi.object({
       description: sentence.required(),
       tooLarge: sentence,
       defaults: Joi.object().pattern(Joi.string(), Joi.string()),
+      full: Joi.object(),
     }),
     reasonFor('none'),
   ).required(),
