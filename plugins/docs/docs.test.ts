@@ -202,6 +202,29 @@ test('the document begins with paging, retrying and limits', async () => {
   expect(info.description).toMatch(/^[^\n]+\n\n\*\*Paging[^]+\*\*Retrying[^]+\*\*Limits/);
 });
 
+function linksOf(page: string): string[] {
+  return [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
+}
+
+test('behind a prefix that a proxy takes away, page and document lead to where they are', async () => {
+  const prefix = 'https://example.com/plants/';
+  /** Asks for what a browser would ask for at an address, as the proxy passes it on. */
+  const visit = (address: string) => {
+    expect(address.startsWith(prefix)).toBe(true);
+    return service.anonymous.get(address.slice(prefix.length - 1));
+  };
+  const at = (link: string, from: string) => new URL(link, from).href;
+  const page = await visit(`${prefix}docs`).expect(200);
+  const files = linksOf(page.text).map((link) => at(link, `${prefix}docs`));
+  for (const file of files) await visit(file).expect(200);
+  const start = await visit(`${prefix}docs/start.js`).expect(200);
+  const [, link = ''] = /url: '([^']+)'/.exec(start.text) ?? [];
+  const place = at(link, `${prefix}docs`);
+  const document = (await visit(place).expect(200)).body as Document;
+  const [{ url } = { url: '' }] = document.servers;
+  await visit(at(url, place).replace(/\/$/, '') + '/api/plants').expect(401);
+});
+
 test('the page and all that it loads come from the service itself', async () => {
   const page = await service.anonymous.get('/docs').expect(200);
   expect(page.headers['content-type']).toMatch(/^text\/html/);
@@ -214,9 +237,9 @@ test('the page and all that it loads come from the service itself', async () => 
       "frame-ancestors 'none'",
     ]),
   );
-  const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
+  const files = linksOf(page.text);
   expect(files).toHaveLength(3);
-  for (const file of files) await service.anonymous.get(file).expect(200);
+  for (const file of files) await service.anonymous.get(`/${file}`).expect(200);
   await service.anonymous.get('/docs/package.json').expect(404);
 });
 

@@ -16,15 +16,16 @@ const SWAGGER_UI_FILES = new Map([
   ['swagger-ui-bundle.js', 'text/javascript'],
 ]);
 
-const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true });`;
+const START = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#docs', deepLinking: true });`;
 
+// Links are relative, since a proxy may have put a prefix before all paths.
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Plant care API</title>
-    <link rel="stylesheet" href="/docs/swagger-ui.css">
+    <link rel="stylesheet" href="docs/swagger-ui.css">
     <style>
       /* On a phone wide tables scroll by themselves, and not with the page. */
       .swagger-ui .responses-inner, .swagger-ui .table-container { overflow-x: auto; }
@@ -32,8 +33,8 @@ const PAGE = `<!doctype html>
   </head>
   <body>
     <div id="docs"></div>
-    <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/start.js"></script>
+    <script src="docs/swagger-ui-bundle.js"></script>
+    <script src="docs/start.js"></script>
   </body>
 </html>
 `;

@@ -24,8 +24,8 @@ export function openApiDocument(api: ApiDescription): JsonObject {
         ...CONVENTIONS.map(({ topic, rule }) => `**${topic}.** ${rule}`),
       ].join('\n\n'),
     },
-    // Where the document itself comes from, whatever stands before the program.
-    servers: [{ url: '/' }],
+    // The folder that the document itself comes from, whatever stands before the program.
+    servers: [{ url: '.' }],
     tags: api.tags.map(({ name, description }) => ({ name, description })),
     paths,
     components: {
