@@ -11,6 +11,8 @@ export function routes(plants: PlantService): Operation[] {
   const list = read({
     path: '/api/plants',
     summary: 'List all plants',
+    description:
+      'All plants of the account with all that is known of them, oldest first; `location` and `q` narrow them. For screens that show many, `GET /api/plant-summaries` is a tenth as long.',
     operationId: 'listPlants',
     access: { scope: 'plants:read' },
     query: plantListQuery,
@@ -23,6 +25,8 @@ export function routes(plants: PlantService): Operation[] {
     read({
       path: '/api/plant-summaries',
       summary: 'List all plants in short',
+      description:
+        'What most lists show of the plants, oldest first: names, location, how often they need care, and when they last had it. Takes what `GET /api/plants` takes.',
       operationId: 'listPlantSummaries',
       access: { scope: 'plants:read' },
       query: plantListQuery,
@@ -43,6 +47,7 @@ export function routes(plants: PlantService): Operation[] {
       method: 'POST',
       path: '/api/plants',
       summary: 'Add a plant',
+      description: 'Only `name` is required. The tier limits how many plants an account may have.',
       access: { scope: 'plants:write' },
       limit: 'plants',
       quota: PLANT_QUOTA,
@@ -59,6 +64,8 @@ export function routes(plants: PlantService): Operation[] {
     read({
       path: '/api/plants/{id}',
       summary: 'Read a plant',
+      description:
+        'With its primary photo, where it has one, and when it was last watered and cared for.',
       access: { scope: 'plants:read' },
       params: { id: plantNotFound },
       response: { schema: view, description: 'The plant' },
@@ -73,6 +80,8 @@ export function routes(plants: PlantService): Operation[] {
       method: 'PATCH',
       path: '/api/plants/{id}',
       summary: 'Change a plant',
+      description:
+        'Changes the fields that are sent and leaves the others. `null` clears a field, except `name`, `mossPoleNeeded` and `toxic`. `lastWatered` and `lastEvent` follow from the events of the plant.',
       access: { scope: 'plants:write' },
       params: { id: plantNotFound },
       body: plant.patchBody,
@@ -88,6 +97,8 @@ export function routes(plants: PlantService): Operation[] {
     remove({
       path: '/api/plants/{id}',
       summary: 'Remove a plant and its events; its photos stay, with plantId null',
+      description:
+        'Removes a plant and all of its events for good. Its photos stay, with `plantId` null.',
       long: 'it may have very many photos',
       access: { scope: 'plants:write' },
       params: { id: plantNotFound },
@@ -102,6 +113,8 @@ export function routes(plants: PlantService): Operation[] {
     read({
       path: '/api/locations',
       summary: 'List the locations in use',
+      description:
+        'The locations at which plants stand, each once. Spellings that differ in white space at the ends, in its amount or in the normal form of letters are one location; case and accents tell locations apart.',
       access: { scope: 'plants:read' },
       response: {
         schema: locations,

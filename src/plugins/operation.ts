@@ -39,6 +39,8 @@ interface OperationBase<Names extends string> {
   /** Path with its parameters in braces: `/api/records/{id}`. */
   path: string;
   summary: string;
+  /** What clients of REST should know besides; what its tool says to assistants unless given. */
+  description?: string;
   /** What generated clients call it, such as `listRecords`; that of its tool, where it has one. */
   operationId?: string;
   feature?: Feature;

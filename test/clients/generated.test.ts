@@ -53,7 +53,9 @@ function compile(...files: string[]): void {
 test("redocly's recommended rules find nothing", () => {
   // An ES module of its own: Jest does not load what the rules are made of.
   const script = `import { createConfig, lint } from '@redocly/openapi-core';
-    const config = await createConfig({ extends: ['recommended'] });
+    // Of terms that are on no list there is nothing to link to.
+    const rules = { 'info-license-strict': 'off', 'info-license-url': 'off' };
+    const config = await createConfig({ extends: ['recommended'], rules });
     const found = await lint({ ref: process.argv[1], config });
     console.log(JSON.stringify(found.map(({ ruleId, message }) => ruleId + ': ' + message)));`;
   const found = execFileSync(

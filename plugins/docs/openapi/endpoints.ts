@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../../src/core/errors';
+import type { ResponseHeaderName } from '../../../src/core/response-headers';
 import { isRecord } from '../../../src/core/values';
 import {
   featureNotAvailable,
@@ -39,6 +40,7 @@ const OUR_ERRORS = [internalError, serviceUnavailable];
 /** An operation as OpenAPI describes it; schemas that have names go to the components. */
 export function describeOperation(operation: Operation, components: Components): JsonObject {
   const { access, response, summary, tool } = operation;
+  const { description = 'description' in tool ? tool.description : '' } = operation;
   const operationId = operationIdOf(operation);
   const scope = 'scope' in access ? `Scope: ${access.scope}.` : '';
   const spent = spendsBudget(operation) ? BUDGET_HEADERS : [];
@@ -48,7 +50,7 @@ export function describeOperation(operation: Operation, components: Components):
   const schema = jsonSchemaOf(response.schema, 'output', components);
   return {
     summary,
-    description: [('description' in tool && tool.description) || '', scope].join('\n\n').trim(),
+    description: [description, scope].join('\n\n').trim(),
     ...(operationId === undefined ? {} : { operationId }),
     security: securityOf(access),
     parameters: parametersOf(operation, components),
@@ -129,7 +131,7 @@ export function describeTransport(
     responses: {
       // Of any request, where the header Host is missing.
       ...errorResponses([validationError, ...ofTokens, ...errors, ...OUR_ERRORS], false),
-      ...transportResponses(method, components),
+      ...transportResponses(method, components, 'public' in access ? [] : BUDGET_HEADERS),
     },
   };
 }
@@ -137,6 +139,7 @@ export function describeTransport(
 function transportResponses(
   { summary, responses = { 200: { description: summary } } }: TransportMethod,
   components: Components,
+  spent: readonly ResponseHeaderName[],
 ): JsonObject {
   return Object.fromEntries(
     Object.entries(responses).map(([status, { description, content = {} }]) => {
@@ -147,7 +150,7 @@ function transportResponses(
         status,
         {
           description,
-          headers: headers(),
+          headers: headers(...spent),
           ...(bodies.length > 0 ? { content: Object.assign({}, ...bodies) as JsonObject } : {}),
         },
       ];
