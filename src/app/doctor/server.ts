@@ -39,7 +39,7 @@ async function ask(url: URL): Promise<unknown> {
   const text = await new Promise<string>((resolve) => {
     const send = url.protocol === 'https:' ? requestByHttps : requestByHttp;
     // Its certificate names it as clients do, not as it is reached from here.
-    const options = { rejectUnauthorized: false, timeout: PATIENCE_MS };
+    const options = { rejectUnauthorized: false, signal: AbortSignal.timeout(PATIENCE_MS) };
     const request = send(url, options, (response) => {
       let body = '';
       response.setEncoding('utf8');
@@ -51,7 +51,6 @@ async function ask(url: URL): Promise<unknown> {
         resolve('');
       });
     });
-    request.on('timeout', () => request.destroy());
     request.on('error', () => {
       resolve('');
     });
