@@ -14,7 +14,7 @@ import { PROJECT } from './core/project';
 import type { PortSetting } from './core/settings';
 import { reasonOf } from './core/values';
 import { OWN_PORT_CONNECTIONS } from './http/limits';
-import { countRefusals } from './http/request-metrics';
+import { countRefusals, type RefusalStatus } from './http/refused';
 import { closeHttpServer, createHttpServer, drainConnections } from './http/server';
 import { reloadCertificate } from './http/tls';
 import type { Transport } from './plugins/transport';
@@ -28,7 +28,7 @@ const STOPS = 'The program stops because of an error';
 interface PortOptions {
   port: PortSetting<number | undefined>;
   transport?: Transport;
-  onRefusal: (status: number) => void;
+  onRefusal: (status: RefusalStatus) => void;
 }
 
 /** Serves until it is stopped; what keeps it from that is said in words, and in the exit code. */
@@ -106,7 +106,7 @@ class ServerProcess {
 
   async #open(program: Program): Promise<void> {
     const { metrics, plugins, settings } = program.app;
-    const onRefusal = countRefusals(metrics);
+    const onRefusal = countRefusals(metrics, program.log);
     for (const { ownPort, transport } of transportsWithPorts(plugins, settings)) {
       await this.#listen(program, { port: ownPort, transport, onRefusal });
     }

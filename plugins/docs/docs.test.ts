@@ -5,9 +5,11 @@ import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 
 import { MIN_COMPRESSED } from '../../src/core/content';
+import { DAY_MS } from '../../src/core/time';
+import { resetClock, setClock } from '../../test/support/clock';
 import { send } from '../../test/support/raw';
 import type { TestService } from '../../test/support/service';
-import { startService } from '../../test/support/program';
+import { CONVENTIONS, startService } from '../../test/support/program';
 
 let service: TestService;
 beforeAll(async () => {
@@ -111,16 +113,77 @@ test('each body and each good answer has an example, which passes its schema', a
   }
 });
 
-test('the example of each body is one that the operation takes', async () => {
+test('the example of each body is taken by a server, once it names records that are there', async () => {
   const { paths } = await openApi();
-  for (const { method, path, body } of service.app.operations) {
-    if (!body) continue;
-    const { requestBody } = paths[path]?.[method.toLowerCase()] ?? {};
-    const { error } = body.validate(requestBody?.content['application/json']?.example, {
-      convert: true,
-    });
-    expect([path, error]).toEqual([path, undefined]);
+  const user = await service.user();
+  for (const { method, path, body, response } of service.app.operations) {
+    if (!body || method === 'GET') continue;
+    const plant = await user.plant({ location: 'Living room', wateringFrequencyDays: 7 });
+    // As large as the photo of the example.
+    const photo = await user.photo({ width: 4000, height: 4000 });
+    const event = await user.event(plant.id);
+    const ids: Record<string, unknown> = {
+      ...{ plantId: plant.id, plantIds: [plant.id], primaryPhotoId: photo.id },
+      ...{ photoIds: [photo.id], eventIds: [event.id] },
+    };
+    const example = paths[path]?.[method.toLowerCase()]?.requestBody?.content['application/json']
+      ?.example as Record<string, unknown>;
+    const sent = Object.fromEntries(
+      Object.entries(example).map(([name, value]) => [name, ids[name] ?? value]),
+    );
+    const record = /^\/api\/(\w+)s\//.exec(path)?.[1];
+    const id = { plant, photo, event }[record ?? '']?.id ?? '';
+    const verb = method.toLowerCase() as 'post' | 'patch';
+    const answer = await user[verb](path.replace('{id}', id), sent);
+    expect([path, answer.status, answer.body]).toEqual([path, response.status, answer.body]);
   }
+});
+
+test('days in examples are days to come, on whatever day the document is asked for', async () => {
+  const exampleOf = async () => {
+    const { body } = await service.anonymous.get('/openapi.json').expect(200);
+    const { paths } = body as Document;
+    const content = paths['/api/care/snooze']?.['post']?.requestBody?.content['application/json'];
+    return (content?.example as { until: string }).until;
+  };
+  const until = await exampleOf();
+  try {
+    setClock(Date.now() + 400 * DAY_MS);
+    expect((await exampleOf()) > until).toBe(true);
+  } finally {
+    resetClock();
+  }
+});
+
+test('what REST clients read names no tool, and does not speak to an assistant', async () => {
+  const { paths } = await openApi();
+  const tools = service.app.operations.flatMap(({ tool }) => ('name' in tool ? tool.name : []));
+  const texts = Object.entries(paths)
+    .filter(([path]) => path !== '/api/mcp')
+    .flatMap(([path, methods]) =>
+      Object.values(methods).map(({ description = '' }) => `${path}: ${description}`),
+    );
+  const named = texts.filter((text) => tools.some((tool) => text.includes(tool)));
+  expect(named).toEqual([]);
+  expect(
+    texts.filter((text) => /\b(ask the person|the person's|pass nextCursor)\b/.test(text)),
+  ).toEqual([]);
+});
+
+test('a list has items of one kind, and no property of a body a default, for those who generate clients', async () => {
+  const { components, paths } = await openApi();
+  const schemas = (await bodies()).map(([, { schema }]) => schema);
+  const texts = [...schemas, ...Object.values(components.schemas)].map((each) =>
+    JSON.stringify(each),
+  );
+  expect(texts.filter((text) => text.includes('"items":{"anyOf"'))).toEqual([]);
+  const sent = Object.keys(components.schemas).filter((name) => name.endsWith('Body'));
+  expect(sent.length).toBeGreaterThan(10);
+  const defaulted = sent.filter((name) =>
+    JSON.stringify(components.schemas[name]).includes('"default"'),
+  );
+  expect(defaulted).toEqual([]);
+  expect(JSON.stringify(paths['/api/plants'])).not.toContain('PlantSummary');
 });
 
 test('the document lets care be logged for plants or for a location, and for exactly one of both', async () => {
@@ -164,6 +227,27 @@ test('every operation has a name and a tag, and every tag says what it is about'
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
 });
 
+test('answers of the tool endpoint carry the headers that the document says', async () => {
+  const { paths } = await openApi();
+  const user = await service.user();
+  const declared = (status: number) =>
+    Object.keys(paths['/api/mcp']?.['post']?.responses[status]?.headers ?? {});
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  for (const [status, body] of [
+    [200, message],
+    [200, { ...message, method: 'tools/call', params: { name: 'list_plants', arguments: {} } }],
+    [202, { jsonrpc: '2.0', method: 'notifications/initialized' }],
+    [400, []],
+  ] as const) {
+    const { headers } = await user
+      .post('/api/mcp', body)
+      .set('Accept', 'application/json, text/event-stream')
+      .expect(status);
+    expect(declared(status)).toContain('RateLimit');
+    for (const name of declared(status)) expect(headers).toHaveProperty(name.toLowerCase());
+  }
+});
+
 test('an answer carries the headers that the document says', async () => {
   const { paths, components } = await openApi();
   const declared = paths['/api/plants']?.['get']?.responses['200']?.headers ?? {};
@@ -186,6 +270,47 @@ test('the document begins with paging, retrying and limits', async () => {
   expect(info.description).toMatch(/^[^\n]+\n\n\*\*Paging[^]+\*\*Retrying[^]+\*\*Limits/);
 });
 
+function linksOf(page: string): string[] {
+  return [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
+}
+
+test('behind a prefix that a proxy takes away, page and document lead to where they are', async () => {
+  const prefix = 'https://example.com/plants/';
+  /** Asks for what a browser would ask for at an address, as the proxy passes it on. */
+  const visit = (address: string) => {
+    expect(address.startsWith(prefix)).toBe(true);
+    return service.anonymous.get(address.slice(prefix.length - 1));
+  };
+  const at = (link: string, from: string) => new URL(link, from).href;
+  const page = await visit(`${prefix}docs`).expect(200);
+  const files = linksOf(page.text).map((link) => at(link, `${prefix}docs`));
+  for (const file of files) await visit(file).expect(200);
+  const start = await visit(`${prefix}docs/start.js`).expect(200);
+  const [, link = ''] = /url: '([^']+)'/.exec(start.text) ?? [];
+  const place = at(link, `${prefix}docs`);
+  const document = (await visit(place).expect(200)).body as Document;
+  const [{ url } = { url: '' }] = document.servers;
+  await visit(at(url, place).replace(/\/$/, '') + '/api/plants').expect(401);
+});
+
+test('the page shows resources first, and below them what holds for every request', async () => {
+  const { text } = await service.anonymous.get('/docs').expect(200);
+  expect(text.indexOf('id="docs"')).toBeLessThan(text.indexOf('id="rules"'));
+  for (const { topic } of CONVENTIONS) expect(text).toContain(`<dt>${topic}</dt>`);
+  expect(text).not.toContain('`');
+  const guide = await service.anonymous.get('/docs/guide.md').expect(200);
+  expect(guide.headers['content-type']).toMatch(/^text\/markdown/);
+});
+
+test('the document says where a token comes from, and links to no page that is not there', async () => {
+  const { components, info } = (await openApi()) as unknown as {
+    components: { securitySchemes: { token: { description: string } } };
+    info: { license: object };
+  };
+  expect(components.securitySchemes.token.description).toContain('token create --user');
+  expect(info.license).toEqual({ name: 'UNLICENSED' });
+});
+
 test('the page and all that it loads come from the service itself', async () => {
   const page = await service.anonymous.get('/docs').expect(200);
   expect(page.headers['content-type']).toMatch(/^text\/html/);
@@ -198,9 +323,9 @@ test('the page and all that it loads come from the service itself', async () => 
       "frame-ancestors 'none'",
     ]),
   );
-  const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
+  const files = linksOf(page.text);
   expect(files).toHaveLength(3);
-  for (const file of files) await service.anonymous.get(file).expect(200);
+  for (const file of files) await service.anonymous.get(`/${file}`).expect(200);
   await service.anonymous.get('/docs/package.json').expect(404);
 });
 

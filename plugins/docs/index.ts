@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 
 import { Content } from '../../src/core/content';
 import { notFound } from '../../src/core/errors';
+import { DAY_MS } from '../../src/core/time';
 import type { JsonSchema } from '../../src/fields/json-schema';
 import { definePlugin } from '../../src/plugins/plugin';
 import { sendContent } from '../../src/plugins/send-content';
@@ -27,11 +28,15 @@ export default definePlugin({
   },
   commands: openApiCommand,
   setup: () => {
-    let document: Content | undefined;
+    let document: { day: number; content: Content } | undefined;
     const serveDocument = (ctx: Context, api: ApiDescription): Promise<void> => {
-      document ??= new Content(JSON.stringify(openApiDocument(api)));
+      // Its examples have days to come.
+      const day = Math.floor(Date.now() / DAY_MS);
+      if (document?.day !== day) {
+        document = { day, content: new Content(JSON.stringify(openApiDocument(api))) };
+      }
       ctx.set('Cache-Control', 'no-cache');
-      return sendContent(ctx, document, 'application/json');
+      return sendContent(ctx, document.content, 'application/json');
     };
     return {
       transports: [
@@ -78,7 +83,7 @@ export default definePlugin({
               responses: {
                 200: {
                   description: 'The file',
-                  content: { 'text/css': TEXT, 'text/javascript': TEXT },
+                  content: { 'text/css': TEXT, 'text/javascript': TEXT, 'text/markdown': TEXT },
                 },
                 ...NOT_MODIFIED,
               },

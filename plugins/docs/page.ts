@@ -1,10 +1,13 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { Context } from 'koa';
 
 import { Content } from '../../src/core/content';
+import { CONVENTIONS } from '../../src/core/conventions';
 import { notFound } from '../../src/core/errors';
+import { PROJECT_FOLDER } from '../../src/core/project';
 import { sendContent } from '../../src/plugins/send-content';
 
 /** Found without loading the package, which takes a quarter of the program's start. */
@@ -16,24 +19,66 @@ const SWAGGER_UI_FILES = new Map([
   ['swagger-ui-bundle.js', 'text/javascript'],
 ]);
 
-const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true });`;
+/** The guide for developers of apps, where the program was installed with it. */
+const GUIDE = path.join(PROJECT_FOLDER, 'docs/guide.md');
 
+/** Shows the resources first: what the document begins with stands below them, on the page. */
+const START = `const shortened = (spec) => ({
+  ...spec,
+  info: {
+    ...spec.info,
+    description: [
+      spec.info.description?.split('\\n')[0],
+      'See [what holds for every request](#rules) and the [guide for app developers](docs/guide.md).',
+    ].join(' '),
+  },
+});
+const resourcesFirst = () => ({
+  statePlugins: {
+    spec: { wrapActions: { updateJsonSpec: (show) => (spec) => show(shortened(spec)) } },
+  },
+});
+SwaggerUIBundle({
+  url: 'openapi.json', dom_id: '#docs', deepLinking: true, plugins: [resourcesFirst],
+});`;
+
+/** A rule as HTML: what it has of Markdown is code. */
+function html(rule: string): string {
+  const safe = rule.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return safe.replace(/`([^`]+)`/g, '<code>$1</code>');
+}
+
+const RULES = CONVENTIONS.map(
+  ({ topic, rule }) => `        <dt>${topic}</dt>\n        <dd>${html(rule)}</dd>`,
+).join('\n');
+
+// Links are relative, since a proxy may have put a prefix before all paths.
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Plant care API</title>
-    <link rel="stylesheet" href="/docs/swagger-ui.css">
+    <link rel="stylesheet" href="docs/swagger-ui.css">
     <style>
       /* On a phone wide tables scroll by themselves, and not with the page. */
       .swagger-ui .responses-inner, .swagger-ui .table-container { overflow-x: auto; }
+      #rules { max-width: 1420px; margin: 0 auto 4rem; padding: 0 20px; color: #3b4151;
+        font: 14px/1.6 sans-serif; overflow-wrap: break-word; }
+      #rules dt { font-weight: bold; margin-top: 1em; }
+      #rules dd { margin: 0; max-width: 50rem; }
     </style>
   </head>
   <body>
     <div id="docs"></div>
-    <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/start.js"></script>
+    <section id="rules">
+      <h2>What holds for every request</h2>
+      <dl>
+${RULES}
+      </dl>
+    </section>
+    <script src="docs/swagger-ui-bundle.js"></script>
+    <script src="docs/start.js"></script>
   </body>
 </html>
 `;
@@ -75,9 +120,15 @@ export async function serveFile(ctx: Context & { params?: Record<string, string>
 async function fileOf(name: string): Promise<PageFile> {
   const known = files.get(name);
   if (known) return known;
+  // An image may be without it.
+  if (name === 'guide.md' && existsSync(GUIDE)) return kept(name, 'text/markdown', GUIDE);
   const type = SWAGGER_UI_FILES.get(name);
   if (type === undefined) throw notFound.error();
-  const file = { type, content: new Content(await readFile(path.join(SWAGGER_UI, name))) };
+  return kept(name, type, path.join(SWAGGER_UI, name));
+}
+
+async function kept(name: string, type: string, place: string): Promise<PageFile> {
+  const file = { type, content: new Content(await readFile(place)) };
   files.set(name, file);
   return file;
 }

@@ -39,6 +39,8 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
     read({
       path: '/api/plants/{id}/events',
       summary: "List a plant's events",
+      description:
+        'The events of one plant, newest first, in pages. `GET /api/events` lists those of all plants, and takes filters.',
       access: { scope: 'plants:read' },
       params: { id: plantNotFound },
       query: eventListQuery,
@@ -59,6 +61,8 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       method: 'POST',
       path: '/api/plants/{id}/events',
       summary: 'Log an event',
+      description:
+        'Without `type` it is a watering, and without `occurredAt` it happened now. Growth has the type `growth` with `growthAmount`, what was added since the last measurement, and `growthUnit`.',
       access: { scope: 'events:write' },
       params: { id: plantNotFound },
       quota: EVENT_QUOTA,
@@ -75,6 +79,8 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
     read({
       path: '/api/plants/{id}/events/month',
       summary: "List a plant's events between two moments",
+      description:
+        'All events of a plant between `monthStart` and `monthEnd`, both included, in Unix milliseconds and at most 366 days apart. Only for tiers that have the monthly view.',
       access: { scope: 'plants:read' },
       feature: monthlyView,
       params: { id: plantNotFound },
@@ -92,6 +98,8 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       method: 'PATCH',
       path: '/api/events/{id}',
       summary: 'Change an event',
+      description:
+        'Changes the fields that are sent; `photoIds` replaces all photos. The type and the plant stay.',
       long: LOOKS_FOR_OTHERS,
       access: { scope: 'events:write' },
       params: { id: eventNotFound },
@@ -109,6 +117,8 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
     remove({
       path: '/api/events/{id}',
       summary: 'Delete an event',
+      description:
+        'The event counts nowhere any more. `POST /api/events/{id}/restore` brings it back.',
       long: LOOKS_FOR_OTHERS,
       access: { scope: 'events:write' },
       params: { id: eventNotFound },
@@ -123,6 +133,8 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
     read({
       path: '/api/events',
       summary: 'List the events of all plants',
+      description:
+        'What was done to all plants, newest first, in pages: between two moments (`from`, `to`, both included), of a type, of a plant, at a location, or with a part of its text (`q`). A page may be short or empty while `hasMore` is true.',
       access: { scope: 'plants:read' },
       query: feedQuery,
       response: {
@@ -142,6 +154,8 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       method: 'POST',
       path: '/api/events',
       summary: 'Log the same care of several plants',
+      description:
+        'Logs an event for each of up to 100 plants (`plantIds`), or for all plants at a `location`: all of it or nothing. Exactly one of both is sent; the other fields are those of a single event. `POST /api/events/delete` takes all of it back.',
       long: 'it logs an event of each of up to all plants of the account',
       access: { scope: 'events:write' },
       body: logCare,
@@ -164,6 +178,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       method: 'POST',
       path: '/api/events/delete',
       summary: 'Delete several events',
+      description: 'Deletes up to 100 events: all of them or, where one is not there, none.',
       long: 'it looks for what was done last at each of their plants',
       access: { scope: 'events:write' },
       body: deleteEvents,
@@ -183,6 +198,8 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       method: 'POST',
       path: '/api/events/{id}/restore',
       summary: 'Bring a deleted event back',
+      description:
+        'With all that it counts for. One that is not deleted stays as it is; those of a deleted plant are gone.',
       access: { scope: 'events:write' },
       params: { id: eventGone },
       response: { status: 200, schema: eventView, description: 'The event' },

@@ -124,7 +124,7 @@ export type LogCare = CreateEvent & SeveralPlants;
 export const logCare = withKeys<LogCare>(createEvent, {
   plantIds: idList(MAX_AT_ONCE).min(1).description('The plants, unless a location is given'),
   location: locationFilter
-    .description('All plants of exactly this location, instead of plantIds')
+    .description('All plants of this location, instead of plantIds')
     .example('Living room'),
 })
   .xor('plantIds', 'location')
@@ -161,9 +161,9 @@ export const feedQuery = Joi.object<FeedQuery, true>({
   to: notBefore('from', timestampSchema()).description('Last moment, included'),
   type: eventType,
   plantId: id().description('Only events of this plant'),
-  location: locationFilter.description('Only of plants of exactly this location'),
+  location: locationFilter.description('Only of plants of this location'),
   q: textSchema({ min: 1, max: 100 }).description(
-    'Only events with this in their text, whatever the case',
+    'Only events with this in their text, whatever the case and accents',
   ),
   ...pageQuery('Events'),
 });

@@ -49,6 +49,40 @@ test('without Redis the service is ready and warns', async () => {
   }
 });
 
+test('a proxy of which TRUST_PROXY says nothing is warned of: once in the log, in /readyz and by a metric', async () => {
+  const behind = await startService({ redisUrl: null });
+  const count = async () =>
+    /^plantcare_http_unheeded_proxy_requests_total (\d+)$/m.exec(
+      (await behind.anonymous.get('/metrics').expect(200)).text,
+    )?.[1];
+  try {
+    expect(await count()).toBe('0');
+    for (const client of ['203.0.113.9', '203.0.113.9, 198.51.100.7']) {
+      await behind.anonymous.get('/api/plants').set('X-Forwarded-For', client).expect(401);
+    }
+    expect(await count()).toBe('2');
+    const { body } = await behind.anonymous.get('/readyz').expect(200);
+    expect(body).toMatchObject({
+      warnings: [expect.stringMatching(/Redis/), expect.stringMatching(/TRUST_PROXY is 0/)],
+    });
+    expect(behind.logged.filter((line) => line.includes('TRUST_PROXY is 0'))).toHaveLength(1);
+  } finally {
+    await behind.close();
+  }
+});
+
+test('X-Forwarded-For of a trusted proxy is nothing to warn of', async () => {
+  const behind = await startService({ env: { TRUST_PROXY: '1' } });
+  try {
+    await behind.anonymous.get('/healthz').set('X-Forwarded-For', '203.0.113.9').expect(200);
+    expect((await behind.anonymous.get('/readyz').expect(200)).body).toMatchObject({
+      warnings: [],
+    });
+  } finally {
+    await behind.close();
+  }
+});
+
 test('a service that is stopping is not ready, says why and when to come back, and still lives', async () => {
   const stopping = await startService({});
   try {

@@ -31,14 +31,14 @@ export function routes(host: Host): Operation[] {
       errors: [serviceUnavailable],
       tool: NO_TOOL,
       handler: async () => {
-        const { mongodb, rateLimits, closing } = await host.readiness();
+        const { mongodb, rateLimits, closing, warnings } = await host.readiness();
         if (closing) throw serviceUnavailable.error('The service is stopping.');
         if (!mongodb) throw serviceUnavailable.error('MongoDB cannot be reached.');
-        const warnings =
+        const ofRedis =
           rateLimits === 'shared'
             ? []
             : ['Redis cannot be reached: each process counts rate limits for itself.'];
-        return { status: 'ready', mongodb: 'ok', rateLimits, warnings };
+        return { status: 'ready', mongodb: 'ok', rateLimits, warnings: [...ofRedis, ...warnings] };
       },
     }),
   ];

@@ -8,6 +8,8 @@ export function routes(insights: InsightService): Operation[] {
     read({
       path: '/api/insights',
       summary: 'Read what all the care adds up to',
+      description:
+        "Totals, watering streaks, species, the care of each day and growth. `sections` names the parts that are wanted, by comma; without it all are there. `from` and `to` are the days of `careActivityByDay`, which is of the last 365 without them. Days are those of the account's time zone.",
       access: { scope: 'insights:read' },
       query: insightsQuery,
       response: { schema: insightsSchema, description: 'The insights' },

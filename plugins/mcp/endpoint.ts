@@ -28,6 +28,7 @@ import {
   storedError,
   successResult,
 } from './tools/results';
+import { viewed } from './tools/views';
 
 /** The answer to a GET that asks for `text/event-stream`. */
 export const noEventStream = methodNotAllowed.at(
@@ -108,8 +109,9 @@ export class Endpoint {
     if (!isRecord(args)) return invalidArguments(tool);
     const { ctx, api, principal } = caller;
     try {
-      const input = tool.arguments.toInput(args);
-      const result = await api.call(tool.operation, principal, input, ctx);
+      const { operation, others } = viewed(tool, args);
+      const input = tool.arguments.toInput(others);
+      const result = await api.call(operation, principal, input, ctx);
       if ('content' in result) return await successResult(result.content.body.toString(), tool);
       if ('value' in result) return await successResult(JSON.stringify(result.value), tool);
       if ('pieces' in result) return await piecesResult(result.pieces, tool);

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import { type ApiError, ErrorCode } from '../../src/core/errors';
+import { TOKEN_PREFIX } from '../../src/core/identity';
 import { originOf, originsSetting } from '../../src/core/settings';
 
 /** The setting that lets other than loopback addresses reach the tool endpoint. */
@@ -30,8 +31,8 @@ export class Origins {
   check(headers: IncomingHttpHeaders): void {
     // The Host of HTTP/2 is passed over where there is an authority (RFC 9113, 8.3.1).
     const { origin, ':authority': host = headers.host } = headers;
-    if (origin !== undefined && !this.#allowsOrigin(origin)) throw refusal('Origin');
-    if (typeof host === 'string' && !this.#allowsHost(host)) throw refusal('Host');
+    if (origin !== undefined && !this.#allowsOrigin(origin)) throw refusal('Origin', origin);
+    if (typeof host === 'string' && !this.#allowsHost(host)) throw refusal('Host', host);
   }
 
   #allowsOrigin(origin: string): boolean {
@@ -49,9 +50,14 @@ export class Origins {
   }
 }
 
-function refusal(header: string): ApiError {
+/** What a host or an origin looks like; anything else may be what nobody should read in a log. */
+const PLAIN = /^[\w.:/[\]-]{1,253}$/;
+
+function refusal(header: string, value: string): ApiError {
+  const isShown = PLAIN.test(value) && !value.includes(TOKEN_PREFIX);
   return originNotAllowed.error(
     `The ${header} of this request is not allowed; operators allow it by MCP_ALLOWED_ORIGINS.`,
+    { logged: `${header} ${isShown ? value : 'of no plain name'}` },
   );
 }
 

@@ -12,6 +12,8 @@ export function routes(photos: PhotoService): Operation[] {
       method: 'POST',
       path: '/api/photos',
       summary: 'Keep the metadata of an uploaded photo',
+      description:
+        'The image itself is at an image host already; only its metadata is kept here. The `id` of the answer goes into `photoIds` of an event, or `primaryPhotoId` of a plant. The tier limits how many photos an account may have.',
       access: { scope: 'plants:write' },
       quota: PHOTO_QUOTA,
       body: photo.createBody,
@@ -27,6 +29,8 @@ export function routes(photos: PhotoService): Operation[] {
     read({
       path: '/api/photos',
       summary: 'List photos',
+      description:
+        'The photos of the account, or those of one plant (`plantId`), newest first, in pages.',
       access: { scope: 'plants:read' },
       query: photoListQuery,
       response: {
@@ -58,6 +62,8 @@ export function routes(photos: PhotoService): Operation[] {
       method: 'PATCH',
       path: '/api/photos/{id}',
       summary: 'Set the crop of a photo',
+      description:
+        'The crop is a square in pixels of the image, to 2 pixels, and lies inside it. Events and plants that show the photo show it with its new crop.',
       access: { scope: 'plants:write' },
       params: { id: photoNotFound },
       body: cropPhoto,
@@ -73,6 +79,8 @@ export function routes(photos: PhotoService): Operation[] {
     remove({
       path: '/api/photos/{id}',
       summary: 'Delete a photo; its events and plants stay, without it',
+      description:
+        'Deletes the metadata for good and frees its place; events and plants that show the photo stay, without it. The image stays at its host.',
       access: { scope: 'plants:write' },
       params: { id: photoNotFound },
       tool: {

@@ -5,6 +5,7 @@ import type { Records } from '../../src/data/records';
 import { LIST_ORDER } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
 import { plantNotFound } from './errors';
+import type { Places } from './places';
 import {
   isRecurring,
   type LastCare,
@@ -42,9 +43,11 @@ interface CareRecord {
 /** When plants were last cared for, and are due to be again. */
 export class PlantCare {
   readonly #records: Records<PlantDocument, AccountScope>;
+  readonly #places: Places;
 
-  constructor(records: Records<PlantDocument, AccountScope>) {
+  constructor(records: Records<PlantDocument, AccountScope>, places: Places) {
     this.#records = records;
+    this.#places = places;
   }
 
   /**
@@ -81,7 +84,7 @@ export class PlantCare {
 
   /** The schedules of all plants, or of those at a location, in the order of the list. */
   async schedules(scope: AccountScope, location?: string): Promise<CareSchedule[]> {
-    const found = await this.#records.find(scope, location === undefined ? {} : { location }, {
+    const found = await this.#records.find(scope, await this.#places.filter(scope, location), {
       projection: SCHEDULE_PROJECTION,
       sort: LIST_ORDER,
     });

@@ -20,6 +20,7 @@ export {
   RECURRING_TYPES,
   type RecurringCare,
 } from './schema';
+export { placeOf } from './places';
 export { PLANT_QUOTA, type PlantSummary } from './service';
 
 /** What other plugins may do with plants. */

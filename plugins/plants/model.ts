@@ -7,7 +7,7 @@ export const plantModel = tracked(
   resourceModel('Plant', 'plants', plant, [
     // The list, in its order.
     { userId: 1, createdAt: 1, _id: 1 },
-    // The distinct locations; the plants of one, in the order of the list.
+    // The locations, each with its oldest plant; the plants of one, in the order of the list.
     { userId: 1, location: 1, createdAt: 1, _id: 1 },
     // The plants that show a photo.
     { userId: 1, primaryPhotoId: 1, revision: 1, _id: 1 },

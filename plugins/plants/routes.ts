@@ -8,29 +8,46 @@ import { PLANT_QUOTA, type PlantService } from './service';
 /** Operations on plants and locations (docs/specification.md, 4.1). */
 export function routes(plants: PlantService): Operation[] {
   const { view } = plants;
+  const list = read({
+    path: '/api/plants',
+    summary: 'List all plants',
+    description:
+      'All plants of the account with all that is known of them, oldest first; `location` and `q` narrow them. For screens that show many, `GET /api/plant-summaries` is a tenth as long.',
+    operationId: 'listPlants',
+    access: { scope: 'plants:read' },
+    query: plantListQuery,
+    response: { schema: Joi.array().items(view), description: 'The plants, oldest first' },
+    tool: { none: 'list_plants answers it where it is called with view full' },
+    handler: async ({ account, query }) => plants.list(account.id, query),
+  });
   return [
+    list,
     read({
-      path: '/api/plants',
-      summary: 'List all plants',
+      path: '/api/plant-summaries',
+      summary: 'List all plants in short',
+      description:
+        'What most lists show of the plants, oldest first: names, location, how often they need care, and when they last had it. Takes what `GET /api/plants` takes.',
+      operationId: 'listPlantSummaries',
       access: { scope: 'plants:read' },
       query: plantListQuery,
       response: {
-        schema: Joi.array().items(Joi.alternatives().try(view, summaryView)),
-        description: 'The plants, oldest first',
+        schema: Joi.array().items(summaryView),
+        description: 'The plants, oldest first, without care attributes and photo',
       },
       tool: {
         name: 'list_plants',
         description:
           "List the person's plants, oldest first, in short: name, species, location, days between waterings and feedings, and when each was last watered (lastWatered) and last cared for in any way (lastEvent); null means never. Start here: it turns a plant's name (q) into its id. For all that is known of one plant use get_plant, of many view full.",
         tooLarge: 'Call it for one location, or without view full.',
-        defaults: { view: 'summary' },
+        full: list,
       },
-      handler: async ({ account, query }) => plants.list(account.id, query),
+      handler: async ({ account, query }) => plants.listInShort(account.id, query),
     }),
     write({
       method: 'POST',
       path: '/api/plants',
       summary: 'Add a plant',
+      description: 'Only `name` is required. The tier limits how many plants an account may have.',
       access: { scope: 'plants:write' },
       limit: 'plants',
       quota: PLANT_QUOTA,
@@ -47,6 +64,8 @@ export function routes(plants: PlantService): Operation[] {
     read({
       path: '/api/plants/{id}',
       summary: 'Read a plant',
+      description:
+        'With its primary photo, where it has one, and when it was last watered and cared for.',
       access: { scope: 'plants:read' },
       params: { id: plantNotFound },
       response: { schema: view, description: 'The plant' },
@@ -61,6 +80,8 @@ export function routes(plants: PlantService): Operation[] {
       method: 'PATCH',
       path: '/api/plants/{id}',
       summary: 'Change a plant',
+      description:
+        'Changes the fields that are sent and leaves the others. `null` clears a field, except `name`, `mossPoleNeeded` and `toxic`. `lastWatered` and `lastEvent` follow from the events of the plant.',
       access: { scope: 'plants:write' },
       params: { id: plantNotFound },
       body: plant.patchBody,
@@ -76,6 +97,8 @@ export function routes(plants: PlantService): Operation[] {
     remove({
       path: '/api/plants/{id}',
       summary: 'Remove a plant and its events; its photos stay, with plantId null',
+      description:
+        'Removes a plant and all of its events for good. Its photos stay, with `plantId` null.',
       long: 'it may have very many photos',
       access: { scope: 'plants:write' },
       params: { id: plantNotFound },
@@ -90,14 +113,19 @@ export function routes(plants: PlantService): Operation[] {
     read({
       path: '/api/locations',
       summary: 'List the locations in use',
+      description:
+        'The locations at which plants stand, each once. Spellings that differ in white space at the ends, in its amount or in the normal form of letters are one location; case and accents tell locations apart.',
       access: { scope: 'plants:read' },
-      response: { schema: locations, description: 'Distinct locations, case-sensitive and sorted' },
+      response: {
+        schema: locations,
+        description: 'Each once, as its oldest plant spells it, sorted',
+      },
       tool: {
         name: 'list_locations',
         description:
-          'List the distinct locations of plants, sorted. Use it before create_plant or update_plant, so that a location is spelled as it is already.',
+          'List the locations of plants, each once, sorted. Use it before create_plant or update_plant: case and accents tell locations apart.',
       },
-      handler: ({ account }) => plants.locations(account.id),
+      handler: ({ account }) => plants.places.list({ userId: account.id }),
     }),
   ];
 }

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 
 import type { CreateBody, Document, PatchBody, View } from '../../src/fields/field';
-import { oneOf as oneOfSchema, text as textSchema } from '../../src/fields/joi';
+import { text as textSchema } from '../../src/fields/joi';
 import { defineRecord } from '../../src/fields/record';
 import { named } from '../../src/fields/schema-name';
 import {
@@ -102,25 +102,19 @@ export type SummaryView = View<typeof plantSummary.fields>;
 
 /** The location that lists of plants are narrowed to. */
 export const locationFilter = textSchema({ min: 1, max: MAX_LOCATION }).description(
-  'Only plants of exactly this location',
+  'Only plants of this location; case counts, white space at its ends does not',
 );
-
-const PLANT_VIEWS = ['full', 'summary'] as const;
 
 export interface PlantListQuery {
   location?: string;
   q?: string;
-  view: (typeof PLANT_VIEWS)[number];
 }
 
 export const plantListQuery = Joi.object<PlantListQuery, true>({
   location: locationFilter,
   q: textSchema({ min: 1, max: 100 }).description(
-    'Only plants with this in their name or species, whatever the case',
+    'Only plants with this in their name or species, whatever the case and accents',
   ),
-  view: oneOfSchema(PLANT_VIEWS)
-    .default('full')
-    .description('summary: only what most lists show, without care attributes and photo'),
 });
 
 /** When a plant was last cared for. */

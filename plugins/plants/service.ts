@@ -15,6 +15,7 @@ import { plantDeleted } from './domain-events';
 import { plantNotFound, unknownPlant } from './errors';
 import { plantModel } from './model';
 import { PrimaryPhotos } from './photos';
+import { Places } from './places';
 import {
   type CreatePlant,
   plant,
@@ -45,6 +46,7 @@ export class PlantService {
   readonly photos = new PrimaryPhotos();
   /** Plants for those who keep a copy of them. */
   readonly changes;
+  readonly places;
   readonly care;
   readonly #records;
   readonly #plants;
@@ -55,7 +57,8 @@ export class PlantService {
       references: 'primaryPhotoId',
       present: (scope, documents) => this.#present(scope, documents),
     });
-    this.care = new PlantCare(this.#records);
+    this.places = new Places(this.#records);
+    this.care = new PlantCare(this.#records, this.places);
     this.#plants = new Resource(plant, this.#records, plantNotFound);
   }
 
@@ -65,20 +68,32 @@ export class PlantService {
   }
 
   /** Plants of an account, by `createdAt`, then `id`. */
-  async *list(
+  async *list(userId: string, query: PlantListQuery): AsyncGenerator<PlantView[]> {
+    for await (const batch of this.#listed(userId, query)) {
+      yield await this.#present({ userId }, batch);
+    }
+  }
+
+  /** The same in short. */
+  async *listInShort(userId: string, query: PlantListQuery): AsyncGenerator<SummaryView[]> {
+    for await (const batch of this.#listed(userId, query, SUMMARY_PROJECTION)) {
+      yield batch.map((each) => plantSummary.toView(each));
+    }
+  }
+
+  async *#listed(
     userId: string,
-    { location, q, view }: PlantListQuery,
-  ): AsyncGenerator<(PlantView | SummaryView)[]> {
+    { location, q }: PlantListQuery,
+    projection?: typeof SUMMARY_PROJECTION,
+  ): AsyncGenerator<PlantDocument[]> {
     const isWanted = q === undefined ? () => true : containing(q);
-    const found = this.#records.batches({ userId }, location === undefined ? {} : { location }, {
+    const filter = await this.places.filter({ userId }, location);
+    const found = this.#records.batches({ userId }, filter, {
       sort: LIST_ORDER,
-      ...(view === 'summary' ? { projection: SUMMARY_PROJECTION } : {}),
+      ...(projection ? { projection } : {}),
     });
     for await (const batch of found) {
-      const wanted = batch.filter(({ name, species }) => isWanted(name) || isWanted(species ?? ''));
-      yield view === 'summary'
-        ? wanted.map((each) => plantSummary.toView(each))
-        : await this.#present({ userId }, wanted);
+      yield batch.filter(({ name, species }) => isWanted(name) || isWanted(species ?? ''));
     }
   }
 
@@ -105,14 +120,6 @@ export class PlantService {
     await this.#plants.delete(tx, id);
     tx.addUsage(PLANT_QUOTA, -1);
     await tx.emit(plantDeleted, { plantId: id });
-  }
-
-  /** The distinct non-empty locations, sorted by UTF-16 code unit. */
-  async locations(userId: string): Promise<string[]> {
-    const values = await this.#records.distinct({ userId }, 'location');
-    return values
-      .filter((value): value is string => typeof value === 'string' && value !== '')
-      .sort();
   }
 
   exists(scope: AccountScope, id: string): Promise<boolean> {
@@ -143,7 +150,7 @@ export class PlantService {
     scope: AccountScope,
     { ids, location }: { ids?: readonly string[]; location?: string | undefined },
   ): Promise<string[]> {
-    const filter = location === undefined ? {} : { location };
+    const filter = await this.places.filter(scope, location);
     const projection = { createdAt: 1 } as const;
     if (!ids) {
       const found = await this.#records.find(scope, filter, { projection, sort: LIST_ORDER });

@@ -30,6 +30,8 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
     read({
       path: '/api/account',
       summary: 'Read the account',
+      description:
+        'The tier with its limits and what is used of them, the time zone with the present day in it, and what the token may do.',
       access: { anyToken: 'it shows what the token is, and may do' },
       notConditional: SAYS_TIME,
       response: { schema: profile, description: 'The account, and the token of the caller' },
@@ -44,6 +46,7 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
       method: 'PATCH',
       path: '/api/account',
       summary: 'Set the time zone of the account',
+      description: 'An IANA name, in any case. It says what day it is for the account.',
       long: 'another time zone has all events counted anew',
       access: { scope: 'plants:write' },
       notConditional: SAYS_TIME,

@@ -225,6 +225,11 @@ export class App {
     this.#jobs.start();
   }
 
+  /** What operators should know of the requests that came. */
+  get warnings(): readonly string[] {
+    return this.#listeners?.warnings ?? [];
+  }
+
   get isClosing(): boolean {
     return this.#closing;
   }

@@ -25,6 +25,7 @@ interface AppForPlugins {
   readonly unitOfWork: UnitOfWork;
   readonly derived: readonly DerivedData[];
   readonly isClosing: boolean;
+  readonly warnings: readonly string[];
   exportsOf: <Exports>(plugin: PluginReference<Exports>) => Exports;
 }
 
@@ -58,7 +59,11 @@ export function hostFor(
     rebuildDerived: async (tx) => {
       await rebuildAll(app.derived, tx);
     },
-    readiness: async () => ({ ...(await connections.readiness()), closing: app.isClosing }),
+    readiness: async () => ({
+      ...(await connections.readiness()),
+      closing: app.isClosing,
+      warnings: app.warnings,
+    }),
     metrics: () => app.metrics.text(),
   };
 }

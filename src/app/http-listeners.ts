@@ -20,6 +20,7 @@ import { koaApp } from '../http/koa-app';
 import { PublicPace } from '../http/public-pace';
 import { RequestMetrics } from '../http/request-metrics';
 import { routes } from '../http/routes';
+import { UnheededProxy } from '../http/unheeded-proxy';
 import type { Plugin } from '../plugins/plugin';
 import type { ApiDescription } from '../plugins/transport';
 
@@ -50,9 +51,10 @@ export class HttpListeners {
   readonly #pace: CallPace;
   readonly #pipeline: CallPipeline;
   readonly #metrics: RequestMetrics;
+  readonly #unheededProxy: UnheededProxy;
 
   constructor(dependencies: Dependencies) {
-    const { plugins, settings, metrics, redis, isSharded } = dependencies;
+    const { plugins, settings, log, metrics, redis, isSharded } = dependencies;
     const budgets = plugins.flatMap((plugin) => Object.entries(plugin.budgets ?? {}));
     this.#dependencies = dependencies;
     const { readsMax } = hostSettings;
@@ -62,6 +64,7 @@ export class HttpListeners {
     this.#pace = new CallPace(reads);
     this.#limiter = new RateLimiter(Object.fromEntries(budgets), settings, redis, metrics);
     this.#metrics = new RequestMetrics(metrics);
+    this.#unheededProxy = new UnheededProxy(settings, log, metrics);
     this.#pipeline = new CallPipeline({
       ...dependencies,
       admission: this.#admission,
@@ -73,6 +76,11 @@ export class HttpListeners {
     });
   }
 
+  /** What operators should know of the requests that come. */
+  get warnings(): readonly string[] {
+    return this.#unheededProxy.warnings;
+  }
+
   /** What serves an API, or a part of it. */
   listenerOf(description: ApiDescription): RequestListener {
     const { availability, identity } = this.#dependencies;
@@ -81,6 +89,7 @@ export class HttpListeners {
       ...this.#dependencies,
       metrics: this.#metrics,
       publicPace,
+      unheededProxy: this.#unheededProxy,
       routes: routes(description, {
         pipeline: this.#pipeline,
         admission: this.#admission,

@@ -54,16 +54,22 @@ export class Content {
   }
 }
 
+/** How long a tag is without its quotes: 132 bits of a hash. */
+const TAG_LENGTH = 22;
+
 /** An entity tag of what a body says. */
 export function etagOf(body: Buffer | string): string {
-  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  return `"${createHash('sha256').update(body).digest('base64url').slice(0, TAG_LENGTH)}"`;
 }
 
+/** A member of If-Match or If-None-Match: the tag within its quotes, up to what proxies add to it. */
+const NAMED_TAG = new RegExp(`"([\\w-]{${TAG_LENGTH}})(?:[-;/][\\w;/-]*)?"`, 'g');
+
 /**
- * Whether the header If-Match or If-None-Match names an entity tag. Weak ones count: a proxy that
- * compresses, as this program itself, makes them of strong ones.
+ * Whether the header If-Match or If-None-Match names an entity tag. Proxies that compress make weak
+ * ones of strong ones, as this program itself, or add to them: `"…-gzip"`, `"…;br"`.
  */
 export function namesEtag(header: string, etag: string): boolean {
-  const named = header.split(',').map((each) => each.trim());
-  return named.includes('*') || named.some((each) => each.replace(/^W\//, '') === etag);
+  if (header.trim() === '*') return true;
+  return [...header.matchAll(NAMED_TAG)].some(([, named]) => `"${named}"` === etag);
 }

@@ -49,6 +49,8 @@ interface ApiErrorOptions {
   status?: number;
   headers?: Record<string, string>;
   details?: readonly FieldFault[];
+  /** What operators need to know besides; it is in the log, and callers do not get it. */
+  logged?: string;
 }
 
 /** How many faults an error lists at most. */
@@ -65,6 +67,7 @@ export class ApiError extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly details: readonly FieldFault[] | undefined;
+  readonly logged: string | undefined;
 
   constructor(
     readonly kind: ErrorCode,
@@ -75,6 +78,7 @@ export class ApiError extends Error {
     this.name = 'ApiError';
     this.status = options.status ?? kind.status;
     this.details = options.details;
+    this.logged = options.logged;
     // Every 503 says when to come back (docs/decisions.md, "Requests").
     this.headers = { ...(this.status === 503 ? { 'Retry-After': '1' } : {}), ...options.headers };
   }

@@ -22,15 +22,22 @@ function codePointOf(character: string): string {
 }
 
 /**
- * A test whether texts contain a part, whatever the case of either. It is literal, and follows
- * Unicode: `ß` is in `STRASSE`, and `ς` is `Σ`.
+ * A test whether texts contain a part, whatever the case, the accents and the normal form of either.
+ * It is literal, and follows Unicode: `ß` is in `STRASSE`, `ς` is `Σ`, and `é` is `e`.
  */
 export function containing(part: string): (text: string) => boolean {
-  const wanted = foldCase(part);
-  return (text) => foldCase(text).includes(wanted);
+  const wanted = folded(part);
+  return (text) => folded(text).includes(wanted);
 }
 
-function foldCase(text: string): string {
-  // Lower case first: some letters have their upper case as several, or as that of another.
-  return text.toLowerCase().toUpperCase();
+const ASCII = /^[\0-\x7f]*$/;
+/** Accents of Latin, Greek and Cyrillic letters; the marks of other scripts make other letters. */
+const ACCENTS = /[\u0300-\u036f]+/g;
+
+function folded(text: string): string {
+  if (ASCII.test(text)) return text.toUpperCase();
+  const bare = text.normalize('NFKD').replace(ACCENTS, '');
+  // Lower case first: some letters have their upper case as several, or as that of another. Composed
+  // at last, so that no syllable of Hangul is the beginning of another.
+  return bare.toLowerCase().toUpperCase().normalize('NFC');
 }

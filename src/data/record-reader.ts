@@ -119,12 +119,6 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
     return this.collection.countDocuments(scoped(scope, filter), sessionOf(scope));
   }
 
-  /** The distinct values of a field. */
-  async distinct(scope: Scope, field: string): Promise<unknown[]> {
-    await this.flush(scope);
-    return this.collection.distinct(field, scoped(scope, {}), sessionOf(scope));
-  }
-
   /** What an aggregation over the matching records answers; ids come as bare Buffers. */
   async *aggregate<Result extends object>(
     scope: Scope,

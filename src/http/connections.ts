@@ -62,8 +62,12 @@ export class Connections {
     server.maxConnections = Math.ceil(limits.maxConnections * (1 + REFUSED_SHARE));
     server.on('connection', (socket: Socket) => {
       if (this.#open.size < limits.maxConnections) this.#add(socket);
-      else if (isTls) refusals.close(socket, serviceUnavailable.error());
+      else if (isTls) refusals.close(socket);
       else spare.add(socket);
+    });
+    // Above that Node closes them by itself.
+    server.on('drop', () => {
+      refusals.dropped();
     });
     server.on('session', (session: ServerHttp2Session) => {
       const connection = this.#open.get(endpointsOf(session.socket));

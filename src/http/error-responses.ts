@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 
 import { ApiError, validationError } from '../core/errors';
 import { REFUSAL_MS } from '../core/request-limits';
+import type { RefusalStatus } from './refused';
 
 /**
  * The error for what Node's own parser refuses (docs/decisions.md, "Requests"); undefined where
@@ -28,14 +29,14 @@ export function requestTimeout(): ApiError {
 /** Answers what never reaches the application: connections and requests that are refused before. */
 export class Refusals {
   readonly #lingerTimeout: number;
-  readonly #onRefusal: (status: number) => void;
+  readonly #onRefusal: (status: RefusalStatus) => void;
 
   /**
    * @param lingerTimeout how long a bare connection stays once it was answered, in ms: a client that
    *   never closes its own side, or reads nothing, does not keep it
    * @param onRefusal receives the status of each answer
    */
-  constructor(lingerTimeout: number, onRefusal: (status: number) => void) {
+  constructor(lingerTimeout: number, onRefusal: (status: RefusalStatus) => void) {
     this.#lingerTimeout = lingerTimeout;
     this.#onRefusal = onRefusal;
   }
@@ -72,9 +73,14 @@ export class Refusals {
   }
 
   /** Closes a connection that cannot carry an answer yet. */
-  close(socket: Duplex, error: ApiError): void {
-    this.#onRefusal(error.status);
+  close(socket: Duplex): void {
+    this.dropped();
     socket.destroy();
+  }
+
+  /** Counts a connection that was closed without an answer. */
+  dropped(): void {
+    this.#onRefusal('none');
   }
 
   /** Answers a request, and over HTTP/1.1 closes its connection. */

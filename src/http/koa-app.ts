@@ -13,20 +13,23 @@ import type { PublicPace } from './public-pace';
 import { factsOf, recordError } from './request-facts';
 import { requestLog, type RequestLogDependencies } from './request-log';
 import { sliceLargeBodies } from './slices';
+import type { UnheededProxy } from './unheeded-proxy';
 
 interface Dependencies extends RequestLogDependencies {
   routes: readonly Middleware[];
   publicPace: PublicPace;
+  unheededProxy: UnheededProxy;
 }
 
 /** The Koa application: what every request passes before and after its route. */
 export function koaApp(dependencies: Dependencies): Koa {
-  const { settings, log, routes, publicPace } = dependencies;
+  const { settings, log, routes, publicPace, unheededProxy } = dependencies;
   const app = new Koa();
   const proxies = settings.of(hostSettings.trustProxy);
   app.proxy = proxies > 0;
   app.maxIpsCount = proxies;
   app.use(requestLog(dependencies));
+  app.use(unheededProxy.middleware);
   app.use(sliceLargeBodies);
   app.use(compression);
   app.use(errorShape);

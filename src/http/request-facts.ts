@@ -23,7 +23,7 @@ export interface RequestFacts {
   tool?: string;
   /** Code of the error that was answered. */
   code?: string;
-  /** Why, where the service itself failed. */
+  /** Why, where the service itself failed or operators need to know. */
   reason?: string;
 }
 
@@ -37,10 +37,12 @@ export function factsOf(ctx: Context): RequestFacts {
 }
 
 /** Notes the error that a request, or a call of a tool in it, is answered with. */
-export function recordError(facts: RequestFacts, { body, message, status }: ApiError): void {
+export function recordError(facts: RequestFacts, error: ApiError): void {
+  const { body, logged, message, status } = error;
   facts.code = body.code;
   // What callers did wrong is theirs, and may quote what they sent.
-  if (status >= 500) facts.reason = message;
+  const reason = status >= 500 ? message : logged;
+  if (reason !== undefined) facts.reason = reason;
 }
 
 /** Notes the error that a stored response holds, if it is one. */

@@ -51,16 +51,3 @@ export class RequestMetrics {
     }
   }
 }
-
-/** Counts what is refused before the application sees it, by the status of the answer. */
-export function countRefusals(metrics: Metrics): (status: number) => void {
-  const refusals = metrics.counter(
-    'http_refusals_total',
-    'Requests and connections that were refused before they were looked at, by status',
-    ['status'],
-  );
-  refusals.inc({ status: 503 }, 0);
-  return (status) => {
-    refusals.inc({ status });
-  };
-}

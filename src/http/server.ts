@@ -12,6 +12,7 @@ import { Connections } from './connections';
 import { Refusals } from './error-responses';
 import { defaultLimits, type HttpLimits } from './limits';
 import { METHODS } from './methods';
+import type { RefusalStatus } from './refused';
 import { SpareConnections } from './spare-connections';
 import { tlsOptions } from './tls';
 
@@ -26,8 +27,8 @@ const QUIET_TURNS = 20;
 const connectionsOf = new WeakMap<Server, Connections>();
 
 interface ServerOptions extends Partial<HttpLimits> {
-  /** Receives the status of what is refused before the handler sees it. */
-  onRefusal?: (status: number) => void;
+  /** Receives how what is refused before the handler sees it was answered. */
+  onRefusal?: (status: RefusalStatus) => void;
   /** Paths that are answered on connections above the limit too. */
   probes?: ReadonlySet<string>;
 }

@@ -47,4 +47,6 @@ export interface Readiness {
   /** Where rate limits are counted: in Redis for all processes, or by each process for itself. */
   rateLimits: 'shared' | 'in memory';
   closing: boolean;
+  /** What operators should know of the requests that came, a sentence each. */
+  warnings: readonly string[];
 }

@@ -19,6 +19,8 @@ interface AssistantTool {
   tooLarge?: string;
   /** What arguments are where they are left out, instead of what they are over REST. */
   defaults?: Readonly<Record<string, string>>;
+  /** The operation that is called in place of this one with `view: full`: it takes the same, and lists more. */
+  full?: Operation;
 }
 
 /** Name of the rate budget that a call spends, or why it spends none. */
@@ -37,6 +39,8 @@ interface OperationBase<Names extends string> {
   /** Path with its parameters in braces: `/api/records/{id}`. */
   path: string;
   summary: string;
+  /** What clients of REST should know besides; what its tool says to assistants unless given. */
+  description?: string;
   /** What generated clients call it, such as `listRecords`; that of its tool, where it has one. */
   operationId?: string;
   feature?: Feature;

@@ -31,7 +31,11 @@ afterAll(async () => {
 
 /** What doctor finds under some settings, and how it ends. */
 async function doctor(env: NodeJS.ProcessEnv, ...args: string[]) {
-  const cli = new CommandLine(service.mongodbUri, { DATA_DIR: path.join(folder, 'data'), ...env });
+  const cli = new CommandLine(service.mongodbUri, {
+    DATA_DIR: path.join(folder, 'data'),
+    PORT: '1',
+    ...env,
+  });
   const { code, stdout, stderr } = await cli.run('doctor', '--json', ...args);
   expect(stderr).toBe('');
   const findings = (JSON.parse(stdout) as unknown[])
@@ -52,7 +56,16 @@ test('doctor says that all is well, check by check', async () => {
   expect({ code, faults }).toEqual({ code: 0, faults: [] });
   expect(findings.map(({ check }) => check)).toEqual([
     ...['settings', 'program', 'Node', 'disk of DATA_DIR', 'disk of backups', 'rights of files'],
-    ...['certificate', 'last backup', 'MongoDB', 'replica set', 'clock', 'Redis', 'migrations'],
+    ...[
+      'certificate',
+      'last backup',
+      'server',
+      'MongoDB',
+      'replica set',
+      'clock',
+      'Redis',
+      'migrations',
+    ],
     ...['indexes', 'derived data'],
   ]);
   const quick = await doctor({}, '--quick');
@@ -99,6 +112,20 @@ test('doctor finds a Redis that is away', async () => {
     expectFault(found, 'disk of backups', /Only 0\.1 GiB are free for .*\/small: remove /);
   } finally {
     unmount();
+  }
+});
+
+test('doctor asks a server that runs, and says what it warns of', async () => {
+  const asked = await startService();
+  try {
+    const env = { PORT: new URL(asked.url).port };
+    const { findings } = await doctor(env, '--quick');
+    const address = new URL(asked.url).host;
+    expect(findings).toContainEqual({ check: 'server', ok: true, finding: `ready at ${address}` });
+    await asked.anonymous.get('/healthz').set('X-Forwarded-For', '203.0.113.9').expect(200);
+    expectFault(await doctor(env, '--quick'), 'server', /says: .* Set TRUST_PROXY to /);
+  } finally {
+    await asked.close();
   }
 });
 

@@ -18,7 +18,7 @@ interface Visit {
   faults: string[];
 }
 
-test('the page opens with how to call, and tries operations out, on a desktop and on a phone', async () => {
+test('the page opens with resources, and tries operations out, on a desktop and on a phone', async () => {
   const service = await startService();
   try {
     const user = await service.user();
@@ -32,7 +32,8 @@ test('the page opens with how to call, and tries operations out, on a desktop an
       const { stdout } = await run(process.execPath, visit);
       const { description, answer, overflow, faults } = JSON.parse(stdout) as Visit;
       expect(faults).toEqual([]);
-      expect(description).toMatch(/Paging[^]*Retrying[^]*Limits/);
+      expect(description).toMatch(/^Keeps [^]*what holds for every request[^]*guide/);
+      expect(description.length).toBeLessThan(300);
       expect(answer).toMatch(/^200[^]*Hall/);
       expect(overflow).toBeLessThanOrEqual(0);
     }

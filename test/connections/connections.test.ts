@@ -2,13 +2,18 @@ import { once } from 'node:events';
 import { connect, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { Logger } from 'pino';
+
 import type { HttpLimits } from '../../src/http/limits';
+import type { RefusalStatus } from '../../src/http/refused';
 import { expectNoneLeft } from '../support/connections';
 import { listening } from '../support/listening';
 import { until } from '../support/processes';
 import { errorOf, exchange } from '../support/raw';
 import type { TestService } from '../support/service';
 import { closeHttpServer, createHttpServer, startService } from '../support/program';
+import { countRefusals } from '../../src/http/refused';
+import { Metrics } from '../../src/core/metrics';
 
 let service: TestService;
 const servers: Server[] = [];
@@ -26,8 +31,8 @@ afterAll(() => service.close());
 /** A server whose limits are as given; what it checks, it checks often. */
 async function serve(limits: Partial<HttpLimits>) {
   const { app } = service;
-  const refusals: number[] = [];
-  const onRefusal = (status: number): void => void refusals.push(status);
+  const refusals: RefusalStatus[] = [];
+  const onRefusal = (status: RefusalStatus): void => void refusals.push(status);
   const probes = new Set(['/healthz', '/readyz']);
   const options = { checkInterval: 50, onRefusal, probes, ...limits };
   const server = createHttpServer(app.requestListener(), app.settings, options);
@@ -177,6 +182,37 @@ test('connections above the limit are answered with 503, and those there go on',
   first.socket.destroy();
   const last = get('/healthz', 'Connection: close\r\n');
   await until(async () => (await exchange(url, last)).status === 200);
+});
+
+test('connections that are closed without an answer are counted too', async () => {
+  const { url, refusals } = await serve({ maxConnections: 1, lingerTimeout: 60_000 });
+  // Two, of which one is there to be refused; Node closes the others.
+  await dial(url);
+  await dial(url);
+  const lost = await Promise.all(Array.from({ length: 5 }, () => dial(url)));
+  for (const { socket } of lost)
+    await until(() => socket.readableEnded || socket.destroyed, WITHIN);
+  expect(refusals).toEqual(Array.from({ length: 5 }, () => 'none'));
+});
+
+test('that connections run out is in the log once a minute, with how many were refused', () => {
+  jest.useFakeTimers();
+  try {
+    const lines: { refused: number }[] = [];
+    // Of a logger this needs one method.
+    const log = { warn: (line: { refused: number }) => lines.push(line) } as unknown as Logger;
+    const refuse = countRefusals(new Metrics(), log);
+    for (const status of [400, 503, 'none', 503] as const) refuse(status);
+    expect(lines).toEqual([{ refused: 1 }]);
+    jest.advanceTimersByTime(60_000);
+    expect(lines).toEqual([{ refused: 1 }, { refused: 2 }]);
+    jest.advanceTimersByTime(3_600_000);
+    expect(lines).toHaveLength(2);
+    refuse('none');
+    expect(lines.at(-1)).toEqual({ refused: 1 });
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test('a probe is answered on a connection above the limit, which is closed then', async () => {

@@ -28,7 +28,7 @@ test('a cached answer costs no query but that for the account, also as a tool', 
   await user.plant();
   const me = { url: service.url, token: user.token, user };
   // As the tool answers unless it is asked for more.
-  const list = '/api/plants?view=summary';
+  const list = '/api/plant-summaries';
   await user.get(list).expect(200);
   const queries = await queriesOf(service, async () => {
     await user.get(list).expect(200);

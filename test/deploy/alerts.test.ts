@@ -1,30 +1,20 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { DEPLOY } from './dockerfile';
+import { fetchPackages } from './packages';
 
 const PROMETHEUS = path.join(DEPLOY, 'prometheus');
-
-/** Unpacks promtool of Debian's package: nothing is installed, and nobody has to be root. */
-function fetchPromtool(folder: string): string {
-  mkdirSync(path.join(folder, 'lists/partial'), { recursive: true });
-  const run = (file: string, ...args: string[]) =>
-    execFileSync(file, args, { cwd: folder, stdio: 'pipe' });
-  const own = ['-o', `Dir::State::lists=${folder}/lists`, '-o', `Dir::Cache=${folder}/cache`];
-  run('apt-get', '-qq', ...own, 'update');
-  run('apt-get', '-qq', ...own, 'download', 'prometheus');
-  run('sh', '-c', 'dpkg -x prometheus_*.deb .');
-  return path.join(folder, 'usr/bin/promtool');
-}
 
 describe('promtool finds', () => {
   let folder: string;
   let promtool: string;
   beforeAll(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'promtool-'));
-    promtool = fetchPromtool(folder);
+    fetchPackages(folder, 'prometheus');
+    promtool = path.join(folder, 'usr/bin/promtool');
   });
   afterAll(() => {
     rmSync(folder, { recursive: true, force: true });

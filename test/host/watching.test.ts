@@ -34,6 +34,7 @@ beforeAll(async () => {
     role: 'server',
     env: {
       ...tls.env,
+      BACKUP_EVERY_HOURS: '24',
       ...{ MONGODB_URI: database, REDIS_URL: process.env['TEST_REDIS_URL'], DATA_DIR: dataDir },
     },
   });
@@ -41,7 +42,7 @@ beforeAll(async () => {
     const { app } = program;
     // As a server does before it serves.
     app.requestListener();
-    countRefusals(app.metrics);
+    countRefusals(app.metrics, program.log);
     app.metrics.collectProcessFigures();
     families = familiesOf(await app.metrics.text());
     known = new Set(

@@ -118,6 +118,22 @@ describe('access', () => {
     expect([status, errorOf({ body: text })]).toEqual([403, notAllowed('Origin')]);
   });
 
+  test.each([
+    [{ Host: 'plants.example.net:8443' }, 'Host plants.example.net:8443'],
+    [{ Origin: 'https://evil.example' }, 'Origin https://evil.example'],
+    [{ Origin: 'a "page"' }, 'Origin of no plain name'],
+  ])('%j is refused, and the log says why', async (headers, reason) => {
+    const own = await startService({});
+    try {
+      await send(own.url, 'POST', '/api/mcp', { headers });
+      expect(own.logged.map((line) => JSON.parse(line) as object)).toContainEqual(
+        expect.objectContaining({ status: 403, code: 'origin_not_allowed', reason }),
+      );
+    } finally {
+      await own.close();
+    }
+  });
+
   test.each(['localhost', 'localhost:1234', '127.0.0.1:80', '[::1]:3000', 'app.example.com'])(
     'by the host %s is allowed',
     async (host) => {

@@ -14,6 +14,15 @@ const noPhoto = failure(404, 'photo_not_found');
 const notYourPhoto = failure(400, 'photo_not_found');
 const done: Answer = { status: 200, body: { success: true } };
 
+/** What spellings of a location have in common; of none it is that of an empty one. */
+function placeOf(location: unknown): string {
+  return String(location ?? '')
+    .normalize('NFC')
+    .split(/\s+/)
+    .filter(Boolean)
+    .join(' ');
+}
+
 /**
  * One account by the specification and docs/decisions.md, in memory, and as plainly
  * as can be: nothing is derived before it is asked for. Requests that come here are valid; what
@@ -79,9 +88,12 @@ export class Garden {
   }
 
   locations(): Answer {
-    const used = [...this.plants.values()].map(({ fields }) => fields['location']);
-    const distinct = new Set(used.filter((one) => one !== null && one !== ''));
-    return { status: 200, body: [...distinct].sort() };
+    const places = new Map<string, unknown>();
+    for (const { fields } of this.inOrder()) {
+      const place = placeOf(fields['location']);
+      if (place !== '' && !places.has(place)) places.set(place, fields['location']);
+    }
+    return { status: 200, body: [...places.values()].sort() };
   }
 
   createEvent(plantId: string, body: Fields, made: Made): Answer {
@@ -148,7 +160,9 @@ export class Garden {
       return failure(400, 'plant_not_found');
     }
     const plants = this.inOrder().filter((plant) =>
-      plantIds ? plantIds.includes(plant.id) : plant.fields['location'] === location,
+      plantIds
+        ? plantIds.includes(plant.id)
+        : placeOf(plant.fields['location']) === placeOf(location),
     );
     if (plants.length === 0) return failure(400, 'validation_error');
     const items = plants.map(({ id }, index) => this.createEvent(id, body, madeOf(index)));

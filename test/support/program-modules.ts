@@ -44,7 +44,7 @@ export {
   timestamp,
 } from '../../src/fields/joi';
 export { PublicPace } from '../../src/http/public-pace';
-export { countRefusals } from '../../src/http/request-metrics';
+export { countRefusals } from '../../src/http/refused';
 export { closeHttpServer, createHttpServer, drainConnections } from '../../src/http/server';
 export { LoaderError, PLUGINS_FOLDER, loadPlugins } from '../../src/plugins/loader';
 export { isConditional, operationName } from '../../src/plugins/operation-facts';

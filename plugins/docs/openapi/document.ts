@@ -18,19 +18,25 @@ export function openApiDocument(api: ApiDescription): JsonObject {
     info: {
       title: 'Plant care API',
       version: PROJECT.version,
-      license: { name: LICENSE, identifier: `LicenseRef-${LICENSE}` },
+      // No license of a list that a link could lead to.
+      license: { name: LICENSE },
       description: [
         "Keeps a person's plants, the care they get, their photos and what it all adds up to.",
         ...CONVENTIONS.map(({ topic, rule }) => `**${topic}.** ${rule}`),
       ].join('\n\n'),
     },
-    // Where the document itself comes from, whatever stands before the program.
-    servers: [{ url: '/' }],
+    // The folder that the document itself comes from, whatever stands before the program.
+    servers: [{ url: '.' }],
     tags: api.tags.map(({ name, description }) => ({ name, description })),
     paths,
     components: {
       securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', description: 'A developer token: tnd_mcp_…' },
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'A developer token, `tnd_mcp_…`, without the word Bearer. Whoever runs the service makes it, by the command `token create --user NAME`, which shows it once.',
+        },
       },
       headers: headerComponents(),
       parameters: parameterComponents(),

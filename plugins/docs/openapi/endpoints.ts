@@ -1,4 +1,6 @@
 import type { ErrorCode } from '../../../src/core/errors';
+import type { ResponseHeaderName } from '../../../src/core/response-headers';
+import { isRecord } from '../../../src/core/values';
 import {
   featureNotAvailable,
   idempotencyConflict,
@@ -38,6 +40,7 @@ const OUR_ERRORS = [internalError, serviceUnavailable];
 /** An operation as OpenAPI describes it; schemas that have names go to the components. */
 export function describeOperation(operation: Operation, components: Components): JsonObject {
   const { access, response, summary, tool } = operation;
+  const { description = 'description' in tool ? tool.description : '' } = operation;
   const operationId = operationIdOf(operation);
   const scope = 'scope' in access ? `Scope: ${access.scope}.` : '';
   const spent = spendsBudget(operation) ? BUDGET_HEADERS : [];
@@ -47,7 +50,7 @@ export function describeOperation(operation: Operation, components: Components):
   const schema = jsonSchemaOf(response.schema, 'output', components);
   return {
     summary,
-    description: [('description' in tool && tool.description) || '', scope].join('\n\n').trim(),
+    description: [description, scope].join('\n\n').trim(),
     ...(operationId === undefined ? {} : { operationId }),
     security: securityOf(access),
     parameters: parametersOf(operation, components),
@@ -78,10 +81,29 @@ function bodyOf(
   components: Components,
 ): JsonSchema | undefined {
   if (!body) return undefined;
-  const schema = jsonSchemaOf(body, 'input', components);
+  const schema = withoutDefaults(jsonSchemaOf(body, 'input', components));
   return operationId === undefined
     ? schema
     : components.refer(`${operationId[0]?.toUpperCase()}${operationId.slice(1)}Body`, schema);
+}
+
+/**
+ * Of a body whose defaults are said in words: generators of clients have whoever calls send every
+ * property that has a `default`.
+ */
+function withoutDefaults(schema: JsonSchema): JsonSchema {
+  const { properties } = schema;
+  if (!isRecord(properties)) return schema;
+  const described = Object.entries(properties).map(([name, property]) => {
+    if (!isRecord(property) || !('default' in property)) return [name, property] as const;
+    const { default: value, description, ...rest } = property;
+    const inWords = `${JSON.stringify(value)} where it is left out`;
+    return [
+      name,
+      { ...rest, description: [description ?? [], inWords].flat().join('; ') },
+    ] as const;
+  });
+  return { ...schema, properties: Object.fromEntries(described) };
 }
 
 function requestBody(schema: JsonSchema | undefined, components: Components): JsonObject {
@@ -109,7 +131,7 @@ export function describeTransport(
     responses: {
       // Of any request, where the header Host is missing.
       ...errorResponses([validationError, ...ofTokens, ...errors, ...OUR_ERRORS], false),
-      ...transportResponses(method, components),
+      ...transportResponses(method, components, 'public' in access ? [] : BUDGET_HEADERS),
     },
   };
 }
@@ -117,6 +139,7 @@ export function describeTransport(
 function transportResponses(
   { summary, responses = { 200: { description: summary } } }: TransportMethod,
   components: Components,
+  spent: readonly ResponseHeaderName[],
 ): JsonObject {
   return Object.fromEntries(
     Object.entries(responses).map(([status, { description, content = {} }]) => {
@@ -127,7 +150,7 @@ function transportResponses(
         status,
         {
           description,
-          headers: headers(),
+          headers: headers(...spent),
           ...(bodies.length > 0 ? { content: Object.assign({}, ...bodies) as JsonObject } : {}),
         },
       ];

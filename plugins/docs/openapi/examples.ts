@@ -1,12 +1,16 @@
+import { DAY_MS } from '../../../src/core/time';
 import { isRecord } from '../../../src/core/values';
 import type { Json, JsonObject, JsonSchema } from '../../../src/fields/json-schema';
 import type { Components } from './components';
 
+const nextWeek = (): string => new Date(Date.now() + 7 * DAY_MS).toISOString().slice(0, 10);
+
 /** A value of each format, as it would be met. */
-const BY_FORMAT: Readonly<Record<string, string>> = {
+const BY_FORMAT: Readonly<Record<string, string | (() => string)>> = {
   uuid: '0198e4a2-7c1b-7d6e-9f3a-2b5c8d4e6f10',
   'date-time': '2026-03-01T09:30:00.000Z',
-  date: '2026-03-01',
+  // To come, and not far ahead: a day that is past is one on which nothing can be put off.
+  date: nextWeek,
   uri: 'https://example.com/',
 };
 
@@ -27,7 +31,8 @@ export function exampleOf(given: JsonSchema, components: Components, extent: Ext
   const types = [schema['type']].flat();
   if (example !== undefined) return example;
   if (fallback !== undefined) return fallback;
-  if (typeof format === 'string' && format in BY_FORMAT) return BY_FORMAT[format] ?? null;
+  const known = typeof format === 'string' ? BY_FORMAT[format] : undefined;
+  if (known !== undefined) return typeof known === 'string' ? known : known();
   if (types.includes('null')) return null;
   if (value !== undefined) return value;
   if (isRecord(choice)) return exampleOf(choice, components, extent);

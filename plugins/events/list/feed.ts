@@ -8,7 +8,7 @@ import { merged } from '../../../src/data/merged';
 import { inRange, pageOf } from '../../../src/data/page';
 import type { Host } from '../../../src/plugins/host';
 import type { Photos } from '../../photos';
-import type { Plants } from '../../plants';
+import { placeOf, type Plants } from '../../plants';
 import { eventModel, LIVE_INDEXES } from '../model';
 import type { EventDocument, EventList, FeedQuery } from '../schema';
 import { isBefore, LIST_ORDER } from './order';
@@ -50,7 +50,8 @@ export class EventFeed {
     countBytes: (bytes: number) => void,
   ): Promise<EventList> {
     const { limit, cursor, from, to, type, plantId, location, q } = query;
-    const filters = [from, to, type, plantId?.toLowerCase(), location, q];
+    const place = location === undefined ? undefined : placeOf(location);
+    const filters = [from, to, type, plantId?.toLowerCase(), place, q];
     const identity = [userId, '/api/events', ...filters] as const;
     const after = cursor === undefined ? undefined : decodeCursor(identity, cursor);
     const plantIds = await this.#plants.idsInOrder(

@@ -4,12 +4,15 @@ import { success } from '../../../src/fields/joi';
 import type { Operation } from '../../../src/plugins/operation';
 import { ToolArguments } from './arguments';
 import { OutputSchemas } from './output-schemas';
+import { type Views, withView } from './views';
 
 /** A tool, and the operation that it calls. */
 export interface CatalogTool {
   /** What an assistant sees of it. */
   definition: Tool;
   operation: Operation;
+  /** What it calls by the argument `view`, where it takes that. */
+  views?: Views;
   arguments: ToolArguments;
 }
 
@@ -57,19 +60,21 @@ export class ToolCatalog {
 
 function catalogTool(
   operation: Operation,
-  { name, description }: { name: string; description: string },
+  { name, description, full }: { name: string; description: string; full?: Operation },
   outputs: OutputSchemas,
 ): CatalogTool {
   const { method, summary } = operation;
   const toolArguments = new ToolArguments(operation);
+  const views = full && { summary: operation, full };
   return {
     operation,
+    ...(views ? { views } : {}),
     arguments: toolArguments,
     definition: {
       name,
       title: summary,
       description,
-      inputSchema: toolArguments.schema,
+      inputSchema: views ? withView(toolArguments.schema) : toolArguments.schema,
       outputSchema: outputs.of(operation, name),
       annotations: {
         readOnlyHint: method === 'GET',

@@ -21,15 +21,14 @@ export class OutputSchemas {
   readonly #describedBy = new Map<string, string>();
 
   constructor(operations: readonly Operation[]) {
-    for (const { method, tool, response } of operations) {
-      if (method === 'GET' && 'name' in tool) {
-        this.#register(jsonSchemaOf(response.schema, 'output'), tool.name);
-      }
+    for (const operation of operations) {
+      const { method, tool } = operation;
+      if (method === 'GET' && 'name' in tool) this.#register(answerOf(operation), tool.name);
     }
   }
 
-  of({ response }: Operation, tool: string): OutputSchema {
-    const schema = this.#compact(jsonSchemaOf(response.schema, 'output'), tool);
+  of(operation: Operation, tool: string): OutputSchema {
+    const schema = this.#compact(answerOf(operation), tool);
     if (schema['type'] !== 'array') return { ...schema, type: 'object' };
     return { type: 'object', properties: { items: schema }, required: ['items'] };
   }
@@ -74,6 +73,17 @@ export class OutputSchemas {
     }
     return result;
   }
+}
+
+/** What a tool answers: of one with two views the items of either. */
+function answerOf({ response, tool }: Operation): JsonSchema {
+  const answer = jsonSchemaOf(response.schema, 'output');
+  const full = 'full' in tool ? tool.full : undefined;
+  if (!full) return answer;
+  const items = [answer, jsonSchemaOf(full.response.schema, 'output')].flatMap(
+    (each) => each['items'] ?? [],
+  );
+  return { ...answer, items: { anyOf: items } };
 }
 
 function choicesOf({ anyOf }: JsonSchema): JsonSchema[] {

@@ -1,5 +1,8 @@
+import { several } from '../../../test/support/several';
 import type { TestService, TestUser } from '../../../test/support/service';
+import { queriesOf } from '../../../test/support/profiler';
 import { startService } from '../../../test/support/program';
+import { bodyOf, listOf } from '../../../test/support/shapes';
 
 let service: TestService;
 let user: TestUser;
@@ -12,6 +15,12 @@ beforeEach(async () => {
 });
 afterAll(() => service.close());
 
+/** The ids of the plants that the items of an answer are of. */
+function plantIdsOf(response: Parameters<typeof bodyOf>[0]): string[] {
+  const { items } = bodyOf(response) as { items: { plantId: string }[] }; // Compared where it is used.
+  return items.map(({ plantId }) => plantId);
+}
+
 async function locations(): Promise<unknown> {
   const response = await user.get('/api/locations').expect(200);
   return response.body as unknown;
@@ -23,10 +32,10 @@ test('there are no locations without plants, nor with plants that stand nowhere'
   expect(await locations()).toEqual([]);
 });
 
-test('an empty location is none, and one of spaces is one', async () => {
+test('a location of nothing but spaces is none', async () => {
   await user.plant({ location: '' });
-  await user.plant({ location: ' ' });
-  expect(await locations()).toEqual([' ']);
+  await user.plant({ location: ' \u00a0' });
+  expect(await locations()).toEqual([]);
 });
 
 test('each location is there once, however many plants share it', async () => {
@@ -34,10 +43,58 @@ test('each location is there once, however many plants share it', async () => {
   expect(await locations()).toEqual(['Attic', 'Hall']);
 });
 
-test('locations are exact: case, accents, composition and spaces matter', async () => {
-  const given = ['hall', 'Hall', 'Hall ', ' Hall', 'HALL', 'Hâll', 'Ha\u0302ll', '10', '9', '🌱'];
-  await Promise.all(given.map((location) => user.plant({ location })));
-  expect(await locations()).toEqual([...given].sort());
+/** Spellings of a place that look alike, and two of another. */
+const VERANDA = [
+  'V\u00e9randa Sud',
+  'Ve\u0301randa Sud',
+  ' V\u00e9randa  Sud',
+  'Véranda\u00a0Sud ',
+];
+const OTHERS = ['véranda Sud', 'Veranda Sud'];
+
+test('a place has the spelling of its oldest plant; case and accents tell places apart', async () => {
+  const [first, ...others] = VERANDA;
+  const oldest = await user.plant({ location: first });
+  for (const location of [...others, ...OTHERS]) await user.plant({ location });
+  expect(await locations()).toEqual(['Veranda Sud', first, OTHERS[0]].sort());
+  await user.delete(`/api/plants/${oldest.id}`).expect(200);
+  expect(await locations()).toEqual(['Veranda Sud', others[0], OTHERS[0]].sort());
+});
+
+test('spellings are kept as they were sent', async () => {
+  const plants = await Promise.all(VERANDA.map((location) => user.plant({ location })));
+  expect(plants.map(({ location }) => location)).toEqual(VERANDA);
+});
+
+test.each([...VERANDA, 'V\u00e9randa\tSud'])(
+  '%j finds what stands there, in all that takes a location',
+  async (location) => {
+    const plants = [];
+    for (const each of VERANDA) {
+      plants.push(await user.plant({ location: each, wateringFrequencyDays: 7 }));
+    }
+    for (const each of OTHERS) await user.plant({ location: each, wateringFrequencyDays: 7 });
+    const ids = plants.map(({ id }) => id);
+    const at = `location=${encodeURIComponent(location)}`;
+    const found = await user.get(`/api/plants?${at}`).expect(200);
+    expect(listOf(found).map(({ id }) => id)).toEqual(ids);
+    const due = await user.get(`/api/care?dueBy=9999-12-31&${at}`).expect(200);
+    expect(plantIdsOf(due)).toEqual(ids);
+    const logged = await user.post('/api/events', { location, type: 'watered' }).expect(201);
+    expect(plantIdsOf(logged)).toEqual(ids);
+    const feed = await user.get(`/api/events?${at}`).expect(200);
+    expect(plantIdsOf(feed).sort()).toEqual([...ids].sort());
+  },
+);
+
+test('the feed goes on under another spelling of the same location', async () => {
+  const plant = await user.plant({ location: VERANDA[0] });
+  for (let count = 0; count < 2; count += 1) await user.event(plant.id);
+  const at = (index: number) => `location=${encodeURIComponent(VERANDA[index] ?? '')}&limit=1`;
+  const first = await user.get(`/api/events?${at(0)}`).expect(200);
+  const { nextCursor } = first.body as { nextCursor: string };
+  const second = await user.get(`/api/events?${at(1)}&cursor=${nextCursor}`).expect(200);
+  expect(plantIdsOf(second)).toHaveLength(1);
 });
 
 test('locations are sorted the same whatever the order of the plants', async () => {
@@ -59,4 +116,20 @@ test('the locations of others are not shown', async () => {
   const other = await service.user();
   await other.plant({ location: 'Secret garden' });
   expect(await locations()).toEqual([]);
+});
+
+test('what a location costs does not grow with the plants elsewhere', async () => {
+  for (const location of ['Hall', 'Attic', 'Hall ']) {
+    await several(20, () => user.plant({ location }));
+  }
+  const queries = await queriesOf(service, async () => {
+    await user.get('/api/locations').expect(200);
+    await user.get('/api/plants?location=Attic').expect(200);
+  });
+  expect(queries.filter(({ sortsInMemory }) => sortsInMemory)).toEqual([]);
+  const ofPlants = queries.filter(({ collection }) => collection === 'plants');
+  const examined = ofPlants.map(({ docsExamined, keysExamined }) => docsExamined + keysExamined);
+  expect(examined).toHaveLength(3);
+  // A key or two for each of three spellings, twice; then twenty plants, each by its key.
+  expect(examined.filter((count) => count > 6)).toEqual([40]);
 });

@@ -1,4 +1,4 @@
-import { assistant, tool } from '../../../test/mcp/support';
+import { assistant, callTool, tool } from '../../../test/mcp/support';
 import { expectError, faultsOf, listOf } from '../../../test/support/shapes';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { startService } from '../../../test/support/program';
@@ -14,22 +14,24 @@ beforeEach(async () => {
 });
 afterAll(() => service.close());
 
-async function list(query: Record<string, string>, of = user) {
+async function list(query: Record<string, string>, of = user, path = '/api/plants') {
   const search = new URLSearchParams(query).toString();
-  return listOf(await of.get(`/api/plants?${search}`).expect(200));
+  return listOf(await of.get(`${path}?${search}`).expect(200));
 }
+
+const SUMMARIES = '/api/plant-summaries';
 
 async function names(query: Record<string, string>): Promise<unknown[]> {
   return (await list(query)).map(({ name }) => name);
 }
 
-test('a location is exact, and keeps the order of the list', async () => {
+test('a location is a whole one in its case, and keeps the order of the list', async () => {
   for (const [name, location] of [
     ['Fern', 'Hall'],
     ['Oak', 'hall'],
     ['Ivy', 'Hall'],
     ['Elm', null],
-    ['Fig', 'Hall '],
+    ['Fig', 'Hall way'],
   ]) {
     await user.plant({ name, location: location ?? undefined });
   }
@@ -49,15 +51,26 @@ test.each([
   ['straße', ['Straße']],
   ['ΟΔΌΣ', ['οδός']],
   ['ÉTÉ', ['été']],
+  ['ete', ['été']],
+  ['e\u0301te\u0301', ['été']],
+  ['été', ['été']],
+  ['οδος', ['οδός']],
+  ['\uff26\uff25\uff32\uff2e', ['Boston FERN', 'Tree']],
+  ['か', []],
+  ['가', []],
+  ['が', ['が각']],
   ['蕨', ['蕨']],
   ['nothing', []],
-])('q %s is looked for in name and species, literally and whatever the case', async (q, found) => {
-  const plants = ['Boston FERN', 'a.*b', '(', 'Straße', 'οδός', 'été', '蕨', 'Elm'];
-  for (const name of plants) await user.plant({ name });
-  await user.plant({ name: 'Tree', species: 'Tree Fern (Dicksonia)' });
-  await user.plant({ name: 'Oak', notes: 'fern nothing', location: 'fern' });
-  expect(await names({ q })).toEqual(found);
-});
+])(
+  'q %s is looked for in name and species, literally, whatever the case and accents',
+  async (q, found) => {
+    const plants = ['Boston FERN', 'a.*b', '(', 'Straße', 'οδός', 'été', '蕨', 'が각', 'Elm'];
+    for (const name of plants) await user.plant({ name });
+    await user.plant({ name: 'Tree', species: 'Tree Fern (Dicksonia)' });
+    await user.plant({ name: 'Oak', notes: 'fern nothing', location: 'fern' });
+    expect(await names({ q })).toEqual(found);
+  },
+);
 
 test('q and location hold together', async () => {
   await user.plant({ name: 'Fern', location: 'Hall' });
@@ -73,7 +86,7 @@ test('a summary has its eight fields and no other', async () => {
     ...{ wateringFrequencyDays: 7, fertilizerFrequencyDays: 30, primaryPhotoId: photo.id },
   });
   const { occurredAt } = await user.event(plant.id);
-  expect(await list({ view: 'summary' })).toEqual([
+  expect(await list({}, user, SUMMARIES)).toEqual([
     {
       ...{ id: plant.id, name: 'Fern', species: 'Nephrolepis', location: 'Hall' },
       ...{ wateringFrequencyDays: 7, fertilizerFrequencyDays: 30 },
@@ -82,15 +95,35 @@ test('a summary has its eight fields and no other', async () => {
   ]);
   const full = await list({});
   expect(full).toEqual([{ ...full[0], notes: 'Long', primaryPhoto: photo }]);
-  expect(await list({ view: 'full' })).toEqual(full);
 });
 
 test('an assistant gets the summary unless it asks for all', async () => {
   const me = await assistant(service);
   await me.user.plant({ notes: 'Long' });
   const items = async (given: object) => (await tool(me, 'list_plants', given))['items'];
-  expect(await items({})).toEqual(await list({ view: 'summary' }, me.user));
+  expect(await items({})).toEqual(await list({}, me.user, SUMMARIES));
   expect(await items({ view: 'full' })).toEqual(await list({}, me.user));
+  for (const view of ['summary', 'full']) {
+    expect(await items({ view, q: 'nothing' })).toEqual([]);
+  }
+  const refused = await callTool(me, 'list_plants', { view: 'short' });
+  expect(refused).toMatchObject({ isError: true });
+  expect(JSON.stringify(refused)).toContain('view must be one of [summary, full].');
+});
+
+test('summaries are found as plants are', async () => {
+  await user.plant({ name: 'Camélia', location: 'Hall' });
+  await user.plant({ name: 'Fern', location: 'Hall ' });
+  await user.plant({ name: 'Camélia', location: 'Attic' });
+  for (const query of [
+    { location: 'Hall' },
+    { q: 'camelia' },
+    { location: 'Hall', q: 'camelia' },
+  ]) {
+    const ids = (await list(query)).map(({ id }) => id);
+    expect((await list(query, user, SUMMARIES)).map(({ id }) => id)).toEqual(ids);
+    expect(ids).not.toEqual([]);
+  }
 });
 
 test.each(['%', '%zz', '%FF', '%ED%A0%80'])(
@@ -101,7 +134,7 @@ test.each(['%', '%zz', '%FF', '%ED%A0%80'])(
 );
 
 test.each([
-  ['view=short', ['view']],
+  ['view=summary', ['view']],
   ['q=', ['q']],
   ['location=', ['location']],
   [`q=${'x'.repeat(101)}&location=${'x'.repeat(101)}`, ['location', 'q']],

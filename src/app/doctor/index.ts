@@ -8,11 +8,12 @@ import { mongodb } from './mongodb';
 import { node } from './node';
 import { redis } from './redis';
 import { rights } from './rights';
+import { server } from './server';
 import { storedSchema } from './stored-schema';
 
 export { fault, type Finding, good } from './check';
 
-const OFFLINE: readonly OfflineCheck[] = [node, disk, rights, certificate, lastBackup];
+const OFFLINE: readonly OfflineCheck[] = [node, disk, rights, certificate, lastBackup, server];
 const SERVERS: readonly OnlineCheck[] = [mongodb, redis];
 
 /** What can be checked without any server. */

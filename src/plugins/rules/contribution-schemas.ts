@@ -82,6 +82,7 @@ const operationSchema = Joi.object({
   method: Joi.valid('GET', 'POST', 'PATCH', 'DELETE').required(),
   path: apiPath.required(),
   summary: sentence.required(),
+  description: sentence,
   operationId: camelName,
   access: Joi.alternatives(
     Joi.object({ scope: Joi.string().required() }),
@@ -122,6 +123,7 @@ const operationSchema = Joi.object({
       description: sentence.required(),
       tooLarge: sentence,
       defaults: Joi.object().pattern(Joi.string(), Joi.string()),
+      full: Joi.object(),
     }),
     reasonFor('none'),
   ).required(),

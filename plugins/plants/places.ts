@@ -1,0 +1,70 @@
+import { idText, type StoredId } from '../../src/core/ids';
+import type { AccountScope } from '../../src/data/models';
+import type { Records } from '../../src/data/records';
+import { LIST_ORDER } from '../../src/data/resource';
+import type { PlantDocument } from './schema';
+
+/**
+ * What locations have in common that are one place: keyboards leave spaces behind words, and there
+ * are two ways to write an `é`.
+ */
+export function placeOf(location: string): string {
+  return location.normalize('NFC').trim().replace(/\s+/gu, ' ');
+}
+
+interface Spelling {
+  location: string;
+  /** Of its oldest plant. */
+  createdAt: Date;
+  plantId: StoredId;
+}
+
+/** The places that plants stand at, each of which may be spelled in several ways. */
+export class Places {
+  readonly #records: Records<PlantDocument, AccountScope>;
+
+  constructor(records: Records<PlantDocument, AccountScope>) {
+    this.#records = records;
+  }
+
+  /** Each place once, in the spelling of its oldest plant, sorted by UTF-16 code unit. */
+  async list(scope: AccountScope): Promise<string[]> {
+    const spellings = (await this.#spellings(scope)).sort(
+      (a, b) =>
+        a.createdAt.getTime() - b.createdAt.getTime() ||
+        (idText(a.plantId) < idText(b.plantId) ? -1 : 1),
+    );
+    const places = new Map<string, string>();
+    for (const { location } of spellings) {
+      const place = placeOf(location);
+      if (place !== '' && !places.has(place)) places.set(place, location);
+    }
+    return [...places.values()].sort();
+  }
+
+  /** Finds the plants at a location, however it is spelled, or all where none is given. */
+  async filter(scope: AccountScope, location: string | undefined) {
+    if (location === undefined) return {};
+    const place = placeOf(location);
+    const spellings = (await this.#spellings(scope)).map((each) => each.location);
+    return { location: { $in: spellings.filter((each) => placeOf(each) === place) } };
+  }
+
+  async #spellings(scope: AccountScope): Promise<Spelling[]> {
+    // MongoDB finds the first key of each location in the index and skips the others.
+    const found = this.#records.aggregate<Spelling>(scope, { location: { $gt: '' } }, [
+      { $sort: { location: 1, ...LIST_ORDER } },
+      {
+        $group: {
+          _id: '$location',
+          location: { $first: '$location' },
+          createdAt: { $first: '$createdAt' },
+          plantId: { $first: '$_id' },
+        },
+      },
+    ]);
+    const spellings: Spelling[] = [];
+    for await (const each of found) spellings.push(each);
+    return spellings;
+  }
+}

@@ -1,0 +1,181 @@
+/** A schema of the OpenAPI document, as far as it is read here. */
+interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  format?: string;
+  enum?: string[];
+  required?: string[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+}
+
+interface Endpoint {
+  operationId: string;
+  tags: string[];
+  parameters?: { in?: string; name: string; required?: boolean }[];
+  requestBody?: { content: { 'application/json'?: { schema: Schema; example?: object } } };
+  responses: Record<string, { content?: { 'application/json'?: { schema: Schema } } }>;
+}
+
+export interface Document {
+  paths: Record<string, Record<string, Endpoint>>;
+  components: { schemas: Record<string, Schema> };
+}
+
+/** A value as somebody would write it, and of what kind it is. */
+export type Argument = [name: string, value: unknown, schema: Schema];
+
+/** The least that somebody sends to an operation, and what lists of it are made of. */
+export interface LeastCall {
+  operationId: string;
+  tag: string;
+  ids: string[];
+  query: string[];
+  /** Name and properties of its body, where it takes one that has a name. */
+  body?: { name: string; least: Argument[] };
+  /** Where a list is in its good answer, and what each of its items has. */
+  list?: { isBare: boolean; fields: string[] };
+}
+
+/** Each operation under `/api` that takes and answers what the document describes. */
+export function leastCalls({ paths, components }: Document): LeastCall[] {
+  const resolve = (schema: Schema = {}): Schema =>
+    schema.$ref === undefined ? schema : (components.schemas[nameOf(schema)] ?? {});
+  return Object.entries(paths)
+    .filter(([path]) => path.startsWith('/api/') && path !== '/api/mcp')
+    .flatMap(([, methods]) => Object.values(methods))
+    .map((endpoint) => {
+      const { operationId, tags, parameters = [], requestBody, responses } = endpoint;
+      const namesIn = (where: string): string[] =>
+        parameters.flatMap((each) =>
+          each.in === where && (where === 'path' || each.required) ? each.name : [],
+        );
+      const { schema, example = {} } = requestBody?.content['application/json'] ?? {};
+      const { properties = {}, required = [] } = resolve(schema);
+      const given = Object.entries(example).filter(([name]) => required.includes(name));
+      const good = Object.entries(responses).find(([status]) => status.startsWith('2'));
+      const answer = resolve(good?.[1].content?.['application/json']?.schema);
+      const item = resolve(answer.items ?? answer.properties?.['items']?.items);
+      return {
+        operationId,
+        tag: tags[0] ?? '',
+        ids: namesIn('path'),
+        query: namesIn('query'),
+        ...(schema
+          ? {
+              body: {
+                name: nameOf(schema),
+                least: given.map(([name, value]): Argument => [
+                  name,
+                  value,
+                  properties[name] ?? {},
+                ]),
+              },
+            }
+          : {}),
+        ...(item.properties
+          ? { list: { isBare: answer.items !== undefined, fields: Object.keys(item.properties) } }
+          : {}),
+      };
+    });
+}
+
+function nameOf({ $ref = '' }: Schema): string {
+  return $ref.slice($ref.lastIndexOf('/') + 1);
+}
+
+/** Types that call each operation with the least, and read each list, as openapi-typescript has them. */
+export function inTypeScript(calls: readonly LeastCall[]): string {
+  const lines = calls.flatMap(({ operationId, body, list }) => {
+    const least = Object.fromEntries((body?.least ?? []).map(([name, value]) => [name, value]));
+    const items = list?.isBare === true ? 'answer' : 'answer.items';
+    return [
+      ...(body
+        ? [`const _${operationId}: Body<'${operationId}'> = ${JSON.stringify(least)};`]
+        : []),
+      ...(list
+        ? [
+            `const _${operationId}List = (answer: Answer<'${operationId}'>) =>`,
+            `  [${list.fields.map((field) => `${items}[0]?.${field}`).join(', ')}];`,
+          ]
+        : []),
+    ];
+  });
+  return `import type { operations } from './types';
+    type Json<T> = T extends { content: { 'application/json': infer Value } } ? Value : never;
+    type Body<K extends keyof operations> =
+      operations[K] extends { requestBody: infer Sent } ? Json<Sent> : never;
+    type Answer<K extends keyof operations> =
+      Json<operations[K]['responses'][keyof operations[K]['responses'] & (200 | 201)]>;
+    ${lines.join('\n').replaceAll('const _', 'export const ')}`;
+}
+
+/** The same in Python, of openapi-python-client. */
+export function inPython(calls: readonly LeastCall[]): string {
+  const blocks = calls.flatMap(({ operationId, tag, ids, query, body, list }) => {
+    const name = snake(operationId);
+    const imports = [
+      `from plant_care.api.${snake(tag)} import ${name}`,
+      ...(body ? [`from plant_care.models import ${body.name}`] : []),
+    ];
+    const args = [
+      ...ids.map(() => 'UUID(ID)'),
+      'client=client',
+      ...(body
+        ? [
+            `body=${body.name}(${body.least.map(([key, ...of]) => `${snake(key)}=${pythonOf(...of, `${body.name}${key[0]?.toUpperCase()}${key.slice(1)}`)}`).join(', ')})`,
+          ]
+        : []),
+      ...query.map((each) => `${snake(each)}=0`),
+    ];
+    const call = `${name}.sync(${args.join(', ')})`;
+    const items = list?.isBare === true ? 'answer' : 'answer.items';
+    const kind =
+      list?.isBare === true
+        ? 'isinstance(answer, list)'
+        : 'answer is not None and not isinstance(answer, Error)';
+    return [
+      ...imports,
+      `def use_${name}() -> None:`,
+      ...(list
+        ? [
+            `    answer = ${call}`,
+            `    if ${kind}:`,
+            ...list.fields.map((field) => `        print(${items}[0].${snake(field)})`),
+          ]
+        : [`    ${call}`]),
+    ];
+  });
+  return [
+    'import datetime',
+    'from uuid import UUID',
+    'from plant_care import AuthenticatedClient',
+    'from plant_care import models',
+    'from plant_care.models import Error',
+    "client = AuthenticatedClient(base_url='', token='')",
+    "ID = '0198e4a2-7c1b-7d6e-9f3a-2b5c8d4e6f10'",
+    ...blocks,
+    '',
+  ].join('\n');
+}
+
+/** @param kind what the generator calls its type, where the schema has no name */
+function pythonOf(value: unknown, schema: Schema, kind: string): string {
+  const { format, items } = schema;
+  if (Array.isArray(value))
+    return `[${value.map((each) => pythonOf(each, items ?? {}, kind)).join(', ')}]`;
+  if (schema.$ref !== undefined) return `models.${nameOf(schema)}(${JSON.stringify(value)})`;
+  const text = JSON.stringify(value);
+  if (schema.enum) return `models.${kind}(${text})`;
+  if (format === 'uuid') return `UUID(${text})`;
+  if (format === 'date') return `datetime.date.fromisoformat(${text})`;
+  return text;
+}
+
+/** Names that Python has for something else. */
+const TAKEN = new Set(['bytes', 'format', 'type']);
+
+function snake(name: string): string {
+  const words = name.replace(/(?<=.)[A-Z]/g, (letter) => `_${letter}`).replaceAll(' ', '_');
+  return TAKEN.has(name) ? `${name}_` : words.toLowerCase();
+}
