@@ -6,7 +6,7 @@ import path from 'node:path';
 
 import { DEPLOY } from './dockerfile';
 import { fetchPackages } from './packages';
-import { eventually, freePort } from '../support/processes';
+import { until, freePort } from '../support/processes';
 import { send } from '../support/raw';
 import type { TestService, TestUser } from '../support/service';
 import { bodyOf } from '../support/shapes';
@@ -61,7 +61,7 @@ describe.each(Object.keys(PROXIES))('behind %s, as its example has it,', (name) 
       PROXIES[name]?.(folder, { own, api: new URL(service.url).port }) ?? [];
     proxy = spawn(file, args, { cwd: folder, env: { HOME: folder }, stdio: 'ignore' });
     url = `http://127.0.0.1:${own}`;
-    await eventually(async () => (await ask('GET', '/healthz')).status === 200);
+    await until(async () => (await ask('GET', '/healthz')).status === 200);
   });
   afterAll(async () => {
     proxy.kill();
