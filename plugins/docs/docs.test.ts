@@ -144,10 +144,10 @@ test('the example of each body is taken by a server, once it names records that 
 
 test('days in examples are days to come, on whatever day the document is asked for', async () => {
   const exampleOf = async () => {
-    const { body } = await service.anonymous.get('/openapi.json').expect(200);
-    const { paths } = body as Document;
-    const content = paths['/api/care/snooze']?.['post']?.requestBody?.content['application/json'];
-    return (content?.example as { until: string }).until;
+    const answer = await service.anonymous.get('/openapi.json').expect(200);
+    const { paths } = answer.body as Document;
+    const snooze = paths['/api/care/snooze']?.['post']?.requestBody?.content['application/json'];
+    return String((snooze?.example as { until?: string } | undefined)?.until);
   };
   const until = await exampleOf();
   try {

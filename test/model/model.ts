@@ -16,7 +16,7 @@ const done: Answer = { status: 200, body: { success: true } };
 
 /** What spellings of a location have in common; of none it is that of an empty one. */
 function placeOf(location: unknown): string {
-  return String(location ?? '')
+  return (typeof location === 'string' ? location : '')
     .normalize('NFC')
     .split(/\s+/)
     .filter(Boolean)

@@ -100,7 +100,10 @@ function withoutDefaults(schema: JsonSchema): JsonSchema {
     const inWords = `${JSON.stringify(value)} where it is left out`;
     return [
       name,
-      { ...rest, description: [description ?? [], inWords].flat().join('; ') },
+      {
+        ...rest,
+        description: typeof description === 'string' ? `${description}; ${inWords}` : inWords,
+      },
     ] as const;
   });
   return { ...schema, properties: Object.fromEntries(described) };
