@@ -9,6 +9,7 @@ import {
   invalidJson,
   invalidToken,
   methodNotAllowed,
+  unauthorized,
   validationError,
 } from '../../src/core/errors';
 import type { Principal } from '../../src/core/identity';
@@ -145,11 +146,26 @@ interface Caller {
   principal: Principal;
 }
 
+/** @throws ApiError also in the form that the caller can read */
 async function authenticate(ctx: Context, api: TransportApi): Promise<Principal> {
   try {
     return await api.authenticate(ctx);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.kind !== invalidToken) throw error;
-    throw tokenRefused.error(error.message, { headers: error.headers });
+    if (!(error instanceof ApiError)) throw error;
+    const { kind, message, headers } = error;
+    if (kind !== unauthorized && kind !== invalidToken) throw error;
+    const refusal = kind === unauthorized ? unauthorized : tokenRefused;
+    const options = EVENT_STREAM.test(ctx.get('Accept')) ? { sentAs: rpcError(error) } : {};
+    throw refusal.error(message, { headers, ...options });
   }
+}
+
+/** Protocol packages send it, and of an error show nothing that is not JSON-RPC. */
+const EVENT_STREAM = /(^|,)\s*text\/event-stream\s*(;|,|$)/i;
+
+/** No number of the protocol's own, of which clients draw their conclusions. */
+const NO_ACCESS = -32010;
+
+function rpcError({ message, kind: { code } }: ApiError): object {
+  return { jsonrpc: '2.0', id: null, error: { code: NO_ACCESS, message, data: { code } } };
 }

@@ -49,6 +49,8 @@ interface ApiErrorOptions {
   status?: number;
   headers?: Record<string, string>;
   details?: readonly FieldFault[];
+  /** What is sent where the caller's protocol has a body of its own for errors. */
+  sentAs?: object;
 }
 
 /** How many faults an error lists at most. */
@@ -65,6 +67,8 @@ export class ApiError extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly details: readonly FieldFault[] | undefined;
+  /** The body of the answer: that of {@link body}, unless the caller's protocol has its own. */
+  readonly sent: object;
 
   constructor(
     readonly kind: ErrorCode,
@@ -75,6 +79,7 @@ export class ApiError extends Error {
     this.name = 'ApiError';
     this.status = options.status ?? kind.status;
     this.details = options.details;
+    this.sent = options.sentAs ?? this.body;
     // Every 503 says when to come back (docs/decisions.md, "Requests").
     this.headers = { ...(this.status === 503 ? { 'Retry-After': '1' } : {}), ...options.headers };
   }

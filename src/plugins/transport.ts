@@ -10,6 +10,8 @@ import type { Operation } from './operation';
 /** Another protocol at a path of its own, over the operations that all plugins declare. */
 export interface Transport {
   path: string;
+  /** Whether it is at the same path with a slash behind it as well. */
+  withSlash?: boolean;
   /** The setting that gives it a port of its own; where it is set, it is served there and nowhere else. */
   ownPort?: PortSetting<number | undefined>;
   methods: Readonly<Partial<Record<'GET' | 'POST', TransportMethod>>>;
@@ -33,6 +35,8 @@ export interface TransportMethod {
   responses?: Readonly<Record<number, TransportResponse>>;
   /** Errors beyond those of tokens and of the service itself. */
   errors?: readonly ErrorCode[];
+  /** Another body that errors of tokens may have. */
+  tokenErrorBody?: JsonSchema;
   /** As of an operation. */
   isProbe?: boolean;
   handler: (ctx: Context, api: TransportApi) => Promise<void>;
