@@ -22,13 +22,7 @@ import { allowedOriginsSetting, Origins } from './origins';
 import type * as Protocol from './protocol';
 import type { Reply } from './protocol/exchange';
 import { type CatalogTool, ToolCatalog } from './tools/catalog';
-import {
-  errorResult,
-  invalidArguments,
-  piecesResult,
-  storedError,
-  successResult,
-} from './tools/results';
+import { errorResult, invalidArguments, storedError, successResult } from './tools/results';
 
 /** The answer to a GET that asks for `text/event-stream`. */
 export const noEventStream = methodNotAllowed.at(
@@ -111,12 +105,12 @@ export class Endpoint {
     try {
       const input = tool.arguments.toInput(args);
       const result = await api.call(tool.operation, principal, input, ctx);
-      if ('content' in result) return await successResult(result.content.body.toString(), tool);
-      if ('value' in result) return await successResult(JSON.stringify(result.value), tool);
-      if ('pieces' in result) return await piecesResult(result.pieces, tool);
+      if ('content' in result) return successResult(result.content.body.toString());
+      if ('value' in result) return successResult(JSON.stringify(result.value));
+      if ('pieces' in result) throw new Error('A tool answers long lists in parts.');
       if ('unchanged' in result) throw new Error('A tool has no conditional requests.');
       if (result.replayed) ctx.set('Idempotent-Replayed', 'true');
-      if (result.status < 400) return await successResult(result.json, tool);
+      if (result.status < 400) return successResult(result.json);
       return errorResult(storedError(result.json, tool), tool, args);
     } catch (error) {
       if (error instanceof ApiError) return errorResult(error, tool, args);

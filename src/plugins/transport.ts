@@ -58,9 +58,18 @@ export interface Tag {
 export interface CallInput {
   params: Readonly<Record<string, string>>;
   query: unknown;
-  /** Names of query parameters that were given more than once; the first value is in `query`. */
-  repeated?: readonly string[];
   body: unknown;
+  /** What the transport itself found wrong; each reads on from the name of the field. */
+  faults?: readonly { field: string; what: string }[];
+  /** The part of a list that is wanted, by callers who cannot read long answers. */
+  part?: ListPart | undefined;
+}
+
+export interface ListPart {
+  /** How long its JSON may be, in UTF-16 code units; it has one item, however long that is. */
+  maxLength: number;
+  /** nextCursor of the part before. */
+  cursor?: string | undefined;
 }
 
 /** What a write answered, or a stored response: its JSON, and whether the write was done before. */

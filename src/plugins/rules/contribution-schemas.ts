@@ -122,7 +122,6 @@ const operationSchema = Joi.object({
     Joi.object({
       name: snakeName.required(),
       description: sentence.required(),
-      tooLarge: sentence,
       defaults: Joi.object().pattern(Joi.string(), Joi.string()),
     }),
     reasonFor('none'),
