@@ -69,7 +69,7 @@ test/%/node_modules/.installed: test/%/package.json test/%/package-lock.json
 	npm ci --prefix test/$* --no-audit --no-fund
 	@touch $@
 
-test-clients: dist-test/.built test/clients/node_modules/.installed ## generate clients and try /docs in a browser, all fetched for it
+test-clients: dist-test/.built test/clients/node_modules/.installed ## generate clients, try /docs in a browser and the tools in agents, all fetched for it
 	@npx jest test/clients
 
 test-deploy: dist-test/.built ## lint deploy/ with fetched tools, and run the steps of its Dockerfile

@@ -8,6 +8,7 @@ import type {
   Opening,
   Principal,
   Tier,
+  TokenFault,
   Usage,
 } from '../../src/core/identity';
 import { chunksOf } from '../../src/core/values';
@@ -40,7 +41,7 @@ export class AccountService implements Identity {
     this.#authenticator = new TokenAuthenticator(host);
   }
 
-  authenticate(token: string, options: AuthenticationOptions): Promise<Principal | undefined> {
+  authenticate(token: string, options: AuthenticationOptions): Promise<Principal | TokenFault> {
     return this.#authenticator.authenticate(token, options);
   }
 

@@ -20,7 +20,6 @@ export function routes(care: CareService): Operation[] {
         name: 'list_due_care',
         description:
           'List which plants need water or fertilizer, most overdue first; those without a frequency are left out. daysOverdue is negative for days to come.',
-        tooLarge: 'Call it for one location or type.',
       },
       handler: async ({ account, scope, query, now, validUntil }) =>
         care.due(account, scope, query, now, validUntil),

@@ -90,7 +90,6 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
         name: 'list_month_events',
         description:
           "List all events of a plant between two moments; id is the plant's. Only for the pro tier; others use list_events.",
-        tooLarge: 'Call it for a shorter time, or list_events, which answers in pages.',
       },
       handler: ({ account, params, query }) => pages.month(account.id, params.id, query),
     }),
@@ -109,7 +108,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       tool: {
         name: 'update_event',
         description:
-          "Correct an event: its text, moment, photos or growth; id is the event's. Fields left out stay as they are; photoIds replaces all photos. The type and the plant cannot change: delete the event and log another.",
+          "Correct an event: its text, moment, photos or growth; id is the event's. Fields left out stay as they are, clear names those to empty; photoIds replaces all photos. The type and the plant cannot change: delete the event and log another.",
       },
       state: ({ tx, params }) => events.get(tx, params.id),
       handler: ({ tx, params, body }) => events.update(tx, params.id, body),
@@ -169,8 +168,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       tool: {
         name: 'log_care',
         description:
-          'Log the same care of up to 100 plants (plantIds), or of all plants at a location, in one call: all of it or nothing. Give either plantIds or location; the other fields are those of create_event. To undo it pass the ids of its items to delete_events.',
-        tooLarge: 'search_events shows the events.',
+          'Log the same care of up to 100 plants (plantIds), or of all plants at a location, in one call: all of it or nothing. Give either plantIds or location; the other fields are those of create_event. To undo it pass the ids of its items to delete_events. With cursor it logs nothing, and shows the rest of what was logged.',
       },
       handler: ({ tx, body }) => bulk.log(tx, body),
     }),

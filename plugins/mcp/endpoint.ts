@@ -9,6 +9,7 @@ import {
   invalidJson,
   invalidToken,
   methodNotAllowed,
+  unauthorized,
   validationError,
 } from '../../src/core/errors';
 import type { Principal } from '../../src/core/identity';
@@ -21,13 +22,7 @@ import { allowedOriginsSetting, Origins } from './origins';
 import type * as Protocol from './protocol';
 import type { Reply } from './protocol/exchange';
 import { type CatalogTool, ToolCatalog } from './tools/catalog';
-import {
-  errorResult,
-  invalidArguments,
-  piecesResult,
-  storedError,
-  successResult,
-} from './tools/results';
+import { errorResult, invalidArguments, storedError, successResult } from './tools/results';
 import { viewed } from './tools/views';
 
 /** The answer to a GET that asks for `text/event-stream`. */
@@ -112,12 +107,12 @@ export class Endpoint {
       const { operation, others } = viewed(tool, args);
       const input = tool.arguments.toInput(others);
       const result = await api.call(operation, principal, input, ctx);
-      if ('content' in result) return await successResult(result.content.body.toString(), tool);
-      if ('value' in result) return await successResult(JSON.stringify(result.value), tool);
-      if ('pieces' in result) return await piecesResult(result.pieces, tool);
+      if ('content' in result) return successResult(result.content.body.toString());
+      if ('value' in result) return successResult(JSON.stringify(result.value));
+      if ('pieces' in result) throw new Error('A tool answers long lists in parts.');
       if ('unchanged' in result) throw new Error('A tool has no conditional requests.');
       if (result.replayed) ctx.set('Idempotent-Replayed', 'true');
-      if (result.status < 400) return await successResult(result.json, tool);
+      if (result.status < 400) return successResult(result.json);
       return errorResult(storedError(result.json, tool), tool, args);
     } catch (error) {
       if (error instanceof ApiError) return errorResult(error, tool, args);
@@ -147,11 +142,26 @@ interface Caller {
   principal: Principal;
 }
 
+/** @throws ApiError also in the form that the caller can read */
 async function authenticate(ctx: Context, api: TransportApi): Promise<Principal> {
   try {
     return await api.authenticate(ctx);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.kind !== invalidToken) throw error;
-    throw tokenRefused.error(error.message, { headers: error.headers });
+    if (!(error instanceof ApiError)) throw error;
+    const { kind, message, headers } = error;
+    if (kind !== unauthorized && kind !== invalidToken) throw error;
+    const refusal = kind === unauthorized ? unauthorized : tokenRefused;
+    const options = EVENT_STREAM.test(ctx.get('Accept')) ? { sentAs: rpcError(error) } : {};
+    throw refusal.error(message, { headers, ...options });
   }
+}
+
+/** Protocol packages send it, and of an error show nothing that is not JSON-RPC. */
+const EVENT_STREAM = /(^|,)\s*text\/event-stream\s*(;|,|$)/i;
+
+/** No number of the protocol's own, of which clients draw their conclusions. */
+const NO_ACCESS = -32010;
+
+function rpcError({ message, kind: { code } }: ApiError): object {
+  return { jsonrpc: '2.0', id: null, error: { code: NO_ACCESS, message, data: { code } } };
 }

@@ -5,7 +5,7 @@ import { Endpoint, noEventStream, tokenRefused } from './endpoint';
 import { allowedOriginsSetting, originNotAllowed } from './origins';
 
 const POST_DESCRIPTION =
-  'What a tool refuses (a wrong argument, a missing record, a spent limit) is a result with isError true, and no error: its text names the code, every fault and what to call next. A message that calls no operation (a list of tools, a handshake, an unknown tool, what is no request) spends one of the reads of the account; without any left it is answered with 429.';
+  'What a tool refuses (a wrong argument, a missing record, a spent limit) is a result with isError true, and no error: its text names the code, every fault and what to call next. A message that calls no operation (a list of tools, a handshake, an unknown tool, what is no request) spends one of the reads of the account; without any left it is answered with 429. A missing or bad token is told in an error of JSON-RPC to those whose Accept names text/event-stream.';
 
 /** The operations of all plugins as tools for AI assistants (Model Context Protocol). */
 export default definePlugin({
@@ -23,6 +23,8 @@ export default definePlugin({
       transports: [
         {
           path: '/api/mcp',
+          // Some clients append one to the address that they were given.
+          withSlash: true,
           prepare: (description) => {
             endpoint.prepare(description);
           },
@@ -61,6 +63,7 @@ export default definePlugin({
                   content: { 'application/json': errorBody },
                 },
               },
+              tokenErrorBody: errorBody,
               errors: [tokenRefused, originNotAllowed, unsupportedMediaType, payloadTooLarge],
               handler: (ctx, api) => endpoint.receive(ctx, api),
             },

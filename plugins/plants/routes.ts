@@ -38,7 +38,6 @@ export function routes(plants: PlantService): Operation[] {
         name: 'list_plants',
         description:
           "List the person's plants, oldest first, in short: name, species, location, days between waterings and feedings, and when each was last watered (lastWatered) and last cared for in any way (lastEvent); null means never. Start here: it turns a plant's name (q) into its id. For all that is known of one plant use get_plant, of many view full.",
-        tooLarge: 'Call it for one location, or without view full.',
         full: list,
       },
       handler: async ({ account, query }) => plants.listInShort(account.id, query),
@@ -90,7 +89,7 @@ export function routes(plants: PlantService): Operation[] {
       tool: {
         name: 'update_plant',
         description:
-          'Change the given fields of a plant and leave the others. null clears a field, except name, mossPoleNeeded and toxic. Not for care that was done: to say that a plant was watered use create_event.',
+          'Change the given fields of a plant and leave the others; clear names those to empty. Not for care that was done: to say that a plant was watered use create_event.',
       },
       handler: ({ tx, params, body }) => plants.update(tx, params.id, body),
     }),

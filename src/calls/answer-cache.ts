@@ -68,12 +68,16 @@ export class AnswerCache {
   }
 
   /** The key of a call's answer; undefined where the account's revision does not say what it is. */
-  keyOf(operation: Operation, account: Account, input: ValidInput): AnswerKey | undefined {
+  keyOf(
+    operation: Operation,
+    account: Account,
+    { params, query, part }: ValidInput,
+  ): AnswerKey | undefined {
     // Of a write to two shards the revision may be seen before the rest.
     if (!operation.cacheable || this.#isSharded) return undefined;
     const { id, createdAt, revision } = account;
     // An account that was deleted and made again begins with the revisions that it had.
-    const name = [id, createdAt.getTime(), operationName(operation), input.params, input.query];
+    const name = [id, createdAt.getTime(), operationName(operation), params, query, part];
     return { name: JSON.stringify(name), revision };
   }
 

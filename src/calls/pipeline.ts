@@ -10,14 +10,17 @@ import type { Availability } from '../data/availability';
 import type { IdempotencyStore } from '../data/idempotency';
 import type { Transaction } from '../data/transaction';
 import type { UnitOfWork } from '../data/unit-of-work';
-import type { Operation } from '../plugins/operation';
-import type { CallInput, CallResult, WriteResult } from '../plugins/transport';
+import type { Operation, ReadCall } from '../plugins/operation';
+import { operationName } from '../plugins/operation-facts';
+import type { CallInput, CallResult, ListPart, WriteResult } from '../plugins/transport';
 import type { Admission } from './admission';
 import { type AnswerCache, type AnswerKey, revisionEtag } from './answer-cache';
 import { arrayText } from './array-text';
 import { authorize } from './authorize';
+import { partOfRead } from './list-part';
 import type { Quotas } from './quotas';
 import type { Counted, RateLimiter, ReplyHeaders } from './rate-limit';
+import { runInParts } from './run-in-parts';
 import { runOnce } from './run-once';
 import { checkedResponse, type ValidInput, validateInput } from './validate';
 
@@ -123,8 +126,12 @@ export class CallPipeline {
     };
     const write = (tx: Transaction) =>
       this.#write(principal, operation, tx.as(acting), input, call);
-    if (operation.idempotent && call.idempotencyKey !== undefined) {
-      const { idempotencyKey: key } = call;
+    const { idempotencyKey: key } = call;
+    if (input.part) {
+      const keyed = { operation, account, key, input };
+      return runInParts(this.#dependencies, keyed, input.part, write);
+    }
+    if (operation.idempotent && key !== undefined) {
       return runOnce(this.#dependencies, { operation, account, key, input }, write);
     }
     const { quota, isShort } = operation;
@@ -141,7 +148,7 @@ export class CallPipeline {
   ): Promise<CallResult> {
     const { admission, answers, availability } = this.#dependencies;
     let validUntil = Infinity;
-    const call = {
+    const call: ReadCall<unknown, string> = {
       ...input,
       account,
       token,
@@ -154,7 +161,10 @@ export class CallPipeline {
         admission.count(account.id, bytes);
       },
     };
-    const value = await availability.read(() => this.#handle(operation, call));
+    const read = () => availability.read(() => this.#handle(operation, call));
+    const value = input.part
+      ? await this.#readPart(operation, input.part, call, await read())
+      : await read();
     if (operation.notConditional !== undefined) return { value };
     let text: string;
     if (isAsyncIterable(value)) {
@@ -174,6 +184,23 @@ export class CallPipeline {
     const content = new Content(text);
     if (key) answers.set(key, content, { from: call.now.getTime(), until: validUntil });
     return { content };
+  }
+
+  #readPart(
+    operation: Operation,
+    part: ListPart,
+    call: ReadCall<unknown, string>,
+    value: unknown,
+  ): Promise<unknown> {
+    const { availability } = this.#dependencies;
+    return partOfRead(isAsyncIterable(value) ? availability.readEach(value) : value, part, {
+      list: [call.account.id, operationName(operation), call.params, call.query],
+      countSkipped: call.countBytes,
+      readPage: (limit) => {
+        const query = { ...(call.query as object), limit }; // Every page has a limit.
+        return availability.read(() => this.#handle(operation, { ...call, query }));
+      },
+    });
   }
 
   async #write(

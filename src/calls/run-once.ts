@@ -9,12 +9,12 @@ import type { Operation } from '../plugins/operation';
 import type { WriteResult } from '../plugins/transport';
 import type { ValidInput } from './validate';
 
-interface Dependencies {
+export interface RunOnceDependencies {
   unitOfWork: UnitOfWork;
   idempotency: IdempotencyStore;
 }
 
-interface KeyedCall {
+export interface KeyedCall {
   operation: Operation;
   account: Account;
   /** Of the header Idempotency-Key. */
@@ -29,7 +29,7 @@ interface KeyedCall {
  * @throws ApiError for whatever keeps the call from its answer
  */
 export async function runOnce(
-  { idempotency, unitOfWork }: Dependencies,
+  { idempotency, unitOfWork }: RunOnceDependencies,
   { operation, account, key, input }: KeyedCall,
   write: (tx: Transaction) => Promise<unknown>,
 ): Promise<WriteResult> {

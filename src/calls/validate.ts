@@ -9,7 +9,7 @@ import { descriptionOf, maxItemsOf } from '../fields/description';
 import { whyNot } from '../fields/joi';
 import type { Operation } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
-import type { CallInput } from '../plugins/transport';
+import type { CallInput, ListPart } from '../plugins/transport';
 import { Faults } from './faults';
 
 /** The input of a call after its operation's schemas let it through. */
@@ -18,6 +18,7 @@ export interface ValidInput {
   params: Readonly<Record<string, string>>;
   query: unknown;
   body: unknown;
+  part?: ListPart | undefined;
 }
 
 /**
@@ -29,7 +30,7 @@ export interface ValidInput {
  */
 export function validateInput(operation: Operation, input: CallInput): ValidInput {
   const faults = new Faults();
-  for (const name of input.repeated ?? []) faults.add(name, 'must be given only once');
+  for (const { field, what } of input.faults ?? []) faults.add(field, what);
   const query = validate(operation.query ?? NOTHING, input.query ?? {}, faults);
   let body: unknown;
   if (operation.body) body = validate(operation.body, requireObject(input.body), faults);
@@ -41,7 +42,7 @@ export function validateInput(operation: Operation, input: CallInput): ValidInpu
     if (!isUuid(id)) throw error.error();
     params[name] = id.toLowerCase();
   }
-  return { params, query, body };
+  return { params, query, body, part: input.part };
 }
 
 /**

@@ -51,6 +51,8 @@ interface ApiErrorOptions {
   details?: readonly FieldFault[];
   /** What operators need to know besides; it is in the log, and callers do not get it. */
   logged?: string;
+  /** What is sent where the caller's protocol has a body of its own for errors. */
+  sentAs?: object;
 }
 
 /** How many faults an error lists at most. */
@@ -68,6 +70,8 @@ export class ApiError extends Error {
   readonly headers: Record<string, string>;
   readonly details: readonly FieldFault[] | undefined;
   readonly logged: string | undefined;
+  /** The body of the answer: that of {@link body}, unless the caller's protocol has its own. */
+  readonly sent: object;
 
   constructor(
     readonly kind: ErrorCode,
@@ -79,6 +83,7 @@ export class ApiError extends Error {
     this.status = options.status ?? kind.status;
     this.details = options.details;
     this.logged = options.logged;
+    this.sent = options.sentAs ?? this.body;
     // Every 503 says when to come back (docs/decisions.md, "Requests").
     this.headers = { ...(this.status === 503 ? { 'Retry-After': '1' } : {}), ...options.headers };
   }

@@ -59,10 +59,13 @@ export interface AuthenticationOptions {
   onClaim?: ((accountId: string) => void) | undefined;
 }
 
+/** Why a token is not good; one that is malformed is unknown. */
+export type TokenFault = 'unknown' | 'revoked' | 'expired';
+
 /** Knows who holds a token. */
 export interface Authenticator {
-  /** The holder of a token; undefined when it is malformed, unknown, revoked or expired. */
-  authenticate(token: string, options: AuthenticationOptions): Promise<Principal | undefined>;
+  /** The holder of a token, or why it lets nobody in. */
+  authenticate(token: string, options: AuthenticationOptions): Promise<Principal | TokenFault>;
 }
 
 /** That an account is to be written to. */

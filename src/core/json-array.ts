@@ -1,13 +1,11 @@
 import { ownTurn } from './turns';
 import { isRecord } from './values';
 
-/** How much JSON an answer that could be shorter may be, in bytes. */
-export const MAX_ANSWER_BYTES = 1_000_000;
-/** Of these the items of a page; the rest is for what stands around them. */
-const MAX_PAGE_BYTES = MAX_ANSWER_BYTES - 1000;
+/** How much JSON the items of a page may be, in bytes: with what stands around them it is 1 MB. */
+const MAX_PAGE_BYTES = 1_000_000 - 1000;
 
 /** How much of a long text is made at a time, in UTF-16 code units. */
-const PIECE_LENGTH = 16 * 1024;
+export const PIECE_LENGTH = 16 * 1024;
 /** What is surely no longer than this is made in one piece, in bytes: it takes at most 2 ms. */
 const MAX_PIECE_BYTES = 512 * 1024;
 

@@ -1,12 +1,13 @@
 import type { Context } from 'koa';
 
-import { invalidToken, unauthorized } from '../core/errors';
+import { type ApiError, invalidToken, unauthorized } from '../core/errors';
 import {
   type AuthenticationOptions,
   type Authenticator,
   bearerToken,
   type CallSource,
   type Principal,
+  type TokenFault,
 } from '../core/identity';
 import type { RateLimiter } from '../calls/rate-limit';
 import { AUTH_FAILURES } from '../core/host-settings';
@@ -31,24 +32,37 @@ export async function authenticate(
   const facts = factsOf(ctx);
   const token = bearerToken(ctx.get('Authorization'));
   const client = clientBudget(ctx);
+  let fault: TokenFault | undefined;
   if (token !== undefined) {
     const lookUp = !limiter.isSpent(AUTH_FAILURES, client);
     const source = sourceOf(ctx);
-    const principal = await identity.authenticate(token, { lookUp, source, onClaim });
-    if (principal) {
-      facts.principal = principal;
-      return principal;
+    const found = await identity.authenticate(token, { lookUp, source, onClaim });
+    if (typeof found !== 'string') {
+      facts.principal = found;
+      return found;
     }
+    fault = found;
   }
-  const { code } = token === undefined ? unauthorized : invalidToken;
+  const refusal = refusalOf(fault);
+  const { code } = refusal.kind;
   // Programs that ban addresses read this very line (deploy/fail2ban/).
   facts.log.warn({ client: facts.client, code }, 'Authentication failed');
   await limiter.spend(AUTH_FAILURES, client, ctx);
-  if (token === undefined) {
-    throw unauthorized.error(undefined, { headers: { 'WWW-Authenticate': 'Bearer' } });
+  throw refusal;
+}
+
+/** What was wrong with a token that was good once only its holder can learn: nobody else has it. */
+const ONCE_GOOD = { revoked: 'The token was revoked.', expired: 'The token has expired.' };
+
+/** @param fault undefined where there is no token */
+function refusalOf(fault: TokenFault | undefined): ApiError {
+  if (fault === undefined) {
+    return unauthorized.error(undefined, { headers: { 'WWW-Authenticate': 'Bearer' } });
   }
-  throw invalidToken.error(undefined, {
-    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+  const why = fault === 'unknown' ? undefined : ONCE_GOOD[fault];
+  const description = why === undefined ? '' : `, error_description="${why}"`;
+  return invalidToken.error(why, {
+    headers: { 'WWW-Authenticate': `Bearer error="invalid_token"${description}` },
   });
 }
 

@@ -76,7 +76,7 @@ const errorShape: Middleware = async (ctx, next) => {
     ctx.status = answer.status;
     ctx.set(answer.headers);
     ctx.type = 'application/json';
-    ctx.body = JSON.stringify(answer.body);
+    ctx.body = JSON.stringify(answer.sent);
   }
 };
 

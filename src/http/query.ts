@@ -19,7 +19,7 @@ const WHOLE_NUMBER = /^(0|-?[1-9]\d{0,15})$/;
  */
 export function queryReader(
   operation: Operation,
-): (ctx: Context) => Required<Pick<CallInput, 'query' | 'repeated'>> {
+): (ctx: Context) => Required<Pick<CallInput, 'query' | 'faults'>> {
   const keys = operation.query ? [...descriptionOf(operation.query).keys] : [];
   const numeric = new Set(keys.filter(([, { type }]) => type === 'number').map(([name]) => name));
   const readValue = (name: string, value: string | undefined): unknown =>
@@ -30,7 +30,9 @@ export function queryReader(
       query: Object.fromEntries(
         entries.map(([name, value]) => [name, readValue(name, [value].flat()[0])]),
       ),
-      repeated: entries.filter(([, value]) => Array.isArray(value)).map(([name]) => name),
+      faults: entries
+        .filter(([, value]) => Array.isArray(value))
+        .map(([field]) => ({ field, what: 'must be given only once' })),
     };
   };
 }

@@ -53,11 +53,11 @@ export function routes(description: ApiDescription, dependencies: Dependencies):
     );
   }
   const api = transportApi(description, dependencies);
-  for (const { path, methods, prepare } of description.transports) {
+  for (const { path, withSlash = false, methods, prepare } of description.transports) {
     prepare?.(description);
     for (const [method, transportMethod] of Object.entries(methods)) {
       router.register(
-        routerPath(path),
+        [path, ...(withSlash ? [`${path}/`] : [])].map(routerPath),
         [method.toLowerCase()],
         serveTransport(operationName({ method, path }), transportMethod, api, dependencies),
       );

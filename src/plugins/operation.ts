@@ -15,8 +15,6 @@ export type Tool = AssistantTool | { none: string };
 interface AssistantTool {
   name: string;
   description: string;
-  /** What to do where the answer is too large for an assistant, in a sentence that may name tools. */
-  tooLarge?: string;
   /** What arguments are where they are left out, instead of what they are over REST. */
   defaults?: Readonly<Record<string, string>>;
   /** The operation that is called in place of this one with `view: full`: it takes the same, and lists more. */

@@ -10,6 +10,8 @@ import type { Operation } from './operation';
 /** Another protocol at a path of its own, over the operations that all plugins declare. */
 export interface Transport {
   path: string;
+  /** Whether it is at the same path with a slash behind it as well. */
+  withSlash?: boolean;
   /** The setting that gives it a port of its own; where it is set, it is served there and nowhere else. */
   ownPort?: PortSetting<number | undefined>;
   methods: Readonly<Partial<Record<'GET' | 'POST', TransportMethod>>>;
@@ -33,6 +35,8 @@ export interface TransportMethod {
   responses?: Readonly<Record<number, TransportResponse>>;
   /** Errors beyond those of tokens and of the service itself. */
   errors?: readonly ErrorCode[];
+  /** Another body that errors of tokens may have. */
+  tokenErrorBody?: JsonSchema;
   /** As of an operation. */
   isProbe?: boolean;
   handler: (ctx: Context, api: TransportApi) => Promise<void>;
@@ -54,9 +58,18 @@ export interface Tag {
 export interface CallInput {
   params: Readonly<Record<string, string>>;
   query: unknown;
-  /** Names of query parameters that were given more than once; the first value is in `query`. */
-  repeated?: readonly string[];
   body: unknown;
+  /** What the transport itself found wrong; each reads on from the name of the field. */
+  faults?: readonly { field: string; what: string }[];
+  /** The part of a list that is wanted, by callers who cannot read long answers. */
+  part?: ListPart | undefined;
+}
+
+export interface ListPart {
+  /** How long its JSON may be, in UTF-16 code units; it has one item, however long that is. */
+  maxLength: number;
+  /** nextCursor of the part before. */
+  cursor?: string | undefined;
 }
 
 /** What a write answered, or a stored response: its JSON, and whether the write was done before. */

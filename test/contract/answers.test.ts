@@ -27,9 +27,9 @@ test('a cached answer costs no query but that for the account, also as a tool', 
   const user = await service.user();
   await user.plant();
   const me = { url: service.url, token: user.token, user };
-  // As the tool answers unless it is asked for more.
   const list = '/api/plant-summaries';
   await user.get(list).expect(200);
+  await callTool(me, 'list_plants', {});
   const queries = await queriesOf(service, async () => {
     await user.get(list).expect(200);
     await callTool(me, 'list_plants', {});

@@ -19,7 +19,7 @@ const nothing = async (): Promise<void> => undefined;
 const herbNotFound = new ErrorCode('herb_not_found', 404, 'There is no such herb.');
 
 const identity: Identity = {
-  authenticate: async () => undefined,
+  authenticate: async () => 'unknown',
   open: () => Promise.reject(new Error('Nobody writes here.')),
   addUsage: async () => undefined,
   accountIds: async () => [],

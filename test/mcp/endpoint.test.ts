@@ -79,16 +79,68 @@ describe('access', () => {
     const revoked = await made(3600);
     expect((await post({ ...me, token: revoked.token }, LIST)).status).toBe(200);
     await accounts.revokeToken(revoked.view.id);
-    for (const token of ['nonsense', `${me.token}x`, expired.token, revoked.token]) {
+    const cases = [
+      ['nonsense', undefined],
+      [`${me.token}x`, undefined],
+      [expired.token, 'The token has expired.'],
+      [revoked.token, 'The token was revoked.'],
+    ] as const;
+    for (const [token, why] of cases) {
       const { status, headers, text } = await post({ ...me, token }, LIST);
       expect(status).toBe(403);
-      expect(headers['www-authenticate']).toBe('Bearer error="invalid_token"');
+      // Only who holds a token can learn what became of it.
+      const description = why === undefined ? '' : `, error_description="${why}"`;
+      expect(headers['www-authenticate']).toBe(`Bearer error="invalid_token"${description}`);
       expect(JSON.parse(text)).toMatchObject({ code: 'invalid_token' });
+      if (why !== undefined) expect(errorOf({ body: text }).error).toBe(why);
       // Everywhere else it is 401.
       const rest = await send(service.url, 'GET', '/api/plants', {
         headers: { Authorization: `Bearer ${token}` },
       });
-      expect(rest.status).toBe(401);
+      expect([rest.status, rest.headers['www-authenticate'], errorOf(rest)]).toEqual([
+        401,
+        headers['www-authenticate'],
+        errorOf({ body: text }),
+      ]);
+    }
+  });
+
+  const SDK = 'application/json, text/event-stream';
+
+  test.each([SDK, 'text/event-stream;q=0.5', 'Text/Event-Stream,application/json'])(
+    'is refused in JSON-RPC to those who accept %s',
+    async (accept) => {
+      for (const [authorization, status, code] of [
+        [{}, 401, 'unauthorized'],
+        [{ Authorization: 'Bearer nonsense' }, 403, 'invalid_token'],
+      ] as const) {
+        const plain = await anonymous(authorization);
+        const answer = await anonymous({ ...authorization, Accept: accept });
+        expect(answer.status).toBe(status);
+        expect(answer.headers['content-type']).toMatch(/^application\/json/);
+        expect(answer.headers['www-authenticate']).toBe(plain.headers['www-authenticate']);
+        expect(JSON.parse(answer.body)).toEqual({
+          jsonrpc: '2.0',
+          id: null,
+          error: { code: -32010, message: errorOf(plain).error, data: { code } },
+        });
+      }
+    },
+  );
+
+  test.each(['application/json', '*/*', 'text/*', 'text/event-stream-x', ''])(
+    'is refused in the Error body to those who accept "%s"',
+    async (accept) => {
+      const { status, body } = await anonymous({ Accept: accept });
+      expect([status, errorOf({ body }).code]).toEqual([401, 'unauthorized']);
+    },
+  );
+
+  test('for other origins and hosts is refused in the Error body, whatever they accept', async () => {
+    for (const name of ['Origin', 'Host']) {
+      const value = name === 'Host' ? 'evil.example.com' : 'https://evil.example.com';
+      const { status, body } = await anonymous({ [name]: value, Accept: SDK });
+      expect([status, errorOf({ body })]).toEqual([403, notAllowed(name)]);
     }
   });
 
@@ -162,6 +214,34 @@ describe('access', () => {
     expect(status).toBe(400);
     expect(JSON.parse(body)).toMatchObject({ id: null, error: { code: -32700 } });
   });
+});
+
+test('/api/mcp/ is /api/mcp', async () => {
+  const [path, other] = ['/api/mcp', '/api/mcp/'];
+  const body = JSON.stringify(LIST);
+  const headers = { 'Content-Type': 'application/json' };
+  const good = { ...headers, Authorization: `Bearer ${me.token}` };
+  const stream = { headers: { Accept: 'text/event-stream' } };
+  const calls = [
+    ['GET', {}],
+    ['GET', stream],
+    ['HEAD', {}],
+    ['POST', { headers: good, body }],
+    ['POST', { headers, body }],
+    ['POST', { headers: { ...good, Host: 'evil.example.com' }, body }],
+    ['DELETE', {}],
+    ['PUT', {}],
+    ['OPTIONS', {}],
+  ] as const;
+  for (const [method, options] of calls) {
+    const [one, same] = await Promise.all([
+      send(service.url, method, path, options),
+      send(service.url, method, other, options),
+    ]);
+    const seen = (answer: typeof one) => [answer.status, answer.headers['allow'], answer.body];
+    expect([method, ...seen(same)]).toEqual([method, ...seen(one)]);
+  }
+  expect((await send(service.url, 'GET', `${path}//`)).status).toBe(404);
 });
 
 describe('plain JSON-RPC, without a handshake', () => {

@@ -1,7 +1,6 @@
-import { DAY_MS } from '../../src/core/time';
 import type { TestService } from '../support/service';
 import { assistant, callTool, post, refused, rpc, tool } from './support';
-import { LARGEST_SINCE, storeLargest, startService } from '../support/program';
+import { startService } from '../support/program';
 
 /** With the limits that are usual in tests. */
 let usual: TestService;
@@ -133,22 +132,6 @@ test('a refusal that was stored is replayed as one', async () => {
   const first = await callTool(me, 'create_event', given, key);
   expect(first.content[0]?.text).toMatch(/^plant_not_found: .*list_plants/);
   expect(await callTool(me, 'create_event', given, key)).toEqual(first);
-});
-
-test('an answer that no model could read is a result that says how to ask for less', async () => {
-  const caller = await assistant(usual);
-  const counts = { plants: 40, events: 10 };
-  const { plantId: id } = await storeLargest(usual.app, caller.user.id, counts);
-  expect(await refused(caller, 'list_plants', { view: 'full' })).toBe(
-    'payload_too_large: The answer is larger than 1 MB. Call it for one location, or without view full.',
-  );
-  const month = { id, monthStart: LARGEST_SINCE, monthEnd: LARGEST_SINCE + DAY_MS };
-  expect(await refused(caller, 'list_month_events', month)).toBe(
-    'payload_too_large: The answer is larger than 1 MB. Call it for a shorter time, or list_events, which answers in pages.',
-  );
-  const page = await tool(caller, 'list_events', { id, limit: 100 });
-  expect(page).toMatchObject({ hasMore: true });
-  expect((page['items'] as unknown[]).length).toBeGreaterThan(5);
 });
 
 test('an unexpected failure is logged, and its reason is not in the result', async () => {

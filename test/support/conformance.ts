@@ -71,11 +71,16 @@ export class Conformance {
   readonly faults: string[] = [];
   readonly #paths: readonly DeclaredPath[];
   readonly #ajv: Ajv2020;
+  /** Paths at which there is the same as without their last slash. */
+  readonly #withSlash: ReadonlySet<string>;
 
   constructor(description: ApiDescription) {
     const { paths, ajv } = declarationsOf(description);
     this.#paths = paths;
     this.#ajv = ajv;
+    this.#withSlash = new Set(
+      description.transports.flatMap((each) => (each.withSlash ? [`${each.path}/`] : [])),
+    );
   }
 
   /** A listener that answers as before, and has its answers checked. */
@@ -119,7 +124,7 @@ export class Conformance {
   }
 
   #faultOf({ method, path, status, type, body }: Answer): string | undefined {
-    const segments = path.split('/');
+    const segments = (this.#withSlash.has(path) ? path.slice(0, -1) : path).split('/');
     const declaredPath = this.#paths.find((each) => matches(each.segments, segments));
     if (!declaredPath) {
       return status === 404 ? this.#breach(ERROR, method, body) : 'is not declared of other paths';

@@ -29,6 +29,22 @@ export const LARGEST_PLANT = {
   ...{ mossPoleNeeded: true, toxic: true },
 };
 
+/** Stores plants with these fields, whose names need not be few. */
+export async function storePlants(
+  app: App,
+  userId: string,
+  given: readonly Parameters<typeof plant.toDocument>[0][],
+): Promise<void> {
+  const createdAt = new Date();
+  const plants = given.map((fields) =>
+    plant.toDocument(fields, { _id: newId(), userId, createdAt, updatedAt: createdAt }),
+  );
+  await app.unitOfWork.run(userId, async (tx) => {
+    await app.exportsOf(plantsPlugin).insertBulk(tx, plants);
+    await rebuildAll(app.derived, tx);
+  });
+}
+
 /** The start of the hours on which {@link storeLargest} logs events, one in each. */
 export const LARGEST_SINCE = Date.UTC(2026, 0, 1);
 

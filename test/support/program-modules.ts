@@ -56,7 +56,7 @@ export { Conformance } from './conformance';
 export { freshDatabase, giveBack, removeAll, takeDatabase } from './databases';
 export { differencesOf } from './differences';
 export { Garden, everythingStored, gardenOf, smallGardenOf } from './garden';
-export { LARGEST_PHOTO, LARGEST_SINCE, storeLargest } from './largest';
+export { LARGEST_PHOTO, LARGEST_SINCE, storeLargest, storePlants } from './largest';
 export { filtersOf } from './mongodb-commands';
 export {
   CLIENT_METHODS,

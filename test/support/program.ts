@@ -102,6 +102,7 @@ export const {
   startProxiedService,
   startService,
   storeLargest,
+  storePlants,
   success,
   surfaceDocument,
   surfaceOf,

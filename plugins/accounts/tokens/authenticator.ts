@@ -5,6 +5,7 @@ import type {
   Authenticator,
   CallSource,
   Principal,
+  TokenFault,
 } from '../../../src/core/identity';
 import { asUuid, idText } from '../../../src/core/ids';
 import { Semaphore } from '../../../src/core/semaphore';
@@ -56,23 +57,24 @@ export class TokenAuthenticator implements Authenticator {
   async authenticate(
     token: string,
     { lookUp, source, onClaim }: AuthenticationOptions,
-  ): Promise<Principal | undefined> {
-    if (!isWellFormedToken(token)) return undefined;
+  ): Promise<Principal | TokenFault> {
+    if (!isWellFormedToken(token)) return 'unknown';
     const hash = hashOf(token);
     const now = new Date();
     const known = this.#known.get(hash);
-    const found = known?.token ?? (lookUp ? await this.#goodToken(hash, now) : undefined);
-    if (!found || found.expiresAt <= now) return undefined;
+    const stored = known?.token ?? (lookUp ? await this.#stored.get(hash) : undefined);
+    const found = checked(stored, now);
+    if (typeof found === 'string') return found;
     onClaim?.(found.userId);
     // A token that is known costs a read of the account alone.
     const account = await this.#current.get(found.userId);
     const version = account?.tokensVersion;
     const isCurrent = known !== undefined && known.version === version;
     // Read after the account: whatever changes a token changes the version with it.
-    const current = isCurrent ? found : await this.#goodToken(hash, now);
-    if (!account || account.deletingSince || !current) {
+    const current = isCurrent ? found : checked(await this.#stored.get(hash), now);
+    if (typeof current === 'string' || !account || account.deletingSince) {
       this.#known.delete(hash);
-      return undefined;
+      return typeof current === 'string' ? current : 'unknown';
     }
     if (!isCurrent) this.#known.set(hash, { token: current, version });
     this.#recordUse(current, now, source);
@@ -82,11 +84,6 @@ export class TokenAuthenticator implements Authenticator {
       scopes: new Set(scopes),
       token: { id: idText(_id), name, scopes, expiresAt },
     };
-  }
-
-  async #goodToken(hash: string, now: Date): Promise<TokenDocument | undefined> {
-    const token = await this.#stored.get(hash);
-    return token?.revokedAt === null && token.expiresAt > now ? token : undefined;
   }
 
   async #byId(ids: readonly string[]): Promise<Map<string, AccountDocument>> {
@@ -135,6 +132,13 @@ export class TokenAuthenticator implements Authenticator {
       if (isFirst) tx.audit(act, userId, acting);
     });
   }
+}
+
+/** A token that is good, or why it is not. */
+function checked(token: TokenDocument | undefined, now: Date): TokenDocument | TokenFault {
+  if (!token) return 'unknown';
+  if (token.revokedAt !== null) return 'revoked';
+  return token.expiresAt > now ? token : 'expired';
 }
 
 /** Most look for one, which in a sharded cluster is on one shard. */

@@ -121,7 +121,7 @@ export function describeTransport(
   method: TransportMethod,
   components: Components,
 ): JsonObject {
-  const { summary, description, operationId, access, errors = [] } = method;
+  const { summary, description, operationId, access, errors = [], tokenErrorBody } = method;
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const ofTokens = 'public' in access ? [] : [unauthorized, rateLimited];
   return {
@@ -133,7 +133,11 @@ export function describeTransport(
     ...requestBody(method.body && components.referTitled(method.body), components),
     responses: {
       // Of any request, where the header Host is missing.
-      ...errorResponses([validationError, ...ofTokens, ...errors, ...OUR_ERRORS], false),
+      ...errorResponses(
+        [validationError, ...ofTokens, ...errors, ...OUR_ERRORS],
+        false,
+        tokenErrorBody && components.referTitled(tokenErrorBody),
+      ),
       ...transportResponses(method, components, 'public' in access ? [] : BUDGET_HEADERS),
     },
   };

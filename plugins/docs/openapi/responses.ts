@@ -13,6 +13,8 @@ export const BUDGET_HEADERS = [
   'X-RateLimit-Reset',
 ] as const satisfies readonly ResponseHeaderName[];
 
+const ERROR_BODY = { $ref: '#/components/schemas/Error' };
+
 /** Headers that come with a status, whatever was called. */
 const BY_STATUS: Readonly<Record<number, readonly ResponseHeaderName[]>> = {
   401: ['WWW-Authenticate'],
@@ -48,8 +50,13 @@ export function answerBody(schema: JsonSchema, components: Components, type: str
  * Answers that are errors, by status.
  *
  * @param spends whether calls spend a rate budget
+ * @param ofTokens another body that those may have which are about the token
  */
-export function errorResponses(errors: readonly ErrorCode[], spends: boolean): JsonObject {
+export function errorResponses(
+  errors: readonly ErrorCode[],
+  spends: boolean,
+  ofTokens?: JsonSchema,
+): JsonObject {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const error of new Set(errors)) {
     byStatus.set(error.status, [...(byStatus.get(error.status) ?? []), error]);
@@ -64,7 +71,14 @@ export function errorResponses(errors: readonly ErrorCode[], spends: boolean): J
           // Those whose token is not good spend a budget too, that of their address.
           ...(status === 401 || (spends && status < 500) ? BUDGET_HEADERS : []),
         ),
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        content: {
+          'application/json': {
+            schema:
+              ofTokens && (status === 401 || status === 403)
+                ? { anyOf: [ERROR_BODY, ofTokens] }
+                : ERROR_BODY,
+          },
+        },
       },
     ]),
   );

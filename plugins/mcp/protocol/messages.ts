@@ -81,9 +81,9 @@ function separateArguments(body: unknown): { message: unknown; args: unknown } {
   if (!isRecord(body) || body['method'] !== 'tools/call') return { message: body, args: {} };
   const { params: given = {} } = body;
   if (!isRecord(given)) return { message: body, args: {} };
-  const { arguments: args = {}, task: _ignored, ...params } = given;
+  const { arguments: args, task: _ignored, ...params } = given;
   const name = typeof params['name'] === 'string' ? params['name'] : '';
-  return { message: { ...body, params: { ...params, name } }, args };
+  return { message: { ...body, params: { ...params, name } }, args: args ?? {} };
 }
 
 /** The package's own registry of tools stays empty: it would translate schemas each time. */

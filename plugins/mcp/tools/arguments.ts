@@ -1,33 +1,47 @@
 import type { ErrorCode } from '../../../src/core/errors';
 import { isUuid } from '../../../src/core/ids';
+import { isRecord } from '../../../src/core/values';
 import { id } from '../../../src/fields/joi';
 import { type JsonObject, type JsonSchema, jsonSchemaOf } from '../../../src/fields/json-schema';
 import type { Operation } from '../../../src/plugins/operation';
 import type { CallInput } from '../../../src/plugins/transport';
-import { inCommonKeywords } from './input-schemas';
+import { inCommonKeywords, orNull, takesNull } from './input-schemas';
+import { listsOf } from './output-schemas';
 
-/** Where an operation looks for a value. */
-type Source = Exclude<keyof CallInput, 'repeated'>;
+/** How long an answer with lists may be, in UTF-16 code units: clients cut or refuse longer ones. */
+const MAX_LENGTH = 60_000;
+
+/** What only tools take. */
+const CLEAR = 'clear';
+const CURSOR = 'cursor';
+
+/** Where an operation looks for a value, or that it is one of those. */
+type Source = 'params' | 'query' | 'body' | typeof CLEAR | typeof CURSOR;
 
 /** The input schema of a tool. */
 type InputSchema = JsonSchema & { type: 'object'; properties: JsonObject };
+
+type Given = Readonly<Record<string, unknown>>;
 
 /** The flat arguments of a tool, which REST takes from the path, the query and the body. */
 export class ToolArguments {
   /** What the operation accepts, in all keywords of JSON Schema that this takes. */
   readonly exactSchema: InputSchema;
-  /** What a model sees of it. */
+  /** What a model sees of it, with what only tools take. */
   readonly schema: InputSchema;
   readonly #sources = new Map<string, Source>();
   /** Where unknown arguments go, to be refused by their names. */
   readonly #unknown: Source;
   readonly #operation: Operation;
   readonly #defaults: Readonly<Record<string, string>>;
+  /** The fields that can be emptied. */
+  readonly #clearable: readonly string[];
+  readonly #isInParts: boolean;
 
   /** @throws Error when two of them would have the same name */
   constructor(operation: Operation) {
     this.#operation = operation;
-    const { params = {}, query, body, tool } = operation;
+    const { method, params = {}, query, body, tool } = operation;
     this.#defaults = ('name' in tool && tool.defaults) || {};
     const properties: JsonObject = {};
     for (const [name, error] of Object.entries(params)) {
@@ -55,33 +69,93 @@ export class ToolArguments {
       ...(required.length > 0 ? { required } : {}),
       additionalProperties: false,
     };
+    this.#unknown = body ? 'body' : 'query';
+    this.#clearable =
+      method === 'PATCH'
+        ? Object.keys(properties).filter((name) => takesNull(properties[name]))
+        : [];
+    const lists = listsOf(operation);
+    this.#isInParts = lists !== undefined;
     // An object of properties stays one.
     this.schema = inCommonKeywords(this.exactSchema) as InputSchema;
-    this.#unknown = body ? 'body' : 'query';
+    const own = this.schema.properties;
+    if (this.#clearable.length > 0) {
+      this.#add(CLEAR, CLEAR);
+      own[CLEAR] = clearSchema(this.#clearable);
+    }
+    if (lists === 'parts') {
+      this.#add(CURSOR, CURSOR);
+      own[CURSOR] = { type: 'string', description: CURSOR_DESCRIPTION };
+    }
+    for (const [name, schema] of Object.entries(own)) {
+      if (!required.includes(name) && isRecord(schema)) own[name] = orNull(schema);
+    }
   }
 
-  /** The arguments where the operation looks for them; it is the operation that checks them. */
-  toInput(args: Readonly<Record<string, unknown>>): CallInput {
-    const entries = Object.entries({ ...this.#defaults, ...args });
-    const entriesOf = (source: Source): [string, unknown][] =>
-      entries.filter(([name]) => (this.#sources.get(name) ?? this.#unknown) === source);
+  /**
+   * The arguments where the operation looks for them; it is the operation that checks them. Those that
+   * are null were left out: many frameworks write so what a model did not give.
+   */
+  toInput(args: Given): CallInput {
+    const entries = Object.entries({ ...this.#defaults, ...this.#given(args) });
+    const of = (source: Source): Record<string, unknown> =>
+      Object.fromEntries(
+        entries.filter(([name]) => (this.#sources.get(name) ?? this.#unknown) === source),
+      );
+    const body = of('body');
+    const { [CLEAR]: clear = [] } = of(CLEAR);
+    const { [CURSOR]: cursor } = of(CURSOR);
+    const faults: { field: string; what: string }[] = [];
+    const cleared = this.#isClear(clear) ? clear : [];
+    if (clear !== cleared) {
+      faults.push({
+        field: CLEAR,
+        what: `must be a list of some of ${this.#clearable.join(', ')}`,
+      });
+    }
+    for (const field of cleared.filter((name) => name in body)) {
+      faults.push({ field, what: 'must not be given beside clear' });
+    }
+    if (cursor !== undefined && typeof cursor !== 'string') {
+      faults.push({ field: CURSOR, what: 'must be a string' });
+    }
     return {
       // An empty string is refused as any text that is not a UUID.
       params: Object.fromEntries(
-        entriesOf('params').map(([name, value]) => [name, typeof value === 'string' ? value : '']),
+        Object.entries(of('params')).map(([name, value]) => [
+          name,
+          typeof value === 'string' ? value : '',
+        ]),
       ),
-      query: Object.fromEntries(entriesOf('query')),
-      body: Object.fromEntries(entriesOf('body')),
+      query: of('query'),
+      body: { ...Object.fromEntries(cleared.map((name) => [name, null])), ...body },
+      faults,
+      part: this.#isInParts
+        ? { maxLength: MAX_LENGTH, ...(typeof cursor === 'string' ? { cursor } : {}) }
+        : undefined,
     };
   }
 
   /** What is wrong with the path parameters, which REST answers as records that are not there. */
-  idFaults(args: Readonly<Record<string, unknown>>): string[] {
+  idFaults(args: Given): string[] {
+    const given = this.#given(args);
     return Object.keys(this.#operation.params ?? {}).flatMap((name) => {
-      const value = args[name];
+      const value = given[name];
       if (typeof value === 'string' && isUuid(value)) return [];
       return value === undefined ? `${name} is required.` : `${name} must be a UUID.`;
     });
+  }
+
+  /** Arguments that there are not stay, to be refused. */
+  #given(args: Given): Given {
+    return Object.fromEntries(
+      Object.entries(args).filter(([name, value]) => value !== null || !this.#sources.has(name)),
+    );
+  }
+
+  #isClear(given: unknown): given is string[] {
+    if (!Array.isArray(given)) return false;
+    return given.every((name: unknown) => this.#clearable.some((each) => each === name));
   }
 
   #add(name: string, source: Source): void {
@@ -89,6 +163,13 @@ export class ToolArguments {
     if (other) throw new Error(`The argument ${name} would be both of ${other} and of ${source}.`);
     this.#sources.set(name, source);
   }
+}
+
+const CURSOR_DESCRIPTION = 'nextCursor of the same call before, to go on';
+
+function clearSchema(names: readonly string[]): JsonSchema {
+  const items = { type: 'string', enum: [...names] };
+  return { type: 'array', items, description: 'Fields to empty' };
 }
 
 /** Every path parameter is the id of a record, and its error says of which. */

@@ -16,7 +16,7 @@ export const COMMON_KEYWORDS: ReadonlySet<string> = new Set([
  * operation then refuses. What a description can say of the rest, it says.
  */
 export function inCommonKeywords(schema: JsonSchema): JsonSchema {
-  const { type, properties, items, anyOf } = schema;
+  const { properties, items, anyOf } = schema;
   const result = Object.fromEntries(
     Object.entries(schema).filter(([key, value]) => COMMON_KEYWORDS.has(key) && !isNoLimit(value)),
   );
@@ -27,7 +27,12 @@ export function inCommonKeywords(schema: JsonSchema): JsonSchema {
   if (Array.isArray(anyOf)) {
     result['anyOf'] = anyOf.map((each) => (isRecord(each) ? inCommonKeywords(each) : each));
   }
-  return Array.isArray(type) && type.includes('null') ? orNull(result, type) : result;
+  return takesNull(schema) ? orNull(result) : result;
+}
+
+/** Whether null is one of the types of a schema. */
+export function takesNull(schema: Json | undefined): boolean {
+  return isRecord(schema) && [schema['type']].flat().includes('null');
 }
 
 function mapValues(properties: JsonObject): JsonObject {
@@ -54,12 +59,15 @@ function notesOf({ description, exclusiveMinimum, default: value }: JsonSchema):
   ];
 }
 
-function orNull({ description, ...schema }: JsonSchema, types: readonly Json[]): JsonSchema {
-  const { enum: values } = schema;
-  const [type = 'string'] = types.filter((each) => each !== 'null');
+/** The same schema, which lets null be given as well; in common keywords. */
+export function orNull(orGiven: JsonSchema): JsonSchema {
+  const { description, ...schema } = orGiven;
+  const { type, enum: values, anyOf } = schema;
+  if (Array.isArray(anyOf) && anyOf.some(takesNull)) return orGiven;
+  const [ofGiven] = [type].flat().filter((each) => each !== 'null');
   const given = {
     ...schema,
-    type,
+    ...(ofGiven === undefined ? {} : { type: ofGiven }),
     ...(Array.isArray(values) ? { enum: values.filter((each) => each !== null) } : {}),
   };
   return {

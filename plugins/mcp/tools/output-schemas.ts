@@ -11,6 +11,24 @@ const OMITTED = new Set([
   'additionalProperties',
 ]);
 
+/** What a list has that was cut. */
+const ENDING: JsonObject = { hasMore: { type: 'boolean' }, nextCursor: { type: 'string' } };
+
+/**
+ * How long answers of an operation are cut: into parts (docs/decisions.md, "MCP") or, where it has
+ * those anyhow, into pages. Undefined where it lists nothing: a record has lists with an end.
+ */
+export function listsOf({ response }: Operation): 'parts' | 'pages' | undefined {
+  const schema = jsonSchemaOf(response.schema, 'output');
+  if (schema['type'] === 'array') return 'parts';
+  const properties = propertiesOf(schema) ?? {};
+  if ('nextCursor' in properties) return 'pages';
+  const hasLists = Object.values(properties).some(
+    (each) => isRecord(each) && each['type'] === 'array',
+  );
+  return hasLists && !isResource(schema) ? 'parts' : undefined;
+}
+
 /**
  * The output schemas of tools. An object is described in full by the first tool that reads it; other
  * tools that answer it, by itself or within another, refer to that one. Without this most of a list
@@ -29,8 +47,11 @@ export class OutputSchemas {
 
   of(operation: Operation, tool: string): OutputSchema {
     const schema = this.#compact(answerOf(operation), tool);
-    if (schema['type'] !== 'array') return { ...schema, type: 'object' };
-    return { type: 'object', properties: { items: schema }, required: ['items'] };
+    if (schema['type'] === 'array') {
+      return { type: 'object', properties: { items: schema, ...ENDING }, required: ['items'] };
+    }
+    if (listsOf(operation) !== 'parts') return { ...schema, type: 'object' };
+    return { ...schema, type: 'object', properties: { ...propertiesOf(schema), ...ENDING } };
   }
 
   #register(schema: JsonSchema, tool: string): void {

@@ -6,54 +6,16 @@ import {
   featureNotAvailable,
   insufficientScope,
   internalError,
-  payloadTooLarge,
   rateLimited,
   serviceUnavailable,
   validationError,
 } from '../../../src/core/errors';
-import { MAX_ANSWER_BYTES } from '../../../src/core/json-array';
-import { ownTurn } from '../../../src/core/turns';
 import type { CatalogTool } from './catalog';
 
-/** From which length on it takes milliseconds to make a result; in UTF-16 code units. */
-const LONG = 64 * 1024;
-
-/** The answer of an operation in the shape of its tool's output schema: arrays as `{ items }`. */
-export async function successResult(json: string, tool: CatalogTool): Promise<CallToolResult> {
-  if (Buffer.byteLength(json) > MAX_ANSWER_BYTES) return tooLarge(tool);
-  if (json.length > LONG) await ownTurn();
-  const text = json.startsWith('[') ? `{"items":${json}}` : json;
-  // Responses are JSON objects, or arrays of them.
+/** The answer of an operation, which is an object: of lists tools get parts. */
+export function successResult(text: string): CallToolResult {
   const structuredContent = JSON.parse(text) as Record<string, unknown>;
   return { content: [{ type: 'text', text }], structuredContent };
-}
-
-/** The same of a long answer that comes piece by piece; no more is read than can be answered. */
-export async function piecesResult(
-  pieces: AsyncIterable<string>,
-  tool: CatalogTool,
-): Promise<CallToolResult> {
-  let json = '';
-  for await (const piece of pieces) {
-    json += piece;
-    if (json.length > MAX_ANSWER_BYTES) return tooLarge(tool);
-  }
-  return successResult(json, tool);
-}
-
-/** An answer is written twice into a result, and no model reads one of this size. */
-function tooLarge({ definition, operation: { method, tool } }: CatalogTool): CallToolResult {
-  const remedy = 'tooLarge' in tool ? tool.tooLarge : undefined;
-  if (method !== 'GET') {
-    const done = 'It was done, but the answer is larger than 1 MB.';
-    const next = [`Do not call ${definition.name} again.`, remedy].filter(Boolean).join(' ');
-    return failure(payloadTooLarge, done, next);
-  }
-  return failure(
-    payloadTooLarge,
-    'The answer is larger than 1 MB.',
-    remedy ?? 'Ask for less, or for single records by their ids.',
-  );
 }
 
 /** Why an operation refused a call, in words from which a model can correct it. */

@@ -1,18 +1,18 @@
 import { fieldError } from '../../../src/core/errors';
-import type { JsonObject } from '../../../src/fields/json-schema';
 import type { Operation } from '../../../src/plugins/operation';
 import type { ToolArguments } from './arguments';
+import { orNull } from './input-schemas';
 
 const NAMES = ['summary', 'full'] as const;
 
 /** The operations of which a tool calls one: `view` says which, and is an argument of tools alone. */
 export type Views = Readonly<Record<(typeof NAMES)[number], Operation>>;
 
-const VIEW: JsonObject = {
+const VIEW = orNull({
   type: 'string',
   enum: [...NAMES],
   description: 'full: all that is known of each; default summary',
-};
+});
 
 /** An input schema that takes the view besides. */
 export function withView(schema: ToolArguments['schema']): ToolArguments['schema'] {

@@ -24,6 +24,7 @@ const transportMethod = Joi.object({
     Joi.object({ description: sentence.required(), content: Joi.object() }),
   ),
   errors: Joi.array().items(errorCode),
+  tokenErrorBody: Joi.object(),
   isProbe: Joi.boolean(),
   handler: Joi.function().required(),
 });
@@ -35,6 +36,7 @@ const contributionSchema = Joi.object({
   transports: Joi.array().items(
     Joi.object({
       path: apiPath.required(),
+      withSlash: Joi.boolean(),
       methods: transportMethods.required(),
       prepare: Joi.function(),
       ownPort: Joi.object().instance(PortSetting),
@@ -121,7 +123,6 @@ const operationSchema = Joi.object({
     Joi.object({
       name: snakeName.required(),
       description: sentence.required(),
-      tooLarge: sentence,
       defaults: Joi.object().pattern(Joi.string(), Joi.string()),
       full: Joi.object(),
     }),

@@ -1,0 +1,185 @@
+import type { TestService, TestUser } from '../support/service';
+import {
+  assistant,
+  type Assistant,
+  callTool,
+  listTools,
+  post,
+  refused,
+  rpc,
+  tool,
+} from './support';
+import { fullRequest, Garden, startService, toolRows, validRequest } from '../support/program';
+
+let service: TestService;
+let me: Assistant;
+
+beforeAll(async () => {
+  service = await startService();
+  me = await assistant(service);
+});
+afterAll(() => service.close());
+
+const FULL_PLANT = {
+  ...{
+    name: 'Monstera',
+    species: 'Monstera deliciosa',
+    location: 'Hall',
+    notes: 'From the market',
+  },
+  ...{ wateringFrequencyDays: 7, lightRequirement: 'low', toxic: true, mossPoleNeeded: true },
+};
+
+interface Arguments {
+  properties: Record<string, { anyOf?: { type?: string }[] }>;
+  required: readonly string[];
+}
+
+async function argumentsOf(name: string): Promise<Arguments> {
+  const found = (await listTools(me)).find((each) => each.name === name);
+  // An input schema has properties, and required only where some are.
+  return { required: [], ...found?.inputSchema } as unknown as Arguments;
+}
+
+/** Every argument of a tool that may be left out, as null. */
+async function nullsOf(name: string): Promise<Record<string, null>> {
+  const { properties, required } = await argumentsOf(name);
+  const optional = Object.keys(properties).filter((each) => !required.includes(each));
+  return Object.fromEntries(optional.map((each) => [each, null]));
+}
+
+/** What of an answer depends on neither the moment nor the account and its records. */
+function lasting({ structuredContent, isError, content }: Awaited<ReturnType<typeof callTool>>) {
+  const text = JSON.stringify(structuredContent ?? content);
+  const own = /"(\d{4}-\d\d-\d\dT[^"]*|(user-)?[0-9a-f-]{36})"|"nextCursor":"[^"]*"/g;
+  return [isError, text.replace(own, '')];
+}
+
+test.each(toolRows())(
+  'null for an argument of %s that may be left out is the same as leaving it out',
+  async (name, operation) => {
+    const nulls = await nullsOf(name);
+    const results = [];
+    for (const others of [{}, nulls]) {
+      // Each with a garden of its own, so that neither sees what the other did.
+      const user: TestUser = await service.user();
+      const caller = { url: service.url, token: user.token, user };
+      const { toolArguments } = validRequest(operation, await new Garden(user).ids());
+      results.push(lasting(await callTool(caller, name, { ...others, ...toolArguments })));
+    }
+    expect(results[0]?.[0]).toBeUndefined();
+    expect(results[1]).toEqual(results[0]);
+  },
+);
+
+test.each(toolRows())('the schema of %s lets null stand for what may be left out', async (name) => {
+  const { properties, required } = await argumentsOf(name);
+  for (const [argument, { anyOf = [] }] of Object.entries(properties)) {
+    const takesNull = anyOf.some(({ type }) => type === 'null');
+    expect([argument, takesNull]).toEqual([argument, !required.includes(argument)]);
+  }
+});
+
+test('update_plant with null for all that a model left out changes the rest alone', async () => {
+  const before = await me.user.plant(FULL_PLANT);
+  const given = { ...(await nullsOf('update_plant')), id: before.id, name: 'Monty' };
+  const after = await tool(me, 'update_plant', given);
+  expect(after).toEqual({ ...before, name: 'Monty', updatedAt: after['updatedAt'] });
+});
+
+test('update_event with null for all that a model left out keeps its photos', async () => {
+  const { id: plantId } = await me.user.plant();
+  const photo = await me.user.photo();
+  const { id } = await me.user.event(plantId, { type: 'note', text: 'New', photoIds: [photo.id] });
+  const given = { ...(await nullsOf('update_event')), id, text: 'A new leaf' };
+  const after = await tool(me, 'update_event', given);
+  expect(after).toMatchObject({ text: 'A new leaf', photos: [{ id: photo.id }] });
+});
+
+test('log_care and search_events take null for what is not given', async () => {
+  const { id } = await me.user.plant({ location: 'Attic' });
+  const byId = await tool(me, 'log_care', { ...(await nullsOf('log_care')), plantIds: [id] });
+  expect(byId['items']).toHaveLength(1);
+  await tool(me, 'log_care', { ...(await nullsOf('log_care')), location: 'Attic' });
+  const found = { ...(await nullsOf('search_events')), plantId: id };
+  expect((await tool(me, 'search_events', found))['items']).toHaveLength(2);
+});
+
+test('null for arguments is none', async () => {
+  const { body } = await post(me, rpc('tools/call', { name: 'list_plants', arguments: null }));
+  expect(body.result).toHaveProperty('structuredContent.items');
+});
+
+test('null for an argument that there is not is refused by its name', async () => {
+  expect(await refused(me, 'list_plants', { colour: null })).toMatch(/colour is not allowed/);
+});
+
+test('what is required is not there where it is null', async () => {
+  expect(await refused(me, 'create_plant', { name: null })).toMatch(/name is required/);
+  expect(await refused(me, 'get_plant', { id: null })).toMatch(/id is required/);
+  expect(await refused(me, 'log_care', { plantIds: null, location: null })).toMatch(
+    /plantIds or location is required/,
+  );
+});
+
+describe('clear', () => {
+  test('empties the fields that it names, and no others', async () => {
+    const before = await me.user.plant(FULL_PLANT);
+    const clear = ['species', 'wateringFrequencyDays', 'lightRequirement'];
+    const after = await tool(me, 'update_plant', { id: before.id, notes: 'Old', clear });
+    const cleared = { species: null, wateringFrequencyDays: null, lightRequirement: null };
+    const changed = { notes: 'Old', updatedAt: after['updatedAt'] };
+    expect(after).toEqual({ ...before, ...cleared, ...changed });
+  });
+
+  test('of an event empties its text', async () => {
+    const { id: plantId } = await me.user.plant();
+    const { id } = await me.user.event(plantId, { type: 'note', text: 'A new leaf' });
+    expect(await tool(me, 'update_event', { id, clear: ['text'] })).toMatchObject({ text: null });
+  });
+
+  test('that is empty or null clears nothing', async () => {
+    const before = await me.user.plant(FULL_PLANT);
+    for (const clear of [[], null]) {
+      expect(await tool(me, 'update_plant', { id: before.id, clear })).toEqual(before);
+    }
+  });
+
+  test.each([
+    [{ clear: ['name'] }, /clear must be a list of some of species, location, [^]*careNotes/],
+    [{ clear: ['toxic'] }, /clear must be a list/],
+    [{ clear: ['colour'] }, /clear must be a list/],
+    [{ clear: ['constructor'] }, /clear must be a list/],
+    [{ clear: 'species' }, /clear must be a list/],
+    [{ clear: [null] }, /clear must be a list/],
+    [{ clear: { species: true } }, /clear must be a list/],
+    [{ clear: ['species'], species: 'Monstera' }, /species must not be given beside clear/],
+    [{ clear: ['name'], potType: 'glass' }, /clear must be a list[^]*potType must be/],
+  ])('%j is refused, and changes nothing', async (given, reason) => {
+    const before = await me.user.plant(FULL_PLANT);
+    expect(await refused(me, 'update_plant', { id: before.id, ...given })).toMatch(reason);
+    expect((await me.user.get(`/api/plants/${before.id}`)).body).toEqual(before);
+  });
+
+  test('is an argument of tools that change records, and of no others', async () => {
+    const names = (await listTools(me))
+      .filter(({ inputSchema }) => 'clear' in (inputSchema['properties'] as object))
+      .map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['update_plant', 'update_event']));
+    for (const name of names) expect(name).toMatch(/^update_/);
+  });
+
+  test('is no field over REST, where null clears as ever', async () => {
+    const { id } = await me.user.plant(FULL_PLANT);
+    await me.user.patch(`/api/plants/${id}`, { clear: ['species'] }).expect(400);
+    const { text } = await me.user.patch(`/api/plants/${id}`, { species: null }).expect(200);
+    expect(JSON.parse(text)).toMatchObject({ species: null, location: 'Hall' });
+  });
+});
+
+test.each(toolRows())('%s takes every argument at once', async (name, operation) => {
+  const user = await service.user();
+  const caller = { url: service.url, token: user.token, user };
+  const { toolArguments } = fullRequest(operation, await new Garden(user).ids());
+  await tool(caller, name, toolArguments);
+});
