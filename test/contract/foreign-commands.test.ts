@@ -22,7 +22,9 @@ test.each(calls)(
       const commands = await commandsDuring(proxied.proxy, () => call(ada, reference, id));
       return commands.map((command) => {
         const { name, collection, inTransaction } = command;
-        const filters = JSON.stringify(filtersOf(command)).replaceAll(id, 'ID');
+        // Kept answers are looked up by a new key and the time, and by nothing of the record.
+        const filters =
+          collection !== 'keptAnswers' && JSON.stringify(filtersOf(command)).replaceAll(id, 'ID');
         return { name, collection, inTransaction, filters };
       });
     };
