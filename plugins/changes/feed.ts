@@ -46,21 +46,24 @@ export class Feed {
   }
 
   async #next(scope: AccountScope, { place, base }: Progress, limit: number): Promise<Entry[]> {
-    const entries: Entry[] = [];
+    let entries: Entry[] = [];
     // One after the other: they share a session.
     for (const [index, source] of this.#sources.entries()) {
       const after = placeIn(index, place);
       // What was deleted before a copy was begun was never in it.
       const from = source.field === 'deleted' && after.revision < base ? { revision: base } : after;
-      for (const change of await source.after(scope, { after: from, limit })) {
+      // Of what comes after as many as are wanted nothing is read.
+      const before = entries[limit - 1]?.progress.place.revision ?? Infinity;
+      for (const change of await source.after(scope, { after: from, before, limit })) {
         const { revision, id, shownByOthers: record } = change;
         const progress = { place: { revision, source: index, id }, base };
         // What a new copy has got so far showed it as it was by then.
         const shownIn = record && revision > base && { ...FIRST, record };
         entries.push({ change, source, progress: { ...progress, ...(shownIn && { shownIn }) } });
       }
+      entries = entries.sort(byPlace).slice(0, limit);
     }
-    return entries.sort(byPlace).slice(0, limit);
+    return entries;
   }
 
   async #isAnyShownByOthers(scope: AccountScope, entries: readonly Entry[]): Promise<boolean> {

@@ -110,23 +110,25 @@ export class ChangedRecords<T extends object, View> {
     return this.#options.present(scope, documents);
   }
 
+  /** Each is one range of an index: what a revision still has, however much, and what comes after. */
   async #find(
     scope: AccountScope,
-    { after: { revision, id }, before, limit }: RevisionRange,
+    { after: { revision, id }, before = Infinity, limit }: RevisionRange,
     filter: object,
   ): Promise<(T & Revised)[]> {
-    const upTo = before === undefined ? {} : { $lt: before };
-    const range =
+    const rest =
       id === undefined
-        ? { revision: { $gt: revision, ...upTo } }
-        : {
-            revision: { $gte: revision, ...upTo },
-            $or: [{ revision: { $gt: revision } }, { revision, _id: { $gt: asUuid(id) } }],
-          };
-    const found = await this.#records.find(scope, this.#filter({ ...filter, ...range }), {
-      sort: { revision: 1, _id: 1 },
-      limit,
-    });
+        ? []
+        : await this.#range(scope, { ...filter, revision, _id: { $gt: asUuid(id) } }, limit);
+    if (rest.length === limit || revision + 1 >= before) return rest;
+    const further = { $gt: revision, ...(before === Infinity ? {} : { $lt: before }) };
+    const left = limit - rest.length;
+    return [...rest, ...(await this.#range(scope, { ...filter, revision: further }, left))];
+  }
+
+  async #range(scope: AccountScope, filter: object, limit: number): Promise<(T & Revised)[]> {
+    const sort = { revision: 1, _id: 1 } as const;
+    const found = await this.#records.find(scope, this.#filter(filter), { sort, limit });
     return found as (T & Revised)[]; // As in `#filter`.
   }
 
