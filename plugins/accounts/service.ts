@@ -71,10 +71,15 @@ export class AccountService implements Identity {
     return accounts.map((account) => account._id);
   }
 
-  async raiseRevisions(by: number): Promise<void> {
+  async raiseRevisions(by: number): Promise<{ userId: string; revision: number }[]> {
+    const raised: { userId: string; revision: number }[] = [];
     for (const ids of chunksOf(await this.accountIds(), CHUNK)) {
-      await this.#accounts.updateMany({}, { _id: { $in: ids } }, { $inc: { revision: by } });
+      const named = { _id: { $in: ids } };
+      await this.#accounts.updateMany({}, named, { $inc: { revision: by } });
+      const found = await this.#accounts.find({}, named, { projection: { revision: 1 } });
+      raised.push(...found.map(({ _id: userId, revision }) => ({ userId, revision })));
     }
+    return raised;
   }
 
   /** The account of a user: made when missing, its tier set when one is given. */

@@ -31,9 +31,8 @@ export function routes(host: Host): Operation[] {
       errors: [serviceUnavailable],
       tool: NO_TOOL,
       handler: async () => {
-        const { mongodb, rateLimits, closing, warnings } = await host.readiness();
-        if (closing) throw serviceUnavailable.error('The service is stopping.');
-        if (!mongodb) throw serviceUnavailable.error('MongoDB cannot be reached.');
+        const { unready, rateLimits, warnings } = await host.readiness();
+        if (unready !== undefined) throw serviceUnavailable.error(unready);
         const ofRedis =
           rateLimits === 'shared'
             ? []

@@ -15,6 +15,8 @@ import { Database } from '../data/database';
 import { type CountRecords, type DerivedData, quotaUsage } from '../data/derived';
 import { hostModels } from '../data/host-models';
 import { IdempotencyStore } from '../data/idempotency';
+import { Fence } from '../data/schema/fence';
+import { KnownMigrations } from '../data/schema/migration';
 import { StoredSchema } from '../data/schema/stored-schema';
 import { UnitOfWork } from '../data/unit-of-work';
 import type { Operation } from '../plugins/operation';
@@ -48,6 +50,7 @@ export class App {
   readonly metrics = new Metrics();
   readonly database = new Database(this.metrics);
   readonly audit: AuditLog;
+  readonly fence: Fence;
   readonly schema: StoredSchema;
   readonly unitOfWork: UnitOfWork;
   /** In the order in which plugins require each other. */
@@ -85,7 +88,13 @@ export class App {
       new Map(plugins.flatMap(({ quotas = {} }) => Object.entries(quotas))),
       this.settings,
     );
-    this.audit = new AuditLog(this.database, acting);
+    const migrations = plugins.flatMap(({ name: plugin, migrations: own = [] }) =>
+      own.map((migration) => ({ id: `${plugin}/${migration.name}`, plugin, migration })),
+    );
+    const names = plugins.map(({ name }) => name);
+    const known = new KnownMigrations(migrations, names);
+    this.fence = new Fence(this.database, known, log, metrics);
+    this.audit = new AuditLog(this.database, this.fence, acting);
     this.#accountData = new AccountData(
       this.database,
       [...hostModels, ...plugins.flatMap(({ models = [] }) => models)],
@@ -95,6 +104,7 @@ export class App {
       this.database,
       {
         audit: this.audit,
+        fence: this.fence,
         identity: () => this.identity,
         listeners: () => this.plugins.flatMap(({ contribution }) => contribution.listeners ?? []),
         counts: () => this.#counts,
@@ -102,11 +112,13 @@ export class App {
       { log, metrics },
     );
     for (const model of hostModels) this.database.model(model);
-    const migrations = plugins.flatMap(({ name: plugin, migrations: own = [] }) =>
-      own.map((migration) => ({ id: `${plugin}/${migration.name}`, plugin, migration })),
-    );
-    const names = plugins.map(({ name }) => name);
-    this.schema = new StoredSchema(this.database, migrations, names);
+    this.schema = new StoredSchema(this.database, {
+      migrations,
+      known,
+      moveRevisions: async () => {
+        await this.identity.raiseRevisions(1);
+      },
+    });
     this.#connections = new ServerConnections(this.database, log, metrics);
     const host: HostDependencies = {
       log,
@@ -228,6 +240,11 @@ export class App {
   /** What operators should know of the requests that came. */
   get warnings(): readonly string[] {
     return this.#listeners?.warnings ?? [];
+  }
+
+  /** Why the program cannot serve, whatever its servers are like; undefined when it can. */
+  get unready(): string | undefined {
+    return this.#closing ? 'The service is stopping.' : undefined;
   }
 
   get isClosing(): boolean {

@@ -4,17 +4,19 @@ import type { Logger } from 'pino';
 import type { Quotas } from '../calls/quotas';
 import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings';
+import { within } from '../core/timeout';
 import type { AccountData } from '../data/account-data';
 import type { AuditLog } from '../data/audit/audit-log';
 import type { Database } from '../data/database';
 import type { DerivedData } from '../data/derived';
+import type { Fence } from '../data/schema/fence';
 import type { UnitOfWork } from '../data/unit-of-work';
 import type { Host } from '../plugins/host';
 import type { Plugin } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/reference';
 import { requirePlugin } from '../plugins/setup';
 import { rebuildAll } from './reconcile';
-import type { ServerConnections } from './server-connections';
+import { READY_MS, type ServerConnections } from './server-connections';
 
 /** The program that plugins are set up for: what it has only then is read when they ask for it. */
 interface AppForPlugins {
@@ -24,7 +26,8 @@ interface AppForPlugins {
   readonly audit: AuditLog;
   readonly unitOfWork: UnitOfWork;
   readonly derived: readonly DerivedData[];
-  readonly isClosing: boolean;
+  readonly unready: string | undefined;
+  readonly fence: Fence;
   readonly warnings: readonly string[];
   exportsOf: <Exports>(plugin: PluginReference<Exports>) => Exports;
 }
@@ -59,11 +62,14 @@ export function hostFor(
     rebuildDerived: async (tx) => {
       await rebuildAll(app.derived, tx);
     },
-    readiness: async () => ({
-      ...(await connections.readiness()),
-      closing: app.isClosing,
-      warnings: app.warnings,
-    }),
+    readiness: async () => {
+      const [{ mongodb, rateLimits }, newer] = await Promise.all([
+        connections.readiness(),
+        within(READY_MS, app.fence.find()),
+      ]);
+      const unready = app.unready ?? (mongodb ? newer : 'MongoDB cannot be reached.');
+      return { unready, rateLimits, warnings: app.warnings };
+    },
     metrics: () => app.metrics.text(),
   };
 }

@@ -8,7 +8,7 @@ import type { Database } from '../data/database';
 import { explainRights } from '../data/mongodb-errors';
 
 /** How long MongoDB may take to answer for the service to be ready; probes wait a second. */
-const READY_MS = 800;
+export const READY_MS = 800;
 
 /** Where MongoDB and Redis are. */
 export interface ServerAddresses {

@@ -92,8 +92,8 @@ export interface Identity extends Authenticator {
   /** The ids of all accounts, in a fixed order. */
   accountIds(): Promise<string[]>;
 
-  /** Adds to the revisions of all accounts, whose data is no longer what it was. */
-  raiseRevisions(by: number): Promise<void>;
+  /** Adds to the revisions of all accounts, whose data is no longer what it was; answers them then. */
+  raiseRevisions(by: number): Promise<{ userId: string; revision: number }[]>;
 }
 
 /** Whether {@link Identity.open} found no account, as where it was deleted meanwhile. */

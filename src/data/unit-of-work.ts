@@ -7,7 +7,6 @@ import type { Metrics } from '../core/metrics';
 import { callerError, Unconfirmed, WriteTimeout } from './commit';
 import type { Database } from './database';
 import { isConnectionError } from './mongodb-errors';
-import type { TransactionDependencies } from './open-transaction';
 import type { Transaction } from './transaction';
 import { type AccountWrites, MAX_BATCH, TooSlow, type Write, WriteTransactions } from './write-transactions';
 
@@ -62,7 +61,7 @@ export class UnitOfWork {
 
   constructor(
     database: Database,
-    dependencies: TransactionDependencies,
+    dependencies: ConstructorParameters<typeof WriteTransactions>[1],
     { log, metrics }: { log: Logger; metrics: Metrics },
   ) {
     this.#database = database;

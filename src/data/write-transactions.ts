@@ -9,6 +9,7 @@ import { type Database, MAX_ACCOUNT_TRANSACTIONS, TRANSACTION_OPTIONS } from './
 import { isConnectionError, mayRetry } from './mongodb-errors';
 import { openTransaction, type TransactionDependencies } from './open-transaction';
 import { OrphanedTransactions } from './orphans';
+import type { Fence } from './schema/fence';
 import type { Transaction } from './transaction';
 
 /** How long a write may take before it is asked whether MongoDB is there at all. */
@@ -49,14 +50,14 @@ export class WriteTransactions {
   readonly #places = new Semaphore(MAX_ACCOUNT_TRANSACTIONS);
   readonly #orphans: OrphanedTransactions;
   readonly #database: Database;
-  readonly #dependencies: TransactionDependencies;
+  readonly #dependencies: TransactionDependencies & { fence: Fence };
   readonly #batchSize;
   readonly #retries;
   #waiting = 0;
 
   constructor(
     database: Database,
-    dependencies: TransactionDependencies,
+    dependencies: TransactionDependencies & { fence: Fence },
     { log, metrics }: { log: Logger; metrics: Metrics },
   ) {
     this.#database = database;
@@ -150,6 +151,8 @@ export class WriteTransactions {
     givenUp: AbortSignal,
     isOver: () => boolean,
   ): Promise<unknown[][]> {
+    const { fence } = this.#dependencies;
+    fence.require();
     const session = await this.#database.connection.startSession();
     try {
       session.startTransaction(TRANSACTION_OPTIONS);
@@ -158,6 +161,9 @@ export class WriteTransactions {
         session,
         batches.map(({ userId, writes }) => ({ userId, added: quotasOf(writes) })),
       );
+      // Beside the work itself: only the commit waits for it.
+      const looked = fence.look();
+      looked.catch(() => undefined);
       const userIds = batches.map(({ userId }) => userId);
       const values: unknown[][] = [];
       const working = new SharedTime(userIds);
@@ -174,6 +180,7 @@ export class WriteTransactions {
       await open.finish((userId) => {
         finishing.took(userId);
       });
+      await looked;
       // Nothing was committed: those who share it may still be done apart.
       if (givenUp.aborted) throw new WriteTimeout(undefined);
       await commitUntil(session, isOver);

@@ -34,19 +34,18 @@ export interface Host {
   quotaLimit(tier: Tier, quota: string): number;
   /** Recomputes everything that derives from other data of the account of `tx`. */
   rebuildDerived(tx: Transaction): Promise<void>;
-  /** Whether the program can serve, and in what state its servers are. */
+  /** Whether the program can serve, and what operators should know of it. */
   readiness(): Promise<Readiness>;
   /** The program's metrics in Prometheus' text format. */
   metrics(): Promise<string>;
 }
 
-/** The state of what the program depends on. */
+/** Whether the program can serve, and how. */
 export interface Readiness {
-  /** Whether MongoDB answers. */
-  mongodb: boolean;
+  /** Why the program cannot serve, a sentence; undefined when it can. */
+  unready: string | undefined;
   /** Where rate limits are counted: in Redis for all processes, or by each process for itself. */
   rateLimits: 'shared' | 'in memory';
-  closing: boolean;
   /** What operators should know of the requests that came, a sentence each. */
   warnings: readonly string[];
 }

@@ -23,7 +23,7 @@ const identity: Identity = {
   open: () => Promise.reject(new Error('Nobody writes here.')),
   addUsage: async () => undefined,
   accountIds: async () => [],
-  raiseRevisions: async () => undefined,
+  raiseRevisions: async () => [],
 };
 
 const keeper: Plugin = {

@@ -9,6 +9,7 @@ const CHUNK = 100;
 /** Adds to plants, which know it of waterings alone, when they were last fertilized. */
 export const lastFertilized: Migration = {
   name: '0002-last-fertilized',
+  besideOlder: false,
   run: async (run) => {
     const plants = run.collection('plants');
     const events = run.collection('events');

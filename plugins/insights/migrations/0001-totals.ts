@@ -14,6 +14,7 @@ const CHUNK = 100;
  */
 export const totals: Migration = {
   name: '0001-totals',
+  besideOlder: false,
   run: async (run) => {
     const months = run.collection('careMonths');
     const runs = run.collection('wateringRuns');

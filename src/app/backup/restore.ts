@@ -46,7 +46,7 @@ interface RestoreOptions {
  */
 export async function restoreBackup(options: RestoreOptions): Promise<void> {
   requireOwnVersion(options.manifest);
-  options.app.schema.requireKnown(options.manifest.migrations);
+  options.app.schema.requireKnown(options.manifest.migrations.map((_id) => ({ _id })));
   const client = new mongo.MongoClient(options.mongodbUri, { maxPoolSize: 2 });
   try {
     await restoreInto(client.db(), options);

@@ -5,6 +5,7 @@ import { DAY_MS } from '../../core/time';
 import type { Database } from '../database';
 import type { SharedScope } from '../models';
 import type { Records } from '../records';
+import type { Fence } from '../schema/fence';
 import {
   type Act,
   type Acting,
@@ -57,13 +58,16 @@ export class AuditLog {
   readonly #entries: Records<AuditEntryDocument, SharedScope>;
   readonly #heads: Records<AuditHeadDocument, SharedScope>;
   readonly #database: Database;
+  readonly #fence: Fence;
 
   /** @param self who acts where nobody else is named */
   constructor(
     database: Database,
+    fence: Fence,
     readonly self: Acting,
   ) {
     this.#database = database;
+    this.#fence = fence;
     this.#entries = database.records(auditEntryModel);
     this.#heads = database.records(auditHeadModel);
   }
@@ -77,6 +81,7 @@ export class AuditLog {
 
   /** Does a write to what no account owns, or that makes or deletes an account, and records it. */
   async transact<T>(work: (tx: SharedTransaction) => Promise<T>): Promise<T> {
+    this.#fence.require();
     return this.#database.transaction(async (session) => {
       const now = new Date();
       const chains = new Map<string, Recorded[]>();
@@ -89,6 +94,7 @@ export class AuditLog {
         },
       });
       for (const [chain, recorded] of chains) await this.append(session, chain, now, recorded);
+      await this.#fence.look();
       return value;
     });
   }

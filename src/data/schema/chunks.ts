@@ -23,6 +23,7 @@ export async function changeInChunks(
 ): Promise<void> {
   // What it has saved itself, where it has saved anything.
   let position = run.position as mongo.UUID | null | undefined;
+  const total = await documents.estimatedDocumentCount();
   for (;;) {
     const chunk = await documents
       .find(position ? { _id: { $gt: position } } : {}, { projection: { ...projection, _id: 1 } })
@@ -34,6 +35,6 @@ export async function changeInChunks(
     if (!first || !last) return;
     await change(chunk, { $gte: first._id, $lte: last._id });
     position = last._id;
-    await run.save(position, chunk.length);
+    await run.save(position, chunk.length, total);
   }
 }

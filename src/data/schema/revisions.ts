@@ -11,6 +11,7 @@ const CHUNK = 5000;
 export function addRevisions(name: string, collection: string): Migration {
   return {
     name,
+    besideOlder: false,
     run: async (run) => {
       const documents = run.collection(collection);
       await changeInChunks(run, documents, { size: CHUNK }, (_chunk, ids) =>

@@ -3,7 +3,12 @@ import type { Database } from '../database';
 import { type AnyModel, collectionOf } from '../models';
 import { type IndexDifference, indexDifference, nameOf, updateIndexes } from './indexes';
 import { Lease, leaseModel } from './lease';
-import { migrationModel, type NamedMigration, SchemaError } from './migration';
+import {
+  type KnownMigrations,
+  migrationModel,
+  type NamedMigration,
+  SchemaError,
+} from './migration';
 
 /** How often long work says how far it has come. */
 const REPORT_MS = 2000;
@@ -31,26 +36,36 @@ interface Inspection {
   indexes: IndexDifference[];
 }
 
+interface RunOptions {
+  progress: (line: string) => void;
+  /** Of how many migrations it is which one. */
+  place: string;
+  /** Has writes of before be done, or refused; once for all migrations. */
+  closeOff: () => Promise<void>;
+}
+
+interface Migrations {
+  /** In the order in which they are done. */
+  migrations: readonly NamedMigration[];
+  known: KnownMigrations;
+  /** Moves the revisions of all accounts, so that no write that began before is committed after. */
+  moveRevisions: () => Promise<void>;
+}
+
 /** Collections, indexes and the form of documents in a database, as this version needs them. */
 export class StoredSchema {
   readonly #database: Database;
   readonly #migrations: readonly NamedMigration[];
-  readonly #plugins: ReadonlySet<string>;
+  readonly #known: KnownMigrations;
+  readonly #moveRevisions: () => Promise<void>;
   readonly #documents;
   readonly #lease: Lease;
 
-  /**
-   * @param migrations in the order in which they are done
-   * @param plugins the names of all that there are, also of those without migrations
-   */
-  constructor(
-    database: Database,
-    migrations: readonly NamedMigration[],
-    plugins: readonly string[],
-  ) {
-    this.#plugins = new Set(plugins);
+  constructor(database: Database, { migrations, known, moveRevisions }: Migrations) {
     this.#database = database;
     this.#migrations = migrations;
+    this.#known = known;
+    this.#moveRevisions = moveRevisions;
     this.#documents = database.records(migrationModel);
     this.#lease = new Lease(database.records(leaseModel), 'migrations');
   }
@@ -58,6 +73,17 @@ export class StoredSchema {
   /** @throws SchemaError where a newer version has written the data */
   async status(): Promise<SchemaStatus> {
     return (await this.#inspect()).status;
+  }
+
+  /** Whether this version may write to the data, be there an index or not. */
+  async fits(): Promise<boolean> {
+    try {
+      const { pending, collections } = await this.status();
+      return pending.length + collections.length === 0;
+    } catch (error) {
+      if (error instanceof SchemaError) return false;
+      throw error;
+    }
   }
 
   /**
@@ -93,10 +119,13 @@ export class StoredSchema {
       // Another program may have done it meanwhile.
       const { status, pending, missingCollections } = await this.#inspect();
       const { isNew } = status;
+      let moved: Promise<void> | undefined;
+      const closeOff = (): Promise<void> => (moved ??= this.#moveRevisions());
       await Promise.all(missingCollections.map((model) => model.createCollection()));
-      for (const each of pending) {
+      for (const [index, each] of pending.entries()) {
+        const place = `${index + 1} of ${pending.length}`;
         if (isNew) await this.#finish(each);
-        else done.push(await this.#run(each, progress));
+        else done.push(await this.#run(each, { progress, place, closeOff }));
       }
       const { indexes } = await this.#inspect();
       const report = isNew ? () => undefined : progress;
@@ -111,7 +140,7 @@ export class StoredSchema {
       finishedAt ? [{ migration: _id, finishedAt }] : [],
     );
     const done = new Set(finished.map(({ migration }) => migration));
-    this.requireKnown([...done]);
+    this.requireKnown(documents);
     const collections = await this.#collections();
     const isThere = (model: AnyModel): boolean => collections.has(model.collection.name);
     const models = this.#database.models;
@@ -138,12 +167,9 @@ export class StoredSchema {
     };
   }
 
-  /** @throws SchemaError where data has passed a migration that this version does not know */
-  requireKnown(done: readonly string[]): void {
-    const known = new Set(this.#migrations.map(({ id }) => id));
-    // A plugin that was taken away may have migrated its data before.
-    const isOfPlugin = (id: string): boolean => this.#plugins.has(id.split('/')[0] ?? '');
-    const unknown = done.find((id) => !known.has(id) && isOfPlugin(id));
+  /** @throws SchemaError where a newer release has begun to migrate data, and this may not go on */
+  requireKnown(migrations: Parameters<KnownMigrations['unknownAmong']>[0]): void {
+    const unknown = this.#known.unknownAmong(migrations);
     if (unknown === undefined) return;
     throw new SchemaError(
       `The data was written by a newer version of the program, which knows the migration ${unknown}: start that version.`,
@@ -155,36 +181,51 @@ export class StoredSchema {
     return new Set(listed.map(({ name }) => name));
   }
 
-  async #run({ id, migration }: NamedMigration, progress: (line: string) => void): Promise<string> {
+  async #run(
+    { id, migration }: NamedMigration,
+    { progress, place, closeOff }: RunOptions,
+  ): Promise<string> {
+    const { besideOlder } = migration;
     const started = await this.#documents.findOneAndUpdate(
       {},
       { _id: id },
-      { $setOnInsert: { startedAt: new Date(), finishedAt: null, position: null } },
+      {
+        $set: { besideOlder },
+        $setOnInsert: { startedAt: new Date(), finishedAt: null, position: null, done: 0 },
+      },
       { upsert: true },
     );
-    progress(`Migration ${id}${started?.position ? ' goes on' : ''}`);
-    let [documents, reported] = [0, performance.now()];
+    // From here on no server of an earlier version writes anything that would not be migrated.
+    if (!besideOlder) await closeOff();
+    const { position: reached, done: before = 0 } = started ?? {};
+    const name = `Migration ${id} (${place})`;
+    progress(`${name} ${reached ? 'goes on' : 'begins'}`);
+    let [documents, reported] = [before, performance.now()];
     await migration.run({
       collection: (name) => this.#database.connection.getClient().db(this.#name).collection(name),
-      position: started?.position,
-      save: async (position, done) => {
+      position: reached,
+      save: async (position, done, total) => {
         this.#lease.check();
-        await this.#documents.updateOne({}, { _id: id }, { $set: { position } });
         documents += done;
+        await this.#documents.updateOne({}, { _id: id }, { $set: { position, done: documents } });
         if (performance.now() - reported < REPORT_MS) return;
         reported = performance.now();
-        progress(`Migration ${id}: ${documents} documents so far`);
+        progress(`${name}: ${documents} of about ${total} documents so far`);
       },
     });
     this.#lease.check();
-    await this.#finish({ id });
-    progress(`Migration ${id} is done`);
+    await this.#finish({ id, migration });
+    progress(`${name} is done`);
     return id;
   }
 
-  async #finish({ id }: Pick<NamedMigration, 'id'>): Promise<void> {
+  async #finish({ id, migration }: Pick<NamedMigration, 'id' | 'migration'>): Promise<void> {
     const now = new Date();
-    const update = { $set: { finishedAt: now, position: null }, $setOnInsert: { startedAt: now } };
+    const { besideOlder } = migration;
+    const update = {
+      $set: { besideOlder, finishedAt: now, position: null },
+      $setOnInsert: { startedAt: now },
+    };
     await this.#documents.upsert({}, { _id: id }, update);
   }
 

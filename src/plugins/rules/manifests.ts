@@ -46,6 +46,7 @@ const manifestSchema = Joi.object({
         name: Joi.string()
           .pattern(/^\d{4}-[a-z-]+$/, 'a name such as 0001-revisions')
           .required(),
+        besideOlder: Joi.boolean().required(),
         run: Joi.function().required(),
       }),
     )

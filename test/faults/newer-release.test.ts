@@ -1,0 +1,130 @@
+import { mongo } from 'mongoose';
+import pino from 'pino';
+
+import type { Plugin } from '../../src/plugins/plugin';
+import { changeInChunks } from '../../src/data/schema/chunks';
+import { record } from '../support/client';
+import { scrape, valueOf } from '../support/metrics';
+import { NO_LIMITS } from '../support/no-limits';
+import { until } from '../support/processes';
+import {
+  accountsPlugin,
+  App,
+  freshDatabase,
+  pluginsUnderTest,
+  startService,
+  type TestService,
+  type TestUser,
+} from '../support/program';
+
+let uri: string;
+let client: mongo.MongoClient;
+let service: TestService;
+let user: TestUser;
+
+beforeEach(async () => {
+  uri = freshDatabase();
+  client = new mongo.MongoClient(uri);
+  service = await startService({ mongodbUri: uri });
+  user = await service.user();
+});
+afterEach(async () => {
+  await service.close();
+  await client.db().dropDatabase();
+  await client.close();
+});
+
+/** Records what a newer release does as soon as it begins a migration. */
+async function begin(fields: object = {}): Promise<void> {
+  const migrations = client.db().collection<{ _id: string }>('migrations');
+  await migrations.insertOne({ _id: 'plants/9999-later', ...fields });
+}
+
+test('a server whose data a newer release migrates writes nothing any more, and says so', async () => {
+  const { id } = await user.plant();
+  await begin();
+  for (const write of [
+    () => user.post('/api/plants', { name: 'Moss' }),
+    () => user.patch(`/api/plants/${id}`, { name: 'Moss' }),
+    () => user.delete(`/api/plants/${id}`),
+    () => user.patch('/api/account', { timezone: 'Europe/Paris' }),
+  ]) {
+    const refused = await write().expect(503);
+    expect(refused.headers['retry-after']).toMatch(/^\d+$/);
+    expect(refused.body).toMatchObject({ code: 'service_unavailable' });
+  }
+  const { createToken } = service.app.exportsOf(accountsPlugin);
+  const wanted = { userId: 'new', scopes: [], name: 'phone', expiresInSeconds: 3600 };
+  await expect(createToken(wanted)).rejects.toMatchObject({ status: 503 });
+  expect((await user.get('/api/plants').expect(200)).body).toMatchObject([
+    { id, name: 'Boston fern' },
+  ]);
+  const unready = await service.anonymous.get('/readyz').expect(503);
+  expect(record(unready.body)['error']).toMatch(
+    /^A newer release has migrated the data \(plants\/9999-later\)/,
+  );
+  await service.anonymous.get('/healthz').expect(200);
+  const said = service.logged.filter((line) => line.includes('Nothing is written any more'));
+  expect(said).toHaveLength(1);
+  expect(valueOf(await scrape(service.url), 'plantcare_data_newer')).toBe(1);
+});
+
+test('probes alone notice it', async () => {
+  await service.anonymous.get('/readyz').expect(200);
+  expect(valueOf(await scrape(service.url), 'plantcare_data_newer')).toBe(0);
+  await begin({ finishedAt: new Date() });
+  await service.anonymous.get('/readyz').expect(503);
+  expect(valueOf(await scrape(service.url), 'plantcare_data_newer')).toBe(1);
+});
+
+test('a server goes on beside a migration that says it may', async () => {
+  await begin({ besideOlder: true });
+  await user.plant();
+  await service.anonymous.get('/readyz').expect(200);
+});
+
+/** The plugins of a release that has one more migration, which looks at each event. */
+function laterPlugins(): Plugin[] {
+  const migration = {
+    name: '0001-seen',
+    besideOlder: false,
+    run: async (run) => {
+      const events = run.collection('events');
+      await changeInChunks(run, events, { size: 3 }, (_chunk, ids) =>
+        events.updateMany({ _id: ids }, { $set: { isSeen: true } }),
+      );
+    },
+  } satisfies NonNullable<Plugin['migrations']>[number];
+  // No other plugin uses it, so that it may be another one.
+  return pluginsUnderTest().map((each) =>
+    each.name === 'changes' ? { ...each, migrations: [migration] } : each,
+  );
+}
+
+test('all that was acknowledged before is migrated, whoever writes meanwhile', async () => {
+  const acknowledged: string[] = [];
+  let refused = 0;
+  const writers = Array.from({ length: 4 }, async () => {
+    const writer = await service.user();
+    const plant = await writer.plant();
+    for (;;) {
+      const answer = await writer.post(`/api/plants/${plant.id}/events`, { type: 'watered' });
+      if (answer.status !== 201) break;
+      acknowledged.push(String(record(answer.body)['id']));
+    }
+    refused += 1;
+  });
+  await until(() => acknowledged.length > 20);
+  const later = new App({
+    plugins: laterPlugins(),
+    env: NO_LIMITS,
+    log: pino({ level: 'silent' }),
+  });
+  await later.connect({ mongodbUri: uri });
+  await Promise.all(writers);
+  await later.close();
+  expect(refused).toBe(4);
+  const events = client.db().collection<{ _id: mongo.UUID; isSeen?: boolean }>('events');
+  const seen = await events.find({ isSeen: true }).toArray();
+  expect(seen.map(({ _id }) => String(_id)).sort()).toEqual(acknowledged.sort());
+});
