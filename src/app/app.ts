@@ -14,6 +14,8 @@ import type { Settings } from '../core/settings';
 import { Database } from '../data/database';
 import { type CountRecords, type DerivedData, quotaUsage } from '../data/derived';
 import { hostModels } from '../data/host-models';
+import { missingRevisions } from '../data/missing-revisions';
+import { collectionOf, isTracked } from '../data/models';
 import { IdempotencyStore } from '../data/idempotency';
 import { Fence } from '../data/schema/fence';
 import { KnownMigrations } from '../data/schema/migration';
@@ -145,7 +147,10 @@ export class App {
       this.settings,
       metrics,
     );
+    const tracked = plugins.flatMap(({ models = [] }) => models.filter(isTracked));
     this.derived = [
+      // First, since what puts other data right moves revisions as well.
+      ...tracked.map((each) => missingRevisions(collectionOf(each), this.database.records(each))),
       ...[...this.#counts].map(([quota, count]) => quotaUsage(quota, count)),
       ...contributions.flatMap((each) => each.derived ?? []),
       this.#idempotency.usage,

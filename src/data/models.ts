@@ -52,6 +52,13 @@ export function sharedModel<T>(
   return { name, schema, owner: { shared } };
 }
 
+/** Whether changes of a model's records are tracked. */
+export function isTracked(
+  definition: ModelDefinition,
+): definition is ModelDefinition<object, 'account'> {
+  return definition.tracked !== undefined;
+}
+
 /** The collection of a model, as its schema names it. */
 export function collectionOf({ schema }: Pick<ModelDefinition, 'schema'>): string {
   return String(schema.get('collection'));

@@ -1,3 +1,5 @@
+import { Client } from '../support/client';
+import { Copy, listed } from '../support/copy';
 import type { Reconciliation } from '../../src/app/reconcile';
 import type { TestService } from '../support/service';
 import { CommandLine } from './run';
@@ -31,7 +33,44 @@ async function upset(userId: string): Promise<void> {
   );
   await collection('careMonths').deleteMany({ userId });
   await collection('growth').updateMany({ userId }, { $set: { total: '99' } });
+  for (const name of ['plants', 'photos', 'events']) {
+    await collection(name).updateMany({ userId }, { $unset: { revision: '' } });
+  }
 }
+
+test('records that an earlier release wrote to migrated data are found, and come with the changes again', async () => {
+  const user = await service.user();
+  const [kept, gone] = [await user.plant(), await user.plant()];
+  const phone = new Client(service.url, user.token);
+  const copy = new Copy();
+  await copy.sync(phone);
+  for (let count = 0; count < 3; count += 1) await user.event(kept.id);
+  const { connection } = service.app.database;
+  const ofUser = { userId: user.id };
+  await connection.collection('events').updateMany(ofUser, { $unset: { revision: '' } });
+  const { createdAt } = gone as { createdAt?: string };
+  const deleted = { ...ofUser, createdAt: new Date(String(createdAt)) };
+  await connection.collection('plants').deleteOne(deleted);
+  const check = await cli.run('reconcile', '--check', '--json');
+  expect(JSON.parse(check.stdout)).toMatchObject({
+    differences: expect.arrayContaining([
+      {
+        user: user.id,
+        derived: 'revisions of events',
+        difference: expect.stringMatching(/^missing from 3,/) as string,
+      },
+    ]) as unknown,
+  });
+  expect((await cli.run('reconcile', '--repair')).code).toBe(0);
+  expect((await cli.run('reconcile', '--check')).code).toBe(0);
+  await expect(copy.sync(phone)).rejects.toThrow(/^410 .*cursor_expired/);
+  const fresh = new Copy();
+  await fresh.sync(phone, () => 2);
+  expect(fresh.events.size).toBe(3);
+  expect([...fresh.plants.keys()]).toEqual([kept.id]);
+  expect(fresh.contents).toEqual(await listed(phone, []));
+  phone.close();
+});
 
 test('reconcile --check finds what --repair puts right, account by account', async () => {
   const [fine, upsetUser] = [await service.user(), await service.user()];

@@ -1,0 +1,28 @@
+import type { DerivedData } from './derived';
+import type { AccountScope } from './models';
+import type { Records } from './records';
+
+/** Those where it is missing. */
+const NONE: object = { revision: null };
+
+/**
+ * The revisions of tracked records: whoever keeps a copy is never told of one that has none. Only a
+ * release before 1.1.0 writes such records, and tells nothing of what else it changed or deleted: so
+ * copies are begun anew.
+ */
+export function missingRevisions(
+  collection: string,
+  records: Records<object, AccountScope>,
+): DerivedData {
+  return {
+    name: `revisions of ${collection}`,
+    rebuild: async (tx) => {
+      const count = await records.count(tx, NONE);
+      if (count === 0) return [];
+      // With it each gets the revision of this very write.
+      await records.updateMany(tx, NONE, {});
+      await records.restartCopies(tx);
+      return [`missing from ${count}, should be from none: an earlier release wrote beside this one`];
+    },
+  };
+}
