@@ -185,12 +185,11 @@ export class App {
    */
   async connect(
     servers: ServerAddresses,
-    prepare: (schema: StoredSchema) => Promise<string[]> = (schema) =>
-      schema.update(() => undefined),
+    prepare: () => Promise<string[]> = () => this.schema.update(() => undefined),
   ): Promise<void> {
     this.#mongodbUri = servers.mongodbUri;
     await this.#connections.open(servers, async () => {
-      await this.recordMigrations(await prepare(this.schema));
+      await this.recordMigrations(await prepare());
     });
   }
 

@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import { App } from './app';
 import { findMongodb, type Waiting } from './given-mongodb';
 import type { Acting } from '../data/audit/entry';
-import type { StoredSchema } from '../data/schema/stored-schema';
 import { releaseHistory } from '../data/snapshot-history';
 import { openLog } from './log';
 import { measureProcess } from './process-metrics';
@@ -95,7 +94,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     }
   };
   try {
-    await app.connect({ ...servers, restoring }, (schema) => prepare(schema, options, servers));
+    await app.connect({ ...servers, restoring }, () => prepare(app, options));
     if (role === 'server' && given === undefined) {
       // A backup that was killed has left it as it was for that backup.
       await releaseHistory(app.database.connection.getClient());
@@ -107,17 +106,15 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   return { app, servers, log, stop };
 }
 
-/**
- * Data of an earlier version is brought up to this one by its server, and by a command where no
- * server can be running: one of the earlier version would go on to write as it did.
- */
+/** Data of an earlier version is brought up to this one by its server, and never by a command. */
 async function prepare(
-  schema: StoredSchema,
-  { role, progress = () => undefined, restoring = false, leaveSchema = restoring }: ProgramOptions,
-  { isServed }: Servers,
+  app: App,
+  { role, progress = () => undefined, restoring, leaveSchema = restoring }: ProgramOptions,
 ): Promise<string[]> {
-  if (leaveSchema) return [];
-  if (role === 'server' || isServed === false) return schema.update(progress);
-  await schema.require();
-  return [];
+  if (leaveSchema === true) return [];
+  if (role === 'tool') {
+    await app.schema.require();
+    return [];
+  }
+  return app.schema.update(progress);
 }

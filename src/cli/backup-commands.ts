@@ -29,7 +29,7 @@ function createCommand(commandLine: CommandRunner, parent: Parent): void {
     .command('create')
     .summary('archive all data as it is at one moment')
     .description(
-      `Archives all data as it is at one moment, whatever is written meanwhile; the server may run. The archive is a tar, compressed by gzip, of BSON files and a manifest with counts and SHA-256. Only its owner may read it, and it gets its name once it is whole.`,
+      `Archives all data as it is at one moment, whatever is written meanwhile; the server may run. Data of another version is archived as it is, with nothing about it in the audit log. The archive is a tar, compressed by gzip, of BSON files and a manifest with counts and SHA-256. Only its owner may read it, and it gets its name once it is whole.`,
     )
     .argument(
       '[file]',
@@ -45,27 +45,33 @@ Examples:
    "documents":5120}     printed as one line`,
     )
     .action((given: string | undefined) =>
-      commandLine.runHost(async ({ app, servers }, running) => {
-        const { settings } = app;
-        const file = given ?? (await new BackupFolder(settings).nextFile({ scheduled: false }));
-        let bar: ProgressBar | undefined;
-        const made = await createBackup({
-          mongodbUri: servers.mongodbUri,
-          isOwn: settings.of(hostSettings.mongodbUri) === undefined,
-          file: path.resolve(file),
-          onDocuments: (count, total) => {
-            bar ??= running.progress('Documents', total);
-            bar.advance(count);
-          },
-        }).finally(() => bar?.stop());
-        await app.audit.record({
-          action: 'backup.created',
-          target: { type: 'backup', id: made.file },
-          changes: { bytes: made.bytes, documents: made.documents },
-        });
-        const size = `${counted(made.documents, 'document')}, ${counted(made.bytes, 'byte')}`;
-        return { result: made, text: `${made.file} has all of ${made.moment}: ${size}.` };
-      }),
+      commandLine.runHost(
+        async ({ app, servers }, running) => {
+          const { settings } = app;
+          const file = given ?? (await new BackupFolder(settings).nextFile({ scheduled: false }));
+          let bar: ProgressBar | undefined;
+          const made = await createBackup({
+            mongodbUri: servers.mongodbUri,
+            isOwn: settings.of(hostSettings.mongodbUri) === undefined,
+            file: path.resolve(file),
+            onDocuments: (count, total) => {
+              bar ??= running.progress('Documents', total);
+              bar.advance(count);
+            },
+          }).finally(() => bar?.stop());
+          // Data of another version is read, and nothing of it is written.
+          if (await app.schema.fits()) {
+            await app.audit.record({
+              action: 'backup.created',
+              target: { type: 'backup', id: made.file },
+              changes: { bytes: made.bytes, documents: made.documents },
+            });
+          }
+          const size = `${counted(made.documents, 'document')}, ${counted(made.bytes, 'byte')}`;
+          return { result: made, text: `${made.file} has all of ${made.moment}: ${size}.` };
+        },
+        { leaveSchema: true },
+      ),
     );
 }
 
@@ -87,7 +93,7 @@ Exit codes:
 Examples:
   $ npm run --silent cli -- backup verify /mnt/backups/today.tar.gz
   $ npm run --silent cli -- backup verify /mnt/backups/today.tar.gz --json
-  {"file":"/mnt/backups/today.tar.gz","moment":"…","version":"1.0.0","documents":5120,
+  {"file":"/mnt/backups/today.tar.gz","moment":"…","version":"1.1.0","documents":5120,
    "collections":{"accounts":2,…}}     printed as one line`,
     )
     .action(async (given: string) => {
@@ -114,7 +120,7 @@ function restoreCommand(commandLine: CommandRunner, parent: Parent): void {
     .command('restore')
     .summary('put what is in an archive into an empty database')
     .description(
-      `Checks an archive as verify does, then puts all that is in it into an empty database: that of another DATA_DIR, or of a MONGODB_URI. Stop the servers of that database before. Until all is there, servers and commands refuse to work on it; where a restore was interrupted, the same command starts over.`,
+      `Checks an archive as verify does, then puts all that is in it into an empty database: that of another DATA_DIR, or of a MONGODB_URI. Stop the servers of that database before. Until all is there, servers and commands refuse to work on it; where a restore was interrupted, the same command starts over. Data of an earlier version stays so, for servers of that version; the start of one of this version, or migrate up, brings it up to this one.`,
     )
     .argument('<file>', 'the archive')
     .addHelpText(
@@ -136,19 +142,23 @@ Examples:
           const onDocuments = (count: number): void => {
             bar.advance(count);
           };
-          await restoreBackup({ mongodbUri, app, file, manifest, onDocuments }).finally(() => {
+          const restoring = restoreBackup({ mongodbUri, app, file, manifest, onDocuments });
+          const { isOlder } = await restoring.finally(() => {
             bar.stop();
           });
           const { moment } = manifest;
           return {
             result: { file, moment, documents },
-            text: `${counted(documents, 'document')} of ${moment} were restored from ${file}. Tokens that were revoked since and accounts that were deleted since are back: revoke and delete them again.`,
+            text: `${counted(documents, 'document')} of ${moment} were restored from ${file}. Tokens that were revoked since and accounts that were deleted since are back: revoke and delete them again.${isOlder ? OLDER : ''}`,
           };
         },
         { restoring: true },
       );
     });
 }
+
+const OLDER =
+  ' It is as an earlier version wrote it: a server of this version brings it up to date when it starts, as `migrate up` does.';
 
 /** The manifest of an archive that was read to its end. */
 async function verified(file: string): Promise<Manifest> {

@@ -39,7 +39,7 @@ Examples:
     .command('up')
     .summary('do what is missing')
     .description(
-      'Does the migrations that are missing, then drops and makes indexes; what was interrupted goes on where it was. The server does the same when it starts, so this is for a MongoDB of MONGODB_URI whose servers are to start at once. No server of an earlier version may run meanwhile.',
+      'Does the migrations that are missing, then drops and makes indexes; what was interrupted goes on where it was. The server does the same when it starts, so this is for a MongoDB of MONGODB_URI whose servers are to start at once. Servers of an earlier version write nothing from then on; those of 1.0.0, which would, are stopped before.',
     )
     .option('--dry-run', 'change nothing, and show what is missing')
     .addHelpText(

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 
 import { mongo } from 'mongoose';
 
-import { unlessGone } from '../../core/identity';
 import { PROJECT } from '../../core/project';
 import { chunksOf } from '../../core/values';
 import { collectionNames } from '../../data/collections';
@@ -38,18 +37,24 @@ interface RestoreOptions {
   onDocuments?: (count: number) => void;
 }
 
+/** What was restored. */
+interface Restored {
+  /** Whether it is of an earlier version, which a server's start or `migrate up` brings up to this one. */
+  isOlder: boolean;
+}
+
 /**
  * Puts what is in an archive into an empty database. Until all of it is there the database is marked
  * as not whole; one that a killed restore left is emptied first.
  *
  * @throws BackupError where the database has data, or the archive that of a newer release
  */
-export async function restoreBackup(options: RestoreOptions): Promise<void> {
+export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   requireOwnVersion(options.manifest);
   options.app.schema.requireKnown(options.manifest.migrations.map((_id) => ({ _id })));
   const client = new mongo.MongoClient(options.mongodbUri, { maxPoolSize: 2 });
   try {
-    await restoreInto(client.db(), options);
+    return await restoreInto(client.db(), options);
   } finally {
     await client.close();
   }
@@ -58,7 +63,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
 async function restoreInto(
   database: mongo.Db,
   { app, file, onDocuments }: RestoreOptions,
-): Promise<void> {
+): Promise<Restored> {
   if (await hasUnfinishedRestore(database)) await empty(database, await collectionNames(database));
   await requireEmpty(database);
   const id = randomUUID();
@@ -81,11 +86,14 @@ async function restoreInto(
       }
     },
   });
-  await app.recordMigrations(await app.schema.update(() => undefined));
+  const { pending } = await app.schema.status();
+  // That of an earlier version is left as it is: there may be servers of it that are to use it.
+  if (pending.length === 0) await app.schema.update(() => undefined);
   await beginAnew(app);
   await app.audit.record({ action: 'backup.restored', target: { type: 'backup', id: file } });
   await requireCurrent(database, id);
   await endRestore(database);
+  return { isOlder: pending.length > 0 };
 }
 
 function writtenTo(collection: string): string {
@@ -93,14 +101,11 @@ function writtenTo(collection: string): string {
 }
 
 /** Has nothing that was answered before the restore pass for an answer of after it. */
-async function beginAnew({ identity, unitOfWork, database }: App): Promise<void> {
-  // No account can have been written to a thousand times a second: none had such a revision before.
-  await identity.raiseRevisions(Date.now());
+async function beginAnew({ identity, database }: App): Promise<void> {
   const deletions = database.records(deletionModel);
-  for (const userId of await identity.accountIds()) {
-    await unlessGone(
-      unitOfWork.run(userId, (tx) => deletions.insertBulk(tx, [everythingDeleted(tx)])),
-    );
+  // No account can have been written to a thousand times a second: none had such a revision before.
+  for (const { userId, revision } of await identity.raiseRevisions(Date.now())) {
+    await deletions.insertBulk({ userId }, [everythingDeleted({ userId, revision })]);
   }
 }
 

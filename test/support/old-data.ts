@@ -1,0 +1,38 @@
+import type { mongo } from 'mongoose';
+
+import { startService } from './program';
+import type { TestService, TestUser } from './service';
+
+/** The collections whose records carry revisions. */
+export const TRACKED = ['plants', 'events', 'photos'];
+
+/** What plants did not have before it was known when they are due to be cared for. */
+const SINCE_CARE = { lastFertilized: '', wateringSnoozedUntil: '', fertilizerSnoozedUntil: '' };
+
+/** Data as versions wrote it that knew neither migrations nor revisions; answers the user who has it. */
+export async function oldData(
+  { db, uri }: { db: mongo.Db; uri: string },
+  fill: (user: TestUser, service: TestService) => Promise<void>,
+): Promise<TestUser> {
+  const service = await startService({ mongodbUri: uri });
+  const user = await service.user();
+  await fill(user, service);
+  await service.close();
+  for (const name of ['migrations', 'leases', 'deletions']) await db.dropCollection(name);
+  await db.collection('plants').updateMany({}, { $unset: SINCE_CARE });
+  for (const name of TRACKED) {
+    const collection = db.collection(name);
+    await collection.updateMany({}, { $unset: { revision: '' } });
+    for (const { name: index } of await collection.indexes()) {
+      if (index?.includes('revision')) await collection.dropIndex(index);
+    }
+  }
+  return user;
+}
+
+/** A plant with a photo and three events. */
+export async function aGarden(user: TestUser): Promise<void> {
+  const plant = await user.plant();
+  await user.photo({ plantId: plant.id });
+  for (let count = 0; count < 3; count += 1) await user.event(plant.id);
+}
