@@ -70,6 +70,7 @@ class ServerProcess {
         if (this.#program) this.#program.log.warn(line);
         else process.stderr.write(`${line}\n`);
       },
+      onConnected: (program) => this.#open(program),
     });
     // From the start: a program that is stopped while it fetches MongoDB leaves nothing behind either.
     const closing = closeWithGrace(
@@ -91,7 +92,7 @@ class ServerProcess {
     });
     try {
       this.#program = await starting;
-      if (!this.#stopping.signal.aborted) await this.#open(this.#program);
+      if (!this.#stopping.signal.aborted) await this.#announce(this.#program);
     } catch (error) {
       // What a stop has broken off is no failure.
       if (this.#stopping.signal.aborted) return;
@@ -104,20 +105,20 @@ class ServerProcess {
     }
   }
 
-  async #open(program: Program): Promise<void> {
+  async #open(program: Pick<Program, 'app' | 'log'>): Promise<void> {
     const { metrics, plugins, settings } = program.app;
     const onRefusal = countRefusals(metrics, program.log);
     for (const { ownPort, transport } of transportsWithPorts(plugins, settings)) {
       await this.#listen(program, { port: ownPort, transport, onRefusal });
     }
     const { port } = hostSettings;
-    await this.#announce(program, await this.#listen(program, { port, onRefusal }));
+    await this.#listen(program, { port, onRefusal });
   }
 
   async #listen(
-    { app, log }: Program,
+    { app, log }: Pick<Program, 'app' | 'log'>,
     { port, transport, onRefusal }: PortOptions,
-  ): Promise<Server> {
+  ): Promise<void> {
     const limits = transport ? { maxConnections: OWN_PORT_CONNECTIONS } : {};
     const listener = app.requestListener(transport);
     const probes = new Set(probesOf(app.description).map(({ path }) => path));
@@ -128,14 +129,14 @@ class ServerProcess {
     server.on('error', (error) => {
       log.error({ err: error }, 'A connection could not be accepted');
     });
-    return server;
   }
 
   /** Says that the service is ready, where, and to a new user what to try first. */
-  async #announce({ app, servers, log }: Program, server: Server): Promise<void> {
+  async #announce({ app, servers, log }: Program): Promise<void> {
     app.metrics.collectProcessFigures();
     app.startJobs();
-    const { address, port } = server.address() as AddressInfo; // It listens on TCP.
+    const main = this.#servers.at(-1) as Server; // It is open by now.
+    const { address, port } = main.address() as AddressInfo; // It listens on TCP.
     const scheme = app.settings.of(hostSettings.tlsCertFile) === undefined ? 'http' : 'https';
     const url = `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
     await app.audit.record({

@@ -73,6 +73,7 @@ export class App {
   #listeners: Http.HttpListeners | undefined;
   #mongodbUri: string | undefined;
   #closing = false;
+  #starting: string | undefined;
 
   /**
    * Sets the plugins up in their order; nothing is connected yet.
@@ -188,9 +189,16 @@ export class App {
     prepare: () => Promise<string[]> = () => this.schema.update(() => undefined),
   ): Promise<void> {
     this.#mongodbUri = servers.mongodbUri;
+    this.#starting = 'The service is starting.';
     await this.#connections.open(servers, async () => {
       await this.recordMigrations(await prepare());
     });
+    this.#starting = undefined;
+  }
+
+  /** Says to whoever asks whether the service is ready how far its data is brought up to this release. */
+  reportMigration(progress: string): void {
+    this.#starting = `The data is being brought up to this release. ${progress}.`;
   }
 
   /** Records in the audit log that migrations were run. */
@@ -207,7 +215,7 @@ export class App {
     for (const { prepare } of description.transports) prepare?.(description);
   }
 
-  /** Serves the API, or one of its transports and the probes; to be called once connected. */
+  /** Serves the API, or one of its transports and the probes; the probes only while it connects. */
   requestListener(transport?: Transport): Http.RequestListener {
     const { plugins, log, checkResponses = false } = this.#options;
     const { settings, metrics, unitOfWork, identity, description } = this;
@@ -226,6 +234,7 @@ export class App {
       quotas: this.#quotas,
       hashAccount: (accountId) => this.#connections.hashAccount(accountId),
       isClosing: () => this.isClosing,
+      isStarting: () => this.#starting !== undefined,
     });
     const only = transport && { operations: probesOf(description), transports: [transport] };
     return this.#listeners.listenerOf({ ...description, ...only });
@@ -248,7 +257,7 @@ export class App {
 
   /** Why the program cannot serve, whatever its servers are like; undefined when it can. */
   get unready(): string | undefined {
-    return this.#closing ? 'The service is stopping.' : undefined;
+    return this.#closing ? 'The service is stopping.' : this.#starting;
   }
 
   get isClosing(): boolean {

@@ -18,6 +18,7 @@ import type { IdempotencyStore } from '../data/idempotency';
 import type { UnitOfWork } from '../data/unit-of-work';
 import { koaApp } from '../http/koa-app';
 import { PublicPace } from '../http/public-pace';
+import { onlyProbesWhile } from '../http/only-probes';
 import { RequestMetrics } from '../http/request-metrics';
 import { routes } from '../http/routes';
 import { UnheededProxy } from '../http/unheeded-proxy';
@@ -41,6 +42,7 @@ interface Dependencies {
   checkResponses: boolean;
   isSharded: boolean;
   isClosing: () => boolean;
+  isStarting: () => boolean;
 }
 
 /** The HTTP side of the program; all of its ports share limits, caches and metrics. */
@@ -83,24 +85,27 @@ export class HttpListeners {
 
   /** What serves an API, or a part of it. */
   listenerOf(description: ApiDescription): RequestListener {
-    const { availability, identity } = this.#dependencies;
+    const { availability, identity, isStarting } = this.#dependencies;
     const publicPace = new PublicPace();
     const koa = koaApp({
       ...this.#dependencies,
       metrics: this.#metrics,
       publicPace,
       unheededProxy: this.#unheededProxy,
-      routes: routes(description, {
-        pipeline: this.#pipeline,
-        admission: this.#admission,
-        pace: this.#pace,
-        limiter: this.#limiter,
-        publicPace,
-        identity: {
-          authenticate: (token, options) =>
-            availability.read(() => identity.authenticate(token, options)),
-        },
-      }),
+      routes: [
+        onlyProbesWhile(isStarting, description),
+        ...routes(description, {
+          pipeline: this.#pipeline,
+          admission: this.#admission,
+          pace: this.#pace,
+          limiter: this.#limiter,
+          publicPace,
+          identity: {
+            authenticate: (token, options) =>
+              availability.read(() => identity.authenticate(token, options)),
+          },
+        }),
+      ],
     });
     return koa.callback();
   }

@@ -37,6 +37,8 @@ interface ProgramOptions {
   acting?: Acting;
   /** Whether data that does not fit this version is left as it is. */
   leaveSchema?: boolean;
+  /** Called when MongoDB is there, before data is brought up to this release, which may take long. */
+  onConnected?: (program: Pick<Program, 'app' | 'log'>) => Promise<void>;
 }
 
 /**
@@ -94,7 +96,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     }
   };
   try {
-    await app.connect({ ...servers, restoring }, () => prepare(app, options));
+    await app.connect({ ...servers, restoring }, () => prepare({ app, log }, options));
     if (role === 'server' && given === undefined) {
       // A backup that was killed has left it as it was for that backup.
       await releaseHistory(app.database.connection.getClient());
@@ -108,13 +110,23 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
 
 /** Data of an earlier version is brought up to this one by its server, and never by a command. */
 async function prepare(
-  app: App,
-  { role, progress = () => undefined, restoring, leaveSchema = restoring }: ProgramOptions,
+  { app, log }: Pick<Program, 'app' | 'log'>,
+  {
+    role,
+    progress = () => undefined,
+    restoring,
+    leaveSchema = restoring,
+    onConnected = async () => undefined,
+  }: ProgramOptions,
 ): Promise<string[]> {
   if (leaveSchema === true) return [];
   if (role === 'tool') {
     await app.schema.require();
     return [];
   }
-  return app.schema.update(progress);
+  await onConnected({ app, log });
+  return app.schema.update((line) => {
+    app.reportMigration(line);
+    progress(line);
+  });
 }

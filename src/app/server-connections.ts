@@ -40,7 +40,8 @@ export class ServerConnections {
   }
 
   /**
-   * Connects to MongoDB, has its data prepared, and starts to connect to Redis.
+   * Connects to MongoDB and Redis, and has the data prepared: while that takes its time there is
+   * something to be asked already.
    *
    * @throws RightsError where MongoDB does not let us look, and what `prepare` throws
    */
@@ -61,11 +62,12 @@ export class ServerConnections {
       failures += 1;
       if (failures > 1) this.availability.suspect();
     });
+    if (redisUrl !== undefined) {
+      this.#redis = new RedisConnection(redisUrl, this.#log, this.#metrics);
+      await this.#redis.opened();
+    }
     await prepare().catch(refused);
     this.#accountHash = await AccountHash.open(database);
-    if (redisUrl === undefined) return;
-    this.#redis = new RedisConnection(redisUrl, this.#log, this.#metrics);
-    await this.#redis.opened();
   }
 
   /** What an account is called in the log. */

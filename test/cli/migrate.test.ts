@@ -6,7 +6,7 @@ import { Client } from '../support/client';
 import { Copy, listed } from '../support/copy';
 import { insightsOf, water } from '../support/insights';
 import { aGarden, oldData as oldDataIn, TRACKED } from '../support/old-data';
-import { until } from '../support/processes';
+import { freePort, until } from '../support/processes';
 import type { TestService, TestUser } from '../support/service';
 import { CommandLine, resultOf } from './run';
 import {
@@ -262,5 +262,50 @@ describe('data of an earlier version', () => {
     const service = await startService({ mongodbUri: uri });
     await expectSummedUp(service, user, before);
     await service.close();
+  });
+
+  test('a server that migrates is there already, and says how far it is', async () => {
+    await oldData(aGarden);
+    const folder = await dataDirectory();
+    const port = await freePort();
+    const { proxy, uri: proxied } = await TcpProxy.before(uri);
+    let isHeld = false;
+    proxy.onCommand(({ name, collection }) => {
+      if (name === 'update' && collection === 'events') isHeld = true;
+      return isHeld ? 'delay' : undefined;
+    });
+    const env = { MONGODB_URI: proxied, REDIS_URL: process.env['TEST_REDIS_URL'] };
+    const server = RealServer.spawn(folder, { ...env, PORT: String(port) });
+    const answers: Record<string, unknown>[] = [];
+    const get = async (path: string) => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+      return { status: answer.status, headers: answer.headers, body: await answer.text() };
+    };
+    while (!server.stdout.includes('ready at')) {
+      const all = ['/readyz', '/healthz', '/api/plants', '/docs'].map(get);
+      const [ready, live, api, docs] = await Promise.all(all).catch(() => []);
+      if (ready?.status !== 503) continue;
+      const retry = [ready, api, docs].map((each) => each?.headers.get('Retry-After') ?? '');
+      answers.push({
+        retry,
+        said: ready.body,
+        statuses: [live, api, docs].map((each) => each?.status),
+      });
+    }
+    expect((await get('/readyz')).status).toBe(200);
+    const migrating = answers.filter(({ said }) => String(said).includes('events/0001-revisions'));
+    expect(migrating.length).toBeGreaterThan(0);
+    for (const { retry, said, statuses } of migrating) {
+      expect(said).toContain(
+        `The data is being brought up to this release. Migration events/0001-revisions (3 of ${ALL.length})`,
+      );
+      expect(retry).toEqual(
+        Array.from({ length: 3 }, () => expect.stringMatching(/^\d+$/) as string),
+      );
+      expect(statuses).toEqual([200, 503, 503]);
+    }
+    expect(await server.stop()).toBe(0);
+    await proxy.close();
+    await rm(folder, { recursive: true, force: true });
   });
 });

@@ -1,0 +1,23 @@
+import type { Middleware } from 'koa';
+
+import { serviceUnavailable } from '../core/errors';
+import type { ApiDescription } from '../plugins/transport';
+
+/** Lets nobody in but what operators' own programs ask, as long as the service cannot serve yet. */
+export function onlyProbesWhile(
+  isStarting: () => boolean,
+  { operations, transports }: ApiDescription,
+): Middleware {
+  const probes = new Set([
+    ...operations.filter(({ isProbe }) => isProbe).map(({ path }) => path),
+    ...transports
+      .filter(({ methods }) => Object.values(methods).some(({ isProbe }) => isProbe))
+      .map(({ path }) => path),
+  ]);
+  return async (ctx, next) => {
+    if (isStarting() && !probes.has(ctx.path)) {
+      throw serviceUnavailable.error('The service is starting; try again shortly.');
+    }
+    await next();
+  };
+}
