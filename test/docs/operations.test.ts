@@ -14,7 +14,10 @@ import {
 
 const ROOT = path.resolve(__dirname, '../..');
 /** They change the project's own folder, or stop and start what the others work on. */
-const APART = ['npm ci', 'npm run build', 'npm start', 'kill -TERM "$SERVER_PID"'];
+const APART = [
+  ...['npm ci', 'npm run build', 'npm start', 'kill -TERM "$SERVER_PID"'],
+  'while kill -0 "$SERVER_PID"; do sleep 1; done',
+];
 
 let dataDir: string;
 let server: RealServer;
