@@ -1,9 +1,13 @@
-import type { Item, State, Store, Write } from './store';
+import type { Item, Snooze, State, Store, Write } from './store';
 
 const KINDS = ['plants', 'events', 'photos'] as const;
 
+const emptyCopy = () => ({ plants: {}, events: {}, photos: {}, snoozes: [] });
+
 /** An answer of `GET /api/changes`. */
 interface Changes extends Record<(typeof KINDS)[number], Item[]> {
+  /** Those of the plants in it. */
+  snoozes: Snooze[];
   deleted: { kind: string; id: string }[];
   nextCursor: string;
   hasMore: boolean;
@@ -37,7 +41,7 @@ export class OfflineClient {
 
   /** Goes on with what the store has. */
   static async open(options: Options): Promise<OfflineClient> {
-    const none: State = { plants: {}, events: {}, photos: {}, queue: [], rejected: [] };
+    const none: State = { ...emptyCopy(), queue: [], rejected: [] };
     const json = await options.store.load();
     return new OfflineClient(options, json === undefined ? none : (JSON.parse(json) as State));
   }
@@ -89,7 +93,7 @@ export class OfflineClient {
     const { status, body } = await this.#request('GET', `/api/changes${since}`);
     if (status === 410) {
       delete this.state.cursor;
-      Object.assign(this.state, { plants: {}, events: {}, photos: {} });
+      Object.assign(this.state, emptyCopy());
       return true;
     }
     if (status !== 200) throw new Error(`GET /api/changes is refused with ${status}.`);
@@ -97,6 +101,9 @@ export class OfflineClient {
     for (const kind of KINDS) {
       for (const item of changes[kind]) this.state[kind][item.id] = item;
     }
+    // A plant that comes without a snooze has none any more.
+    for (const { id } of changes.plants) this.#forgetSnoozes(id);
+    this.state.snoozes.push(...changes.snoozes);
     for (const { id } of changes.deleted) this.#forget(id);
     // Saved together: a copy is never ahead of its cursor.
     this.state.cursor = changes.nextCursor;
@@ -112,6 +119,11 @@ export class OfflineClient {
       );
       this.state[kind] = Object.fromEntries(kept);
     }
+    this.#forgetSnoozes(gone);
+  }
+
+  #forgetSnoozes(plant: string): void {
+    this.state.snoozes = this.state.snoozes.filter(({ plantId }) => plantId !== plant);
   }
 
   /** @throws TryLater when there is no answer, or one that asks to wait */

@@ -15,12 +15,20 @@ export interface Write {
   ifMatch?: string;
 }
 
+/** Care of a plant that is due on this day, whatever its events and frequency say. */
+export interface Snooze {
+  plantId: string;
+  type: string;
+  until: string;
+}
+
 /** All that a device keeps. */
 export interface State {
   cursor?: string;
   plants: Record<string, Item>;
   events: Record<string, Item>;
   photos: Record<string, Item>;
+  snoozes: Snooze[];
   queue: Write[];
   /** What the service refused, with the code of its error. */
   rejected: { write: Write; code: string }[];

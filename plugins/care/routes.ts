@@ -1,6 +1,6 @@
 import { type Operation, read, write } from '../../src/plugins/operation';
 import { unknownPlant } from '../plants';
-import { careItem, dueCare, dueCareQuery, snooze } from './schema';
+import { careItem, dueCare, dueCareQuery, snoozeCare } from './schema';
 import type { CareService } from './service';
 
 /** Operations on care that is due (docs/decisions.md, "Due care"). */
@@ -27,16 +27,17 @@ export function routes(care: CareService): Operation[] {
     write({
       method: 'POST',
       path: '/api/care/snooze',
-      summary: 'Snooze care of a plant until a day',
+      summary: 'Snooze care of a plant until a day, or take that back',
       access: { scope: 'events:write' },
       notConditional: 'it says how many days are left',
-      body: snooze,
+      body: snoozeCare,
       response: { status: 200, schema: careItem, description: 'The care as it is due now' },
       errors: [unknownPlant],
       tool: {
         name: 'snooze_care',
         description:
-          'Put watering or fertilizing of a plant off until a day, or until such care is logged.',
+          'Have watering or fertilizing of a plant due on a day (until), later or earlier than it would be, until such care is done; cancel takes that back.',
+        cancels: 'until',
       },
       handler: ({ tx, body }) => care.snooze(tx, body),
     }),

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 
 import { day, id, instant, integer, nullable, oneOf, text } from '../../src/fields/joi';
-import { locationFilter, RECURRING_TYPES, type RecurringCare } from '../plants';
+import { locationFilter, RECURRING_TYPES, type RecurringCare, type Snooze } from '../plants';
 
 /** Care of one type of a plant. */
 export interface CareItem {
@@ -13,6 +13,7 @@ export interface CareItem {
   lastDone: Date | null;
   dueOn: string;
   daysOverdue: number;
+  snoozedUntil: string | null;
 }
 
 export interface DueCare {
@@ -29,6 +30,9 @@ export const careItem = Joi.object<CareItem, true>({
   lastDone: nullable(instant()).required().description('The latest event of this type'),
   dueOn: day().required(),
   daysOverdue: integer().required().description('Negative for days to come'),
+  snoozedUntil: nullable(day())
+    .required()
+    .description('Where care is snoozed, the day that it is due on therefore'),
 });
 
 export const dueCare = Joi.object<DueCare, true>({
@@ -51,16 +55,16 @@ export const dueCareQuery = Joi.object<DueCareQuery, true>({
 /** How many days ahead care may be snoozed. */
 export const MAX_SNOOZE_DAYS = 365;
 
-export interface Snooze {
-  plantId: string;
-  type: RecurringCare;
-  until: string;
+export interface SnoozeCare extends Omit<Snooze, 'until'> {
+  until: string | null;
 }
 
-export const snooze = Joi.object<Snooze, true>({
+export const snoozeCare = Joi.object<SnoozeCare, true>({
   plantId: id().required(),
   type: oneOf(RECURRING_TYPES).required(),
-  until: day()
+  until: nullable(day())
     .required()
-    .description(`First day on which it is due; at most ${MAX_SNOOZE_DAYS} days ahead`),
+    .description(
+      `The day on which it is due, from today to ${MAX_SNOOZE_DAYS} days ahead; null takes a snooze back`,
+    ),
 });

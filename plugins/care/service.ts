@@ -9,6 +9,7 @@ import {
   RECURRING_CARE,
   RECURRING_TYPES,
   type RecurringCare,
+  snoozedUntil,
   unknownPlant,
 } from '../plants';
 import {
@@ -16,7 +17,7 @@ import {
   type DueCare,
   type DueCareQuery,
   MAX_SNOOZE_DAYS,
-  type Snooze,
+  type SnoozeCare,
 } from './schema';
 
 /** The last day that can be written. */
@@ -52,16 +53,18 @@ export class CareService {
   }
 
   /**
-   * Has care due on a day at the earliest, until such care is logged.
+   * Has care due on a day, until such care is logged; null takes that back.
    *
    * @throws ApiError plant_not_found (400); validation_error for a day that is past or too far
    *   ahead, and for a plant without that frequency
    */
-  async snooze(tx: Transaction, { plantId, type, until }: Snooze): Promise<CareItem> {
+  async snooze(tx: Transaction, { plantId, type, until }: SnoozeCare): Promise<CareItem> {
     const dayOf = calendarOf(tx.account.timezone);
     const today = dayOf(tx.now);
-    if (until < today) throw fieldError('until', `until must not be before today, ${today}.`);
-    if (dayNumber(until) > dayNumber(today) + MAX_SNOOZE_DAYS) {
+    if (until !== null && until < today) {
+      throw fieldError('until', `until must not be before today, ${today}.`);
+    }
+    if (until !== null && dayNumber(until) > dayNumber(today) + MAX_SNOOZE_DAYS) {
       throw fieldError('until', `until must be at most ${MAX_SNOOZE_DAYS} days ahead.`);
     }
     const schedule = await this.#plants.care.snooze(tx, plantId, type, until);
@@ -86,11 +89,11 @@ function itemOf(
   const everyDays = schedule[fields.everyDays];
   if (everyDays === null) return undefined;
   const lastDone = schedule[fields.lastDone];
-  const snoozedUntil = schedule[fields.snoozedUntil] ?? '';
   const regular = lastDone
     ? dayAt(Math.min(dayNumber(dayOf(lastDone)) + everyDays, LAST_DAY))
     : dayOf(schedule.createdAt);
-  const dueOn = regular < snoozedUntil ? snoozedUntil : regular;
+  const until = snoozedUntil(schedule, type);
+  const dueOn = until ?? regular;
   return {
     plantId: schedule.id,
     plantName: schedule.name,
@@ -100,5 +103,6 @@ function itemOf(
     lastDone,
     dueOn,
     daysOverdue: dayNumber(today) - dayNumber(dueOn),
+    snoozedUntil: until,
   };
 }

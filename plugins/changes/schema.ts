@@ -1,7 +1,8 @@
 import Joi from 'joi';
 
-import { id, integer, oneOf } from '../../src/fields/joi';
+import { day, id, integer, oneOf } from '../../src/fields/joi';
 import { named } from '../../src/fields/schema-name';
+import { RECURRING_TYPES, type Snooze } from '../plants';
 
 export interface ChangesQuery {
   since?: string;
@@ -26,6 +27,7 @@ export interface Changes {
   plants: unknown[];
   events: unknown[];
   photos: unknown[];
+  snoozes: Snooze[];
   deleted: Deleted[];
   nextCursor: string;
   hasMore: boolean;
@@ -38,6 +40,15 @@ export function changesSchema(views: Record<'plants' | 'events' | 'photos', Joi.
     plants: records(views.plants).description('Plants that are new or changed'),
     events: records(views.events).description('Events that are new, changed or restored'),
     photos: records(views.photos).description('Photos that are new or changed'),
+    snoozes: records(
+      Joi.object({
+        plantId: id().required(),
+        type: oneOf(RECURRING_TYPES).required(),
+        until: day().required(),
+      }),
+    ).description(
+      'Care of the plants in this answer that is snoozed: a plant in it without any has none any more',
+    ),
     deleted: records(
       Joi.object({ kind: oneOf(['plant', 'event', 'photo']).required(), id: id().required() }),
     ).description('To be applied last. A deleted plant stands for its events too'),

@@ -7,7 +7,7 @@ import { decodeProgress, encodeProgress, type Progress } from './cursor';
 import { cursorExpired } from './errors';
 import { type Entry, Feed } from './feed';
 import type { Changes, ChangesQuery } from './schema';
-import { type Dependencies, type Field, sourcesOf } from './source';
+import { type Change, type Dependencies, type Field, sourcesOf } from './source';
 
 /** How many records are shown at a time: an answer may end at any of them. */
 const SHOWN_AT_ONCE = 50;
@@ -16,6 +16,7 @@ const SHOWN_AT_ONCE = 50;
 interface Shown {
   field: Field;
   view: unknown;
+  snoozes: Change['snoozes'];
 }
 
 /** What changed in the data of an account, for those who keep a copy of it. */
@@ -80,19 +81,30 @@ async function* present(scope: AccountScope, entries: readonly Entry[]): AsyncGe
       );
       own.forEach((entry, index) => views.set(entry, shown[index]));
     }
-    yield group.map((entry) => ({ field: entry.source.field, view: views.get(entry) }));
+    yield group.map((entry) => ({
+      field: entry.source.field,
+      view: views.get(entry),
+      snoozes: entry.change.snoozes,
+    }));
   }
 }
 
-function byField(shown: readonly Shown[]): Pick<Changes, Field> {
+function byField(shown: readonly Shown[]): Pick<Changes, Field | 'snoozes'> {
   const viewsOf = (field: Field): unknown[] =>
     shown.flatMap((each) => (each.field === field ? (each.view ?? []) : []));
+  // A plant comes twice where its photo changed after it.
+  const snoozes = new Map(
+    shown
+      .flatMap(({ snoozes: ofPlant = [] }) => ofPlant)
+      .map((snooze) => [`${snooze.plantId} ${snooze.type}`, snooze] as const),
+  );
   // Of deletions all sources show the same.
   const deleted = viewsOf('deleted') as Changes['deleted'];
   return {
     plants: viewsOf('plants'),
     events: viewsOf('events'),
     photos: viewsOf('photos'),
+    snoozes: [...snoozes.values()],
     deleted,
   };
 }

@@ -5,7 +5,7 @@ import type { AccountScope } from '../../src/data/models';
 import type { Host } from '../../src/plugins/host';
 import type { Events } from '../events';
 import type { Photos } from '../photos';
-import type { Plants } from '../plants';
+import { type Plants, type Snooze, snoozesOf } from '../plants';
 import { cursorExpired } from './errors';
 import type { Deleted } from './schema';
 
@@ -22,6 +22,8 @@ export interface Change {
   deletes?: string;
   /** A record that other records show, and that is another one now. */
   shownByOthers?: StoredId | undefined;
+  /** Of a plant: its care that is snoozed. */
+  snoozes?: readonly Snooze[];
   /** As its source has found it. */
   document: unknown;
 }
@@ -58,7 +60,10 @@ export function sourcesOf(host: Host, { plants, events, photos }: Dependencies):
       const deletes = keyOf(kind, id);
       return { keys: [], deletes, shownByOthers: kind === 'photo' ? id : undefined };
     }),
-    source('plants', plants.changes, ({ _id }) => ({ keys: [keyOf('plant', _id)] })),
+    source('plants', plants.changes, (plant) => ({
+      keys: [keyOf('plant', plant._id)],
+      snoozes: snoozesOf(plant),
+    })),
     source('events', events.changes.live, ({ _id, plantId }) => ({
       keys: [keyOf('event', _id), keyOf('plant', plantId)],
     })),
@@ -73,7 +78,7 @@ export function sourcesOf(host: Host, { plants, events, photos }: Dependencies):
 function source<T extends object, View>(
   field: Field,
   records: ChangedRecords<T, View>,
-  about: (document: T & Revised) => Pick<Change, 'keys' | 'deletes' | 'shownByOthers'>,
+  about: (document: T & Revised) => Pick<Change, 'keys' | 'deletes' | 'shownByOthers' | 'snoozes'>,
 ): Source {
   const asChange = (document: T & Revised): Change => ({
     revision: document.revision,

@@ -49,7 +49,7 @@ export class BulkEvents {
     const documents = ids.map((id) => newEvent(tx, id, body, photos));
     await this.#events.insertBulk(tx, documents);
     tx.addUsage(EVENT_QUOTA, documents.length);
-    await this.#changes.added(tx, documents, { isNew: true });
+    await this.#changes.added(tx, documents);
     return { items: documents.map((each) => ({ ...event.toView(each), photos })) };
   }
 

@@ -48,7 +48,7 @@ export class EventService {
   /** @throws ApiError plant_not_found, photo_not_found */
   async create(tx: Transaction, plantId: string, body: CreateEvent): Promise<EventView> {
     const { type, occurredAt = tx.now } = body;
-    await this.#plants.care.record(tx, [plantId], { type, occurredAt, isNew: true });
+    await this.#plants.care.record(tx, [plantId], { type, occurredAt });
     // Said before a photo that is not there; `record` knows it only once its update is sent.
     if (body.photoIds?.length && !(await this.#plants.exists(tx, plantId))) {
       throw plantNotFound.error();
@@ -101,7 +101,7 @@ export class EventService {
     if (found.deletedAt === null) return this.#present(tx, found);
     const restored = { ...found, deletedAt: null };
     await this.#set(tx, restored, { deletedAt: null });
-    await this.#changes.added(tx, [restored], { isNew: false });
+    await this.#changes.added(tx, [restored]);
     return this.#present(tx, restored);
   }
 

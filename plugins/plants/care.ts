@@ -14,15 +14,11 @@ import {
   RECURRING_TYPES,
   type RecurringCare,
 } from './schema';
-
-type RecurringField =
-  (typeof RECURRING_CARE)[RecurringCare][keyof (typeof RECURRING_CARE)['watered']];
+import { type RecurringFields, snoozeFields } from './snoozes';
 
 /** What says when the care of a plant is due. */
-export interface CareSchedule extends Pick<
-  PlantDocument,
-  'name' | 'location' | 'createdAt' | RecurringField
-> {
+export interface CareSchedule
+  extends Pick<PlantDocument, 'name' | 'location' | 'createdAt'>, RecurringFields {
   id: string;
 }
 
@@ -36,8 +32,6 @@ const SCHEDULE_PROJECTION = projectionOf(SCHEDULE_FIELDS);
 interface CareRecord {
   type: string;
   occurredAt: Date;
-  /** Whether it is logged just now, which ends a snooze; it may also come back. */
-  isNew: boolean;
 }
 
 /** When plants were last cared for, and are due to be again. */
@@ -59,12 +53,11 @@ export class PlantCare {
   async record(
     tx: Transaction,
     ids: readonly string[],
-    { type, occurredAt, isNew }: CareRecord,
+    { type, occurredAt }: CareRecord,
   ): Promise<void> {
     const fields = isRecurring(type) ? RECURRING_CARE[type] : undefined;
     const update = {
       $max: { lastEvent: occurredAt, ...(fields ? { [fields.lastDone]: occurredAt } : {}) },
-      ...(fields && isNew ? { $set: { [fields.snoozedUntil]: null } } : {}),
     };
     await this.#records.updateExisting(tx, ids.map(toStoredId), update, () =>
       plantNotFound.error(),
@@ -91,18 +84,18 @@ export class PlantCare {
     return found.map(asSchedule);
   }
 
-  /** Snoozes care of a plant until a day; answers its schedule, undefined where there is none. */
+  /**
+   * Snoozes care of a plant until a day, or no longer where that is null; answers its schedule,
+   * undefined where there is none.
+   */
   async snooze(
     tx: Transaction,
     id: string,
     type: RecurringCare,
-    until: string,
+    until: string | null,
   ): Promise<CareSchedule | undefined> {
-    const filter = { _id: toStoredId(id) };
-    const $set = { [RECURRING_CARE[type].snoozedUntil]: until };
-    // No answer shows a snooze of a plant, so copies of it have nothing to follow.
-    await this.#records.updateUnseen(tx, filter, { $set });
-    const found = await this.#records.findOne(tx, filter, { projection: SCHEDULE_PROJECTION });
+    const $set = snoozeFields(type, until === null ? null : { until, setAt: tx.now });
+    const found = await this.#records.findOneAndUpdate(tx, { _id: toStoredId(id) }, { $set });
     return found && asSchedule(found);
   }
 }

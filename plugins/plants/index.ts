@@ -4,6 +4,7 @@ import { plantDeleted } from './domain-events';
 import { plantLimitReached, plantNotFound } from './errors';
 import { plantModel } from './model';
 import { revisions } from './migrations/0001-revisions';
+import { snoozes } from './migrations/0002-snoozes';
 import { routes } from './routes';
 import { PLANT_QUOTA, PlantService } from './service';
 
@@ -22,6 +23,7 @@ export {
 } from './schema';
 export { placeOf } from './places';
 export { PLANT_QUOTA, type PlantSummary } from './service';
+export { type Snooze, snoozedUntil, snoozesOf } from './snoozes';
 
 /** What other plugins may do with plants. */
 export type Plants = Pick<
@@ -65,7 +67,7 @@ export default definePlugin<Plants>({
   errors: [plantNotFound, plantLimitReached],
   emits: [plantDeleted],
   models: [plantModel],
-  migrations: [revisions],
+  migrations: [revisions, snoozes],
   instructions:
     "Plants are one person's. list_plants turns a plant's name into its id, and says when each was lastWatered and had its lastEvent. delete_plant is final: ask first.",
   tag: { name: 'Plants', description: 'Plants, and the locations they stand in.' },

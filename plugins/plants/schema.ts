@@ -64,7 +64,9 @@ export const plant = defineRecord({
     .describe('The greatest occurredAt of its events'),
   lastFertilized: timestamp().nullable().internal(),
   wateringSnoozedUntil: day().nullable().internal(),
+  wateringSnoozedAt: timestamp().nullable().internal(),
   fertilizerSnoozedUntil: day().nullable().internal(),
+  fertilizerSnoozedAt: timestamp().nullable().internal(),
 });
 
 export type CreatePlant = CreateBody<typeof plant.fields>;
@@ -126,11 +128,13 @@ export const RECURRING_CARE = {
     everyDays: 'wateringFrequencyDays',
     lastDone: 'lastWatered',
     snoozedUntil: 'wateringSnoozedUntil',
+    snoozedAt: 'wateringSnoozedAt',
   },
   fertilized: {
     everyDays: 'fertilizerFrequencyDays',
     lastDone: 'lastFertilized',
     snoozedUntil: 'fertilizerSnoozedUntil',
+    snoozedAt: 'fertilizerSnoozedAt',
   },
 } as const;
 export type RecurringCare = keyof typeof RECURRING_CARE;

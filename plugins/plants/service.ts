@@ -26,6 +26,7 @@ import {
   type SummaryView,
   type UpdatePlant,
 } from './schema';
+import { clearedSnoozes } from './snoozes';
 
 /** What plants count against. */
 export const PLANT_QUOTA = 'plants';
@@ -59,7 +60,11 @@ export class PlantService {
     });
     this.places = new Places(this.#records);
     this.care = new PlantCare(this.#records, this.places);
-    this.#plants = new Resource(plant, this.#records, plantNotFound);
+    const definition = {
+      toDocument: (...created: Parameters<typeof plant.toDocument>) => plant.toDocument(...created),
+      toChanges: (body: UpdatePlant) => ({ ...plant.toChanges(body), ...clearedSnoozes(body) }),
+    };
+    this.#plants = new Resource(definition, this.#records, plantNotFound);
   }
 
   /** A plant as it is shown. */

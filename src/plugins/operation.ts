@@ -19,6 +19,8 @@ interface AssistantTool {
   defaults?: Readonly<Record<string, string>>;
   /** The operation that is called in place of this one with `view: full`: it takes the same, and lists more. */
   full?: Operation;
+  /** The field of the body for whose null the tool takes `cancel: true`. */
+  cancels?: string;
 }
 
 /** Name of the rate budget that a call spends, or why it spends none. */

@@ -220,6 +220,37 @@ describe('the reference client', () => {
     expect(Object.values(client.state.plants)).toMatchObject([{ name: 'Fern' }]);
   });
 
+  test('what is snoozed is in the copy as long as it stands', async () => {
+    const user = await service.user();
+    const [fern, moss] = [
+      await user.plant({ wateringFrequencyDays: 3 }),
+      await user.plant({ wateringFrequencyDays: 3, fertilizerFrequencyDays: 30 }),
+    ];
+    const client = await deviceOf(user);
+    const until = new Date(Date.now() + 7 * DAY_MS).toISOString().slice(0, 10);
+    const snooze = (plantId: string, type: string): Promise<string> => {
+      const body = { plantId, type, until };
+      return client.write({ method: 'POST', path: '/api/care/snooze', body });
+    };
+    await snooze(fern.id, 'watered');
+    await snooze(moss.id, 'watered');
+    await snooze(moss.id, 'fertilized');
+    expect(await client.sync()).toBe(0);
+    const all = [
+      { plantId: fern.id, type: 'watered', until },
+      { plantId: moss.id, type: 'watered', until },
+      { plantId: moss.id, type: 'fertilized', until },
+    ];
+    expect(client.state.snoozes).toEqual(all);
+    const event = await user.event(moss.id);
+    expect(await client.sync()).toBe(0);
+    expect(client.state.snoozes).toEqual([all[0], all[2]]);
+    await user.delete(`/api/events/${event.id}`).expect(200);
+    await user.delete(`/api/plants/${fern.id}`).expect(200);
+    expect(await client.sync()).toBe(0);
+    expect(client.state.snoozes).toEqual([all[1], all[2]]);
+  });
+
   test('with a token that is not good nothing that waits is lost', async () => {
     const user = await service.user();
     const client = await deviceOf({ ...user, token: `${user.token}x` });

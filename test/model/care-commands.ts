@@ -74,13 +74,18 @@ const changeZone = command(
 const snooze = commandOn(
   'snooze',
   'plants',
-  fc.record({ type: fc.constantFrom(...CARE_TYPES), days: fc.integer({ min: 2, max: 364 }) }),
+  fc.record({
+    type: fc.constantFrom(...CARE_TYPES),
+    // null takes a snooze back.
+    days: fc.option(fc.integer({ min: 2, max: 364 }), { freq: 4 }),
+  }),
   async (actor, id, { type, days }) => {
     // In a body an id of the wrong form is a matter of validation.
     if (id.startsWith('no-id')) return;
     const { garden } = actor;
     // A midnight may pass until it is answered: not the first and last days that are taken.
-    const until = dayAfter(dayOf(new Date().toISOString(), garden.account.timezone), days);
+    const setAt = new Date().toISOString();
+    const until = days === null ? null : dayAfter(dayOf(setAt, garden.account.timezone), days);
     const sent = { plantId: id, type, until };
     const { status, body } = await actor.send('POST', '/api/care/snooze', sent);
     const what = `POST /api/care/snooze ${JSON.stringify(sent)}`;
@@ -91,7 +96,8 @@ const snooze = commandOn(
       same({ status, code: record(body)['code'] }, { status: 400, code }, what);
       return;
     }
-    garden.snoozes.set(`${id} ${type}`, until);
+    if (until === null) garden.snoozes.delete(`${id} ${type}`);
+    else garden.snoozes.set(`${id} ${type}`, { until, setAt });
     same(status, 200, what);
     const { daysOverdue, ...rest } = record(body);
     expect(daysOverdue).toEqual(expect.any(Number));

@@ -20,14 +20,16 @@ export function careItemOf(garden: Garden, plant: Plant, type: CareType, now: Da
     lastDone === null
       ? dayOf(plant.createdAt, timezone)
       : dayAfter(dayOf(lastDone, timezone), everyDays);
-  const dueOn = [regular, garden.snoozes.get(`${plant.id} ${type}`) ?? regular].sort().at(-1);
+  const snooze = garden.snoozes.get(`${plant.id} ${type}`);
+  const snoozedUntil = snooze && (lastDone ?? '') <= snooze.setAt ? snooze.until : null;
+  const dueOn = snoozedUntil ?? regular;
   const today = dayOf(now.toISOString(), timezone);
   return {
     plantId: plant.id,
     plantName: plant.fields['name'],
     location: plant.fields['location'],
-    ...{ type, everyDays, lastDone, dueOn: dueOn ?? regular },
-    daysOverdue: Math.round((Date.parse(today) - Date.parse(dueOn ?? regular)) / DAY_MS),
+    ...{ type, everyDays, lastDone, dueOn, snoozedUntil },
+    daysOverdue: Math.round((Date.parse(today) - Date.parse(dueOn)) / DAY_MS),
   };
 }
 

@@ -33,8 +33,8 @@ export class Garden {
   readonly events = new Map<string, CareEvent>();
   /** Deleted events of plants that there are. */
   readonly deletedEvents = new Map<string, CareEvent>();
-  /** Until when care is snoozed, by plant and type. */
-  readonly snoozes = new Map<string, string>();
+  /** By plant and type: on which day care is to be due, and when that was said. */
+  readonly snoozes = new Map<string, { until: string; setAt: string }>();
   readonly photos = new Map<string, Photo>();
 
   constructor(readonly account: AccountFacts) {}
@@ -64,6 +64,8 @@ export class Garden {
     if (!this.#owns(body['primaryPhotoId'])) return notYourPhoto;
     const { primaryPhotoId, ...fields } = body;
     Object.assign(plant.fields, fields);
+    if (fields['wateringFrequencyDays'] === null) this.snoozes.delete(`${id} watered`);
+    if (fields['fertilizerFrequencyDays'] === null) this.snoozes.delete(`${id} fertilized`);
     if (primaryPhotoId !== undefined) plant.primaryPhotoId = primaryPhotoId as string | null; // Valid.
     if (Object.keys(body).length > 0) plant.updatedAt = made.at('updatedAt');
     return { status: 200, body: this.plantView(plant) };
@@ -114,7 +116,6 @@ export class Garden {
       photoIds,
     };
     this.events.set(event.id, event);
-    this.snoozes.delete(`${plantId} ${event.type}`);
     return { status: 201, body: this.eventView(event) };
   }
 

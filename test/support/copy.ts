@@ -7,6 +7,7 @@ export interface ChangesPage {
   plants: Item[];
   events: Item[];
   photos: Item[];
+  snoozes: Item[];
   deleted: Item[];
   nextCursor: string;
   hasMore: boolean;
@@ -24,11 +25,12 @@ export async function changesSince(
   });
   const { status, body } = await client.send('GET', `/api/changes?${query.toString()}`);
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
-  const { plants, events, photos, deleted, nextCursor, hasMore } = record(body);
+  const { plants, events, photos, snoozes, deleted, nextCursor, hasMore } = record(body);
   return {
     plants: records(plants),
     events: records(events),
     photos: records(photos),
+    snoozes: records(snoozes),
     deleted: records(deleted),
     nextCursor: String(nextCursor),
     hasMore: hasMore === true,
@@ -40,6 +42,8 @@ export class Copy {
   readonly plants = new Map<string, Item>();
   readonly events = new Map<string, Item>();
   readonly photos = new Map<string, Item>();
+  /** By plant and type. */
+  readonly snoozes = new Map<string, Item>();
   cursor: string | undefined;
   /** How many answers it has applied. */
   applied = 0;
@@ -49,6 +53,10 @@ export class Copy {
     const page = await changesSince(client, this.cursor, limit);
     for (const field of ['plants', 'events', 'photos'] as const) {
       for (const item of page[field]) this[field].set(String(item['id']), item);
+    }
+    for (const { id } of page.plants) this.#deleteSnoozes(id);
+    for (const item of page.snoozes) {
+      this.snoozes.set(`${String(item['plantId'])} ${String(item['type'])}`, item);
     }
     for (const { kind, id } of page.deleted) this.#delete(String(kind), String(id));
     this.cursor = page.nextCursor;
@@ -61,9 +69,12 @@ export class Copy {
     while (await this.step(client, limit?.()));
   }
 
-  /** What it would show: each plant with its events, and all photos. */
+  /** What it would show: each plant with its events, all photos, and what is snoozed. */
   get contents() {
-    return { plants: byId(this.plants), events: byId(this.events), photos: byId(this.photos) };
+    return {
+      ...{ plants: byId(this.plants), events: byId(this.events), photos: byId(this.photos) },
+      snoozes: sorted([...this.snoozes.values()]),
+    };
   }
 
   #delete(kind: string, id: string): void {
@@ -71,9 +82,14 @@ export class Copy {
     if (kind === 'photo') this.photos.delete(id);
     if (kind !== 'plant') return;
     this.plants.delete(id);
+    this.#deleteSnoozes(id);
     for (const [eventId, { plantId }] of this.events) {
       if (plantId === id) this.events.delete(eventId);
     }
+  }
+
+  #deleteSnoozes(plant: unknown): void {
+    for (const [key, { plantId }] of this.snoozes) if (plantId === plant) this.snoozes.delete(key);
   }
 }
 
@@ -97,7 +113,18 @@ export async function listed(client: Client, photoIds: readonly string[]) {
   }
   const mapOf = (items: readonly Item[]) =>
     new Map(items.map((item) => [String(item['id']), item]));
-  return { plants: byId(mapOf(plants)), events: byId(mapOf(events)), photos: byId(mapOf(photos)) };
+  const due = records(record(await get('/api/care?dueBy=9999-12-31'))['items']);
+  const snoozes = due.flatMap(({ plantId, type, snoozedUntil: until }) =>
+    until === null ? [] : [{ plantId, type, until }],
+  );
+  return {
+    ...{ plants: byId(mapOf(plants)), events: byId(mapOf(events)), photos: byId(mapOf(photos)) },
+    snoozes: sorted(snoozes),
+  };
+}
+
+function sorted(items: readonly Item[]): Item[] {
+  return [...items].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
 function byId(items: ReadonlyMap<string, Item>): Item[] {

@@ -7,7 +7,10 @@ import type { TestService, TestUser } from './service';
 export const TRACKED = ['plants', 'events', 'photos'];
 
 /** What plants did not have before it was known when they are due to be cared for. */
-const SINCE_CARE = { lastFertilized: '', wateringSnoozedUntil: '', fertilizerSnoozedUntil: '' };
+const SINCE_CARE = {
+  ...{ lastFertilized: '', wateringSnoozedUntil: '', wateringSnoozedAt: '' },
+  ...{ fertilizerSnoozedUntil: '', fertilizerSnoozedAt: '' },
+};
 
 /** Data as versions wrote it that knew neither migrations nor revisions; answers the user who has it. */
 export async function oldData(

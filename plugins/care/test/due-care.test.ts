@@ -40,7 +40,7 @@ test('a plant that was never cared for is due on the day it was added, by each f
   await user.plant({ name: 'Cactus' });
   setClock('2026-03-12T12:00:00Z');
   const plant = { plantId: id, plantName: 'Fern', location: 'Hall', lastDone: null };
-  const day = { dueOn: '2026-03-10', daysOverdue: 2 };
+  const day = { dueOn: '2026-03-10', daysOverdue: 2, snoozedUntil: null };
   expect(await due(user)).toEqual({
     today: '2026-03-12',
     items: [

@@ -22,67 +22,124 @@ beforeEach(async () => {
 afterEach(resetClock);
 afterAll(() => service.close());
 
-const snooze = (until: string, type = 'watered') =>
-  user.post('/api/care/snooze', { plantId, type, until });
+const snooze = (until: string | null, type = 'watered', id = plantId) =>
+  user.post('/api/care/snooze', { plantId: id, type, until });
+
+async function itemsDue(): Promise<{ type: string; dueOn: string }[]> {
+  const body: unknown = (await user.get('/api/care?dueBy=9999-12-31').expect(200)).body;
+  return (body as { items: { type: string; dueOn: string }[] }).items; // Its values are compared.
+}
 
 /** The days on which watering and fertilizing are due. */
 async function dueOn(): Promise<Record<string, unknown>> {
-  const body: unknown = (await user.get('/api/care?dueBy=9999-12-31').expect(200)).body;
-  const { items } = body as { items: { type: string; dueOn: string }[] }; // Its values are compared.
-  return Object.fromEntries(items.map((item) => [item.type, item.dueOn]));
+  return Object.fromEntries((await itemsDue()).map((item) => [item.type, item.dueOn]));
 }
 
-test('snoozed care is due on that day at the earliest, and the item is answered', async () => {
+/** Those on which care of a type is due, of all plants. */
+async function everyDueOn(type: string): Promise<unknown[]> {
+  return (await itemsDue()).flatMap((item) => (item.type === type ? [item.dueOn] : []));
+}
+
+test('snoozed care is due on that very day, and the item is answered', async () => {
   const answer = await snooze('2026-03-15').expect(200);
   expect(answer.body).toEqual({
     ...{ plantId, plantName: 'Boston fern', location: null, type: 'watered', everyDays: 3 },
-    ...{ lastDone: null, dueOn: '2026-03-15', daysOverdue: -5 },
+    ...{ lastDone: null, dueOn: '2026-03-15', daysOverdue: -5, snoozedUntil: '2026-03-15' },
   });
   expect(await dueOn()).toEqual({ watered: '2026-03-15', fertilized: '2026-03-10' });
   setClock('2026-03-16T12:00:00Z');
-  const body: unknown = (await user.get('/api/care?type=watered').expect(200)).body;
-  expect(body).toMatchObject({ items: [{ dueOn: '2026-03-15', daysOverdue: 1 }] });
+  const body: unknown = (await user.get('/api/care').expect(200)).body;
+  expect(body).toMatchObject({
+    items: [
+      { type: 'fertilized', snoozedUntil: null },
+      { type: 'watered', dueOn: '2026-03-15', daysOverdue: 1, snoozedUntil: '2026-03-15' },
+    ],
+  });
 });
 
-test('a day before it would be due anyway changes nothing, and the latest snooze is the one that counts', async () => {
+test('it may bring care forward, and the latest snooze is the one that counts', async () => {
   await user.event(plantId);
-  await snooze('2026-03-12').expect(200);
-  expect(await dueOn()).toMatchObject({ watered: '2026-03-13' });
+  await snooze('2026-03-11').expect(200);
+  expect(await dueOn()).toMatchObject({ watered: '2026-03-11' });
   await snooze('2026-03-20').expect(200);
   await snooze('2026-03-18').expect(200);
   expect(await dueOn()).toMatchObject({ watered: '2026-03-18' });
 });
 
-test.each([
-  ['logged', '2026-03-10T11:00:00Z', '2026-03-13'],
-  ['logged about an earlier day', '2026-01-01T00:00:00Z', '2026-01-04'],
-])('an event of that type that is %s ends it for good', async (_how, occurredAt, due) => {
-  await snooze('2026-03-20').expect(200);
+test('null takes it back, that of this type alone, and where there is none changes nothing', async () => {
   await snooze('2026-05-01', 'fertilized').expect(200);
-  const event = await user.event(plantId, { occurredAt });
-  expect(await dueOn()).toEqual({ watered: due, fertilized: '2026-05-01' });
-  await user.delete(`/api/events/${event.id}`).expect(200);
-  expect(await dueOn()).toMatchObject({ watered: '2026-03-10' });
-  await user.post(`/api/events/${event.id}/restore`).expect(200);
-  expect(await dueOn()).toMatchObject({ watered: due });
+  await snooze('2026-03-20').expect(200);
+  const answer = await snooze(null).expect(200);
+  expect(answer.body).toMatchObject({ dueOn: '2026-03-10', snoozedUntil: null });
+  await snooze(null).expect(200);
+  expect(await dueOn()).toEqual({ watered: '2026-03-10', fertilized: '2026-05-01' });
 });
 
-test('logging in bulk ends the snoozes of all its plants', async () => {
-  const other = await user.plant({ fertilizerFrequencyDays: 30 });
-  await snooze('2026-05-01', 'fertilized').expect(200);
-  const body = { type: 'fertilized', plantIds: [plantId, other.id] };
-  await user.post('/api/events', body).expect(201);
-  expect(await dueOn()).toMatchObject({ fertilized: '2026-04-09' });
-});
+describe('it stands until such care is done after it was set', () => {
+  const LATER = '2026-03-11T12:00:00Z';
+  const SNOOZED = { watered: '2026-03-20', fertilized: '2026-05-01' };
 
-test('what was logged before, and is moved, deleted or restored, does not end it', async () => {
-  const event = await user.event(plantId);
-  await snooze('2026-03-20').expect(200);
-  await user.patch(`/api/events/${event.id}`, { occurredAt: '2026-03-09T00:00:00Z' }).expect(200);
-  await user.delete(`/api/events/${event.id}`).expect(200);
-  await user.post(`/api/events/${event.id}/restore`).expect(200);
-  await user.event(plantId, { type: 'note' });
-  expect(await dueOn()).toMatchObject({ watered: '2026-03-20' });
+  beforeEach(async () => {
+    await snooze('2026-03-20').expect(200);
+    await snooze('2026-05-01', 'fertilized').expect(200);
+    setClock(LATER);
+  });
+
+  test('which deleting that care undoes, and restoring it does again', async () => {
+    const event = await user.event(plantId);
+    expect(await dueOn()).toEqual({ ...SNOOZED, watered: '2026-03-14' });
+    await user.delete(`/api/events/${event.id}`).expect(200);
+    expect(await dueOn()).toEqual(SNOOZED);
+    await user.post(`/api/events/${event.id}/restore`).expect(200);
+    expect(await dueOn()).toEqual({ ...SNOOZED, watered: '2026-03-14' });
+  });
+
+  test('which moving that care to before it undoes, and to after it does again', async () => {
+    const event = await user.event(plantId);
+    const move = (occurredAt: string) =>
+      user.patch(`/api/events/${event.id}`, { occurredAt }).expect(200);
+    await move('2026-03-09T12:00:00Z');
+    expect(await dueOn()).toEqual(SNOOZED);
+    // The very moment at which it was set.
+    await move('2026-03-10T12:00:00Z');
+    expect(await dueOn()).toEqual(SNOOZED);
+    await move('2026-03-10T12:00:00.001Z');
+    expect(await dueOn()).toEqual({ ...SNOOZED, watered: '2026-03-13' });
+  });
+
+  test('and not by care of before, nor by other events, whenever they are logged', async () => {
+    for (let year = 2020; year <= 2025; year += 1) {
+      await user.event(plantId, { occurredAt: `${year}-06-01T12:00:00Z` });
+    }
+    const body = { plantIds: [plantId], occurredAt: '2026-03-10T09:00:00Z' };
+    await user.post('/api/events', { ...body, type: 'fertilized' }).expect(201);
+    await user.event(plantId, { type: 'note' });
+    expect(await dueOn()).toEqual(SNOOZED);
+  });
+
+  test('logged in bulk as well, and undone in one call', async () => {
+    const plants = [plantId];
+    for (let count = 0; count < 4; count += 1) {
+      const { id } = await user.plant({ wateringFrequencyDays: 3 });
+      plants.push(id);
+      await snooze('2026-03-20', 'watered', id).expect(200);
+    }
+    setClock('2026-03-12T12:00:00Z');
+    const logged = bodyOf(await user.post('/api/events', { plantIds: plants }).expect(201));
+    const { items } = logged as { items: { id: string }[] }; // What POST /api/events answers.
+    expect(await everyDueOn('watered')).toEqual(plants.map(() => '2026-03-15'));
+    const eventIds = items.map(({ id }) => id);
+    await user.post('/api/events/delete', { eventIds }).expect(200);
+    expect(await everyDueOn('watered')).toEqual(plants.map(() => '2026-03-20'));
+  });
+
+  test('or until its frequency is cleared, which another frequency does not undo', async () => {
+    await user.patch(`/api/plants/${plantId}`, { wateringFrequencyDays: 5 }).expect(200);
+    expect(await dueOn()).toEqual(SNOOZED);
+    await user.patch(`/api/plants/${plantId}`, { wateringFrequencyDays: null }).expect(200);
+    await user.patch(`/api/plants/${plantId}`, { wateringFrequencyDays: 5 }).expect(200);
+    expect(await dueOn()).toEqual({ ...SNOOZED, watered: '2026-03-10' });
+  });
 });
 
 test('it may be today, and 365 days ahead, and no other day is taken', async () => {
@@ -117,20 +174,40 @@ test('a plant that is not there, or without that frequency, is refused', async (
   expect(faultsOf(wrong)).toEqual(['plantId', 'type', 'until']);
 });
 
-test('it changes nothing that the plant shows, nor its tag, nor what copies have to follow', async () => {
+test('it changes nothing that the plant shows, nor its tag, and copies learn of it', async () => {
   const client = new Client(service.url, user.token);
-  const { nextCursor } = await changesSince(client);
+  let { nextCursor } = await changesSince(client);
+  const changed = async () => {
+    const { plants, snoozes, nextCursor: next } = await changesSince(client, nextCursor);
+    nextCursor = next;
+    return { plants: plants.map(({ id }) => id), snoozes };
+  };
   const before = await user.get(`/api/plants/${plantId}`).expect(200);
   await snooze('2026-03-20').expect(200);
   const after = await user.get(`/api/plants/${plantId}`).expect(200);
   expect([after.body, after.headers['etag']]).toEqual([before.body, before.headers['etag']]);
-  expect(await changesSince(client, nextCursor)).toMatchObject({ plants: [], deleted: [] });
+  const watered = { plantId, type: 'watered', until: '2026-03-20' };
+  const fertilized = { plantId, type: 'fertilized', until: '2026-05-01' };
+  expect(await changed()).toEqual({ plants: [plantId], snoozes: [watered] });
+  await snooze('2026-05-01', 'fertilized').expect(200);
+  expect(await changed()).toEqual({ plants: [plantId], snoozes: [watered, fertilized] });
+  setClock('2026-03-10T12:00:01Z');
+  const event = await user.event(plantId);
+  expect(await changed()).toEqual({ plants: [plantId], snoozes: [fertilized] });
+  await user.delete(`/api/events/${event.id}`).expect(200);
+  expect(await changed()).toEqual({ plants: [plantId], snoozes: [watered, fertilized] });
+  await snooze(null, 'fertilized').expect(200);
+  expect(await changed()).toEqual({ plants: [plantId], snoozes: [watered] });
+  await user.patch(`/api/plants/${plantId}`, { wateringFrequencyDays: null }).expect(200);
+  expect(await changed()).toEqual({ plants: [plantId], snoozes: [] });
+  expect(await changed()).toEqual({ plants: [], snoozes: [] });
   client.close();
 });
 
 test('sent again under its key it is answered again, and not done again', async () => {
   const key = randomUUID();
   const first = await snooze('2026-03-20').set('Idempotency-Key', key).expect(200);
+  setClock('2026-03-10T12:00:01Z');
   await user.event(plantId);
   const again = await snooze('2026-03-20').set('Idempotency-Key', key).expect(200);
   expect(again.headers['idempotent-replayed']).toBe('true');

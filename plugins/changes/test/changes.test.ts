@@ -29,7 +29,10 @@ afterEach(() => {
   client.close();
 });
 
-const EMPTY = { plants: [], events: [], photos: [], deleted: [], hasMore: false };
+const EMPTY = {
+  ...{ plants: [], events: [], photos: [], snoozes: [] },
+  ...{ deleted: [], hasMore: false },
+};
 
 async function upToDate(): Promise<string> {
   const copy = new Copy();

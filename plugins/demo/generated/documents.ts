@@ -46,7 +46,9 @@ export function plantDocument(
     lastEvent: null,
     lastFertilized: null,
     wateringSnoozedUntil: null,
+    wateringSnoozedAt: null,
     fertilizerSnoozedUntil: null,
+    fertilizerSnoozedAt: null,
   };
 }
 

@@ -24,16 +24,12 @@ export class CareChanges {
   }
 
   /** Events of one type and moment are there now: logged just now, or again. */
-  async added(
-    tx: Transaction,
-    events: readonly EventDocument[],
-    { isNew }: { isNew: boolean },
-  ): Promise<void> {
+  async added(tx: Transaction, events: readonly EventDocument[]): Promise<void> {
     const [first] = events;
     if (!first) return;
     const { type, occurredAt } = first;
     const plantIds = events.map(({ plantId }) => idText(plantId));
-    await this.#plants.care.record(tx, plantIds, { type, occurredAt, isNew });
+    await this.#plants.care.record(tx, plantIds, { type, occurredAt });
     await this.emitAdded(tx, events);
   }
 

@@ -13,10 +13,11 @@ const MAX_LENGTH = 60_000;
 
 /** What only tools take. */
 const CLEAR = 'clear';
+const CANCEL = 'cancel';
 const CURSOR = 'cursor';
 
 /** Where an operation looks for a value, or that it is one of those. */
-type Source = 'params' | 'query' | 'body' | typeof CLEAR | typeof CURSOR;
+type Source = 'params' | 'query' | 'body' | typeof CLEAR | typeof CANCEL | typeof CURSOR;
 
 /** The input schema of a tool. */
 type InputSchema = JsonSchema & { type: 'object'; properties: JsonObject };
@@ -36,6 +37,8 @@ export class ToolArguments {
   readonly #defaults: Readonly<Record<string, string>>;
   /** The fields that can be emptied. */
   readonly #clearable: readonly string[];
+  /** The field that is null by `cancel`. */
+  readonly #cancels: string | undefined;
   readonly #isInParts: boolean;
 
   /** @throws Error when two of them would have the same name */
@@ -43,6 +46,7 @@ export class ToolArguments {
     this.#operation = operation;
     const { method, params = {}, query, body, tool } = operation;
     this.#defaults = ('name' in tool && tool.defaults) || {};
+    this.#cancels = 'name' in tool ? tool.cancels : undefined;
     const properties: JsonObject = {};
     for (const [name, error] of Object.entries(params)) {
       this.#add(name, 'params');
@@ -87,8 +91,14 @@ export class ToolArguments {
       this.#add(CURSOR, CURSOR);
       own[CURSOR] = { type: 'string', description: CURSOR_DESCRIPTION };
     }
+    if (this.#cancels !== undefined) {
+      this.#add(CANCEL, CANCEL);
+      own[CANCEL] = { type: 'boolean', description: `true instead of ${this.#cancels}` };
+      this.schema['required'] = required.filter((name) => name !== this.#cancels);
+    }
+    const { required: needed = [] } = this.schema as { required?: readonly string[] };
     for (const [name, schema] of Object.entries(own)) {
-      if (!required.includes(name) && isRecord(schema)) own[name] = orNull(schema);
+      if (!needed.includes(name) && isRecord(schema)) own[name] = orNull(schema);
     }
   }
 
@@ -104,6 +114,7 @@ export class ToolArguments {
       );
     const body = of('body');
     const { [CLEAR]: clear = [] } = of(CLEAR);
+    const { [CANCEL]: cancel = false } = of(CANCEL);
     const { [CURSOR]: cursor } = of(CURSOR);
     const faults: { field: string; what: string }[] = [];
     const cleared = this.#isClear(clear) ? clear : [];
@@ -113,8 +124,12 @@ export class ToolArguments {
         what: `must be a list of some of ${this.#clearable.join(', ')}`,
       });
     }
-    for (const field of cleared.filter((name) => name in body)) {
-      faults.push({ field, what: 'must not be given beside clear' });
+    if (typeof cancel !== 'boolean') faults.push({ field: CANCEL, what: 'must be a boolean' });
+    const canceled = cancel === true && this.#cancels !== undefined ? [this.#cancels] : [];
+    const emptied = [...cleared, ...canceled];
+    for (const field of emptied.filter((name) => name in body)) {
+      const how = cancel === true ? CANCEL : CLEAR;
+      faults.push({ field, what: `must not be given beside ${how}` });
     }
     if (cursor !== undefined && typeof cursor !== 'string') {
       faults.push({ field: CURSOR, what: 'must be a string' });
@@ -128,7 +143,7 @@ export class ToolArguments {
         ]),
       ),
       query: of('query'),
-      body: { ...Object.fromEntries(cleared.map((name) => [name, null])), ...body },
+      body: { ...Object.fromEntries(emptied.map((name) => [name, null])), ...body },
       faults,
       part: this.#isInParts
         ? { maxLength: MAX_LENGTH, ...(typeof cursor === 'string' ? { cursor } : {}) }

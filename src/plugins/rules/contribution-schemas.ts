@@ -125,6 +125,7 @@ const operationSchema = Joi.object({
       description: sentence.required(),
       defaults: Joi.object().pattern(Joi.string(), Joi.string()),
       full: Joi.object(),
+      cancels: Joi.string(),
     }),
     reasonFor('none'),
   ).required(),

@@ -307,7 +307,9 @@ export const INTERNAL = {
   revision: undefined,
   lastFertilized: undefined,
   wateringSnoozedUntil: undefined,
+  wateringSnoozedAt: undefined,
   fertilizerSnoozedUntil: undefined,
+  fertilizerSnoozedAt: undefined,
 };
 
 function withId({ _id, ...document }: Owned): object {
