@@ -45,7 +45,9 @@ export class BulkEvents {
         `Your tier allows ${left} more events, deleted ones counted, and these are ${ids.length}.`,
       );
     }
-    const photos = await this.#photos.requireOwn(tx, body.photoIds ?? [], 'photoIds');
+    // There is at least one.
+    const [first = ''] = ids;
+    const photos = await this.#photos.showIn(tx, first, body.photoIds ?? [], 'photoIds');
     const documents = ids.map((id) => newEvent(tx, id, body, photos));
     await this.#events.insertBulk(tx, documents);
     tx.addUsage(EVENT_QUOTA, documents.length);

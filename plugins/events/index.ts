@@ -14,6 +14,7 @@ import { EventPages } from './list/pages';
 import { deletedPlantModel, eventModel } from './model';
 import { revisions } from './migrations/0001-revisions';
 import { lastFertilized } from './migrations/0002-last-fertilized';
+import { photosOfPlants } from './migrations/0003-photos-of-plants';
 import { routes } from './routes';
 import { EVENT_QUOTA, EventService } from './service';
 
@@ -64,7 +65,7 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
   errors: [eventNotFound],
   emits: [careChanged],
   models: [eventModel, deletedPlantModel],
-  migrations: [revisions, lastFertilized],
+  migrations: [revisions, lastFertilized, photosOfPlants],
   instructions:
     "Log care of a plant with create_event; never write it into the plant's notes. list_events and create_event take the plant's id, update_event and delete_event the event's. To correct a wrong event use update_event, and do not log a second one.",
   tag: {

@@ -53,7 +53,7 @@ export class EventService {
     if (body.photoIds?.length && !(await this.#plants.exists(tx, plantId))) {
       throw plantNotFound.error();
     }
-    const photos = await this.#photos.requireOwn(tx, body.photoIds ?? [], 'photoIds');
+    const photos = await this.#photos.showIn(tx, plantId, body.photoIds ?? [], 'photoIds');
     const document = newEvent(tx, plantId, body, photos);
     await this.#events.insert(tx, document);
     await this.#changes.emitAdded(tx, [document]);
@@ -68,7 +68,9 @@ export class EventService {
   /** Changes the fields given; none given changes nothing. @throws ApiError event_not_found */
   async update(tx: Transaction, id: string, body: UpdateEvent): Promise<EventView> {
     const before = await this.#requireLive(tx, id);
-    const photos = body.photoIds && (await this.#photos.requireOwn(tx, body.photoIds, 'photoIds'));
+    const plantId = idText(before.plantId);
+    const photos =
+      body.photoIds && (await this.#photos.showIn(tx, plantId, body.photoIds, 'photoIds'));
     if (Object.keys(body).length === 0) return this.#present(tx, before);
     const changes: Partial<EventDocument> = {
       ...event.toChanges(body),
@@ -101,6 +103,8 @@ export class EventService {
     if (found.deletedAt === null) return this.#present(tx, found);
     const restored = { ...found, deletedAt: null };
     await this.#set(tx, restored, { deletedAt: null });
+    const photoIds = found.photos.map(({ photoId }) => photoId);
+    if (photoIds.length > 0) await this.#photos.claim(tx, idText(found.plantId), photoIds);
     await this.#changes.added(tx, [restored]);
     return this.#present(tx, restored);
   }

@@ -17,7 +17,7 @@ export { PHOTO_QUOTA } from './service';
 /** What other plugins may do with photos. */
 export type Photos = Pick<
   PhotoService,
-  'attach' | 'byIds' | 'changes' | 'create' | 'insertBulk' | 'owners' | 'requireOwn'
+  'byIds' | 'changes' | 'claim' | 'create' | 'insertBulk' | 'owners' | 'showIn'
 >;
 
 const freePhotos = countSetting('TIER_FREE_PHOTOS', 250, 'Photos that a free account may have');
@@ -44,7 +44,7 @@ export default definePlugin<Photos>({
       view: photoView,
       errors: [unknownPhoto],
       byIds: (scope, ids) => photos.byIds(scope, ids),
-      requireOwn: (...named) => photos.requireOwn(...named),
+      showIn: (...named) => photos.showIn(...named),
     });
     return {
       exports: photos,

@@ -1,4 +1,4 @@
-import { idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
+import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
 import { ChangedRecords } from '../../src/data/changes';
 import type { AccountScope } from '../../src/data/models';
 import { decodeCursor, encodeCursor } from '../../src/data/cursor';
@@ -131,21 +131,35 @@ export class PhotoService {
     });
   }
 
+  /**
+   * The same of those that a plant is to show: those that are of no plant become its own.
+   *
+   * @throws ApiError as {@link requireOwn}
+   */
+  async showIn(
+    tx: Transaction,
+    plantId: string,
+    ids: readonly string[],
+    field: string,
+  ): Promise<PhotoView[]> {
+    const photos = await this.requireOwn(tx, ids, field);
+    if (photos.every((each) => each.plantId !== null)) return photos;
+    await this.claim(tx, plantId, ids.map(toStoredId));
+    return photos.map((each) => ({ ...each, plantId: each.plantId ?? plantId }));
+  }
+
+  /** Gives those of some photos that are of no plant to a plant. */
+  async claim(tx: Transaction, plantId: string, ids: readonly StoredId[]): Promise<void> {
+    const free = { _id: anyOf(ids), plantId: null };
+    await this.#records.updateMany(tx, free, { $set: { plantId: toStoredId(plantId) } });
+  }
+
   /** After a plant is deleted its photos stay, without a plant (docs/decisions.md, "Plants"). */
   async detachPlant(tx: Transaction, plantId: string): Promise<void> {
     await this.#records.updateMany(
       tx,
       { plantId: toStoredId(plantId) },
       { $set: { plantId: null } },
-    );
-  }
-
-  /** Gives photos to a plant. */
-  async attach(tx: Transaction, ids: readonly string[], plantId: string): Promise<void> {
-    await this.#records.updateMany(
-      tx,
-      { _id: { $in: ids.map(toStoredId) } },
-      { $set: { plantId: toStoredId(plantId) } },
     );
   }
 

@@ -109,14 +109,14 @@ export class PlantService {
 
   /** @throws ApiError photo_not_found for a primary photo that is not the account's */
   async create(tx: Transaction, body: CreatePlant, _id = newId()): Promise<PlantView> {
-    await this.photos.requireOwn(tx, body.primaryPhotoId);
+    await this.photos.showIn(tx, idText(_id), body.primaryPhotoId);
     return this.#presentOne(tx, await this.#plants.create(tx, body, _id));
   }
 
   /** Changes the fields given; none given changes nothing. @throws ApiError plant_not_found */
   async update(tx: Transaction, id: string, body: UpdatePlant): Promise<PlantView> {
     const changed = await this.#plants.update(tx, id, body);
-    await this.photos.requireOwn(tx, body.primaryPhotoId);
+    await this.photos.showIn(tx, id, body.primaryPhotoId);
     return this.#presentOne(tx, changed);
   }
 

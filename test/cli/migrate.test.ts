@@ -24,7 +24,8 @@ import {
 const CHUNK = 5000;
 const ALL = [
   ...['plants/0001-revisions', 'plants/0002-snoozes', 'photos/0001-revisions'],
-  ...['events/0001-revisions', 'events/0002-last-fertilized', 'insights/0001-totals'],
+  ...['events/0001-revisions', 'events/0002-last-fertilized', 'events/0003-photos-of-plants'],
+  'insights/0001-totals',
 ];
 
 let uri: string;

@@ -87,3 +87,31 @@ test('snoozes that were stored without the moment at which they were set go on',
   await user.event(id('Fern'));
   expect(await snoozedUntil()).toEqual({ ...now, 'Fern watered': null });
 });
+
+test('photos of no plant become those of plants that show them', async () => {
+  const photos: { id: string }[] = [];
+  for (let count = 0; count < 5; count += 1) photos.push(await user.photo());
+  // The fourth is shown nowhere.
+  const [primary = '', inEvent = '', ofAnother = '', , gone = ''] = photos.map(({ id }) => id);
+  const one = await user.plant({ primaryPhotoId: primary });
+  const other = await user.plant();
+  await user.event(other.id, { photoIds: [primary, inEvent] });
+  await user.plant({ primaryPhotoId: ofAnother });
+  await user.event(other.id, { photoIds: [ofAnother] });
+  const deleted = await user.event(other.id, { photoIds: [gone] });
+  await user.delete(`/api/events/${deleted.id}`).expect(200);
+  const before = bodyOf(await user.get(`/api/photos/${ofAnother}`).expect(200));
+  const withoutPlant = { _id: { $in: [primary, inEvent, gone].map((id) => new mongo.UUID(id)) } };
+  await client
+    .db()
+    .collection<{ _id: mongo.UUID }>('photos')
+    .updateMany(withoutPlant, { $set: { plantId: null } });
+  const copy = await copyOf();
+  await asStoredBefore('events/0003-photos-of-plants', () => Promise.resolve());
+  const owners = [];
+  for (const { id } of photos) {
+    owners.push(bodyOf(await user.get(`/api/photos/${id}`).expect(200))['plantId']);
+  }
+  expect(owners).toEqual([one.id, other.id, before['plantId'], null, null]);
+  await copyOf(copy);
+});

@@ -55,6 +55,7 @@ export class Garden {
       updatedAt: made.at('updatedAt'),
     };
     this.plants.set(plant.id, plant);
+    this.#show(plant.id, [plant.primaryPhotoId]);
     return { status: 201, body: this.plantView(plant) };
   }
 
@@ -67,6 +68,7 @@ export class Garden {
     if (fields['wateringFrequencyDays'] === null) this.snoozes.delete(`${id} watered`);
     if (fields['fertilizerFrequencyDays'] === null) this.snoozes.delete(`${id} fertilized`);
     if (primaryPhotoId !== undefined) plant.primaryPhotoId = primaryPhotoId as string | null; // Valid.
+    if (primaryPhotoId !== undefined) this.#show(id, [plant.primaryPhotoId]);
     if (Object.keys(body).length > 0) plant.updatedAt = made.at('updatedAt');
     return { status: 200, body: this.plantView(plant) };
   }
@@ -116,6 +118,7 @@ export class Garden {
       photoIds,
     };
     this.events.set(event.id, event);
+    this.#show(plantId, photoIds);
     return { status: 201, body: this.eventView(event) };
   }
 
@@ -126,6 +129,7 @@ export class Garden {
     if (changes.photoIds?.every((photo) => this.photos.has(photo)) === false) return notYourPhoto;
     Object.assign(event, changes);
     event.occurredAt = moment(event.occurredAt);
+    this.#show(event.plantId, changes.photoIds ?? []);
     if (Object.keys(body).length > 0) event.updatedAt = made.at('updatedAt');
     return { status: 200, body: this.eventView(event) };
   }
@@ -147,7 +151,7 @@ export class Garden {
   restoreEvent(id: string): Answer {
     const event = this.events.get(id) ?? this.deletedEvents.get(id);
     if (!event) return noEvent;
-    this.deletedEvents.delete(id);
+    if (this.deletedEvents.delete(id)) this.#show(event.plantId, event.photoIds);
     this.events.set(id, event);
     return { status: 200, body: this.eventView(event) };
   }
@@ -261,6 +265,14 @@ export class Garden {
   eventView({ photoIds, ...facts }: CareEvent): Fields {
     const photos = photoIds.map((id) => ({ ...this.photos.get(id) }));
     return { ...facts, userId: this.account.id, photos };
+  }
+
+  /** A plant shows photos: those of no plant become its own. */
+  #show(plantId: string, photoIds: readonly (string | null)[]): void {
+    for (const id of photoIds) {
+      const photo = id === null ? undefined : this.photos.get(id);
+      if (photo) photo.plantId ??= plantId;
+    }
   }
 
   /** Whether a valid reference names nothing, or a photo that is there. */

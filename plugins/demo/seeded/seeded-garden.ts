@@ -85,16 +85,16 @@ export class SeededGarden {
     const { plants, photos: photoRecords } = this.#dependencies;
     this.#take(tx, PLANT_QUOTA);
     await plants.create(tx, fields, toStoredId(id));
-    const ids = photos.map((photo) => photo.id);
+    const photoIds = photos.map((photo) => toStoredId(photo.id));
     // Photos outlive their plant: those of one that was deleted are there already.
-    const known = await photoRecords.byIds(tx, ids.map(toStoredId));
+    const known = await photoRecords.byIds(tx, photoIds);
     for (const { id: photoId, ...photo } of photos) {
       if (known.has(photoId.toLowerCase())) continue;
       this.#take(tx, PHOTO_QUOTA);
       await photoRecords.create(tx, photo, toStoredId(photoId));
     }
-    await photoRecords.attach(tx, ids, id);
-    const [primaryPhotoId] = ids;
+    await photoRecords.claim(tx, id, photoIds);
+    const primaryPhotoId = photos[0]?.id;
     if (primaryPhotoId !== undefined) await plants.update(tx, id, { primaryPhotoId });
     for (const { daysAgo, at, ...event } of events) {
       const occurredAt = momentOf({ daysAgo, at }, tx.now);

@@ -33,8 +33,8 @@ function itemsOf(answer: { body: unknown }): ListedEvent[] {
 }
 
 test('each plant gets an event of its own, in the order of the list of plants', async () => {
-  const photo = await user.photo();
   const ids = await plants(3);
+  const photo = await user.photo({ plantId: ids[1] });
   const care = { type: 'fertilized', text: 'Half a dose', occurredAt: '2026-03-01T09:30:00.000Z' };
   const body = { ...care, photoIds: [photo.id] };
   const plantIds = [ids[2], ids[0]?.toUpperCase(), ids[1]];

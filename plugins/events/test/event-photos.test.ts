@@ -13,8 +13,9 @@ beforeAll(async () => {
   service = await startService();
   user = await service.user();
   photos = [];
+  const { id } = await user.plant();
   for (let index = 0; index <= MAX_PHOTOS; index += 1) {
-    photos.push(await user.photo({ imagehostPublicId: `garden/${index}` }));
+    photos.push(await user.photo({ plantId: id, imagehostPublicId: `garden/${index}` }));
   }
 });
 beforeEach(async () => {

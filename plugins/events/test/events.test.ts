@@ -21,7 +21,7 @@ test('an event of which nothing is said is a watering, now', async () => {
 });
 
 test('an event has every field that was sent, in its answer and in the list', async () => {
-  const photo = await garden.user.photo();
+  const photo = await garden.user.photo({ plantId: garden.plantId });
   const said = {
     type: 'growth',
     text: 'A new leaf',

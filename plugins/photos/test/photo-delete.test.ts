@@ -37,9 +37,9 @@ test('its events stay, without it, and so do its plants', async () => {
   expect(shown).not.toHaveProperty('primaryPhoto');
   expect(listOf(await user.get('/api/plants'))).toEqual([shown]);
   const { items } = await eventPage(user, plant.id);
-  expect(items).toEqual([{ ...event, photos: [other] }]);
+  expect(items).toEqual([{ ...event, photos: [{ ...other, plantId: plant.id }] }]);
   const changed = await user.patch(`/api/events/${event.id}`, { text: 'x' }).expect(200);
-  expect(changed.body).toMatchObject({ photos: [other] });
+  expect(changed.body).toMatchObject({ photos: [{ id: other.id }] });
 });
 
 test('a deleted photo can be given to nothing any more', async () => {

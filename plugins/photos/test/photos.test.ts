@@ -144,7 +144,7 @@ describe('the plant of a photo', () => {
     const cropped = await user.patch(`/api/photos/${photo.id}`, crop).expect(200);
     expect(bodyOf(cropped)['plantId']).toBeNull();
     const event = await user.event(other.id, { photoIds: [photo.id] });
-    expect(event['photos']).toEqual([cropped.body]);
+    expect(event['photos']).toEqual([{ ...bodyOf(cropped), plantId: other.id }]);
   });
 });
 

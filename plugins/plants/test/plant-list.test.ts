@@ -94,7 +94,9 @@ test('a summary has its eight fields and no other', async () => {
     },
   ]);
   const full = await list({});
-  expect(full).toEqual([{ ...full[0], notes: 'Long', primaryPhoto: photo }]);
+  expect(full).toEqual([
+    { ...full[0], notes: 'Long', primaryPhoto: { ...photo, plantId: plant.id } },
+  ]);
 });
 
 test('an assistant gets the summary unless it asks for all', async () => {

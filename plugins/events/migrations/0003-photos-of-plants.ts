@@ -1,0 +1,62 @@
+import type { mongo } from 'mongoose';
+
+import { LIVE } from '../../../src/data/changes';
+import { changeInChunks } from '../../../src/data/schema/chunks';
+import type { Migration, MigrationRun } from '../../../src/data/schema/migration';
+import { nextRevision } from '../../../src/data/schema/revisions';
+
+/** Photos changed at a time: few enough for one moment. */
+const CHUNK = 100;
+
+/**
+ * Gives photos that are of no plant to a plant that shows them, as is done since for each that begins
+ * to. Those of a plant that was deleted cannot be told from others; they stay without one unless
+ * another plant shows them.
+ */
+export const photosOfPlants: Migration = {
+  name: '0003-photos-of-plants',
+  besideOlder: false,
+  run: async (run) => {
+    const photos = run.collection('photos');
+    // Data of the first release has no such indexes yet, and each photo would be looked for among all.
+    const [plants, events] = [run.collection('plants'), run.collection('events')];
+    await plants.createIndex({ userId: 1, primaryPhotoId: 1, revision: 1, _id: 1 }, {}, {});
+    const ofPhoto = { userId: 1, 'photos.photoId': 1, revision: 1, _id: 1 } as const;
+    await events.createIndex(ofPhoto, { partialFilterExpression: LIVE }, {});
+    const claim = async (_id: mongo.UUID, userId: string): Promise<void> => {
+      const plantId = await plantShowing(run, userId, _id);
+      if (!plantId) return;
+      const $set = { plantId, revision: await nextRevision(run, userId) };
+      await photos.updateOne({ _id, plantId: null }, { $set });
+    };
+    const projection = { userId: 1, plantId: 1 } as const;
+    await changeInChunks(run, photos, { size: CHUNK, projection }, (chunk) => {
+      const free = chunk.filter(({ plantId }) => !plantId);
+      return Promise.all(free.map(({ _id, userId }) => claim(_id, String(userId))));
+    });
+  },
+};
+
+/** The oldest plant that has a photo as its primary one, or else the plant of its first event. */
+async function plantShowing(
+  run: MigrationRun,
+  userId: string,
+  photoId: mongo.UUID,
+): Promise<mongo.UUID | undefined> {
+  const plants = run.collection('plants');
+  const projection = { _id: 1 } as const;
+  const sort = { createdAt: 1 } as const;
+  const shown = { userId, primaryPhotoId: photoId };
+  const plant = await plants.findOne(shown, { sort, projection });
+  if (plant) return plant._id;
+  const inEvent = { ...LIVE, userId, 'photos.photoId': photoId };
+  const events = run.collection('events').find<{ plantId: mongo.UUID }>(inEvent, {
+    sort,
+    projection: { plantId: 1 },
+  });
+  for await (const { plantId } of events) {
+    // Events of a plant that was deleted just now may still be there.
+    if (await plants.findOne({ userId, _id: plantId }, { projection })) return plantId;
+  }
+  return undefined;
+}
