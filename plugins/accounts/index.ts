@@ -1,6 +1,5 @@
 import { definePlugin } from '../../src/plugins/plugin';
 import { commands } from './commands';
-import { accountChanged } from './domain-events';
 import { type Accounts, exportsOf } from './exports';
 import { accountModel, tokenModel } from './model';
 import { PersonalData } from './personal-data';
@@ -14,7 +13,6 @@ export type { Accounts } from './exports';
 const accounts = definePlugin<Accounts>({
   name: 'accounts',
   requires: [],
-  emits: [accountChanged],
   models: [accountModel, tokenModel],
   commands: (commandLine) => {
     commands(commandLine, accounts);

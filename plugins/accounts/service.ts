@@ -16,7 +16,6 @@ import { accountTarget } from '../../src/data/audit/entry';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import { TokenAuthenticator } from './tokens/authenticator';
-import { accountChanged } from './domain-events';
 import { type AccountDocument, accountModel, asAccount, newTokensVersion } from './model';
 
 interface AccountChanges {
@@ -90,12 +89,12 @@ export class AccountService implements Identity {
     return this.changeAccount(userId, { tier });
   }
 
-  /** Changes an account, and emits it. */
+  /** Changes an account. */
   changeAccount(userId: string, changes: AccountChanges): Promise<Account> {
     return this.#host.transact(userId, (tx) => this.change(tx, changes));
   }
 
-  /** Changes the account of `tx`, and emits it. */
+  /** Changes the account of `tx`. */
   async change(tx: Transaction, changes: AccountChanges): Promise<Account> {
     const before = { ...tx.account };
     const after = {
@@ -114,7 +113,6 @@ export class AccountService implements Identity {
     if (Object.keys(changed).length > 0) {
       tx.audit({ action: 'account.changed', target: accountTarget(tx.userId), changes: changed });
     }
-    await tx.emit(accountChanged, { before, after });
     return after;
   }
 

@@ -14,7 +14,7 @@ export function routes(care: CareService): Operation[] {
       response: {
         schema: dueCare,
         description:
-          "What is due, for each plant and type that has a frequency: by day, then in the order of the list of plants. Days are calendar days in the account's time zone",
+          "What is due, for each plant and type that has a frequency: by day, then in the order of the list of plants. It is counted from the day that the last such event has kept since it was logged; today is that of the account's time zone",
       },
       tool: {
         name: 'list_due_care',

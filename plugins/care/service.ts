@@ -88,9 +88,9 @@ function itemOf(
   const fields = RECURRING_CARE[type];
   const everyDays = schedule[fields.everyDays];
   if (everyDays === null) return undefined;
-  const lastDone = schedule[fields.lastDone];
-  const regular = lastDone
-    ? dayAt(Math.min(dayNumber(dayOf(lastDone)) + everyDays, LAST_DAY))
+  const last = schedule[fields.last];
+  const regular = last
+    ? dayAt(Math.min(dayNumber(last.on) + everyDays, LAST_DAY))
     : dayOf(schedule.createdAt);
   const until = snoozedUntil(schedule, type);
   const dueOn = until ?? regular;
@@ -100,7 +100,7 @@ function itemOf(
     location: schedule.location,
     type,
     everyDays,
-    lastDone,
+    lastDone: last?.at ?? null,
     dueOn,
     daysOverdue: dayNumber(today) - dayNumber(dueOn),
     snoozedUntil: until,

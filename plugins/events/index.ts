@@ -15,12 +15,14 @@ import { deletedPlantModel, eventModel } from './model';
 import { revisions } from './migrations/0001-revisions';
 import { lastFertilized } from './migrations/0002-last-fertilized';
 import { photosOfPlants } from './migrations/0003-photos-of-plants';
+import { eventDays } from './migrations/0004-event-days';
+import { lastCareDays } from './migrations/0005-last-care-days';
+import { momentsAhead } from './moments-ahead';
 import { routes } from './routes';
 import { EVENT_QUOTA, EventService } from './service';
 
 export { monthlyView } from './features';
 export {
-  type Care,
   type CareEntry,
   createEvent,
   type CreateEvent,
@@ -32,12 +34,13 @@ export {
   growthUnit,
   type GrowthUnit,
 } from './schema';
+export type { AlikeGrowth, DayCount } from './derived/event-sums';
 export { EVENT_QUOTA } from './service';
 
 /** What other plugins may do with events. */
 export type Events = Pick<
   EventService,
-  'careEntries' | 'changes' | 'create' | 'growthEntries' | 'growthSpan' | 'insertBulk'
+  'changes' | 'create' | 'growthSpan' | 'insertBulk' | 'sums'
 >;
 
 /** The events of deleted plants, while they are not yet marked deleted. */
@@ -65,7 +68,7 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
   errors: [eventNotFound],
   emits: [careChanged],
   models: [eventModel, deletedPlantModel],
-  migrations: [revisions, lastFertilized, photosOfPlants],
+  migrations: [revisions, lastFertilized, photosOfPlants, eventDays, lastCareDays],
   instructions:
     "Log care of a plant with create_event; never write it into the plant's notes. list_events and create_event take the plant's id, update_event and delete_event the event's. To correct a wrong event use update_event, and do not log a second one.",
   tag: {
@@ -88,7 +91,8 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
         }),
       listeners: [on(plantDeleted, (tx, { plantId }) => deletions.record(tx, plantId))],
       counts: { [EVENT_QUOTA]: (tx) => events.count(tx) },
-      derived: [lastCare(plants, events)],
+      derived: [lastCare(plants, events.sums)],
+      dataChecks: [momentsAhead(events)],
       jobs: [deletions.job()],
     };
   },

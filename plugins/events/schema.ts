@@ -17,6 +17,7 @@ import { type Page, page, type PageQuery, pageQuery } from '../../src/fields/pag
 import { defineRecord } from '../../src/fields/record';
 import { named } from '../../src/fields/schema-name';
 import {
+  day,
   identified,
   oneOf,
   positiveNumber,
@@ -50,6 +51,14 @@ export const growthUnit = named('GrowthUnit', oneOfSchema(GROWTH_UNITS));
 /** How many photos an event may have. */
 const MAX_PHOTOS = 20;
 
+/**
+ * How far ahead an event may be: clocks and zones differ, while a mistyped year would hide a plant
+ * from due care for decades.
+ */
+export const MAX_HOURS_AHEAD = 24;
+const OCCURRED = { hoursAhead: MAX_HOURS_AHEAD };
+const AHEAD = `at most ${MAX_HOURS_AHEAD} hours from now`;
+
 const LOG_ANOTHER = 'delete the event and log another';
 
 /** An event (docs/specification.md, 2.4 to 2.6). */
@@ -63,7 +72,8 @@ export const event = defineRecord({
     .example('Rainwater'),
   growthAmount: positiveNumber().optional().describe('How much it grew, in growthUnit'),
   growthUnit: oneOf(GROWTH_UNITS).named('GrowthUnit').optional().describe('Unit of growthAmount'),
-  occurredAt: timestamp().describe('When it happened'),
+  occurredAt: timestamp(OCCURRED).describe(`When it happened, ${AHEAD}`),
+  occurredOn: day().internal(),
   ...timestamps,
   photoIds: uuidList(MAX_PHOTOS)
     .optional()
@@ -84,11 +94,11 @@ export interface EventDocument extends Document<typeof event.fields> {
   photos: { photoId: StoredId }[];
 }
 
-/** When what was done to a plant. */
-export type Care = Pick<EventDocument, 'plantId' | 'type' | 'occurredAt'>;
-
 /** What of an event counts towards totals. */
-export type CareEntry = Pick<EventDocument, 'type' | 'occurredAt' | 'growthAmount' | 'growthUnit'>;
+export type CareEntry = Pick<
+  EventDocument,
+  'type' | 'occurredAt' | 'occurredOn' | 'growthAmount' | 'growthUnit'
+>;
 
 /** What is left out depends on other fields, or on the moment (docs/specification.md, 2.5). */
 export const createEvent = withKeys<CreateEvent>(event.createBody, {
@@ -101,7 +111,9 @@ export const createEvent = withKeys<CreateEvent>(event.createBody, {
       otherwise: Joi.string().default('watered'),
     })
     .description('What was done'),
-  occurredAt: timestampSchema().description('When it happened; now when left out'),
+  occurredAt: timestampSchema(OCCURRED).description(
+    `When it happened, ${AHEAD}; now when left out`,
+  ),
   isJournal: Joi.boolean().description('true is the same as type journal'),
 });
 

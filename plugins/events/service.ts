@@ -1,6 +1,6 @@
-import type { ClientSession } from 'mongoose';
-
-import { anyOf, asUuid, idText, type StoredId, toStoredId } from '../../src/core/ids';
+import type { DatedMoment } from '../../src/core/dated-moment';
+import { anyOf, asUuid, idText, toStoredId } from '../../src/core/ids';
+import { HOUR_MS } from '../../src/core/time';
 import { LIVE } from '../../src/data/changes';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
@@ -8,20 +8,19 @@ import type { Photos } from '../photos';
 import { plantNotFound, type Plants } from '../plants';
 import { eventChanges } from './changes';
 import { CareChanges } from './derived/care-changes';
-import { careEntries } from './derived/care-entries';
+import { EventSums } from './derived/event-sums';
 import { careChanged } from './domain-events';
 import { eventGone, eventNotFound } from './errors';
 import { presentEvents } from './list/present';
 import { eventModel } from './model';
-import { newEvent } from './new-event';
+import { dayFor, newEvent } from './new-event';
 import {
-  type Care,
-  type CareEntry,
   type CreateEvent,
   event,
   type EventDocument,
   type EventView,
   type GrowthUnit,
+  MAX_HOURS_AHEAD,
   type UpdateEvent,
 } from './schema';
 
@@ -32,6 +31,8 @@ export const EVENT_QUOTA = 'events';
 export class EventService {
   /** Events for those who keep a copy of them. */
   readonly changes;
+  /** What events add up to. */
+  readonly sums: EventSums;
   readonly #events;
   readonly #plants: Plants;
   readonly #photos: Photos;
@@ -41,6 +42,7 @@ export class EventService {
     this.#plants = plants;
     this.#photos = photos;
     this.#events = host.records(eventModel);
+    this.sums = new EventSums(this.#events);
     this.changes = eventChanges(this.#events, plants, photos);
     this.#changes = new CareChanges(this.#events, plants);
   }
@@ -48,7 +50,8 @@ export class EventService {
   /** @throws ApiError plant_not_found, photo_not_found */
   async create(tx: Transaction, plantId: string, body: CreateEvent): Promise<EventView> {
     const { type, occurredAt = tx.now } = body;
-    await this.#plants.care.record(tx, [plantId], { type, occurredAt });
+    const occurredOn = dayFor(tx.account, occurredAt);
+    await this.#plants.care.record(tx, [plantId], { type, occurredAt, occurredOn });
     // Said before a photo that is not there; `record` knows it only once its update is sent.
     if (body.photoIds?.length && !(await this.#plants.exists(tx, plantId))) {
       throw plantNotFound.error();
@@ -72,8 +75,11 @@ export class EventService {
     const photos =
       body.photoIds && (await this.#photos.showIn(tx, plantId, body.photoIds, 'photoIds'));
     if (Object.keys(body).length === 0) return this.#present(tx, before);
+    const { occurredAt } = body;
+    const isMoved = occurredAt && occurredAt.getTime() !== before.occurredAt.getTime();
     const changes: Partial<EventDocument> = {
       ...event.toChanges(body),
+      ...(isMoved && { occurredOn: dayFor(tx.account, occurredAt) }),
       ...(photos && { photos: photos.map((photo) => ({ photoId: toStoredId(photo.id) })) }),
       updatedAt: tx.now,
     };
@@ -109,48 +115,32 @@ export class EventService {
     return this.#present(tx, restored);
   }
 
-  /** The first and last moment at which a plant's growth was measured in a unit. */
+  /** When a plant's growth was first and last measured in a unit. */
   async growthSpan(
     tx: Transaction,
     plantId: string,
     unit: GrowthUnit | null,
-  ): Promise<{ firstAt: Date; lastAt: Date } | undefined> {
+  ): Promise<{ first: DatedMoment; last: DatedMoment } | undefined> {
     const measured = {
-      ...LIVE,
       plantId: toStoredId(plantId),
       type: 'growth' as const,
       growthUnit: unit,
       growthAmount: { $gt: 0 },
     };
-    const edge = (direction: 1 | -1) =>
-      this.#events.findOne(tx, measured, { sort: { occurredAt: direction } });
-    const first = await edge(1);
-    const last = await edge(-1);
-    return first && last ? { firstAt: first.occurredAt, lastAt: last.occurredAt } : undefined;
-  }
-
-  /** When what was done to an account's plants, or to some of them, by events that are not deleted. */
-  careEntries(
-    userId: string,
-    session: ClientSession,
-    { plantIds }: { plantIds?: readonly StoredId[] } = {},
-  ): AsyncIterable<Care> {
-    const filter = plantIds ? { plantId: anyOf(plantIds) } : {};
-    return careEntries(this.#events, { userId, session }, filter, ['plantId', 'type']);
-  }
-
-  /** The measurements of growth among an account's events that are not deleted. */
-  growthEntries(
-    userId: string,
-    session: ClientSession,
-  ): AsyncIterable<CareEntry & { plantId: StoredId }> {
-    const names = ['plantId', 'type', 'growthAmount', 'growthUnit'] as const;
-    return careEntries(this.#events, { userId, session }, { type: 'growth' }, names);
+    const first = await this.sums.edge(tx, measured, 'first');
+    const last = await this.sums.edge(tx, measured, 'last');
+    return first && last ? { first, last } : undefined;
   }
 
   /** How many events are stored, deleted ones included, counted one by one. */
   count(tx: Transaction): Promise<number> {
     return this.#events.count(tx);
+  }
+
+  /** How many events of an account lie further ahead than one can be logged. */
+  countAhead(userId: string): Promise<number> {
+    const latest = new Date(Date.now() + MAX_HOURS_AHEAD * HOUR_MS);
+    return this.#events.count({ userId }, { ...LIVE, occurredAt: { $gt: latest } });
   }
 
   /** Marks some events of a deleted plant deleted, which stands for them; answers how many. */

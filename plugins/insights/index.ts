@@ -1,29 +1,27 @@
 import { on, onAll } from '../../src/data/listener';
 import { definePlugin } from '../../src/plugins/plugin';
-import { accountChanged } from '../accounts/domain-events';
-import eventsPlugin, { EVENT_QUOTA } from '../events';
+import eventsPlugin from '../events';
 import { careChanged } from '../events/domain-events';
 import plantsPlugin from '../plants';
 import { plantDeleted } from '../plants/domain-events';
 import { CareDays } from './derived/care-days';
 import { GrowthTotals } from './derived/growth';
 import { totals } from './migrations/0001-totals';
+import { growthDays } from './migrations/0002-growth-days';
 import { careMonthModel, growthModel, wateringRunModel } from './model';
-import { RecountPace } from './recount-pace';
 import { routes } from './routes';
 import { InsightService } from './service';
 
 /** What a person's care adds up to. */
 export default definePlugin({
   name: 'insights',
-  requires: ['accounts', 'events', 'photos', 'plants'],
+  requires: ['events', 'photos', 'plants'],
   scopes: { 'insights:read': 'Read insights' },
   models: [careMonthModel, wateringRunModel, growthModel],
-  migrations: [totals],
+  migrations: [totals, growthDays],
   tag: { name: 'Insights', description: 'What all the care adds up to.' },
   setup: (host) => {
     const { events, deletions } = host.use(eventsPlugin);
-    const recounts = new RecountPace();
     const careDays = new CareDays(host);
     const growth = new GrowthTotals(host, events);
     const plants = host.use(plantsPlugin);
@@ -39,11 +37,6 @@ export default definePlugin({
         ),
         onAll(careChanged, (tx, all) => growth.apply(tx, all)),
         on(plantDeleted, (tx, { plantId }) => growth.deletePlant(tx, plantId)),
-        on(accountChanged, async (tx, { before, after }) => {
-          if (before.timezone === after.timezone) return;
-          recounts.spend(after.id, after.timezone, before.usage[EVENT_QUOTA] ?? 0);
-          await insights.rebuildDays(tx);
-        }),
       ],
       derived: [
         { name: 'day counts', rebuild: (tx) => insights.rebuildDays(tx) },

@@ -1,5 +1,6 @@
 import { Schema } from 'mongoose';
 
+import type { DatedMoment } from '../../src/core/dated-moment';
 import type { StoredId } from '../../src/core/ids';
 import { accountModel } from '../../src/data/models';
 import type { EventType, GrowthUnit } from '../events';
@@ -10,7 +11,7 @@ export type TypeCounts = Partial<Record<EventType, number>>;
 /** In place of a month: what all of them add up to, beside them so that one command counts both. */
 export const ALL_MONTHS = 'all';
 
-/** How many events of each type an account has on each day of a month, in its time zone. */
+/** How many events of each type an account has on each day of a month. */
 export interface CareMonthDocument {
   userId: string;
   /** `YYYY-MM`, or {@link ALL_MONTHS}. */
@@ -67,8 +68,8 @@ export interface GrowthDocument {
   /** An exact decimal: sums of binary fractions would drift. */
   total: string;
   measurements: number;
-  firstAt: Date;
-  lastAt: Date;
+  first: DatedMoment;
+  last: DatedMoment;
 }
 
 export const growthModel = accountModel<GrowthDocument>(
@@ -80,8 +81,8 @@ export const growthModel = accountModel<GrowthDocument>(
       unit: { type: String },
       total: { type: String, required: true },
       measurements: { type: Number, required: true },
-      firstAt: { type: Date, required: true },
-      lastAt: { type: Date, required: true },
+      first: { type: Schema.Types.Mixed, required: true },
+      last: { type: Schema.Types.Mixed, required: true },
     },
     { collection: 'growth', versionKey: false },
   )

@@ -16,7 +16,7 @@ export function routes(insights: InsightService): Operation[] {
       tool: {
         name: 'get_insights',
         description:
-          "Read what the care of all plants adds up to: totals (overview), watering streaks in days, species, and growth of all time by plant and unit. How much was done on which day (careActivityByDay) is long, and there only when sections has it: over the last 365 days unless from and to say otherwise. Days are calendar days in the account's time zone. For single events, or the growth since a moment, use search_events.",
+          'Read what the care of all plants adds up to: totals (overview), watering streaks in days, species, and growth of all time by plant and unit. How much was done on which day (careActivityByDay) is long, and there only when sections has it: over the last 365 days unless from and to say otherwise. Events keep the day that they were logged on, whatever the time zone is now. For single events, or the growth since a moment, use search_events.',
         defaults: { sections: 'overview,wateringStreaks,speciesDistribution,growthTracking' },
       },
       handler: ({ account, query, ...call }) => insights.read(account, query, call),

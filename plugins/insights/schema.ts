@@ -62,7 +62,9 @@ export const insights = named(
     wateringStreaks: Joi.object({
       currentStreak: integer(0)
         .required()
-        .description('Consecutive days with a watering that end today or yesterday; 0 otherwise'),
+        .description(
+          'Consecutive days with a watering, among them today or yesterday; 0 without such',
+        ),
       longestStreak: integer(0)
         .required()
         .description('The most consecutive days with a watering that there have been'),
@@ -92,7 +94,7 @@ export const insights = named(
         'Sums of growthAmount per plant and unit, in the units that were logged; unit is null where none was',
       ),
   }).description(
-    "The sections asked for, all of them unless some are. Days are calendar days in the account's time zone",
+    "The sections asked for, all of them unless some are. An event is of the calendar day that it was on in the account's time zone when it was logged or moved",
   ),
 );
 

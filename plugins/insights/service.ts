@@ -60,11 +60,10 @@ export class InsightService {
     const { plants, careDays, growth } = this.#dependencies;
     return this.#host.snapshot(async (session) => {
       const scope = { userId: account.id, session };
-      const dayOf = calendarOf(account.timezone);
-      const today = dayOf(now);
+      const today = calendarOf(account.timezone)(now);
       const last = to ?? today;
       const days = { first: from ?? addDays(last, 1 - ACTIVITY_DAYS), last, today };
-      const deleted = await this.#deleted(scope, dayOf, countBytes);
+      const deleted = await this.#deleted(scope, countBytes);
       const history = await careDays.read(scope, days, deleted);
       const summaries = await plants.summaries(account.id, session);
       const totals = await growth.read(account.id, session);
@@ -79,7 +78,7 @@ export class InsightService {
         careActivityByDay: history.activity,
         wateringStreaks: streaks(history.runs, dayNumber(today)),
         speciesDistribution: species(summaries),
-        growthTracking: tracking(summaries, totals, dayOf),
+        growthTracking: tracking(summaries, totals),
       };
       if (!sections) return view;
       return Object.fromEntries(sections.map((section) => [section, view[section]]));
@@ -91,30 +90,25 @@ export class InsightService {
     const { account, session } = tx;
     const { careDays, deletions, events } = this.#dependencies;
     const deleted = await deletions.plantIds(account.id, session);
-    const facts = this.#ofPlants(tx, events.careEntries(account.id, session), deleted);
-    return careDays.rebuild(tx, facts);
+    return careDays.rebuild(tx, this.#ofPlants(tx, events.sums.byDay(tx), deleted));
   }
 
   /** Recomputes growth totals; answers each difference. */
   async rebuildGrowth(tx: Transaction): Promise<string[]> {
     const { events, growth } = this.#dependencies;
-    const facts = this.#ofPlants(tx, events.growthEntries(tx.account.id, tx.session));
-    return growth.rebuild(tx, facts);
+    return growth.rebuild(tx, this.#ofPlants(tx, events.sums.growth(tx)));
   }
 
   /** Events of plants that were deleted, which are counted until they are marked deleted. */
   async #deleted(
     { userId, session }: { userId: string; session: ClientSession },
-    dayOf: (moment: Date) => string,
     countBytes: Call['countBytes'],
   ): Promise<DayCounts> {
     const counts = new DayCounts();
-    for await (const { type, occurredAt } of this.#dependencies.deletions.pending(
-      userId,
-      session,
-    )) {
-      counts.add(dayOf(occurredAt), type);
-      countBytes(PENDING_EVENT_BYTES);
+    const pending = this.#dependencies.deletions.pending(userId, session);
+    for await (const { type, occurredOn, count } of pending) {
+      counts.add(occurredOn, type, count);
+      countBytes(PENDING_EVENT_BYTES * count);
     }
     return counts;
   }
@@ -157,14 +151,13 @@ function overview(
 }
 
 function streaks(runs: readonly Run[], today: number): InsightsView['wateringStreaks'] {
-  // One that goes on into days to come is as long as it is today.
   const current = runs.find(({ first, last }) => first <= today && last >= today - 1);
   const last = runs.reduce<number | null>(
     (latest, run) => Math.max(latest ?? run.last, run.last),
     null,
   );
   return {
-    currentStreak: current ? Math.min(current.last, today) - current.first + 1 : 0,
+    currentStreak: current ? lengthOf(current) : 0,
     longestStreak: runs.reduce((longest, run) => Math.max(longest, lengthOf(run)), 0),
     lastWateredDate: last === null ? null : dayAt(last),
   };
@@ -173,7 +166,6 @@ function streaks(runs: readonly Run[], today: number): InsightsView['wateringStr
 function tracking(
   plants: readonly PlantSummary[],
   totals: readonly GrowthDocument[],
-  dayOf: (moment: Date) => string,
 ): InsightsView['growthTracking'] {
   const byPlant = new Map<string, GrowthDocument[]>();
   for (const total of totals) {
@@ -181,15 +173,15 @@ function tracking(
     byPlant.set(plantId, [...(byPlant.get(plantId) ?? []), total]);
   }
   return plants.flatMap(({ id, name }) =>
-    (byPlant.get(id) ?? []).map(({ unit, total, measurements, firstAt, lastAt }) => ({
+    (byPlant.get(id) ?? []).map(({ unit, total, measurements, first, last }) => ({
       plantId: id,
       plantName: name,
       unit,
       // JSON has no infinity: a sum beyond double range is shown as the largest double.
       total: Math.min(Number(total), Number.MAX_VALUE),
       measurements,
-      firstDate: dayOf(firstAt),
-      lastDate: dayOf(lastAt),
+      firstDate: first.on,
+      lastDate: last.on,
     })),
   );
 }

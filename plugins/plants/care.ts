@@ -28,10 +28,16 @@ const SCHEDULE_FIELDS = [
 ];
 const SCHEDULE_PROJECTION = projectionOf(SCHEDULE_FIELDS);
 
+const LAST_PROJECTION = projectionOf([
+  'lastEvent',
+  ...RECURRING_TYPES.flatMap((type) => [RECURRING_CARE[type].lastDone, RECURRING_CARE[type].last]),
+]);
+
 /** An event, as far as it moves when its plant was last cared for. */
 interface CareRecord {
   type: string;
   occurredAt: Date;
+  occurredOn: string;
 }
 
 /** When plants were last cared for, and are due to be again. */
@@ -53,11 +59,17 @@ export class PlantCare {
   async record(
     tx: Transaction,
     ids: readonly string[],
-    { type, occurredAt }: CareRecord,
+    { type, occurredAt, occurredOn }: CareRecord,
   ): Promise<void> {
     const fields = isRecurring(type) ? RECURRING_CARE[type] : undefined;
     const update = {
-      $max: { lastEvent: occurredAt, ...(fields ? { [fields.lastDone]: occurredAt } : {}) },
+      $max: {
+        lastEvent: occurredAt,
+        ...(fields && {
+          [fields.lastDone]: occurredAt,
+          [fields.last]: { at: occurredAt, on: occurredOn },
+        }),
+      },
     };
     await this.#records.updateExisting(tx, ids.map(toStoredId), update, () =>
       plantNotFound.error(),
@@ -73,6 +85,12 @@ export class PlantCare {
       tx,
       plants.map(({ id, care }) => ({ filter: { _id: toStoredId(id) }, update: { $set: care } })),
     );
+  }
+
+  /** When all plants were last cared for. */
+  async last(scope: AccountScope): Promise<({ id: string } & LastCare)[]> {
+    const found = await this.#records.find(scope, {}, { projection: LAST_PROJECTION });
+    return found.map(({ _id, ...care }) => ({ id: idText(_id), ...care }));
   }
 
   /** The schedules of all plants, or of those at a location, in the order of the list. */

@@ -11,6 +11,7 @@ import { PLANT_QUOTA, PlantService } from './service';
 export { plantNotFound, unknownPlant } from './errors';
 export type { CareSchedule } from './care';
 export {
+  careOn,
   type CreatePlant,
   isRecurring,
   type LastCare,

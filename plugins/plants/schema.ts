@@ -1,11 +1,13 @@
 import Joi from 'joi';
 
+import type { DatedMoment } from '../../src/core/dated-moment';
 import type { CreateBody, Document, PatchBody, View } from '../../src/fields/field';
 import { text as textSchema } from '../../src/fields/joi';
 import { defineRecord } from '../../src/fields/record';
 import { named } from '../../src/fields/schema-name';
 import {
   boolean,
+  datedMoment,
   day,
   identified,
   integer,
@@ -63,6 +65,8 @@ export const plant = defineRecord({
     .readOnly(FROM_EVENTS)
     .describe('The greatest occurredAt of its events'),
   lastFertilized: timestamp().nullable().internal(),
+  lastWatering: datedMoment().nullable().internal(),
+  lastFertilizing: datedMoment().nullable().internal(),
   wateringSnoozedUntil: day().nullable().internal(),
   wateringSnoozedAt: timestamp().nullable().internal(),
   fertilizerSnoozedUntil: day().nullable().internal(),
@@ -120,19 +124,24 @@ export const plantListQuery = Joi.object<PlantListQuery, true>({
 });
 
 /** When a plant was last cared for. */
-export type LastCare = Pick<PlantDocument, 'lastWatered' | 'lastFertilized' | 'lastEvent'>;
+export type LastCare = Pick<
+  PlantDocument,
+  'lastWatered' | 'lastWatering' | 'lastFertilized' | 'lastFertilizing' | 'lastEvent'
+>;
 
 /** Events that are due again after some days, and the fields of a plant that say when. */
 export const RECURRING_CARE = {
   watered: {
     everyDays: 'wateringFrequencyDays',
     lastDone: 'lastWatered',
+    last: 'lastWatering',
     snoozedUntil: 'wateringSnoozedUntil',
     snoozedAt: 'wateringSnoozedAt',
   },
   fertilized: {
     everyDays: 'fertilizerFrequencyDays',
     lastDone: 'lastFertilized',
+    last: 'lastFertilizing',
     snoozedUntil: 'fertilizerSnoozedUntil',
     snoozedAt: 'fertilizerSnoozedAt',
   },
@@ -140,6 +149,12 @@ export const RECURRING_CARE = {
 export type RecurringCare = keyof typeof RECURRING_CARE;
 // The keys of the object that the type is made from.
 export const RECURRING_TYPES = Object.keys(RECURRING_CARE) as readonly RecurringCare[];
+
+/** The last care of a type, as a plant has it. */
+export function careOn(type: RecurringCare, last: DatedMoment | null): Partial<LastCare> {
+  const fields = RECURRING_CARE[type];
+  return { [fields.lastDone]: last?.at ?? null, [fields.last]: last };
+}
 
 export function isRecurring(type: string): type is RecurringCare {
   return Object.hasOwn(RECURRING_CARE, type);

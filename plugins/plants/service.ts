@@ -31,10 +31,7 @@ import { clearedSnoozes } from './snoozes';
 /** What plants count against. */
 export const PLANT_QUOTA = 'plants';
 
-const BRIEF_FIELDS = [
-  ...(['name', 'species', 'createdAt'] as const),
-  ...(['lastWatered', 'lastFertilized', 'lastEvent'] as const),
-];
+const BRIEF_FIELDS = ['name', 'species', 'createdAt'] as const;
 
 /** What others may need to know of a plant. */
 export type PlantSummary = { id: string } & Pick<PlantDocument, (typeof BRIEF_FIELDS)[number]>;

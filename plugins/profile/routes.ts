@@ -47,7 +47,6 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
       path: '/api/account',
       summary: 'Set the time zone of the account',
       description: 'An IANA name, in any case. It says what day it is for the account.',
-      long: 'another time zone has all events counted anew',
       access: { scope: 'plants:write' },
       notConditional: SAYS_TIME,
       body: updateProfile,
@@ -55,7 +54,7 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
       tool: {
         name: 'update_account',
         description:
-          "Set the person's time zone, by its IANA name, when they moved or days are wrong. All days of insights are counted anew in it.",
+          "Set the person's time zone, by its IANA name, when they are elsewhere. It says what today is; events logged before keep their days.",
       },
       handler: async ({ tx, token, body, now }): Promise<ProfileView> =>
         view(await accounts.change(tx, body), token, now),

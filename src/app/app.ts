@@ -22,7 +22,7 @@ import { KnownMigrations } from '../data/schema/migration';
 import { StoredSchema } from '../data/schema/stored-schema';
 import { UnitOfWork } from '../data/unit-of-work';
 import type { Operation } from '../plugins/operation';
-import { type Contribution, type Plugin, type SeedKind, type SetUpPlugin } from '../plugins/plugin';
+import type { Contribution, DataCheck, Plugin, SeedKind, SetUpPlugin } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/reference';
 import { setUpPlugins } from '../plugins/setup';
 import type { ApiDescription, Transport } from '../plugins/transport';
@@ -60,6 +60,7 @@ export class App {
   readonly operations: readonly Operation[];
   readonly identity: Identity;
   readonly derived: readonly DerivedData[];
+  readonly dataChecks: readonly DataCheck[];
   readonly seeds: readonly SeedKind[];
   readonly scopes: ReadonlyMap<string, string>;
   readonly #options: AppOptions;
@@ -156,6 +157,7 @@ export class App {
       ...contributions.flatMap((each) => each.derived ?? []),
       this.#idempotency.usage,
     ];
+    this.dataChecks = contributions.flatMap((each) => each.dataChecks ?? []);
     this.seeds = contributions.flatMap((each) => each.seeds ?? []);
     for (const reading of contributions.flatMap((each) => each.readings ?? [])) {
       metrics.reading(reading);

@@ -11,9 +11,9 @@ export function doctorCommand(commandLine: CommandRunner): void {
     .command('doctor')
     .summary('check all that the service needs, and say what to do')
     .description(
-      `Checks settings, disk, rights of files, versions, the replica set, migrations, indexes, the clock, the certificate, the last backup, and all derived data. Each fault is a sentence that says what to do. It changes nothing, and may run while the service does.`,
+      `Checks settings, disk, rights of files, versions, the replica set, migrations, indexes, the clock, the certificate, the last backup, all derived data, and whether any that was stored would not be taken any more. Each fault is a sentence that says what to do. It changes nothing, and may run while the service does.`,
     )
-    .option('--quick', 'leave out derived data, for which all of it is read')
+    .option('--quick', 'leave out what is looked at account by account, derived data above all')
     .addHelpText(
       'after',
       `

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 
 import { isUuid, UUID_PATTERN } from '../core/ids';
-import { isCalendarDay, timezoneName } from '../core/time';
+import { HOUR_MS, isCalendarDay, timezoneName } from '../core/time';
 import { named } from './schema-name';
 import { isHttpUri } from './uri';
 
@@ -23,6 +23,7 @@ const MESSAGES = {
   'timezone.iana': '{{#label}} must be an IANA time zone, such as Europe/Paris or UTC',
   'timestamp.rfc3339':
     '{{#label}} must be an RFC 3339 date-time with an offset, such as 2026-03-01T09:30:00Z',
+  'timestamp.ahead': '{{#label}} must be at most {{#hours}} hours from now',
   'url.rfc3986': '{{#label}} must be an http or https URI (RFC 3986)',
 };
 
@@ -89,11 +90,20 @@ export function integer(min?: number, max?: number): Joi.NumberSchema {
   return schema.messages({ 'number.base': '{{#label}} must be an integer' });
 }
 
-/** A date-time of a request, which becomes the instant that it means. */
-export function timestamp(): Joi.DateSchema {
+/**
+ * A date-time of a request, which becomes the instant that it means.
+ *
+ * @param limits.hoursAhead how far from now it may lie
+ */
+export function timestamp({ hoursAhead = Infinity } = {}): Joi.DateSchema {
   const schema = joi
     .string()
-    .custom((value: string, helpers) => parseTimestamp(value) ?? helpers.error('timestamp.rfc3339'))
+    .custom((value: string, helpers) => {
+      const moment = parseTimestamp(value);
+      if (!moment) return helpers.error('timestamp.rfc3339');
+      const isAhead = moment.getTime() > Date.now() + hoursAhead * HOUR_MS;
+      return isAhead ? helpers.error('timestamp.ahead', { hours: hoursAhead }) : moment;
+    })
     .meta({ jsonSchema: { format: 'date-time', pattern: RFC3339.source } });
   // The custom rule turns the string into a Date, which Joi's type does not follow.
   return schema as unknown as Joi.DateSchema;

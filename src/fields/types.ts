@@ -1,9 +1,15 @@
 import Joi from 'joi';
 import { Schema } from 'mongoose';
 
+import type { DatedMoment } from '../core/dated-moment';
 import { idText, type StoredId, toStoredId } from '../core/ids';
 import { Field } from './field';
 import * as joi from './joi';
+
+const DATED_MOMENT = new Schema(
+  { at: { type: Date, required: true }, on: { type: String, required: true } },
+  { _id: false },
+);
 
 function field<Value, Stored = Value>(type: Field<Value>['facts']['type']): Field<Value, Stored> {
   return new Field({ type, presence: 'required', mode: 'readWrite' });
@@ -42,8 +48,14 @@ export function oneOf<const Values extends readonly string[]>(
 }
 
 /** An instant: an RFC 3339 date-time with an offset, kept to the millisecond. */
-export function timestamp(): Field<Date> {
-  return field({ input: joi.timestamp(), output: joi.instant(), path: Date });
+export function timestamp(limits: { hoursAhead?: number } = {}): Field<Date> {
+  return field({ input: joi.timestamp(limits), output: joi.instant(), path: Date });
+}
+
+/** A moment with its calendar day. */
+export function datedMoment(): Field<DatedMoment> {
+  const moment = Joi.object({ at: joi.instant().required(), on: joi.day().required() });
+  return field({ input: moment, output: moment, path: DATED_MOMENT });
 }
 
 /** A calendar day (`YYYY-MM-DD`). */

@@ -61,6 +61,7 @@ export interface Contribution<Exports = unknown> {
   /** How the records are counted that count against each of the plugin's quotas. */
   counts?: Readonly<Record<string, CountRecords>>;
   derived?: readonly DerivedData[];
+  dataChecks?: readonly DataCheck[];
   jobs?: readonly Job[];
   /** Metrics of its own, read when they are asked for. */
   readings?: readonly Reading[];
@@ -93,6 +94,17 @@ export interface Job {
   everySeconds: number;
   /** A long run leaves the rest for the next time once `stopping` is aborted. */
   run(stopping: AbortSignal): Promise<void>;
+}
+
+/** What doctor looks for among the data of accounts: what was taken once, and is no more. */
+export interface DataCheck {
+  name: string;
+  /** How many records of an account are such. */
+  count(userId: string): Promise<number>;
+  /** How it is where there are none. */
+  good: string;
+  /** One sentence that says what is wrong, with whose records, and what to do. */
+  fault(records: number, whose: string): string;
 }
 
 /** A file of `seeds/` that a plugin knows how to load. */

@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import { makeCertificate } from '../support/certificate';
 import { resetClock, setClock } from '../support/clock';
+import { HOUR_MS } from '../../src/core/time';
 import { record } from '../support/client';
 import { CAN_MOUNT, mountTmpfs } from '../support/tmpfs';
 import type { TestService } from '../support/service';
@@ -66,7 +67,7 @@ test('doctor says that all is well, check by check', async () => {
       'Redis',
       'migrations',
     ],
-    ...['indexes', 'derived data'],
+    ...['indexes', 'derived data', 'moments of events'],
   ]);
   const quick = await doctor({}, '--quick');
   expect(quick.findings.map(({ check }) => check)).not.toContain('derived data');
@@ -204,6 +205,31 @@ test('doctor on an empty database says so, and has no command take it for old da
   const cli = new CommandLine(uri, { DATA_DIR: path.join(folder, 'data') });
   expect(await cli.text('doctor')).toMatch(/\nok +migrations +nothing is stored yet\n/);
   expect(await cli.json('user', 'list')).toEqual([]);
+});
+
+test('doctor names who has events further ahead than one can be logged', async () => {
+  const events = service.app.database.connection.collection('events');
+  const users = [await service.user(), await service.user(), await service.user()];
+  for (const user of users) {
+    const { id } = await user.plant();
+    await user.event(id);
+    const deleted = await user.event(id);
+    await events.updateMany({ userId: user.id }, { $set: { occurredAt: new Date('2062-01-01') } });
+    await user.delete(`/api/events/${deleted.id}`).expect(200);
+    await user.event(id, { occurredAt: new Date(Date.now() + 23 * HOUR_MS).toISOString() });
+  }
+  const [late, , gone] = users;
+  await events.updateOne(
+    { userId: late?.id, deletedAt: null },
+    { $set: { occurredAt: new Date() } },
+  );
+  await new CommandLine(service.mongodbUri).json('reconcile', '--repair');
+  const cli = new CommandLine(service.mongodbUri);
+  await cli.json('user', 'delete', gone?.id ?? '', '--confirm', gone?.id ?? '');
+  const found = await doctor({});
+  expectFault(found, 'moments of events', /more than 24 hours ahead.* delete them/);
+  expect(found.faults[0]?.finding).toContain(`(1, of ${users[1]?.id ?? ''} (1))`);
+  await cli.json('user', 'delete', users[1]?.id ?? '', '--confirm', users[1]?.id ?? '');
 });
 
 test('doctor finds derived data that is not right', async () => {

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 
 import { mongo } from 'mongoose';
 
-import { Client } from '../support/client';
+import { Client, record, records } from '../support/client';
 import { Copy, listed } from '../support/copy';
 import { insightsOf, water } from '../support/insights';
 import { aGarden, oldData as oldDataIn, TRACKED } from '../support/old-data';
@@ -25,7 +25,8 @@ const CHUNK = 5000;
 const ALL = [
   ...['plants/0001-revisions', 'plants/0002-snoozes', 'photos/0001-revisions'],
   ...['events/0001-revisions', 'events/0002-last-fertilized', 'events/0003-photos-of-plants'],
-  'insights/0001-totals',
+  ...['events/0004-event-days', 'events/0005-last-care-days'],
+  ...['insights/0001-totals', 'insights/0002-growth-days'],
 ];
 
 let uri: string;
@@ -248,6 +249,55 @@ describe('data of an earlier version', () => {
     });
     expect(await differencesOf(service.app, user.id)).toEqual([]);
     for (const { user: each, before } of watered) await expectSummedUp(service, each, before);
+    await service.close();
+  });
+
+  test('events of an earlier version get their days in the zone that their account has then, once', async () => {
+    const zones = ['Pacific/Kiritimati', 'America/St_Johns', 'Pacific/Pago_Pago', 'UTC'];
+    const users: { user: TestUser; before: unknown }[] = [];
+    /** All that shows days; of insights all that there are. */
+    const shown = async (user: TestUser) => {
+      const care = record((await user.get('/api/care?dueBy=9999-12-31').expect(200)).body);
+      return [
+        await insightsOf(user, 'from=0000-01-01&to=9999-12-31'),
+        records(care['items']).map(({ type, lastDone, dueOn }) => ({ type, lastDone, dueOn })),
+      ];
+    };
+    await oldData(async (_someone, service) => {
+      for (const timezone of zones) {
+        const user = await service.user({ timezone });
+        const { id } = await user.plant({ wateringFrequencyDays: 7, fertilizerFrequencyDays: 30 });
+        const noons = ['0000-01-01T03:00:00Z', '0999-12-31T23:00:00Z', '1969-12-31T10:30:00Z'];
+        await water(user, id, [...noons, '2026-02-28T02:30:00Z', '2026-03-01T11:00:00Z']);
+        await user.event(id, { type: 'fertilized', occurredAt: '2026-03-01T10:00:00Z' });
+        for (const occurredAt of ['2026-03-01T03:00:00Z', '2026-03-02T13:00:00Z']) {
+          await user.event(id, { type: 'growth', growthAmount: 1, occurredAt });
+        }
+        const gone = await user.event(id, { occurredAt: '2026-03-02T11:00:00Z' });
+        await user.delete(`/api/events/${gone.id}`).expect(200);
+        users.push({ user, before: await shown(user) });
+      }
+    });
+    const migrations = client.db().collection<{ _id: string }>('migrations');
+    expect((await cli.run('migrate', 'up')).code).toBe(0);
+    // As after a crash whose last step was not noted; what was done by then stays as it is.
+    const service = await startService({ mongodbUri: uri });
+    for (const { user } of users) {
+      const again = userOf(service.url, user.id, user.token);
+      await again.patch('/api/account', { timezone: 'Asia/Kathmandu' }).expect(200);
+    }
+    await migrations.deleteMany({ _id: /days$/ });
+    expect((await cli.run('migrate', 'up')).code).toBe(0);
+    for (const { user, before } of users) {
+      const again = userOf(service.url, user.id, user.token);
+      expect(await shown(again)).toEqual(before);
+      expect(await differencesOf(service.app, user.id)).toEqual([]);
+      const deleted = { userId: user.id, deletedAt: { $ne: null } };
+      const [gone] = await client.db().collection('events').find(deleted).toArray();
+      expect(gone?.['occurredOn']).toMatch(/^2026-03-0[123]$/);
+    }
+    const untouched = { firstAt: { $exists: true } };
+    expect(await client.db().collection('growth').countDocuments(untouched)).toBe(0);
     await service.close();
   });
 

@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Operation } from '../../src/plugins/operation';
-import { resetClock, setClock } from '../support/clock';
 import type { MongodbCommand } from '../support/mongodb-commands';
 import type { ProxiedService } from '../support/proxied-service';
 import {
@@ -50,14 +49,9 @@ const UNSHARDED = 'announcements';
 let proxied: ProxiedService;
 
 beforeAll(async () => {
-  // Late in the evening another time zone moves what was logged just now to another day.
-  setClock(new Date().setUTCHours(12, 0, 0, 0));
   proxied = await startProxiedService({ jobs: false });
 });
-afterAll(async () => {
-  await proxied.close();
-  resetClock();
-});
+afterAll(() => proxied.close());
 
 /** The commands that the program sends while `work` runs. */
 async function sentDuring(work: () => Promise<unknown>): Promise<MongodbCommand[]> {

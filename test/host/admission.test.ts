@@ -41,6 +41,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   leave();
+  jest.useRealTimers();
 });
 
 /** Begins calls and lets those be admitted that may be. */
@@ -130,6 +131,8 @@ test('while more of all answers is not taken than is held, there are no more lon
 });
 
 test('no more than a thousand calls wait', async () => {
+  // None of them gives up meanwhile.
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
   const accounts = Array.from({ length: 1200 }, (_, index) => `account ${index}`);
   await begin('long', accounts);
   await expect(admission.enter('long', 'ada', gone)).rejects.toThrow('waiting already');

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { record, records } from '../support/client';
 import { type Actor, same } from './actor';
 import { command, commandOn, reference, target } from './command';
-import { CARE_TYPES, careItemOf, dayAfter, dueCareOf } from './due-care';
-import { dayOf } from './insights';
+import { dayAfter, dayOf } from './days';
+import { CARE_TYPES, careItemOf, dueCareOf } from './due-care';
 import { expectInsights } from './read-insights';
 
 /** Few enough for the order of plants and for missing ones to matter. */

@@ -172,7 +172,7 @@ test('one key sent to two services at once has one effect', async () => {
   if (client) await expectAgreement(user, client, { totalPlants: 1, totalEvents: 20 });
 });
 
-test('events logged before and after a change of time zone, in one go, are counted by the new one', async () => {
+test('events logged before and after a change of time zone, in one go, keep each its own day', async () => {
   const user = await service.user({ timezone: 'Pacific/Kiritimati' });
   const { id } = await user.plant();
   const { unitOfWork } = service.app;
@@ -191,7 +191,7 @@ test('events logged before and after a change of time zone, in one go, are count
   await expectAgreement(user, client, { totalPlants: 1, totalEvents: 4 });
 });
 
-test('events logged while another process changes the time zone are counted by the new one', async () => {
+test('events logged while another process changes the time zone are counted by the days that they got', async () => {
   const user = await service.user({ timezone: 'Pacific/Kiritimati' });
   const client = new Client(service.url, user.token);
   const { id } = await user.plant();

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../src/core/time';
-import { dayOf } from './insights';
+import { dayAfter, dayOf } from './days';
 import { type Garden, latest, order } from './model';
 import type { Plant } from './records';
 
@@ -15,11 +15,9 @@ export function careItemOf(garden: Garden, plant: Plant, type: CareType, now: Da
   const everyDays = plant.fields[FREQUENCIES[type]];
   if (typeof everyDays !== 'number') return undefined;
   const { timezone } = garden.account;
-  const lastDone = latest(garden.eventsOf(plant.id).filter((event) => event.type === type));
-  const regular =
-    lastDone === null
-      ? dayOf(plant.createdAt, timezone)
-      : dayAfter(dayOf(lastDone, timezone), everyDays);
+  const last = latest(garden.eventsOf(plant.id).filter((event) => event.type === type));
+  const lastDone = last?.occurredAt ?? null;
+  const regular = last ? dayAfter(last.day, everyDays) : dayOf(plant.createdAt, timezone);
   const snooze = garden.snoozes.get(`${plant.id} ${type}`);
   const snoozedUntil = snooze && (lastDone ?? '') <= snooze.setAt ? snooze.until : null;
   const dueOn = snoozedUntil ?? regular;
@@ -41,8 +39,4 @@ export function dueCareOf(garden: Garden, dueBy: string, now: Date) {
     .filter(({ dueOn }) => dueOn <= dueBy)
     .sort((a, b) => order(a.dueOn, b.dueOn));
   return { today: dayOf(now.toISOString(), garden.account.timezone), items };
-}
-
-export function dayAfter(day: string, days: number): string {
-  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
 }

@@ -1,4 +1,5 @@
-import { type Garden, order } from './model';
+import { dayAfter, dayOf } from './days';
+import { byMoment, type Garden, order } from './model';
 import type { CareEvent } from './records';
 import { DAY_MS } from '../../src/core/time';
 
@@ -11,13 +12,9 @@ const WEEKDAYS = [
  * from its records. Where nothing gives a list an order, it comes by its own text.
  */
 export function insightsOf(garden: Garden, now: Date) {
-  const { timezone } = garden.account;
   const plants = [...garden.plants.values()];
-  const events = [...garden.events.values()].map((event) => ({
-    ...event,
-    day: dayOf(event.occurredAt, timezone),
-  }));
-  const today = dayOf(now.toISOString(), timezone);
+  const events = [...garden.events.values()];
+  const today = dayOf(now.toISOString(), garden.account.timezone);
   const firstPlant = plants.map(({ createdAt }) => Date.parse(createdAt)).sort((a, b) => a - b)[0];
   return {
     overview: {
@@ -36,17 +33,8 @@ export function insightsOf(garden: Garden, now: Date) {
     speciesDistribution: tally(plants.map(({ fields }) => fields['species']))
       .map(([species, count]) => ({ species, count }))
       .sort(byText),
-    growthTracking: plants.flatMap((plant) => growth(garden, plant.id, timezone)).sort(byText),
+    growthTracking: plants.flatMap((plant) => growth(garden, plant.id)).sort(byText),
   };
-}
-
-/** The calendar day of a moment in a time zone, as `YYYY-MM-DD`. */
-export function dayOf(moment: string, timeZone: string): string {
-  const parts = new Intl.DateTimeFormat('en-US-u-ca-gregory', {
-    ...{ timeZone, year: 'numeric', month: 'numeric', day: 'numeric' },
-  }).formatToParts(new Date(moment));
-  const part = (wanted: string) => parts.find(({ type }) => type === wanted)?.value ?? '';
-  return `${part('year').padStart(4, '0')}-${part('month').padStart(2, '0')}-${part('day').padStart(2, '0')}`;
 }
 
 /** How many days lie between two days. */
@@ -64,7 +52,7 @@ function mostActive(days: readonly string[]): string | null {
   return ranked[0] ? (WEEKDAYS[ranked[0][0]] ?? null) : null;
 }
 
-function activity(events: readonly (CareEvent & { day: string })[], today: string) {
+function activity(events: readonly CareEvent[], today: string) {
   const recent = events.filter(({ day }) => {
     const age = distance(day, today);
     return age >= 0 && age < 365;
@@ -76,22 +64,25 @@ function activity(events: readonly (CareEvent & { day: string })[], today: strin
 
 function streaks(watered: readonly string[], today: string) {
   const days = new Set(watered);
-  const before = (day: string) => new Date(Date.parse(day) - DAY_MS).toISOString().slice(0, 10);
-  const lengthUpTo = (day: string): number => (days.has(day) ? 1 + lengthUpTo(before(day)) : 0);
+  const lengthFrom = (day: string, step: 1 | -1): number =>
+    days.has(day) ? 1 + lengthFrom(dayAfter(day, step), step) : 0;
+  /** The days with a watering around a day that has one. */
+  const runAround = (day: string): number =>
+    days.has(day) ? lengthFrom(day, -1) + lengthFrom(day, 1) - 1 : 0;
   return {
-    currentStreak: lengthUpTo(today) || lengthUpTo(before(today)),
-    longestStreak: Math.max(0, ...[...days].map(lengthUpTo)),
+    currentStreak: runAround(today) || runAround(dayAfter(today, -1)),
+    longestStreak: Math.max(0, ...[...days].map(runAround)),
     lastWateredDate: [...days].sort().at(-1) ?? null,
   };
 }
 
-function growth(garden: Garden, plantId: string, timezone: string) {
+function growth(garden: Garden, plantId: string) {
   const measured = garden
     .eventsOf(plantId)
     .filter(({ type, growthAmount }) => type === 'growth' && growthAmount !== null);
   return tally(measured.map(({ growthUnit }) => growthUnit)).map(([unit, measurements]) => {
     const ofUnit = measured.filter(({ growthUnit }) => growthUnit === unit);
-    const days = ofUnit.map(({ occurredAt }) => dayOf(occurredAt, timezone)).sort();
+    const inOrder = ofUnit.sort(byMoment);
     return {
       plantId,
       plantName: garden.plants.get(plantId)?.fields['name'],
@@ -99,8 +90,8 @@ function growth(garden: Garden, plantId: string, timezone: string) {
       // Amounts are given in hundredths, so this sum is exact.
       total: ofUnit.reduce((sum, one) => sum + Math.round((one.growthAmount ?? 0) * 100), 0) / 100,
       measurements,
-      firstDate: days[0],
-      lastDate: days.at(-1),
+      firstDate: inOrder[0]?.day,
+      lastDate: inOrder.at(-1)?.day,
     };
   });
 }

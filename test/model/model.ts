@@ -1,3 +1,4 @@
+import { dayOf } from './days';
 import type { AccountFacts, Answer, CareEvent, Fields, Made, Photo, Plant } from './records';
 
 const NULLABLE = [
@@ -105,6 +106,7 @@ export class Garden {
     // A valid request, so each field is of the type that the specification gives it.
     const { photoIds = [], ...facts } = body as { photoIds?: string[] } & Partial<CareEvent>;
     if (!photoIds.every((id) => this.photos.has(id))) return notYourPhoto;
+    const occurredAt = moment(facts.occurredAt ?? made.at('occurredAt'));
     const event: CareEvent = {
       id: made.id(),
       plantId,
@@ -112,7 +114,8 @@ export class Garden {
       text: facts.text ?? null,
       growthAmount: facts.growthAmount ?? null,
       growthUnit: facts.growthUnit ?? null,
-      occurredAt: moment(facts.occurredAt ?? made.at('occurredAt')),
+      occurredAt,
+      day: dayOf(occurredAt, this.account.timezone),
       createdAt: made.at('createdAt'),
       updatedAt: made.at('updatedAt'),
       photoIds,
@@ -127,8 +130,10 @@ export class Garden {
     if (!event) return noEvent;
     const changes = body as Partial<CareEvent>; // A valid request.
     if (changes.photoIds?.every((photo) => this.photos.has(photo)) === false) return notYourPhoto;
+    const before = event.occurredAt;
     Object.assign(event, changes);
     event.occurredAt = moment(event.occurredAt);
+    if (event.occurredAt !== before) event.day = dayOf(event.occurredAt, this.account.timezone);
     this.#show(event.plantId, changes.photoIds ?? []);
     if (Object.keys(body).length > 0) event.updatedAt = made.at('updatedAt');
     return { status: 200, body: this.eventView(event) };
@@ -257,12 +262,12 @@ export class Garden {
     return {
       ...{ id, userId: this.account.id, primaryPhotoId, ...fields, createdAt, updatedAt },
       ...(primaryPhoto ? { primaryPhoto: { ...primaryPhoto } } : {}),
-      lastWatered: latest(events.filter(({ type }) => type === 'watered')),
-      lastEvent: latest(events),
+      lastWatered: latest(events.filter(({ type }) => type === 'watered'))?.occurredAt ?? null,
+      lastEvent: latest(events)?.occurredAt ?? null,
     };
   }
 
-  eventView({ photoIds, ...facts }: CareEvent): Fields {
+  eventView({ photoIds, day: _day, ...facts }: CareEvent): Fields {
     const photos = photoIds.map((id) => ({ ...this.photos.get(id) }));
     return { ...facts, userId: this.account.id, photos };
   }
@@ -281,13 +286,13 @@ export class Garden {
   }
 }
 
-export function latest(events: readonly CareEvent[]): string | null {
-  return (
-    events
-      .map(({ occurredAt }) => occurredAt)
-      .sort()
-      .at(-1) ?? null
-  );
+/** The latest of some events; of those of one moment, one of the latest day. */
+export function latest(events: readonly CareEvent[]): CareEvent | undefined {
+  return [...events].sort(byMoment).at(-1);
+}
+
+export function byMoment(a: CareEvent, b: CareEvent): number {
+  return order(a.occurredAt, b.occurredAt) || order(a.day, b.day);
 }
 
 /** A date-time as it is given back: kept to the millisecond, in UTC. */

@@ -32,6 +32,8 @@ export interface CareEvent {
   growthAmount: number | null;
   growthUnit: string | null;
   occurredAt: string;
+  /** Its calendar day, fixed when it was logged or moved. */
+  day: string;
   createdAt: string;
   updatedAt: string;
   photoIds: string[];

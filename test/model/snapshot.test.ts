@@ -16,8 +16,8 @@ test('what is read in one snapshot is of one moment, whatever is written meanwhi
   const counts = await service.app.database.snapshot(async (session) => {
     const count = async () => {
       let found = 0;
-      for await (const fact of events.careEntries(user.id, session))
-        found += fact.type.length > 0 ? 1 : 0;
+      for await (const { count: ofDay } of events.sums.byDay({ userId: user.id, session }))
+        found += ofDay;
       return found;
     };
     const before = await count();

@@ -1,7 +1,8 @@
 import eventsPlugin, { EVENT_TYPES, type EventDocument } from '../../plugins/events';
 import type { App } from '../../src/app/app';
+import type { Account } from '../../src/core/identity';
 import { newId, toStoredId } from '../../src/core/ids';
-import { HOUR_MS } from '../../src/core/time';
+import { calendarOf, HOUR_MS } from '../../src/core/time';
 import { rebuildAll } from '../../src/app/reconcile';
 
 const CHUNK = 10_000;
@@ -18,22 +19,30 @@ export async function logMany(
     Array.from({ length: count }, (_, place) => [plantId, place] as const),
   );
   while (places.length > 0) {
-    const chunk = places
-      .splice(0, CHUNK)
-      .map(([plantId, place]) => anEvent(userId, plantId, place, apartMs));
-    await app.unitOfWork.run(userId, (tx) => events.insertBulk(tx, chunk));
+    const chunk = places.splice(0, CHUNK);
+    await app.unitOfWork.run(userId, (tx) => {
+      const eventOf = ([plantId, place]: (typeof chunk)[number]) =>
+        anEvent(tx.account, plantId, place, apartMs);
+      return events.insertBulk(tx, chunk.map(eventOf));
+    });
   }
   await app.unitOfWork.run(userId, (tx) => rebuildAll(app.derived, tx));
 }
 
-function anEvent(userId: string, plantId: string, place: number, apartMs: number): EventDocument {
+function anEvent(
+  { id: userId, timezone }: Account,
+  plantId: string,
+  place: number,
+  apartMs: number,
+): EventDocument {
   const now = new Date();
+  const occurredAt = new Date(now.getTime() - (place % 8000) * apartMs);
   const type = EVENT_TYPES[place % EVENT_TYPES.length] ?? 'watered';
   return {
     ...{ _id: newId(), userId, plantId: toStoredId(plantId), type, text: null },
     growthAmount: type === 'growth' ? 0.1 : null,
     growthUnit: type === 'growth' ? 'cm' : null,
-    occurredAt: new Date(now.getTime() - (place % 8000) * apartMs),
+    ...{ occurredAt, occurredOn: calendarOf(timezone)(occurredAt) },
     ...{ createdAt: now, updatedAt: now, deletedAt: null, photos: [] },
   };
 }

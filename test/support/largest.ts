@@ -3,6 +3,7 @@ import photosPlugin, { photo } from '../../plugins/photos';
 import plantsPlugin, { plant } from '../../plugins/plants';
 import type { App } from '../../src/app/app';
 import { idText, newId } from '../../src/core/ids';
+import { calendarOf, HOUR_MS } from '../../src/core/time';
 import { rebuildAll } from '../../src/app/reconcile';
 
 /** Text that JSON writes six times as long as it is. */
@@ -48,6 +49,11 @@ export async function storePlants(
 /** The start of the hours on which {@link storeLargest} logs events, one in each. */
 export const LARGEST_SINCE = Date.UTC(2026, 0, 1);
 
+function hourOf(hour: number): Pick<EventDocument, 'occurredAt' | 'occurredOn'> {
+  const occurredAt = new Date(LARGEST_SINCE + hour * HOUR_MS);
+  return { occurredAt, occurredOn: calendarOf('UTC')(occurredAt) };
+}
+
 const PHOTOS_PER_EVENT = 20;
 
 /**
@@ -75,7 +81,7 @@ export async function storeLargest(
   const events = Array.from({ length: counts.events }, (_, hour): EventDocument => ({
     ...{ ...own(), plantId: first._id, type: 'note', text: controls(2000) },
     ...{ growthAmount: null, growthUnit: null, deletedAt: null },
-    occurredAt: new Date(LARGEST_SINCE + hour * 3_600_000),
+    ...hourOf(hour),
     photos: photos.map(({ _id }) => ({ photoId: _id })),
   }));
   await app.unitOfWork.run(userId, async (tx) => {

@@ -23,6 +23,7 @@ export async function oldData(
   await service.close();
   for (const name of ['migrations', 'leases', 'deletions']) await db.dropCollection(name);
   await db.collection('plants').updateMany({}, { $unset: SINCE_CARE });
+  await forgetDays(db);
   for (const name of TRACKED) {
     const collection = db.collection(name);
     await collection.updateMany({}, { $unset: { revision: '' } });
@@ -31,6 +32,19 @@ export async function oldData(
     }
   }
   return user;
+}
+
+/** Takes the days away that moments have, as versions had them that knew a zone for all days alone. */
+export async function forgetDays(db: mongo.Db): Promise<void> {
+  await db.collection('events').updateMany({}, { $unset: { occurredOn: '' } });
+  const lastCare = { lastWatering: '', lastFertilizing: '' };
+  await db.collection('plants').updateMany({}, { $unset: lastCare });
+  await db
+    .collection('growth')
+    .updateMany({}, [
+      { $set: { firstAt: '$first.at', lastAt: '$last.at' } },
+      { $unset: ['first', 'last'] },
+    ]);
 }
 
 /** A plant with a photo and three events. */

@@ -83,7 +83,7 @@ function setUser(
     .command('set')
     .summary('change an account')
     .description(
-      `Changes the tier or the time zone of an account. Days of insights are recounted in a new time zone.`,
+      `Changes the tier or the time zone of an account. What was logged keeps the day that it had in the time zone before.`,
     )
     .argument('<user>', 'the user', userName)
     .addOption(tierOption('the tier'))

@@ -2,7 +2,7 @@ import { resetClock, setClock } from '../../../test/support/clock';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, faultsOf, expectError } from '../../../test/support/shapes';
 import type { DueCare } from '../schema';
-import { startService } from '../../../test/support/program';
+import { differencesOf, startService } from '../../../test/support/program';
 
 let service: TestService;
 
@@ -108,10 +108,10 @@ test('events of any moment leave days that can be written', async () => {
   const { id } = await user.plant({
     ...{ name: 'Fern', wateringFrequencyDays: 365, fertilizerFrequencyDays: 1 },
   });
-  await user.event(id, { occurredAt: '9999-12-31T23:59:59Z' });
+  await user.event(id, { occurredAt: '2026-03-11T12:00:00Z' });
   await user.event(id, { type: 'fertilized', occurredAt: '0000-01-01T00:00:00Z' });
   const days = (await due(user, ALWAYS)).items.map(({ dueOn }) => dueOn);
-  expect(days).toEqual(['0000-01-02', '9999-12-31']);
+  expect(days).toEqual(['0000-01-02', '2027-03-11']);
 });
 
 test.each(['dueBy=tomorrow', 'dueBy=2026-02-30', 'type=repotted', 'location='])(
@@ -145,12 +145,28 @@ describe('days are those of the account’s time zone', () => {
     ]);
     await user.patch('/api/account', { timezone: 'UTC' }).expect(200);
     expect(await due(user)).toMatchObject({ today: '2026-03-15' });
+    // The event keeps the day that it was logged on.
     expect(await inShort(user)).toEqual([
-      'Fern watered 2026-03-14 1',
+      'Fern watered 2026-03-15 0',
       'Fern fertilized 2026-03-15 0',
     ]);
-    await user.patch('/api/account', { timezone: 'Pacific/Auckland' }).expect(200);
-    expect(await inShort(user)).toContain('Fern watered 2026-03-15 1');
+  });
+
+  test('the day of care is that of the last event, whatever days were before it', async () => {
+    const user = await userAt('2026-03-15T11:30:00Z', 'Pacific/Auckland');
+    const { id } = await user.plant({ name: 'Fern', wateringFrequencyDays: 1 });
+    const first = await user.event(id, { occurredAt: '2026-03-14T11:30:00Z' });
+    await user.patch('/api/account', { timezone: 'Pacific/Pago_Pago' }).expect(200);
+    const last = await user.event(id, { occurredAt: '2026-03-14T11:31:00Z' });
+    expect(await inShort(user, ALWAYS)).toEqual(['Fern watered 2026-03-15 0']);
+    const same = await user.event(id, { occurredAt: '2026-03-14T11:30:00Z' });
+    await user.delete(`/api/events/${last.id}`).expect(200);
+    expect(await inShort(user, ALWAYS)).toEqual(['Fern watered 2026-03-16 -1']);
+    await user.delete(`/api/events/${first.id}`).expect(200);
+    expect(await inShort(user, ALWAYS)).toEqual(['Fern watered 2026-03-15 0']);
+    await user.delete(`/api/events/${same.id}`).expect(200);
+    expect(await inShort(user, ALWAYS)).toEqual(['Fern watered 2026-03-15 0']);
+    expect(await differencesOf(service.app, user.id)).toEqual([]);
   });
 
   test.each([

@@ -1,7 +1,8 @@
 import type { mongo } from 'mongoose';
 
+import type { Account } from '../../../src/core/identity';
 import { newId } from '../../../src/core/ids';
-import { HOUR_MS } from '../../../src/core/time';
+import { calendarOf, HOUR_MS } from '../../../src/core/time';
 import type { EventDocument } from '../../events';
 import type { PhotoDocument } from '../../photos';
 import type { PlantDocument } from '../../plants';
@@ -45,6 +46,8 @@ export function plantDocument(
     lastWatered: null,
     lastEvent: null,
     lastFertilized: null,
+    lastWatering: null,
+    lastFertilizing: null,
     wateringSnoozedUntil: null,
     wateringSnoozedAt: null,
     fertilizerSnoozedUntil: null,
@@ -53,7 +56,7 @@ export function plantDocument(
 }
 
 export function eventDocument(
-  userId: string,
+  { id: userId, timezone }: Pick<Account, 'id' | 'timezone'>,
   ids: { event: mongo.UUID; plant: mongo.UUID },
   { type, at, growth }: HistoryEntry,
   random: Random,
@@ -67,6 +70,7 @@ export function eventDocument(
     growthAmount: growth,
     growthUnit: growth === null ? null : 'cm',
     occurredAt: at,
+    occurredOn: calendarOf(timezone)(at),
     createdAt: at,
     updatedAt: at,
     deletedAt: null,

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-import type { Tier } from '../../../src/core/identity';
+import type { Account, Tier } from '../../../src/core/identity';
 import type { ProgressBar } from '../../../src/plugins/command';
 import type { Host } from '../../../src/plugins/host';
 import type { Accounts } from '../../accounts';
@@ -86,7 +86,7 @@ export class GeneratedGarden {
       this.#host.quotaLeft(account, PHOTO_QUOTA),
     );
     const random = new Random(seed);
-    const garden = new GardenBuilder(user, planGarden({ ...options, photos }, random), random);
+    const garden = new GardenBuilder(account, planGarden({ ...options, photos }, random), random);
     await this.#insertEvents(user, garden.events(new Date()), progress);
     await this.#host.transact(user, async (tx) => {
       // Others may have taken the room meanwhile.
@@ -143,12 +143,12 @@ class GardenBuilder {
   readonly plants: PlantDocument[] = [];
   readonly photos: PhotoDocument[] = [];
   readonly #eventIds = new IdSequence();
-  readonly #user: string;
+  readonly #account: Account;
   readonly #garden: readonly PlannedPlant[];
   readonly #random: Random;
 
-  constructor(user: string, garden: readonly PlannedPlant[], random: Random) {
-    this.#user = user;
+  constructor(account: Account, garden: readonly PlannedPlant[], random: Random) {
+    this.#account = account;
     this.#garden = garden;
     this.#random = random;
   }
@@ -158,13 +158,13 @@ class GardenBuilder {
   }
 
   *#eventsOf(planned: PlannedPlant, now: Date): Generator<EventDocument> {
-    const user = this.#user;
+    const account = this.#account;
     const random = this.#random;
     let since = now;
     let taken = 0;
     let primaryPhotoId: PlantDocument['primaryPhotoId'] = null;
     const takePhoto = (at: Date) => {
-      const photo = photoDocument(user, planned, at, random);
+      const photo = photoDocument(account.id, planned, at, random);
       this.photos.push(photo);
       taken += 1;
       primaryPhotoId ??= photo._id;
@@ -172,7 +172,7 @@ class GardenBuilder {
     };
     for (const entry of historyOf(planned, now, random)) {
       const ids = { event: this.#eventIds.next(), plant: planned.id };
-      const event = eventDocument(user, ids, entry, random);
+      const event = eventDocument(account, ids, entry, random);
       if (entry.at < since) since = entry.at;
       const isShown = PHOTOGENIC.includes(entry.type) && random.chance(0.3);
       if (isShown && taken < planned.photos) {
@@ -181,6 +181,6 @@ class GardenBuilder {
       yield event;
     }
     if (taken < planned.photos) takePhoto(since);
-    this.plants.push(plantDocument(user, planned, { since, primaryPhotoId }));
+    this.plants.push(plantDocument(account.id, planned, { since, primaryPhotoId }));
   }
 }

@@ -1,11 +1,12 @@
-import { idText, type StoredId, toStoredId } from '../../../src/core/ids';
+import { idText, toStoredId } from '../../../src/core/ids';
 import { LIVE } from '../../../src/data/changes';
 import type { AccountScope } from '../../../src/data/models';
 import type { Records } from '../../../src/data/records';
 import type { Transaction } from '../../../src/data/transaction';
-import { type LastCare, type Plants, RECURRING_CARE, RECURRING_TYPES } from '../../plants';
+import { careOn, type LastCare, type Plants, RECURRING_TYPES } from '../../plants';
 import { careChanged } from '../domain-events';
 import type { EventDocument, EventType } from '../schema';
+import { EventSums } from './event-sums';
 
 /** How one event changed: deleted (`before` alone) or changed (both). */
 interface Change {
@@ -16,20 +17,22 @@ interface Change {
 /** Passes on what became of events: to the last care of their plants, and to listeners. */
 export class CareChanges {
   readonly #events: Records<EventDocument, AccountScope>;
+  readonly #sums: EventSums;
   readonly #plants: Plants;
 
   constructor(events: Records<EventDocument, AccountScope>, plants: Plants) {
     this.#events = events;
+    this.#sums = new EventSums(events);
     this.#plants = plants;
   }
 
-  /** Events of one type and moment are there now: logged just now, or again. */
+  /** Events of one type, moment and day are there now: logged just now, or again. */
   async added(tx: Transaction, events: readonly EventDocument[]): Promise<void> {
     const [first] = events;
     if (!first) return;
-    const { type, occurredAt } = first;
+    const { type, occurredAt, occurredOn } = first;
     const plantIds = events.map(({ plantId }) => idText(plantId));
-    await this.#plants.care.record(tx, plantIds, { type, occurredAt });
+    await this.#plants.care.record(tx, plantIds, { type, occurredAt, occurredOn });
     await this.emitAdded(tx, events);
   }
 
@@ -67,24 +70,16 @@ export class CareChanges {
     types: readonly EventType[],
   ): Promise<Partial<LastCare>> {
     const id = toStoredId(plantId);
-    const care: Partial<LastCare> = { lastEvent: await this.#latestAt(tx, { plantId: id }) };
-    for (const type of RECURRING_TYPES.filter((each) => types.includes(each))) {
-      const { lastDone } = RECURRING_CARE[type];
-      care[lastDone] = await this.#latestAt(tx, { plantId: id, type });
-    }
-    return care;
-  }
-
-  async #latestAt(
-    tx: Transaction,
-    filter: { plantId: StoredId; type?: EventType },
-  ): Promise<Date | null> {
     const latest = await this.#events.findOne(
       tx,
-      { ...filter, ...LIVE },
+      { plantId: id, ...LIVE },
       { sort: { occurredAt: -1 }, projection: { occurredAt: 1 } },
     );
-    return latest?.occurredAt ?? null;
+    const care: Partial<LastCare> = { lastEvent: latest?.occurredAt ?? null };
+    for (const type of RECURRING_TYPES.filter((each) => types.includes(each))) {
+      Object.assign(care, careOn(type, await this.#sums.edge(tx, { plantId: id, type }, 'last')));
+    }
+    return care;
   }
 }
 

@@ -1,26 +1,27 @@
+import { momentText } from '../../../src/core/dated-moment';
 import { idText, type StoredId } from '../../../src/core/ids';
 import type { DerivedData } from '../../../src/data/derived';
-import { isRecurring, type LastCare, type Plants, RECURRING_CARE } from '../../plants';
-import type { EventService } from '../service';
+import { careOn, isRecurring, type LastCare, type Plants } from '../../plants';
+import type { EventSums } from './event-sums';
 
-const NEVER: LastCare = { lastWatered: null, lastFertilized: null, lastEvent: null };
+const NEVER: LastCare = {
+  ...{ lastWatered: null, lastWatering: null, lastFertilized: null, lastFertilizing: null },
+  lastEvent: null,
+};
 
 /** When plants were last cared for, recomputed from the events. */
-export function lastCare(plants: Plants, events: EventService): DerivedData {
+export function lastCare(plants: Plants, sums: EventSums): DerivedData {
   return {
     name: 'last care of plants',
     rebuild: async (tx) => {
-      const { account, session } = tx;
       const latest = new Map<string, LastCare>();
-      for await (const { plantId, type, occurredAt } of events.careEntries(account.id, session)) {
+      for await (const { plantId, type, last } of sums.lastByType(tx)) {
         const care = careOf(latest, plantId);
-        care.lastEvent = later(care.lastEvent, occurredAt);
-        if (!isRecurring(type)) continue;
-        const { lastDone } = RECURRING_CARE[type];
-        care[lastDone] = later(care[lastDone], occurredAt);
+        care.lastEvent = later(care.lastEvent, last.at);
+        if (isRecurring(type)) Object.assign(care, careOn(type, last));
       }
       const differences: string[] = [];
-      for (const plant of await plants.summaries(account.id, session)) {
+      for (const plant of await plants.care.last(tx)) {
         const care = latest.get(plant.id) ?? NEVER;
         if (text(plant) === text(care)) continue;
         differences.push(`plant ${plant.id}: ${text(plant)} should be ${text(care)}`);
@@ -42,6 +43,11 @@ function later(known: Date | null, other: Date): Date {
   return known === null || other > known ? other : known;
 }
 
-function text({ lastWatered, lastFertilized, lastEvent }: LastCare): string {
-  return JSON.stringify({ lastWatered, lastFertilized, lastEvent });
+function text(care: LastCare): string {
+  const { lastWatered, lastFertilized, lastEvent } = care;
+  return JSON.stringify({
+    ...{ lastWatered, lastWatering: momentText(care.lastWatering) },
+    ...{ lastFertilized, lastFertilizing: momentText(care.lastFertilizing) },
+    lastEvent,
+  });
 }

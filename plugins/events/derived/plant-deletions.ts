@@ -1,13 +1,13 @@
 import type { ClientSession } from 'mongoose';
 
 import { isAccountGone } from '../../../src/core/identity';
-import { idText, toStoredId } from '../../../src/core/ids';
+import { anyOf, idText, toStoredId } from '../../../src/core/ids';
 import type { Transaction } from '../../../src/data/transaction';
 import type { Host } from '../../../src/plugins/host';
 import type { Job } from '../../../src/plugins/plugin';
 import { deletedPlantModel } from '../model';
-import type { Care } from '../schema';
 import type { EventService } from '../service';
+import type { DayCount } from './event-sums';
 
 /** Events marked deleted in one transaction: few enough that the account's own writes get through. */
 const CHUNK = 1000;
@@ -33,11 +33,12 @@ export class PlantDeletions {
     await this.#plants.insert(tx, { _id: toStoredId(plantId), userId, removedAt: now });
   }
 
-  /** Events that totals still count although their plant is gone. */
-  async *pending(userId: string, session: ClientSession): AsyncGenerator<Care> {
+  /** The days of events that totals still count although their plant is gone. */
+  async *pending(userId: string, session: ClientSession): AsyncGenerator<DayCount> {
     const plantIds = await this.plantIds(userId, session);
     if (plantIds.length === 0) return;
-    yield* this.#events.careEntries(userId, session, { plantIds: plantIds.map(toStoredId) });
+    const ofThem = { plantId: anyOf(plantIds.map(toStoredId)) };
+    yield* this.#events.sums.byDay({ userId, session }, ofThem);
   }
 
   /** The plants of an account whose events are yet to be marked deleted. */

@@ -1,8 +1,8 @@
 import type { AccountScope } from '../../../src/data/models';
-import { calendarOf, dayAt, dayNumber } from '../../../src/core/time';
+import { dayAt, dayNumber } from '../../../src/core/time';
 import type { Transaction } from '../../../src/data/transaction';
 import type { Host } from '../../../src/plugins/host';
-import type { Care, EventType } from '../../events';
+import type { DayCount, EventType } from '../../events';
 import type { CareChange } from '../../events/domain-events';
 import { WEEKDAYS } from '../weekdays';
 import { CareMonths } from './care-months';
@@ -20,8 +20,8 @@ interface CareHistory {
 }
 
 /**
- * How many events an account has on each day, in its time zone, and what follows from that: kept
- * up as events come and go, so that a read goes through the days that it shows and no others.
+ * How many events an account has on each day, and what follows from that: kept up as events come and
+ * go, so that a read goes through the days that it shows and no others.
  */
 export class CareDays {
   readonly #months;
@@ -58,11 +58,10 @@ export class CareDays {
 
   /** Counts events that came, went or moved. */
   async apply(tx: Transaction, changes: readonly CareChange[]): Promise<void> {
-    const dayOf = calendarOf(tx.account.timezone);
     const moved = new DayCounts();
     for (const { before, after } of changes) {
-      if (before) moved.add(dayOf(before.occurredAt), before.type, -1);
-      if (after) moved.add(dayOf(after.occurredAt), after.type, 1);
+      if (before) moved.add(before.occurredOn, before.type, -1);
+      if (after) moved.add(after.occurredOn, after.type, 1);
     }
     if (moved.entries().length === 0) return;
     const days = moved.watered();
@@ -77,10 +76,9 @@ export class CareDays {
   }
 
   /** Recounts all events; writes what differs and answers each difference. */
-  async rebuild(tx: Transaction, entries: AsyncIterable<Care>): Promise<string[]> {
-    const dayOf = calendarOf(tx.account.timezone);
+  async rebuild(tx: Transaction, counts: AsyncIterable<DayCount>): Promise<string[]> {
     const wanted = new DayCounts();
-    for await (const { occurredAt, type } of entries) wanted.add(dayOf(occurredAt), type);
+    for await (const { occurredOn, type, count } of counts) wanted.add(occurredOn, type, count);
     const stored = await this.#months.all(tx);
     const days = { wanted, changes: new DayCounts().addAll(wanted).addAll(stored, -1) };
     const byWeekday = wanted.byWeekday();

@@ -7,8 +7,8 @@ import { ALL_MONTHS, type CareMonthDocument, careMonthModel } from '../model';
 import { DayCounts, WeekdayCounts } from './day-counts';
 
 /**
- * How many events an account has on each day, in its time zone, stored by month; and on each weekday
- * of all months, so that nobody has to go through them.
+ * How many events an account has on each day, stored by month; and on each weekday of all months, so
+ * that nobody has to go through them.
  */
 export class CareMonths {
   readonly #months;

@@ -1,22 +1,23 @@
 import Big from 'big.js';
 import type { ClientSession } from 'mongoose';
 
+import { compareMoments, type DatedMoment, momentText } from '../../../src/core/dated-moment';
 import type { OneUpdate } from '../../../src/data/records';
 import type { Transaction } from '../../../src/data/transaction';
-import { idText, type StoredId, toStoredId } from '../../../src/core/ids';
+import { idText, toStoredId } from '../../../src/core/ids';
 import type { Host } from '../../../src/plugins/host';
-import type { CareEntry, Events, GrowthUnit } from '../../events';
+import type { AlikeGrowth, CareEntry, Events, GrowthUnit } from '../../events';
 import type { CareChange } from '../../events/domain-events';
 import { type GrowthDocument, growthModel } from '../model';
 
 /** What a plant's growth adds up to, without whose it is. */
-type GrowthTotal = Pick<GrowthDocument, 'unit' | 'total' | 'measurements' | 'firstAt' | 'lastAt'>;
+type GrowthTotal = Pick<GrowthDocument, 'unit' | 'total' | 'measurements' | 'first' | 'last'>;
 
 /** What came to the growth of a plant in a unit, and what went. */
 interface Delta {
   total: Big;
   /** The moments of measurements that came. */
-  added: Date[];
+  added: DatedMoment[];
   /** How many measurements went. */
   removed: number;
 }
@@ -55,7 +56,7 @@ export class GrowthTotals {
       const key = keyOf(plantId, growth.unit);
       const delta = deltas.get(key) ?? { total: new Big(0), added: [], removed: 0 };
       delta.total = delta.total.plus(new Big(growth.amount).times(sign));
-      if (sign === 1) delta.added.push(entry.occurredAt);
+      if (sign === 1) delta.added.push({ at: entry.occurredAt, on: entry.occurredOn });
       else delta.removed += 1;
       deltas.set(key, delta);
     };
@@ -74,11 +75,8 @@ export class GrowthTotals {
   }
 
   /** Recomputes all totals; writes what differs and answers each difference. */
-  async rebuild(
-    tx: Transaction,
-    entries: AsyncIterable<CareEntry & { plantId: StoredId }>,
-  ): Promise<string[]> {
-    const wanted = await sumUp(entries);
+  async rebuild(tx: Transaction, measurements: AsyncIterable<AlikeGrowth>): Promise<string[]> {
+    const wanted = await sumUp(measurements);
     const stored = new Map<string, GrowthTotal>();
     for (const growth of await this.read(tx.account.id, tx.session)) {
       stored.set(keyOf(idText(growth.plantId), growth.unit), growth);
@@ -109,7 +107,7 @@ export class GrowthTotals {
       const { plantId, unit } = fromKey(key);
       const span =
         removed === 0
-          ? spanOf([...added, ...(before ? [before.firstAt, before.lastAt] : [])])
+          ? spanOf([...added, ...(before ? [before.first, before.last] : [])])
           : await this.#events.growthSpan(tx, plantId, unit);
       if (!span) {
         await this.#growth.deleteOne(tx, { plantId: toStoredId(plantId), unit });
@@ -136,32 +134,33 @@ export class GrowthTotals {
       await this.#growth.deleteOne(tx, filter);
       return;
     }
-    const { total, measurements, firstAt, lastAt } = growth;
-    await this.#growth.upsert(tx, filter, { $set: { total, measurements, firstAt, lastAt } });
+    const { total, measurements, first, last } = growth;
+    await this.#growth.upsert(tx, filter, { $set: { total, measurements, first, last } });
   }
 }
 
-function spanOf(moments: readonly Date[]): { firstAt: Date; lastAt: Date } {
-  const times = moments.map((moment) => moment.getTime());
-  return { firstAt: new Date(Math.min(...times)), lastAt: new Date(Math.max(...times)) };
+function spanOf(
+  moments: readonly DatedMoment[],
+): { first: DatedMoment; last: DatedMoment } | undefined {
+  const sorted = [...moments].sort(compareMoments);
+  const [first, last] = [sorted.at(0), sorted.at(-1)];
+  return first && last ? { first, last } : undefined;
 }
 
-async function sumUp(
-  entries: AsyncIterable<CareEntry & { plantId: StoredId }>,
-): Promise<Map<string, GrowthTotal>> {
+async function sumUp(measured: AsyncIterable<AlikeGrowth>): Promise<Map<string, GrowthTotal>> {
   const totals = new Map<string, GrowthTotal>();
-  for await (const event of entries) {
-    const growth = measured(event);
-    if (!growth) continue;
-    const key = keyOf(idText(event.plantId), growth.unit);
-    const { occurredAt } = event;
+  for await (const { plantId, growthUnit: unit, growthAmount, count, ...span } of measured) {
+    const key = keyOf(idText(plantId), unit);
     const known = totals.get(key);
+    const moments = [span.first, span.last, ...(known ? [known.first, known.last] : [])];
     totals.set(key, {
-      unit: growth.unit,
-      total: new Big(known?.total ?? 0).plus(growth.amount).toFixed(),
-      measurements: (known?.measurements ?? 0) + 1,
-      firstAt: known && known.firstAt < occurredAt ? known.firstAt : occurredAt,
-      lastAt: known && known.lastAt > occurredAt ? known.lastAt : occurredAt,
+      unit,
+      total: new Big(growthAmount)
+        .times(count)
+        .plus(known?.total ?? 0)
+        .toFixed(),
+      measurements: (known?.measurements ?? 0) + count,
+      ...(spanOf(moments) ?? span),
     });
   }
   return totals;
@@ -178,6 +177,6 @@ function fromKey(key: string): { plantId: string; unit: GrowthUnit | null } {
 
 function describe(growth: GrowthTotal | undefined): string {
   if (!growth) return 'none';
-  const { total, measurements, firstAt, lastAt } = growth;
-  return `${total} in ${measurements} from ${firstAt.toISOString()} to ${lastAt.toISOString()}`;
+  const { total, measurements, first, last } = growth;
+  return `${total} in ${measurements} from ${momentText(first)} to ${momentText(last)}`;
 }

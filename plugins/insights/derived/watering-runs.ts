@@ -5,7 +5,7 @@ import { wateringRunModel } from '../model';
 import { changedRuns, differentRuns, type Run } from './runs';
 
 /**
- * The runs of days on which an account watered, in its time zone. They are as long as they can be:
+ * The runs of days on which an account watered. They are as long as they can be:
  * between two of them is a day without a watering.
  */
 export class WateringRuns {

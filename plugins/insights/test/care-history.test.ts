@@ -1,7 +1,7 @@
 import { insightsOf, water } from '../../../test/support/insights';
 import { queriesOf } from '../../../test/support/profiler';
 import type { TestService, TestUser } from '../../../test/support/service';
-import { accountsPlugin, differencesOf, startService } from '../../../test/support/program';
+import { differencesOf, startService } from '../../../test/support/program';
 
 let service: TestService;
 let user: TestUser;
@@ -94,21 +94,6 @@ test('days of more months than one batch are all there', async () => {
 });
 
 const DAYS = [1, 2, 3, 10, 11, 40];
-
-test('another time zone moves runs and weekdays with their days', async () => {
-  await water(user, plantId, ['2026-03-01T12:00:00Z', '2026-03-02T10:00:00Z']);
-  expect(await insightsOf(user)).toMatchObject({
-    overview: { mostActiveDay: 'Monday' },
-    wateringStreaks: { longestStreak: 2 },
-  });
-  const accounts = service.app.exportsOf(accountsPlugin);
-  await accounts.changeAccount(user.id, { timezone: 'Pacific/Auckland' });
-  expect(await insightsOf(user)).toMatchObject({
-    overview: { mostActiveDay: 'Monday' },
-    wateringStreaks: { longestStreak: 1, lastWateredDate: '2026-03-02' },
-  });
-  expect(await differencesOf(service.app, user.id)).toEqual([]);
-});
 
 test('reconcile finds totals and runs that are not what the events say', async () => {
   await water(user, plantId, DAYS.map(day));

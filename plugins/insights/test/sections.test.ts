@@ -63,15 +63,15 @@ test('from and to choose the days, both included, and reach back beyond a year',
     '2025-03-16',
     '2026-03-15',
   ];
-  await water(user, plantId, [...logged, '2026-03-20']);
+  await water(user, plantId, [...logged, '2026-03-16']);
   expect(await days('')).toEqual(['2025-03-16', '2026-03-15']);
   expect(await days('from=2020-01-01&to=2020-06-15')).toEqual(['2020-01-01', '2020-06-15']);
   expect(await days('from=2020-01-01&to=2020-01-01')).toEqual(['2020-01-01']);
   expect(await days('from=2019-12-31')).toEqual(logged);
-  expect(await days('to=2026-03-20')).toEqual(['2026-03-15', '2026-03-20']);
+  expect(await days('to=2026-03-16')).toEqual(['2026-03-15', '2026-03-16']);
   expect(await days('to=2020-06-15')).toEqual(['2019-12-31', '2020-01-01', '2020-06-15']);
-  expect(await days('from=2026-03-16')).toEqual([]);
-  expect(await days('from=0000-01-01&to=9999-12-31')).toEqual([...logged, '2026-03-20']);
+  expect(await days('from=2026-03-17')).toEqual([]);
+  expect(await days('from=0000-01-01&to=9999-12-31')).toEqual([...logged, '2026-03-16']);
 });
 
 test('the days asked for change no other section', async () => {

@@ -62,11 +62,17 @@ test('only waterings count', async () => {
   expect(await streaks()).toEqual({ currentStreak: 0, longestStreak: 0, lastWateredDate: null });
 });
 
-test('a watering yet to come does not make a current streak nor lengthen it', async () => {
-  await water(user, plantId, ['2026-03-16', '2026-03-17']);
-  expect((await streaks()).currentStreak).toBe(0);
-  await water(user, plantId, MARCH(14, 15));
-  expect((await streaks()).currentStreak).toBe(2);
+test('a watering of tomorrow makes no current streak, and belongs to the one that holds today', async () => {
+  await water(user, plantId, MARCH(16));
+  expect(await streaks()).toMatchObject({ currentStreak: 0, longestStreak: 1 });
+  await water(user, plantId, MARCH(13, 14));
+  expect(await streaks()).toMatchObject({ currentStreak: 2, longestStreak: 2 });
+  await water(user, plantId, MARCH(15));
+  expect(await streaks()).toEqual({
+    currentStreak: 4,
+    longestStreak: 4,
+    lastWateredDate: '2026-03-16',
+  });
 });
 
 test('streaks run over the ends of months and years and over 29 February', async () => {

@@ -1,7 +1,7 @@
 import { resetClock, setClock } from '../../../test/support/clock';
 import { insightsOf, water } from '../../../test/support/insights';
 import type { TestService, TestUser } from '../../../test/support/service';
-import { accountsPlugin, startService } from '../../../test/support/program';
+import { differencesOf, logMany, startService } from '../../../test/support/program';
 
 let service: TestService;
 
@@ -41,10 +41,9 @@ test.each([
 });
 
 test.each([
-  ['Asia/Tokyo', '9999-12-30T20:00:00Z', '9999-12-31'],
+  ['Asia/Tokyo', '2026-03-20T20:00:00Z', '2026-03-21'],
   ['Asia/Tokyo', '0100-06-30T20:00:00Z', '0100-07-01'],
   ['Asia/Tokyo', '0999-12-31T16:00:00Z', '1000-01-01'],
-  ['America/New_York', '9999-12-31T03:00:00Z', '9999-12-30'],
   ['America/New_York', '1000-01-01T03:00:00Z', '0999-12-31'],
   ['America/New_York', '0000-01-05T03:00:00Z', '0000-01-04'],
 ])('in %s the moment %s is of %s', async (timezone, moment, day) => {
@@ -55,13 +54,10 @@ test.each([
   expect(wateringStreaks.lastWateredDate).toBe(day);
 });
 
-test.each([
-  ['America/New_York', '0000-01-01T03:00:00Z', '0000-01-01'],
-  ['Asia/Tokyo', '9999-12-31T20:00:00Z', '9999-12-31'],
-])('what in %s would be of no year of four digits, %s, is of %s', async (timezone, moment, day) => {
-  const { user, plantId } = await userAt(timezone, '2026-03-20T12:00:00Z');
-  await water(user, plantId, [moment]);
-  expect((await insightsOf(user)).wateringStreaks.lastWateredDate).toBe(day);
+test('what would be of no year of four digits, is of the first', async () => {
+  const { user, plantId } = await userAt('America/New_York', '2026-03-20T12:00:00Z');
+  await water(user, plantId, ['0000-01-01T03:00:00Z']);
+  expect((await insightsOf(user)).wateringStreaks.lastWateredDate).toBe('0000-01-01');
 });
 
 test('today is the account’s today, and yesterday the account’s yesterday', async () => {
@@ -130,10 +126,26 @@ describe('where the clock is changed', () => {
 
 describe('when the account’s time zone changes', () => {
   const move = (user: TestUser, timezone: string) =>
-    service.app.exportsOf(accountsPlugin).changeAccount(user.id, { timezone });
+    user.patch('/api/account', { timezone }).expect(200);
 
-  test('all days are reckoned anew, and back again', async () => {
-    const { user, plantId } = await userAt('UTC', '2026-03-20T00:00:00Z');
+  test('whoever travels keeps the streak', async () => {
+    // 12:00, 23:30 and 12:00 in Los Angeles.
+    const { user, plantId } = await userAt('America/Los_Angeles', '2026-07-12T20:00:00Z');
+    await water(user, plantId, [
+      '2026-07-10T19:00:00Z',
+      '2026-07-12T06:30:00Z',
+      '2026-07-12T19:00:00Z',
+    ]);
+    await move(user, 'America/New_York');
+    expect((await insightsOf(user)).wateringStreaks).toEqual({
+      currentStreak: 3,
+      longestStreak: 3,
+      lastWateredDate: '2026-07-12',
+    });
+  });
+
+  test('today is another day, and what was logged keeps its own', async () => {
+    const { user, plantId } = await userAt('UTC', '2026-03-15T12:00:00Z');
     await water(user, plantId, ['2026-03-14T12:00:00Z', '2026-03-15T01:00:00Z']);
     await user.event(plantId, {
       type: 'growth',
@@ -141,38 +153,31 @@ describe('when the account’s time zone changes', () => {
       growthUnit: 'cm',
       occurredAt: '2026-03-14T12:00:00Z',
     });
-    const inUtc = await insightsOf(user);
-    expect(inUtc.wateringStreaks).toMatchObject({
-      longestStreak: 2,
-      lastWateredDate: '2026-03-15',
-    });
+    const before = await insightsOf(user);
     await move(user, 'Pacific/Auckland');
-    const inAuckland = await insightsOf(user);
-    expect(inAuckland).toMatchObject({
-      overview: { totalEvents: 3, mostActiveDay: 'Sunday' },
-      careActivityByDay: [
-        { date: '2026-03-15', type: 'growth', count: 1 },
-        { date: '2026-03-15', type: 'watered', count: 2 },
-      ],
-      wateringStreaks: { longestStreak: 1, lastWateredDate: '2026-03-15' },
-      growthTracking: [{ firstDate: '2026-03-15', lastDate: '2026-03-15', total: 1 }],
-    });
+    expect(await insightsOf(user)).toEqual(before);
+    // Two days after the last one, though but hours have passed.
+    setClock('2026-03-16T11:00:00Z');
+    expect((await insightsOf(user)).wateringStreaks.currentStreak).toBe(0);
     await move(user, 'UTC');
-    expect(await insightsOf(user)).toEqual(inUtc);
+    expect((await insightsOf(user)).wateringStreaks.currentStreak).toBe(2);
   });
 
-  test('later changes and deletions of older events still come out even', async () => {
+  test('an event that is changed or restored keeps its day until it is moved', async () => {
     const { user, plantId } = await userAt('Pacific/Auckland', '2026-03-20T00:00:00Z');
-    const [first, second] = await water(user, plantId, [
-      '2026-03-14T12:00:00Z',
-      '2026-03-15T01:00:00Z',
-    ]);
+    const at = '2026-03-14T12:00:00Z';
+    const [logged] = await water(user, plantId, [at]);
+    const path = `/api/events/${logged?.id ?? ''}`;
     await move(user, 'America/St_Johns');
-    expect(await days(user)).toEqual(['2026-03-14 2']);
-    await user.delete(`/api/events/${first?.id ?? ''}`).expect(200);
-    const occurredAt = '2026-03-16T02:29:59.999Z';
-    await user.patch(`/api/events/${second?.id ?? ''}`, { occurredAt }).expect(200);
+    await user.patch(path, { text: 'Rainwater', occurredAt: at }).expect(200);
     expect(await days(user)).toEqual(['2026-03-15 1']);
+    await user.delete(path).expect(200);
+    expect(await days(user)).toEqual([]);
+    await user.post(`${path}/restore`).expect(200);
+    expect(await days(user)).toEqual(['2026-03-15 1']);
+    await user.patch(path, { occurredAt: '2026-03-14T12:00:00.001Z' }).expect(200);
+    expect(await days(user)).toEqual(['2026-03-14 1']);
+    expect(await differencesOf(service.app, user.id)).toEqual([]);
     await user.delete(`/api/plants/${plantId}`).expect(200);
     expect((await insightsOf(user)).overview).toMatchObject({
       totalEvents: 0,
@@ -180,24 +185,34 @@ describe('when the account’s time zone changes', () => {
     });
   });
 
-  test('while events are logged and deleted none is counted twice or lost', async () => {
+  test('of events of one moment each keeps the day that it had', async () => {
+    const { user, plantId } = await userAt('Pacific/Auckland', '2026-03-20T00:00:00Z');
+    const grown = (growthAmount: number) => ({
+      ...{ type: 'growth', growthAmount, occurredAt: '2026-03-14T12:00:00Z' },
+    });
+    const later = await user.event(plantId, grown(1));
+    await move(user, 'UTC');
+    const earlier = await user.event(plantId, grown(2));
+    const growth = async () => (await insightsOf(user)).growthTracking;
+    expect(await growth()).toMatchObject([{ firstDate: '2026-03-14', lastDate: '2026-03-15' }]);
+    const third = await user.event(plantId, grown(3));
+    await user.delete(`/api/events/${third.id}`).expect(200);
+    expect(await growth()).toMatchObject([{ firstDate: '2026-03-14', lastDate: '2026-03-15' }]);
+    expect(await differencesOf(service.app, user.id)).toEqual([]);
+    await user.delete(`/api/events/${later.id}`).expect(200);
+    expect(await growth()).toMatchObject([{ firstDate: '2026-03-14', lastDate: '2026-03-14' }]);
+    await user.delete(`/api/events/${earlier.id}`).expect(200);
+    expect(await growth()).toEqual([]);
+  });
+
+  test('a change costs nothing, however often and of however many events', async () => {
     const { user, plantId } = await userAt('UTC', '2026-03-20T00:00:00Z');
-    const at = '2026-03-14T12:00:00Z';
-    const before = await water(
-      user,
-      plantId,
-      Array.from({ length: 20 }, () => at),
-    );
-    await Promise.all([
-      water(
-        user,
-        plantId,
-        Array.from({ length: 20 }, () => at),
-      ),
-      ...before.slice(0, 10).map(({ id }) => user.delete(`/api/events/${id}`).expect(200)),
-      move(user, 'Pacific/Auckland'),
-    ]);
-    expect(await days(user)).toEqual(['2026-03-15 30']);
+    await logMany(service.app, user.id, { [plantId]: 20_000 });
+    const zones = ['Asia/Tokyo', 'Europe/Paris', 'UTC'];
+    for (let change = 0; change < 20; change += 1) {
+      await move(user, zones[change % zones.length] ?? 'UTC');
+    }
+    expect(await differencesOf(service.app, user.id)).toEqual([]);
   });
 });
 
@@ -205,13 +220,14 @@ test.each(['UTC', 'Pacific/Auckland', 'America/St_Johns'])(
   'the first and last moments that can be logged do not upset the insights in %s',
   async (timezone) => {
     const { user, plantId } = await userAt(timezone, '2026-03-20T00:00:00Z');
-    const extremes = ['0000-01-01T00:00:00Z', '1000-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'];
+    const extremes = ['0000-01-01T00:00:00Z', '1000-01-01T00:00:00Z', '2026-03-21T00:00:00Z'];
     const logged = await water(user, plantId, extremes);
-    await user.event(plantId, { type: 'growth', growthAmount: 1, occurredAt: extremes[2] });
+    await user.event(plantId, { type: 'growth', growthAmount: 1, occurredAt: extremes[0] });
     const { overview, wateringStreaks } = await insightsOf(user);
     expect(overview.totalEvents).toBe(4);
     expect(wateringStreaks).toMatchObject({ currentStreak: 0, longestStreak: 1 });
     await Promise.all(logged.map(({ id }) => user.delete(`/api/events/${id}`).expect(200)));
     expect((await insightsOf(user)).overview.totalEvents).toBe(1);
+    expect(await differencesOf(service.app, user.id)).toEqual([]);
   },
 );

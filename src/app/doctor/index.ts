@@ -9,6 +9,7 @@ import { node } from './node';
 import { redis } from './redis';
 import { rights } from './rights';
 import { server } from './server';
+import { storedData } from './stored-data';
 import { storedSchema } from './stored-schema';
 
 export { fault, type Finding, good } from './check';
@@ -35,5 +36,11 @@ export async function checkOnline(
   const schema = await storedSchema(running);
   // This version cannot tell what is derived from data that it cannot use.
   const isUsable = schema.every(({ ok }) => ok);
-  return [...servers.flat(), ...schema, ...(quick || !isUsable ? [] : await derived(running))];
+  if (quick || !isUsable) return [...servers.flat(), ...schema];
+  return [
+    ...servers.flat(),
+    ...schema,
+    ...(await derived(running)),
+    ...(await storedData(running)),
+  ];
 }

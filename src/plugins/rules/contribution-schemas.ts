@@ -53,6 +53,14 @@ const contributionSchema = Joi.object({
   derived: Joi.array().items(
     Joi.object({ name: sentence.required(), rebuild: Joi.function().required() }).unknown(),
   ),
+  dataChecks: Joi.array().items(
+    Joi.object({
+      name: sentence.required(),
+      count: Joi.function().required(),
+      good: sentence.required(),
+      fault: Joi.function().required(),
+    }),
+  ),
   jobs: Joi.array().items(
     Joi.object({
       name: sentence.required(),

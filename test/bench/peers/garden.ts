@@ -31,6 +31,7 @@ interface Event extends Owned {
   growthAmount: number | null;
   growthUnit: string | null;
   occurredAt: Date;
+  occurredOn: string;
   createdAt: Date;
   updatedAt: Date;
   deletedAt: Date | null;
@@ -42,8 +43,8 @@ interface Growth extends Owned {
   unit: string | null;
   total: string;
   measurements: number;
-  firstAt: Date;
-  lastAt: Date;
+  first: { on: string };
+  last: { on: string };
 }
 
 /** What the collections of the program hold, as far as it matters here. */
@@ -176,14 +177,14 @@ export class Garden {
       growthTracking: plants.flatMap((plant) =>
         growth
           .filter(({ plantId }) => String(plantId) === String(plant._id))
-          .map(({ unit, total, measurements, firstAt, lastAt }) => ({
+          .map(({ unit, total, measurements, first: begin, last: end }) => ({
             plantId: plant._id,
             plantName: plant.name,
             unit,
             total: Number(total),
             measurements,
-            firstDate: firstAt.toISOString().slice(0, 10),
-            lastDate: lastAt.toISOString().slice(0, 10),
+            firstDate: begin.on,
+            lastDate: end.on,
           })),
       ),
     };
@@ -193,6 +194,7 @@ export class Garden {
     const now = new Date();
     const occurredAt = body.occurredAt === undefined ? now : new Date(body.occurredAt);
     const { type = 'note', text = null } = body;
+    const day = occurredAt.toISOString().slice(0, 10);
     const event: Event = {
       _id: new UUID(v7()),
       userId,
@@ -202,12 +204,12 @@ export class Garden {
       growthAmount: null,
       growthUnit: null,
       occurredAt,
+      occurredOn: day,
       createdAt: now,
       updatedAt: now,
       deletedAt: null,
       photos: [],
     };
-    const day = occurredAt.toISOString();
     await this.#transact(async (session) => {
       const { matchedCount } = await this.#collection('plants').updateOne(
         { _id: event.plantId, userId },
@@ -306,6 +308,9 @@ export class Garden {
 export const INTERNAL = {
   revision: undefined,
   lastFertilized: undefined,
+  lastWatering: undefined,
+  lastFertilizing: undefined,
+  occurredOn: undefined,
   wateringSnoozedUntil: undefined,
   wateringSnoozedAt: undefined,
   fertilizerSnoozedUntil: undefined,
