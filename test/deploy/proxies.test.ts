@@ -61,7 +61,12 @@ describe.each(Object.keys(PROXIES))('behind %s, as its example has it,', (name) 
       PROXIES[name]?.(folder, { own, api: new URL(service.url).port }) ?? [];
     proxy = spawn(file, args, { cwd: folder, env: { HOME: folder }, stdio: 'ignore' });
     url = `http://127.0.0.1:${own}`;
-    await until(async () => (await ask('GET', '/healthz')).status === 200);
+    await until(() =>
+      ask('GET', '/healthz').then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    );
   });
   afterAll(async () => {
     proxy.kill();
