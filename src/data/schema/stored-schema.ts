@@ -113,7 +113,7 @@ export class StoredSchema {
     if ((await this.status()).isUpToDate) return [];
     const done: string[] = [];
     const onWait = (): void => {
-      progress('Another program migrates the data; waiting for it.');
+      progress('Another process is migrating the data; waiting for it');
     };
     await this.#lease.hold(async () => {
       // Another program may have done it meanwhile.
