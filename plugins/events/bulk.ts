@@ -48,7 +48,7 @@ export class BulkEvents {
     // There is at least one.
     const [first = ''] = ids;
     const photos = await this.#photos.showIn(tx, first, body.photoIds ?? [], 'photoIds');
-    const documents = ids.map((id) => newEvent(tx, id, body, photos));
+    const documents = ids.map((id) => newEvent(tx, id, body));
     await this.#events.insertBulk(tx, documents);
     tx.addUsage(EVENT_QUOTA, documents.length);
     await this.#changes.added(tx, documents);

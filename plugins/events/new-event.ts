@@ -2,7 +2,6 @@ import type { Account } from '../../src/core/identity';
 import { newId, toStoredId } from '../../src/core/ids';
 import { calendarOf } from '../../src/core/time';
 import type { Transaction } from '../../src/data/transaction';
-import type { PhotoView } from '../photos';
 import { type CreateEvent, event, type EventDocument } from './schema';
 
 /**
@@ -13,13 +12,11 @@ export function dayFor({ timezone }: Account, occurredAt: Date): string {
   return calendarOf(timezone)(occurredAt);
 }
 
-/** The document of a new event of a plant; without a moment it happened now. */
-export function newEvent(
-  tx: Transaction,
-  plantId: string,
-  body: CreateEvent,
-  photos: readonly PhotoView[],
-): EventDocument {
+/**
+ * The document of a new event of a plant; without a moment it happened now. Whether its photos are the
+ * account's own is for the caller to check.
+ */
+export function newEvent(tx: Transaction, plantId: string, body: CreateEvent): EventDocument {
   const { userId, now } = tx;
   const { occurredAt = now } = body;
   return {
@@ -31,6 +28,11 @@ export function newEvent(
       },
     ),
     deletedAt: null,
-    photos: photos.map(({ id }) => ({ photoId: toStoredId(id) })),
+    photos: photoReferences(body.photoIds ?? []),
   };
+}
+
+/** How an event refers to the photos that it shows. */
+export function photoReferences(photoIds: readonly string[]): EventDocument['photos'] {
+  return photoIds.map((id) => ({ photoId: toStoredId(id) }));
 }

@@ -13,7 +13,7 @@ import { careChanged } from './domain-events';
 import { eventGone, eventNotFound } from './errors';
 import { presentEvents } from './list/present';
 import { eventModel } from './model';
-import { dayFor, newEvent } from './new-event';
+import { dayFor, newEvent, photoReferences } from './new-event';
 import {
   type CreateEvent,
   event,
@@ -49,15 +49,13 @@ export class EventService {
 
   /** @throws ApiError plant_not_found, photo_not_found */
   async create(tx: Transaction, plantId: string, body: CreateEvent): Promise<EventView> {
-    const { type, occurredAt = tx.now } = body;
-    const occurredOn = dayFor(tx.account, occurredAt);
-    await this.#plants.care.record(tx, [plantId], { type, occurredAt, occurredOn });
+    const document = newEvent(tx, plantId, body);
+    await this.#plants.care.record(tx, [plantId], document);
     // Said before a photo that is not there; `record` knows it only once its update is sent.
     if (body.photoIds?.length && !(await this.#plants.exists(tx, plantId))) {
       throw plantNotFound.error();
     }
     const photos = await this.#photos.showIn(tx, plantId, body.photoIds ?? [], 'photoIds');
-    const document = newEvent(tx, plantId, body, photos);
     await this.#events.insert(tx, document);
     await this.#changes.emitAdded(tx, [document]);
     return { ...event.toView(document), photos };
@@ -72,15 +70,14 @@ export class EventService {
   async update(tx: Transaction, id: string, body: UpdateEvent): Promise<EventView> {
     const before = await this.#requireLive(tx, id);
     const plantId = idText(before.plantId);
-    const photos =
-      body.photoIds && (await this.#photos.showIn(tx, plantId, body.photoIds, 'photoIds'));
+    if (body.photoIds) await this.#photos.showIn(tx, plantId, body.photoIds, 'photoIds');
     if (Object.keys(body).length === 0) return this.#present(tx, before);
     const { occurredAt } = body;
     const isMoved = occurredAt && occurredAt.getTime() !== before.occurredAt.getTime();
     const changes: Partial<EventDocument> = {
       ...event.toChanges(body),
       ...(isMoved && { occurredOn: dayFor(tx.account, occurredAt) }),
-      ...(photos && { photos: photos.map((photo) => ({ photoId: toStoredId(photo.id) })) }),
+      ...(body.photoIds && { photos: photoReferences(body.photoIds) }),
       updatedAt: tx.now,
     };
     await this.#set(tx, before, changes);
