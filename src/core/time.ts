@@ -87,7 +87,7 @@ const FIRST_DAY = dayNumber('0000-01-01');
 const LAST_DAY = dayNumber('9999-12-31');
 
 /** Answers the calendar day (`YYYY-MM-DD`) of a moment. */
-type Calendar = (moment: Date) => string;
+export type Calendar = (moment: Date) => string;
 
 /** The calendar days of a time zone, given by its IANA name. */
 export function calendarOf(timezone: string): Calendar {

@@ -1,7 +1,8 @@
 import type { mongo } from 'mongoose';
 
-import { calendarOf, dayNumber } from '../../../src/core/time';
+import { type Calendar, dayNumber } from '../../../src/core/time';
 import { changeInChunks } from '../../../src/data/schema/chunks';
+import { calendarsOf } from '../../../src/data/schema/days';
 import type { Migration } from '../../../src/data/schema/migration';
 import { nextRevision } from '../../../src/data/schema/revisions';
 import { RECURRING_CARE, RECURRING_TYPES, type RecurringCare } from '../schema';
@@ -14,7 +15,6 @@ type SnoozedPlant = RecurringFields & {
   _id: mongo.UUID;
   userId: string;
   createdAt: Date;
-  accounts: { timezone: string }[];
 };
 
 /**
@@ -29,18 +29,20 @@ export const snoozes: Migration = {
     const plants = run.collection('plants');
     const setAt = new Date();
     await changeInChunks(run, plants, { size: CHUNK }, async (_chunk, ids) => {
-      const snoozed = plants.aggregate<SnoozedPlant>([
-        { $match: { _id: ids, $or: RECURRING_TYPES.map(isWithoutMoment) } },
-        {
-          $lookup: { from: 'accounts', localField: 'userId', foreignField: '_id', as: 'accounts' },
-        },
-      ]);
-      for await (const plant of snoozed) {
+      const snoozed = await plants
+        .find<SnoozedPlant>({ _id: ids, $or: RECURRING_TYPES.map(isWithoutMoment) })
+        .toArray();
+      const calendarFor = await calendarsOf(
+        run,
+        snoozed.map(({ userId }) => userId),
+      );
+      for (const plant of snoozed) {
         const { _id, userId } = plant;
+        const dayOf = calendarFor(userId);
         const revision = await nextRevision(run, userId);
         const $set = {
-          ...migrated(plant, 'watered', setAt),
-          ...migrated(plant, 'fertilized', setAt),
+          ...migrated(plant, 'watered', setAt, dayOf),
+          ...migrated(plant, 'fertilized', setAt, dayOf),
           revision,
         };
         await plants.updateOne({ _id }, { $set });
@@ -55,13 +57,17 @@ function isWithoutMoment(type: RecurringCare): object {
   return { [snoozedUntil]: { $type: 'string' }, [snoozedAt]: null };
 }
 
-function migrated(plant: SnoozedPlant, type: RecurringCare, setAt: Date): Partial<RecurringFields> {
+function migrated(
+  plant: SnoozedPlant,
+  type: RecurringCare,
+  setAt: Date,
+  dayOf: Calendar,
+): Partial<RecurringFields> {
   const fields = RECURRING_CARE[type];
   const until = plant[fields.snoozedUntil];
   if (!until || plant[fields.snoozedAt]) return {};
   const everyDays = plant[fields.everyDays];
   const lastDone = plant[fields.lastDone];
-  const dayOf = calendarOf(plant.accounts[0]?.timezone ?? 'UTC');
   const regular = lastDone
     ? dayNumber(dayOf(lastDone)) + (everyDays ?? 0)
     : dayNumber(dayOf(plant.createdAt));

@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 
-import { calendarOf, DAY_MS, dayNumber } from '../../core/time';
+import { type Calendar, calendarOf, DAY_MS, dayNumber } from '../../core/time';
 import { projectionOf } from '../record-reader';
 import { changeInChunks } from './chunks';
 import type { Migration, MigrationRun, StoredDocument } from './migration';
@@ -31,9 +31,12 @@ export function addDays(name: string, collection: string, datings: readonly Dati
     run: async (run) => {
       const documents = run.collection(collection);
       await changeInChunks(run, documents, { size: CHUNK, projection }, async (chunk) => {
-        const zones = await zonesOf(run, chunk);
+        const calendarFor = await calendarsOf(
+          run,
+          chunk.map(({ userId }) => userId),
+        );
         for (const { moment, dated, update } of datings) {
-          for (const [shift, ids] of byShift(chunk, moment, zones)) {
+          for (const [shift, ids] of byShift(chunk, moment, calendarFor)) {
             const shifted = { $add: [`$${moment}`, shift * DAY_MS] };
             const day = { $dateToString: { date: shifted, format: '%Y-%m-%d' } };
             const undated = { _id: { $in: ids }, [dated]: { $exists: false } };
@@ -45,18 +48,34 @@ export function addDays(name: string, collection: string, datings: readonly Dati
   };
 }
 
-/** The time zones of the accounts of some documents. */
-async function zonesOf(
+/** A moment and its day as one field, in place of the moment or beside it. */
+export function datedMoment(
+  moment: string,
+  dated: string,
+  { isReplaced = false } = {},
+): Dating {
+  return {
+    moment,
+    dated,
+    update: (on) => [
+      { $set: { [dated]: { at: `$${moment}`, on } } },
+      ...(isReplaced ? [{ $unset: moment }] : []),
+    ],
+  };
+}
+
+/** The calendars of some accounts, which may be named more than once. */
+export async function calendarsOf(
   run: MigrationRun,
-  chunk: readonly StoredDocument[],
-): Promise<ReadonlyMap<string, string>> {
-  const userIds = [...new Set(chunk.map(({ userId }) => String(userId)))];
+  accountIds: readonly unknown[],
+): Promise<(userId: unknown) => Calendar> {
+  const userIds = [...new Set(accountIds.map(String))];
   // Accounts, unlike what belongs to them, have a name as their id.
   const filter = { _id: { $in: userIds } } as object;
   const accounts = run.collection('accounts').find(filter, { projection: { timezone: 1 } });
   const zones = new Map<string, string>();
   for await (const { _id, timezone } of accounts) zones.set(String(_id), String(timezone));
-  return zones;
+  return (userId) => calendarOf(zones.get(String(userId)) ?? NO_ZONE);
 }
 
 /**
@@ -66,14 +85,14 @@ async function zonesOf(
 function byShift(
   chunk: readonly StoredDocument[],
   moment: string,
-  zones: ReadonlyMap<string, string>,
+  calendarFor: (userId: unknown) => Calendar,
 ): Map<number, mongo.UUID[]> {
   const inUtc = calendarOf('UTC');
   const shifts = new Map<number, mongo.UUID[]>();
   for (const document of chunk) {
     const at = document[moment];
     if (!(at instanceof Date)) continue;
-    const day = calendarOf(zones.get(String(document['userId'])) ?? NO_ZONE)(at);
+    const day = calendarFor(document['userId'])(at);
     const shift = dayNumber(day) - dayNumber(inUtc(at));
     const ids = shifts.get(shift) ?? [];
     ids.push(document._id);
