@@ -1,5 +1,3 @@
-import { Http2ServerRequest } from 'node:http2';
-
 import bodyParser from 'koa-bodyparser';
 import type { Context } from 'koa';
 
@@ -16,8 +14,6 @@ import { ownTurn } from '../core/turns';
 
 /** From which length on it takes milliseconds to parse and to check a body; in bytes. */
 const LONG = 16 * 1024;
-
-const CUT_SHORT = 'The request body was cut short.';
 
 // The parser's text mode gives the bytes as they came, inflated and no more than the limit; JSON
 // is parsed here, because the parser's own JSON mode replaces bad UTF-8 silently.
@@ -36,7 +32,7 @@ const readBytes = bodyParser(Object.assign(textModeOptions, { encoding: null }))
  *   where it is nested too deep
  */
 export async function readJson(ctx: Context): Promise<unknown> {
-  if (!(await hasBody(ctx))) {
+  if (!hasBody(ctx)) {
     throw invalidJson.error('The request body is empty; it must be a JSON object.');
   }
   const { headers } = ctx.req;
@@ -60,34 +56,9 @@ export function bodyLength({ request: { body } }: Context): number {
   return Buffer.isBuffer(body) ? body.length : 0;
 }
 
-/** Whether a request has a body. HTTP/2 need not announce one: its first bytes tell, or its end. */
-export async function hasBody(ctx: Context): Promise<boolean> {
-  const { req } = ctx;
-  if (isBodyAnnounced(ctx)) return true;
-  if (!(req instanceof Http2ServerRequest) || !(await hasBytes(req))) return false;
-  // The parser, made for HTTP/1.1, looks for the header.
-  req.headers['transfer-encoding'] = 'chunked';
-  return true;
-}
-
-/** Whether a request says ahead of it that it has a body. */
-export function isBodyAnnounced({ req: { headers } }: Context): boolean {
+/** Whether a request has a body. */
+export function hasBody({ req: { headers } }: Context): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
-async function hasBytes(request: Http2ServerRequest): Promise<boolean> {
-  const { stream } = request;
-  if (stream.endAfterHeaders) return false;
-  if (!stream.closed) {
-    await new Promise<void>((resolve) => {
-      request.once('readable', resolve).once('end', resolve).once('close', resolve);
-    });
-  }
-  if (request.readableLength > 0) return true;
-  if (stream.closed) throw invalidJson.error(CUT_SHORT);
-  // Its end is seen only by who reads.
-  request.resume();
-  return false;
 }
 
 function jsonOf(bytes: unknown): unknown {
@@ -120,5 +91,5 @@ function bodyError(error: unknown): ApiError {
   if (/^(Z_|ERR__ERROR_)/.test(facts.code ?? '')) {
     return invalidJson.error('The compressed request body is corrupt or cut short.');
   }
-  return invalidJson.error(CUT_SHORT);
+  return invalidJson.error('The request body was cut short.');
 }

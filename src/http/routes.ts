@@ -14,7 +14,7 @@ import type {
 } from '../plugins/transport';
 import { answer, bytesToSend } from './answer';
 import { authenticate, sourceOf } from './authenticate';
-import { bodyLength, hasBody, isBodyAnnounced, readJson } from './body';
+import { bodyLength, hasBody, readJson } from './body';
 import { queryReader } from './query';
 import type { PublicPace } from './public-pace';
 import { factsOf, recordError, recordOutcome } from './request-facts';
@@ -84,10 +84,7 @@ function serve(operation: Operation, dependencies: Dependencies) {
     const inputOf = async (): Promise<CallInput> => ({
       params: ctx.params,
       ...readQuery(ctx),
-      body:
-        operation.body || (isBodyRead && (await hasBody(ctx)))
-          ? await bodyOf(ctx, pace)
-          : undefined,
+      body: operation.body || (isBodyRead && hasBody(ctx)) ? await bodyOf(ctx, pace) : undefined,
     });
     // Neither the account nor its budget waits for the other.
     let counted: Promise<Counted> | undefined;
@@ -146,7 +143,7 @@ async function bodyOf(ctx: Context, pace: CallPace): Promise<unknown> {
     return await readJson(ctx);
   } finally {
     const { principal } = factsOf(ctx);
-    const bytes = bodyLength(ctx) || (isBodyAnnounced(ctx) ? MAX_BODY_KIB * 1024 : 0);
+    const bytes = bodyLength(ctx) || (hasBody(ctx) ? MAX_BODY_KIB * 1024 : 0);
     if (principal) pace.countBody(principal.account.id, bytes);
   }
 }

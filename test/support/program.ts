@@ -49,7 +49,6 @@ export const {
   decodeProgress,
   demoPlugin,
   differencesOf,
-  drainConnections,
   eventModel,
   eventsPlugin,
   until,
