@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSecureServer } from 'node:https';
 import { Server as TcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 import { type ApiError, methodNotAllowed, validationError } from '../core/errors';
 import type { Settings } from '../core/settings';
@@ -21,8 +21,20 @@ const LAST_REQUEST_MS = 1000;
 /** After so many turns of the event loop without a new connection, none waits to be accepted. */
 const QUIET_TURNS = 20;
 
-/** The requests in progress of each server, oldest first. */
-const inProgress = new WeakMap<Server, Set<ServerResponse>>();
+/** How many requests a client may send ahead of their answers on one connection. */
+const MAX_AHEAD = 100;
+
+/** How often a server that closes looks whether all requests are answered. */
+const LOOK_MS = 10;
+
+/** A request whose answer is not sent yet. */
+interface Pending {
+  response: ServerResponse;
+  start: () => unknown;
+}
+
+/** What is pending on the connections of each server, in the order of the requests. */
+const pendingOf = new WeakMap<Server, Map<Duplex, Pending[]>>();
 
 interface ServerOptions extends Partial<HttpLimits> {
   /** Called for each request or connection that never reaches the handler. */
@@ -40,12 +52,12 @@ export function createHttpServer(
   const server = tls ? createSecureServer({ ...tls, handshakeTimeout }) : createServer();
   // The application refuses a request without Host itself, by the Error body.
   Object.assign(server, { requireHostHeader: false, ...limits });
-  const responses = new Set<ServerResponse>();
-  inProgress.set(server, responses);
+  const pending = new Map<Duplex, Pending[]>();
+  pendingOf.set(server, pending);
   const refuse = (socket: Duplex, error: ApiError | undefined): void => {
     // It was refused before, and the client sends more.
     if (socket.writableEnded) return;
-    const current = [...responses].find(({ req }) => req.socket === socket);
+    const current = pending.get(socket)?.[0]?.response;
     if (!error || !socket.writable || current?.headersSent) {
       socket.destroy();
       return;
@@ -54,9 +66,15 @@ export function createHttpServer(
     answerAndClose(socket, error);
   };
   server.on('request', (request, response) => {
-    responses.add(response);
-    response.once('close', () => responses.delete(response));
-    handler(request, response);
+    const queue = queueOf(pending, request.socket);
+    queue.push({ response, start: () => handler(request, response) });
+    response.once('close', () => {
+      queue.shift();
+      if (!request.socket.destroyed) queue[0]?.start();
+    });
+    // One at a time: 30 clients that send 1,000 ahead would keep all others waiting for 8 s.
+    if (queue.length === 1) queue[0]?.start();
+    else if (queue.length > MAX_AHEAD) request.socket.destroy();
   });
   server.on('clientError', (reason, socket) => {
     refuse(socket, parserError(reason));
@@ -81,20 +99,26 @@ export function createHttpServer(
  */
 export async function closeHttpServer(server: Server, patienceMs: number): Promise<number> {
   const deadline = performance.now() + patienceMs;
-  const responses = inProgress.get(server) ?? new Set();
+  const inProgress = () => [...(pendingOf.get(server)?.values() ?? [])].flat().length;
   await within(LAST_REQUEST_MS, acceptWaiting(server));
   const closed = new Promise((resolve) => server.once('close', resolve));
   // Node's own close would end kept connections on which a request may be on its way.
   TcpServer.prototype.close.call(server);
   await within(LAST_REQUEST_MS, closed);
   server.close();
-  for (const response of responses) {
-    const done = new Promise((resolve) => response.once('close', resolve));
-    await within(Math.max(0, deadline - performance.now()), done);
-  }
-  const cut = responses.size;
+  while (inProgress() > 0 && performance.now() < deadline) await sleep(LOOK_MS);
+  const cut = inProgress();
   server.closeAllConnections();
   return cut;
+}
+
+function queueOf(pending: Map<Duplex, Pending[]>, socket: Duplex): Pending[] {
+  const known = pending.get(socket);
+  if (known) return known;
+  const queue: Pending[] = [];
+  pending.set(socket, queue);
+  socket.once('close', () => pending.delete(socket));
+  return queue;
 }
 
 /** Waits until every connection that was made is accepted: those that are not would be reset. */
