@@ -93,8 +93,10 @@ export class StoredSchema {
    * @throws SchemaError where an earlier or a newer version has written it
    */
   async require(): Promise<void> {
-    const { isNew, isUpToDate } = await this.status();
-    if (isUpToDate) return;
+    const { isNew, pending, collections, indexes } = await this.status();
+    // An index too many does no harm, such as one that a server of 1.0.0 has made again.
+    const missing = indexes.flatMap((each) => each.missing);
+    if (pending.length + collections.length + missing.length === 0) return;
     if (!isNew) {
       throw new SchemaError(
         'The data was written by an earlier version: start the server of this version, or run `migrate up`, first.',
