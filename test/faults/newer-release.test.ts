@@ -71,6 +71,15 @@ test('a server whose data a newer release migrates writes nothing any more, and 
   expect(valueOf(await scrape(service.url), 'plantcare_data_newer')).toBe(1);
 });
 
+test('its audit log is not pruned any more either', async () => {
+  const entries = client.db().collection('auditEntries');
+  const before = await entries.countDocuments();
+  expect(before).toBeGreaterThan(0);
+  await begin();
+  await expect(service.app.audit.prune(-1)).rejects.toMatchObject({ status: 503 });
+  expect(await entries.countDocuments()).toBe(before);
+});
+
 test('probes alone notice it', async () => {
   await service.anonymous.get('/readyz').expect(200);
   expect(valueOf(await scrape(service.url), 'plantcare_data_newer')).toBe(0);
