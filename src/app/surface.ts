@@ -7,16 +7,16 @@ import { type JsonSchema, jsonSchemaOf } from '../fields/json-schema';
 import type { Access, Feature, Operation } from '../plugins/operation';
 import type { Plugin, SetUpPlugin } from '../plugins/plugin';
 
-/** An operation, or a method of a transport, as an auditor sees it. */
+/** An operation, or a method of a endpoint, as an auditor sees it. */
 export interface Endpoint {
   method: string;
   path: string;
   summary: string;
   access: Access;
   plugin: string;
-  /** Collections that a call may read or write; what a transport calls has its own. */
+  /** Collections that a call may read or write; what a endpoint calls has its own. */
   collections: string[];
-  /** Undefined for a transport: what it takes and gives is up to its protocol. */
+  /** Undefined for a endpoint: what it takes and gives is up to its protocol. */
   operation?: Pick<Operation, 'limit' | 'idempotent' | 'tool'> & {
     quota: string | undefined;
     feature: Feature | undefined;
@@ -64,7 +64,7 @@ export function surfaceOf(plugins: readonly SetUpPlugin[]): Surface {
         ...(operation.method === 'GET' ? [] : auditModels),
       ]),
     })),
-    ...(each.contribution.transports ?? []).flatMap(({ path, methods }) =>
+    ...(each.contribution.protocols ?? []).flatMap(({ path, methods }) =>
       Object.entries(methods).map(([method, { summary, access }]) => ({
         method,
         path,
