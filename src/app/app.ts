@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import type { Logger } from 'pino';
 
-import { Quotas } from '../data/quotas';
+import { Quotas } from '../plugins/quotas';
 import type { Identity } from '../core/identity';
 import { AccountData } from '../data/account-data';
 import { AuditLog } from '../data/audit/audit-log';

@@ -8,7 +8,7 @@ import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings';
 import type { IdempotencyStore } from '../data/idempotency';
 import type { MongoHealth } from '../data/mongo-health';
-import type { Quotas } from '../data/quotas';
+import type { Quotas } from '../plugins/quotas';
 import type { RedisConnection } from '../data/redis-connection';
 import type { UnitOfWork } from '../data/unit-of-work';
 import { koaApp } from '../http/koa-app';

@@ -6,7 +6,7 @@ import koaRateLimit from 'koa-ratelimit';
 import { ApiError, rateLimited } from '../core/errors';
 import { REFUSAL_MS } from '../core/request-limits';
 import { clientBudget } from './client-address';
-import { ExpiringMap, WINDOW_SECONDS } from './expiring-map';
+import { ExpiringMap, passes, WINDOW_SECONDS } from './rate-limit-library';
 
 /**
  * Limits how often an address may ask for what needs no token, in this process's memory alone.
@@ -49,11 +49,7 @@ function limitOf(max: number): (ctx: Context) => Promise<void> {
     disableHeader: true,
   });
   return async (ctx) => {
-    let isLeft = false;
-    await limit(ctx, async () => {
-      isLeft = true;
-    });
-    if (isLeft) return;
+    if (await passes(limit, ctx)) return;
     await sleep(REFUSAL_MS);
     throw rateLimited.error(undefined, { headers: { 'Retry-After': String(WINDOW_SECONDS) } });
   };

@@ -18,7 +18,10 @@ export function answerInParts(operation: Operation): Middleware {
   return async function answerInParts(ctx, next) {
     const { state } = ctx;
     const { params, body, part } = state.input;
-    if (!part) return await next();
+    if (!part) {
+      await next();
+      return;
+    }
     const list = [callerOf(ctx).account.id, operationName(operation), params, body];
     const place = part.cursor === undefined ? undefined : decodePlace(list, part.cursor);
     if (part.cursor !== undefined && place === undefined) throw badCursor();

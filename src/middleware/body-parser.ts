@@ -39,9 +39,9 @@ const bytes = bodyParser(Object.assign(textMode, { encoding: null }));
 export function bodyParserOf({ isRequired }: { isRequired: boolean }): Middleware {
   const parse = compose([mediaType, bytes, json]);
   return async function bodyParser(ctx, next) {
-    if (hasBody(ctx)) return await parse(ctx, next);
-    if (isRequired) throw empty();
-    await next();
+    if (hasBody(ctx)) await parse(ctx, next);
+    else if (isRequired) throw empty();
+    else await next();
   };
 }
 

@@ -82,8 +82,7 @@ export function readHandler(
 export function writeHandler(operation: Operation, { checkResponses }: Dependencies): Middleware {
   const run = runner(operation, checkResponses);
   return async function handler(ctx) {
-    const { input, tx } = ctx.state;
-    const value = await run({ ...input, tx, token: callerOf(ctx).token, now: tx.now });
+    const value = await run(writeCallOf(ctx));
     ctx.status = operation.response.status;
     ctx.type = 'application/json';
     ctx.body = await jsonText(value);
@@ -106,6 +105,13 @@ export function readCallOf(ctx: Context): ReadCall<unknown, string> {
     },
     countBytes: () => undefined,
   };
+}
+
+/** What the handler of a write gets. */
+function writeCallOf(ctx: Context) {
+  const { input, tx } = ctx.state;
+  if (!tx) throw new Error(`${ctx.path} was to have a transaction.`);
+  return { ...input, tx, token: callerOf(ctx).token, now: tx.now };
 }
 
 function runner(operation: Operation, checkResponses: boolean) {

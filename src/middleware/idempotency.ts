@@ -25,7 +25,10 @@ export function idempotency(
     // Node joins repeats.
     const sent = operation.idempotent ? ctx.headers['idempotency-key'] : undefined;
     const key = state.idempotencyKey ?? (sent as string | undefined);
-    if (key === undefined) return await next();
+    if (key === undefined) {
+      await next();
+      return;
+    }
     if (key.length === 0 || key.length > MAX_KEY_LENGTH) {
       throw validationError.error(
         `The header Idempotency-Key must have 1 to ${MAX_KEY_LENGTH} characters.`,

@@ -8,7 +8,7 @@ import { rateLimited } from '../core/errors';
 import type { Metrics } from '../core/metrics';
 import { REFUSAL_MS } from '../core/request-limits';
 import type { RedisConnection } from '../data/redis-connection';
-import { ExpiringMap, WINDOW_SECONDS } from './expiring-map';
+import { ExpiringMap, passes, WINDOW_SECONDS } from './rate-limit-library';
 
 /** How many spent budgets a process keeps in mind. */
 const MAX_SPENT = 10_000;
@@ -49,7 +49,8 @@ export class RateLimit {
   readonly #metrics: RateLimitMetrics;
   readonly #shared: Middleware | undefined;
   readonly #local: Middleware;
-  readonly #spent = new LRUCache<string, true>({ max: MAX_SPENT });
+  /** When spent budgets are whole again: until then nobody need be asked. */
+  readonly #spent = new LRUCache<string, number>({ max: MAX_SPENT });
 
   constructor(options: Options, redis: RedisConnection | undefined, metrics: RateLimitMetrics) {
     const { name, max, id } = options;
@@ -74,19 +75,22 @@ export class RateLimit {
   /** @throws ApiError rate_limited when nothing is left */
   async spend(ctx: Context): Promise<void> {
     const { name, max, id } = this.#options;
-    const isLeft = await this.#count(ctx);
-    const remaining = Number(ctx.response.get('X-RateLimit-Remaining'));
-    // The library rounds the moment of the reset down; a client that waits must not come early.
-    const reset = Number(ctx.response.get('X-RateLimit-Reset')) + 1;
+    const spentUntil = this.#spent.get(id(ctx));
+    const { isLeft, remaining, reset } =
+      spentUntil === undefined
+        ? await this.#count(ctx)
+        : { isLeft: false, remaining: 0, reset: spentUntil };
     const left = Math.ceil(reset - limiterTime());
     const seconds = Math.min(WINDOW_SECONDS, Math.max(1, left));
     const clockMoved = Math.round(Date.now() / 1000 - limiterTime());
+    if (remaining === 0) this.#spent.set(id(ctx), reset, { ttl: seconds * 1000 });
     ctx.set({
+      'X-RateLimit-Limit': String(max),
+      'X-RateLimit-Remaining': String(remaining),
       'X-RateLimit-Reset': String(Math.ceil(reset) + clockMoved),
       'RateLimit-Policy': `"${name}";q=${max};w=${WINDOW_SECONDS}`,
       RateLimit: `"${name}";r=${remaining};t=${seconds}`,
     });
-    if (remaining === 0) this.#spent.set(id(ctx), true, { ttl: seconds * 1000 });
     if (isLeft) return;
     // The error says it; the result of a tool call does not.
     ctx.remove('Retry-After');
@@ -100,25 +104,35 @@ export class RateLimit {
     return this.#spent.has(id);
   }
 
-  /** Runs the library's middleware; returns whether it would have let the request pass. */
-  async #count(ctx: Context): Promise<boolean> {
-    let isLeft = false;
-    const pass = async (): Promise<void> => {
-      isLeft = true;
-    };
+  async #count(ctx: Context): Promise<Counted> {
     if (this.#shared && this.#redis?.isUsable()) {
       try {
-        await this.#shared(ctx, pass);
+        const counted = await run(this.#shared, ctx);
         this.#redis.reportAnswer();
-        return isLeft;
+        return counted;
       } catch (error) {
         this.#redis.reportFailure(error);
       }
     }
     this.#metrics.fallbacks.inc();
-    await this.#local(ctx, pass);
-    return isLeft;
+    return run(this.#local, ctx);
   }
+}
+
+/** What the library found of a request. */
+interface Counted {
+  isLeft: boolean;
+  remaining: number;
+  /** When the budget is whole again, by {@link limiterTime}. */
+  reset: number;
+}
+
+async function run(limit: Middleware, ctx: Context): Promise<Counted> {
+  const isLeft = await passes(limit, ctx);
+  const remaining = Number(ctx.response.get('X-RateLimit-Remaining'));
+  const reset = Number(ctx.response.get('X-RateLimit-Reset'));
+  // The library rounds the moment of the reset down; a client that waits must not come early.
+  return { isLeft, remaining, reset: reset + 1 };
 }
 
 /**

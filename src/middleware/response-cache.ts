@@ -7,14 +7,8 @@ import type { Metrics } from '../core/metrics';
 import { PROJECT } from '../core/project';
 import type { Operation } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
-import { callerOf } from './state';
+import { callerOf, type ResponseKey } from './state';
 import type { ValidInput } from './validate';
-
-/** Which response is asked for: it is the same as long as the account's revision is. */
-export interface ResponseKey {
-  name: string;
-  revision: number;
-}
 
 interface CachedResponse {
   content: Content;

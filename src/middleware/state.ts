@@ -7,8 +7,13 @@ import type { Principal } from '../core/identity';
 import type { StoredResponse } from '../data/idempotency';
 import type { Transaction } from '../data/transaction';
 import type { CallInput } from '../plugins/protocol-endpoint';
-import type { ResponseKey } from './response-cache';
 import type { ValidInput } from './validate';
+
+/** Which response is asked for: it is the same as long as the account's revision is. */
+export interface ResponseKey {
+  name: string;
+  revision: number;
+}
 
 /** What one step of a chain leaves for the next ones, and for the request's line in the log. */
 declare module 'koa' {
@@ -44,7 +49,7 @@ declare module 'koa' {
     /** From the handler of a read: the tag of a response that is streamed, or need not be sent. */
     etag?: string | undefined;
     /** From `transaction`. */
-    tx: Transaction;
+    tx?: Transaction;
     /** From `answerInParts`: the key of the write, where it is not that of the request. */
     idempotencyKey?: string;
     /** From `answerInParts`: what a write throws that was to be a replay. */

@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import compose from 'koa-compose';
 
 import type { Act, Acting } from '../data/audit/entry';
-import type { Quotas } from '../data/quotas';
+import type { Quotas } from '../plugins/quotas';
 import type { UnitOfWork } from '../data/unit-of-work';
 import type { Operation } from '../plugins/operation';
 import { sourceOf } from './authenticate';
