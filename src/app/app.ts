@@ -219,8 +219,19 @@ export class App {
 
   /** Serves the API, or one of its protocols and the probes; the probes only while it connects. */
   requestListener(endpoint?: ProtocolEndpoint): Http.RequestListener {
+    const { description } = this;
+    const only = endpoint && { operations: probesOf(description), protocols: [endpoint] };
+    return this.#http.listenerOf({ ...description, ...only });
+  }
+
+  /** The names of the steps that a request for an operation passes, in their order. */
+  stepsOf(operation: Operation): string[] {
+    return this.#http.stepsOf(operation);
+  }
+
+  get #http(): Http.HttpListeners {
     const { plugins, log, checkResponses = false } = this.#options;
-    const { settings, metrics, unitOfWork, identity, description } = this;
+    const { settings, metrics, unitOfWork, identity } = this;
     this.#listeners ??= new (loadHttp().HttpListeners)({
       plugins,
       settings,
@@ -238,8 +249,7 @@ export class App {
       isClosing: () => this.isClosing,
       isStarting: () => this.#starting !== undefined,
     });
-    const only = endpoint && { operations: probesOf(description), protocols: [endpoint] };
-    return this.#listeners.listenerOf({ ...description, ...only });
+    return this.#listeners;
   }
 
   /** All that the API consists of, what has a port of its own left out. */

@@ -16,10 +16,11 @@ import { onlyProbesWhile } from '../http/only-probes';
 import { RequestMetrics } from '../http/request-metrics';
 import { routes } from '../http/routes';
 import { UnheededProxy } from '../http/unheeded-proxy';
-import type { Services } from '../middleware/chain';
+import { chainOf, type Services } from '../middleware/chain';
 import { concurrency } from '../middleware/concurrency';
 import { RateLimits } from '../middleware/rate-limits';
 import { ResponseCache } from '../middleware/response-cache';
+import type { Operation } from '../plugins/operation';
 import type { Plugin } from '../plugins/plugin';
 import type { ApiDescription } from '../plugins/protocol-endpoint';
 
@@ -77,6 +78,11 @@ export class HttpListeners {
   /** What operators should know of the requests that come. */
   get warnings(): readonly string[] {
     return this.#unheededProxy.warnings;
+  }
+
+  /** The names of the steps that a request for an operation passes, in their order. */
+  stepsOf(operation: Operation): string[] {
+    return chainOf(operation, this.#services).map(({ name }) => name);
   }
 
   /** What serves an API, or a part of it. */

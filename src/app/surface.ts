@@ -20,6 +20,8 @@ export interface Endpoint {
   operation?: Pick<Operation, 'limit' | 'idempotent' | 'tool'> & {
     quota: string | undefined;
     feature: Feature | undefined;
+    /** The names of the steps that a request passes (src/middleware/chain.ts). */
+    steps: string[];
     /** Its path parameters are UUIDs, all of them. */
     request: { query: JsonSchema | undefined; body: JsonSchema | undefined };
     response: { status: number; type: string | undefined; schema: JsonSchema };
@@ -50,12 +52,19 @@ export interface Surface {
   collections: Collection[];
 }
 
-/** The surface of plugins that are set up; everything in it follows from what they declare. */
-export function surfaceOf(plugins: readonly SetUpPlugin[]): Surface {
+/** What the surface follows from: plugins that are set up, and the steps that their operations have. */
+interface Source {
+  plugins: readonly SetUpPlugin[];
+  stepsOf: (operation: Operation) => string[];
+}
+
+/** The surface of a program; everything in it follows from what its plugins declare. */
+export function surfaceOf(source: Source): Surface {
+  const { plugins } = source;
   const identity = plugins.filter(({ contribution }) => contribution.identity);
   const endpoints = plugins.flatMap((each) => [
     ...each.operations.map((operation) => ({
-      ...factsOf(operation),
+      ...factsOf(operation, source.stepsOf(operation)),
       plugin: each.plugin.name,
       collections: namesOf([
         ...reachedModels(reachOf(each, plugins, operation.method !== 'GET')),
@@ -93,7 +102,7 @@ export function surfaceOf(plugins: readonly SetUpPlugin[]): Surface {
   };
 }
 
-function factsOf(operation: Operation): Omit<Endpoint, 'plugin' | 'collections'> {
+function factsOf(operation: Operation, steps: string[]): Omit<Endpoint, 'plugin' | 'collections'> {
   const { method, path, summary, access, limit, quota, feature, idempotent, tool } = operation;
   const { query, body, response } = operation;
   const request = {
@@ -111,6 +120,7 @@ function factsOf(operation: Operation): Omit<Endpoint, 'plugin' | 'collections'>
       limit,
       quota,
       feature,
+      steps,
       idempotent,
       tool,
       request,

@@ -53,7 +53,7 @@ export function chainOf(operation: Operation, services: Services): Middleware[] 
     isConditional(operation) && conditional(operation),
     isPrivateRead(operation) && !isConditional(operation) && noStore,
     !isConditional(operation) && hasEtag(operation) && etag,
-    ...answer(operation, services),
+    ...answer(operation, services, operation.idempotent),
   ]);
 }
 
@@ -63,7 +63,7 @@ export function toolChainOf(operation: Operation, services: Services): Middlewar
     ...admit(operation, services),
     validate(operation),
     operation.method !== 'GET' && answerInParts(operation),
-    ...answer(operation, services),
+    ...answer(operation, services, true),
   ]);
 }
 
@@ -75,7 +75,8 @@ function admit({ limit, access, feature }: Operation, { rateLimits }: Services):
   ];
 }
 
-function answer(operation: Operation, services: Services): Step[] {
+/** @param isKeyed whether a write may have an Idempotency-Key */
+function answer(operation: Operation, services: Services, isKeyed: boolean): Step[] {
   const { concurrency, cache } = services;
   if (operation.method === 'GET') {
     return [
@@ -86,8 +87,11 @@ function answer(operation: Operation, services: Services): Step[] {
   }
   return [
     concurrency.writes,
-    idempotency(operation, services),
-    transaction(operation, services, [ifMatch(operation), writeHandler(operation, services)]),
+    isKeyed && idempotency(operation, services),
+    transaction(operation, services, [
+      ...steps([operation.state && ifMatch(operation.state)]),
+      writeHandler(operation, services),
+    ]),
   ];
 }
 

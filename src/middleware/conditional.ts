@@ -4,7 +4,7 @@ import type { Context, Middleware } from 'koa';
 
 import { etagOf, namesEtag } from '../core/content';
 import { preconditionFailed } from '../core/errors';
-import type { Operation } from '../plugins/operation';
+import type { Handler, Operation } from '../plugins/operation';
 import { codingFor, sendContent, setEtag } from '../plugins/send-content';
 import { readCallOf } from './handler';
 
@@ -45,10 +45,10 @@ export const etag: Middleware = async function etag(ctx, next) {
  * Within the transaction of a write: refuses it with precondition_failed where If-Match names another
  * state of the record than there is.
  */
-export function ifMatch({ state: readState }: Operation): Middleware {
+export function ifMatch(readState: Handler): Middleware {
   return async function ifMatch(ctx, next) {
     const expected = ctx.headers['if-match'];
-    if (readState && expected !== undefined) {
+    if (expected !== undefined) {
       const call = { ...readCallOf(ctx), tx: ctx.state.tx };
       // As for any handler: this operation's own plugin has made it.
       const state = JSON.stringify(await readState(call as never));

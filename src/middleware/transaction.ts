@@ -23,7 +23,7 @@ export function transaction(
   steps: Middleware[],
 ): Middleware {
   const inner = compose(steps);
-  return async function transaction(ctx) {
+  const run: Middleware = async (ctx) => {
     const { account, token } = callerOf(ctx);
     const { state } = ctx;
     const acting: Acting = {
@@ -43,6 +43,9 @@ export function transaction(
       { quota },
     );
   };
+  // What `audit routes` shows.
+  const value = `transaction(${steps.map(({ name }) => name).join(' → ')})`;
+  return Object.defineProperty(run, 'name', { value });
 }
 
 /** The act of an operation on the record that its path names. */

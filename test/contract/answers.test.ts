@@ -73,11 +73,11 @@ test('on a sharded cluster no answer is cached, since the revision may be seen b
 });
 
 test('cached answers are made from the data of accounts alone', () => {
-  const { endpoints } = surfaceOf(service.app.plugins);
+  const { endpoints } = surfaceOf(service.app);
   const kept = rows.filter(([, { cacheable }]) => cacheable).map(([name]) => name);
   expect(kept.length).toBeGreaterThan(5);
   const touching = endpoints.filter((each) => kept.includes(operationName(each)));
-  const shared = surfaceOf(service.app.plugins)
+  const shared = surfaceOf(service.app)
     .collections.filter(({ owner }) => owner !== 'account')
     .map(({ name }) => name);
   expect(shared).toContain('announcements');

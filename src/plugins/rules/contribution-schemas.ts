@@ -122,7 +122,6 @@ const operationSchema = Joi.object({
   quota: Joi.string(),
   idempotent: Joi.boolean(),
   cacheable: Joi.boolean(),
-  isAnswerWhole: Joi.boolean(),
   isShort: Joi.boolean(),
   isProbe: Joi.boolean(),
   notConditional: sentence,
