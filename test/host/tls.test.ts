@@ -7,7 +7,6 @@ import {
 import type { Server as HttpServer } from 'node:http';
 import { request } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 
 import pino from 'pino';
@@ -115,83 +114,6 @@ test('HEAD over HTTP/2 has the headers of GET and no body', async () => {
   const head = await viaHttp2({ ':path': '/healthz', ':method': 'HEAD' });
   expect([head.status, head.body]).toEqual([200, '']);
   expect(head.headers['content-length']).toBe(get.headers['content-length']);
-});
-
-test.each([
-  ['with its length', true],
-  ['without its length, which HTTP/2 need not give', false],
-])('a body over HTTP/2 %s is read', async (_, withLength) => {
-  const body = '{"name":"Fern"}';
-  const answer = await viaHttp2(
-    {
-      ':path': '/api/plants',
-      ':method': 'POST',
-      authorization: `Bearer ${user.token}`,
-      'content-type': 'application/json',
-      ...(withLength ? { 'content-length': String(body.length) } : {}),
-    },
-    body,
-  );
-  expect([answer.status, JSON.parse(answer.body)]).toMatchObject([201, { name: 'Fern' }]);
-});
-
-test.each([
-  ['none', undefined, 400, 'invalid_json'],
-  ['an empty one', '', 400, 'invalid_json'],
-  ['too large a one', ' '.repeat(102_401), 413, 'payload_too_large'],
-])(
-  'a POST over HTTP/2 with a body that is %s is refused as over HTTP/1',
-  async (_, body, status, code) => {
-    const answer = await viaHttp2(
-      {
-        ':path': '/api/plants',
-        ':method': 'POST',
-        authorization: `Bearer ${user.token}`,
-        'content-type': 'application/json',
-      },
-      body,
-    );
-    expect([answer.status, errorOf(answer).code]).toEqual([status, code]);
-  },
-);
-
-test('a body over HTTP/2 that nobody asked for nor announced is looked at, and none is no fault', async () => {
-  const plant = await user.plant();
-  const event = await user.event(plant.id);
-  const restore = (body?: string) =>
-    viaHttp2(
-      {
-        ':path': `/api/events/${event.id}/restore`,
-        ':method': 'POST',
-        authorization: `Bearer ${user.token}`,
-        ...(body ? { 'content-type': 'application/json' } : {}),
-      },
-      body,
-    );
-  for (const body of [undefined, '', '{}']) expect((await restore(body)).status).toBe(200);
-  expect(errorOf(await restore('{"x":1}')).code).toBe('validation_error');
-  expect(errorOf(await restore('{bad')).code).toBe('invalid_json');
-});
-
-test('a request over HTTP/2 whose connection breaks before its body ends does nothing', async () => {
-  const plant = await user.plant();
-  const event = await user.event(plant.id);
-  await user.delete(`/api/events/${event.id}`).expect(200);
-  const { port } = server.address() as AddressInfo;
-  const socket = connectTls({ port, host: 'localhost', ca, ALPNProtocols: ['h2'] });
-  const own = connectHttp2(url, { createConnection: () => socket });
-  own.on('error', () => undefined);
-  const headers = {
-    ':path': `/api/events/${event.id}/restore`,
-    ':method': 'POST',
-    authorization: `Bearer ${user.token}`,
-  };
-  own.request(headers, { endStream: false }).on('error', () => undefined);
-  await sleep(200);
-  socket.destroy();
-  await sleep(200);
-  const { text } = await user.get(`/api/plants/${plant.id}/events`).expect(200);
-  expect(text).toContain('"items":[]');
 });
 
 test('CONNECT over HTTP/2 is answered with 405 and the Error body', async () => {
