@@ -113,7 +113,10 @@ describe('a database that a command has made', () => {
   });
 
   test('an index too many, as a server of 1.0.0 leaves, keeps no command from its work', async () => {
-    await client.db().collection('events').createIndex({ userId: 1, plantId: 1, type: 1 });
+    await client
+      .db()
+      .collection('events')
+      .createIndexes([{ key: { userId: 1, plantId: 1, type: 1 } }]);
     expect(await cli.json('user', 'list')).toEqual([]);
     expect((await cli.run('migrate', 'status')).code).toBe(1);
     expect((await cli.run('migrate', 'up')).code).toBe(0);
