@@ -28,6 +28,7 @@ export function routes(care: CareService): Operation[] {
       method: 'POST',
       path: '/api/care/snooze',
       summary: 'Snooze care of a plant until a day, or take that back',
+      description: 'null for until takes a snooze back.',
       access: { scope: 'events:write' },
       notConditional: 'it says how many days are left',
       body: snoozeCare,

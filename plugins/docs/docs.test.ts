@@ -75,7 +75,7 @@ test('every operation is in the document', async () => {
   for (const operation of service.app.operations) {
     expect(paths[operation.path]).toHaveProperty(operation.method.toLowerCase());
   }
-  for (const { path, methods } of service.app.description.transports) {
+  for (const { path, methods } of service.app.description.protocols) {
     for (const method of Object.keys(methods)) {
       expect(paths[path]).toHaveProperty(method.toLowerCase());
     }

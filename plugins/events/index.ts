@@ -6,6 +6,7 @@ import plantsPlugin from '../plants';
 import { plantDeleted } from '../plants/domain-events';
 import { BulkEvents } from './bulk';
 import { lastCare } from './derived/last-care';
+import { missingDays } from './derived/missing-days';
 import { PlantDeletions } from './derived/plant-deletions';
 import { careChanged } from './domain-events';
 import { eventLimitReached, eventNotFound } from './errors';
@@ -91,7 +92,8 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
         }),
       listeners: [on(plantDeleted, (tx, { plantId }) => deletions.record(tx, plantId))],
       counts: { [EVENT_QUOTA]: (tx) => events.count(tx) },
-      derived: [lastCare(plants, events.sums)],
+      // First, since the rest adds up what they are of.
+      derived: [missingDays(host.records(eventModel)), lastCare(plants, events.sums)],
       dataChecks: [momentsAhead(events)],
       jobs: [deletions.job()],
     };

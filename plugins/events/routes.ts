@@ -158,7 +158,6 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       long: 'it logs an event of each of up to all plants of the account',
       access: { scope: 'events:write' },
       body: logCare,
-      isAnswerWhole: true,
       notConditional: 'its answer is no record that is read again',
       response: {
         schema: loggedCare,

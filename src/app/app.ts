@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import type { Logger } from 'pino';
 
-import { Quotas } from '../calls/quotas';
+import { Quotas } from '../plugins/quotas';
 import type { Identity } from '../core/identity';
 import { AccountData } from '../data/account-data';
 import { AuditLog } from '../data/audit/audit-log';
@@ -25,7 +25,7 @@ import type { Operation } from '../plugins/operation';
 import type { Contribution, DataCheck, Plugin, SeedKind, SetUpPlugin } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/reference';
 import { setUpPlugins } from '../plugins/setup';
-import type { ApiDescription, Transport } from '../plugins/transport';
+import type { ApiDescription, ProtocolEndpoint } from '../plugins/protocol-endpoint';
 import { describeApi, probesOf, scopesOf } from './api-description';
 import { scheduledBackups } from './backup/schedule';
 import { hostFor, type HostDependencies } from './host';
@@ -145,7 +145,7 @@ export class App {
     this.#counts = new Map(contributions.flatMap((each) => Object.entries(each.counts ?? {})));
     this.#idempotency = new IdempotencyStore(
       this.database,
-      this.#connections.availability,
+      this.#connections.mongo,
       this.settings,
       metrics,
     );
@@ -214,13 +214,24 @@ export class App {
   prepareToServe(): void {
     loadHttp();
     const { description } = this;
-    for (const { prepare } of description.transports) prepare?.(description);
+    for (const { prepare } of description.protocols) prepare?.(description);
   }
 
-  /** Serves the API, or one of its transports and the probes; the probes only while it connects. */
-  requestListener(transport?: Transport): Http.RequestListener {
+  /** Serves the API, or one of its protocols and the probes; the probes only while it connects. */
+  requestListener(endpoint?: ProtocolEndpoint): Http.RequestListener {
+    const { description } = this;
+    const only = endpoint && { operations: probesOf(description), protocols: [endpoint] };
+    return this.#http.listenerOf({ ...description, ...only });
+  }
+
+  /** The names of the steps that a request for an operation passes, in their order. */
+  stepsOf(operation: Operation): string[] {
+    return this.#http.stepsOf(operation);
+  }
+
+  get #http(): Http.HttpListeners {
     const { plugins, log, checkResponses = false } = this.#options;
-    const { settings, metrics, unitOfWork, identity, description } = this;
+    const { settings, metrics, unitOfWork, identity } = this;
     this.#listeners ??= new (loadHttp().HttpListeners)({
       plugins,
       settings,
@@ -232,14 +243,13 @@ export class App {
       isSharded: this.database.isSharded,
       redis: this.#connections.redis,
       idempotency: this.#idempotency,
-      availability: this.#connections.availability,
+      mongo: this.#connections.mongo,
       quotas: this.#quotas,
       hashAccount: (accountId) => this.#connections.hashAccount(accountId),
       isClosing: () => this.isClosing,
       isStarting: () => this.#starting !== undefined,
     });
-    const only = transport && { operations: probesOf(description), transports: [transport] };
-    return this.#listeners.listenerOf({ ...description, ...only });
+    return this.#listeners;
   }
 
   /** All that the API consists of, what has a port of its own left out. */

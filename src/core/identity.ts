@@ -52,11 +52,6 @@ export interface AuthenticationOptions {
   lookUp: boolean;
   /** What the first use of a token is recorded with. */
   source: CallSource;
-  /**
-   * Told, before it is known whether the token is still good, of which account it is: what need not
-   * wait for the account may begin.
-   */
-  onClaim?: ((accountId: string) => void) | undefined;
 }
 
 /** Why a token is not good; one that is malformed is unknown. */

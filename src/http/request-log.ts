@@ -7,9 +7,8 @@ import { v4 } from 'uuid';
 import { hostSettings } from '../core/host-settings';
 import { TOKEN_PREFIX } from '../core/identity';
 import type { Settings } from '../core/settings';
-import { bytesToSend } from './answer';
-import { loggedAddress } from './client-address';
-import { type RequestFacts, setFacts } from './request-facts';
+import { loggedAddress } from '../middleware/client-address';
+import { bytesToSend } from '../middleware/conditional';
 import { CLIENT_CLOSED, type RequestMetrics } from './request-metrics';
 import { traceOf } from './trace';
 
@@ -39,13 +38,12 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
         resolve(performance.now());
       });
     });
-    const facts: RequestFacts = {
+    Object.assign(ctx.state, {
       log: log.child({ requestId, ...traceOf(ctx.req.headers['traceparent']?.toString()) }),
       sent,
       // Asked now: a connection that is gone has no address any more.
       client: loggedAddress(ctx.ip, clientIp),
-    };
-    setFacts(ctx, facts);
+    });
     await next();
     // Asked afterwards, since stopping may have begun meanwhile.
     if (isClosing()) ctx.set('Connection', 'close');
@@ -54,9 +52,9 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
     void sent.then((at) => {
       const seconds = (at - started) / 1000;
       const isAnswered = ctx.headerSent;
-      metrics.observe(facts, isAnswered ? ctx.status : CLIENT_CLOSED, seconds);
-      const { operation = 'none', principal, client, tool, code, reason } = facts;
-      facts.log[facts.isProbe ? 'debug' : 'info'](
+      metrics.observe(ctx.state, isAnswered ? ctx.status : CLIENT_CLOSED, seconds);
+      const { operation = 'none', principal, client, tool, code, reason, isProbe, log } = ctx.state;
+      log[isProbe ? 'debug' : 'info'](
         {
           method: ctx.method,
           operation,

@@ -111,8 +111,6 @@ export interface Operation extends OperationBase<string> {
   idempotent: boolean;
   /** Whether operators' own programs ask it again and again: it is then logged at debug level. */
   isProbe?: boolean;
-  /** Of a write: whether its answer may be as long as a list, and is held whole. */
-  isAnswerWhole?: boolean;
   /** Of a write: whether it is done so soon that others may wait for it. */
   isShort?: boolean;
   /** Whether an answer is as good as a new one as long as nothing is written to the account. */
@@ -165,8 +163,6 @@ interface WriteOperation<Body, Names extends string> extends OperationBase<Names
   response: DeclaredResponse;
   body?: Joi.ObjectSchema<Body>;
   quota?: string;
-  /** Whether its answer may be as long as a list, and is held whole. */
-  isAnswerWhole?: boolean;
   /** Why it may take so long that it shares no transaction with writes of other accounts. */
   long?: string;
   /** Why it answers with no ETag. */

@@ -32,7 +32,7 @@ beforeAll(async () => {
     jobs: false,
     env: { ANSWER_CACHE_MB: '0' },
   });
-  surface = surfaceOf(service.app.plugins);
+  surface = surfaceOf(service.app);
   user = await service.user();
   garden = new Garden(user);
   const client = service.app.database.connection.getClient();

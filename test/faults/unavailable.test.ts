@@ -11,7 +11,7 @@ import type { ProxiedService } from '../support/proxied-service';
 import { errorOf } from '../support/raw';
 import type { TestService, TestUser } from '../support/service';
 import type { TcpProxy } from '../support/tcp-proxy';
-import { Availability, startProxiedService, storeLargest, until } from '../support/program';
+import { MongoHealth, startProxiedService, storeLargest, until } from '../support/program';
 
 let proxied: ProxiedService;
 let proxy: TcpProxy;
@@ -162,12 +162,8 @@ test('a write that is slow is waited for as long as MongoDB answers others', asy
 
 test('a read that is slow is waited for as long as MongoDB answers others', async () => {
   const { database } = service.app;
-  const availability = new Availability(
-    () => database.ping(),
-    pino({ level: 'silent' }),
-    new Metrics(),
-  );
-  const slow = availability.read(() => slowRead(5000));
+  const mongo = new MongoHealth(() => database.ping(), pino({ level: 'silent' }), new Metrics());
+  const slow = mongo.untilDown(() => slowRead(5000));
   await expect(slow).resolves.toMatchObject({ _id: user.id });
 });
 

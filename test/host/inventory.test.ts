@@ -36,7 +36,7 @@ test('no file of the host names a resource', () => {
 test('everything but the short list of public operations needs a token', () => {
   const open = [
     ...app.operations.filter(({ access }) => 'public' in access).map(operationName),
-    ...app.description.transports.flatMap(({ path: at, methods }) =>
+    ...app.description.protocols.flatMap(({ path: at, methods }) =>
       Object.entries(methods).flatMap(([method, { access }]) =>
         'public' in access ? [`${method} ${at}`] : [],
       ),

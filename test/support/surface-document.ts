@@ -7,8 +7,7 @@ All that can be called from outside, the public first. \`make docs\` renews this
 \`make audit\` shows the same on a terminal, \`audit routes --json\` with reasons and whole schemas.
 
 - access: a scope, any token, or public; budget: the rate limit; key: takes an Idempotency-Key
-- in, out: digests of what it takes and gives beyond path parameters, which are UUIDs; texts that
-  only describe do not count
+- chain: the steps that a request passes, in the second table
 - each call with a token also reads the plugin that knows who calls; one with a key also src
 `;
 

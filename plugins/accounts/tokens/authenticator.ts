@@ -56,7 +56,7 @@ export class TokenAuthenticator implements Authenticator {
 
   async authenticate(
     token: string,
-    { lookUp, source, onClaim }: AuthenticationOptions,
+    { lookUp, source }: AuthenticationOptions,
   ): Promise<Principal | TokenFault> {
     if (!isWellFormedToken(token)) return 'unknown';
     const hash = hashOf(token);
@@ -65,7 +65,6 @@ export class TokenAuthenticator implements Authenticator {
     const stored = known?.token ?? (lookUp ? await this.#stored.get(hash) : undefined);
     const found = checked(stored, now);
     if (typeof found === 'string') return found;
-    onClaim?.(found.userId);
     // A token that is known costs a read of the account alone.
     const account = await this.#current.get(found.userId);
     const version = account?.tokensVersion;

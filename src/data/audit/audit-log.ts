@@ -155,7 +155,7 @@ export class AuditLog {
     for await (const { _id: chain } of chains) {
       let isDone = false;
       while (!isDone && stopping?.aborted !== true) {
-        isDone = await this.#database.transaction((session) =>
+        isDone = await this.transact(({ session }) =>
           pruneChain({ entries: this.#entries, heads: this.#heads, session }, chain, before),
         );
       }

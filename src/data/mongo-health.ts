@@ -16,7 +16,7 @@ const PAUSE_MS = 500;
  * Whether MongoDB answers, so that nobody waits for one that does not: the driver takes 11 s to
  * notice one that hangs. A read that is merely slow may take its time.
  */
-export class Availability {
+export class MongoHealth {
   #isAway = false;
   #isAsking = false;
   #isStopped = false;
@@ -37,11 +37,11 @@ export class Availability {
   }
 
   /**
-   * What a read comes to, as long as MongoDB answers.
+   * The result of a read, as long as MongoDB answers.
    *
    * @throws ApiError service_unavailable as soon as it is known that it does not
    */
-  read<T>(work: () => Promise<T>): Promise<T> {
+  untilDown<T>(work: () => Promise<T>): Promise<T> {
     if (this.#isAway) return Promise.reject(serviceUnavailable.error());
     return new Promise<T>((resolve, reject) => {
       this.#reads.add(reject);
@@ -61,12 +61,12 @@ export class Availability {
     });
   }
 
-  /** The same batches, of which each is such a read. */
-  async *readEach<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
+  /** The same batches, each read as by {@link untilDown}. */
+  async *eachUntilDown<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
     const iterator = items[Symbol.asyncIterator]();
     try {
       for (;;) {
-        const item = await this.read(() => iterator.next());
+        const item = await this.untilDown(() => iterator.next());
         if (item.done === true) return;
         yield item.value;
       }

@@ -5,7 +5,7 @@ import { invalidCursor } from '../core/errors';
 import { PIECE_LENGTH } from '../core/json-array';
 import { ownTurn } from '../core/turns';
 import { isAsyncIterable, isRecord } from '../core/values';
-import type { ListPart } from '../plugins/transport';
+import type { ListPart } from '../plugins/protocol-endpoint';
 
 /** What `hasMore` and `nextCursor` take of a part, at most, in UTF-16 code units. */
 const MAX_ENDING = 500;
@@ -16,8 +16,6 @@ type ListIdentity = readonly unknown[];
 
 interface Reading {
   list: ListIdentity;
-  /** Gets the length of the items that come before the part, and are made for nothing. */
-  countSkipped: (length: number) => void;
   /** Reads a page again, of fewer items. */
   readPage: (limit: number) => Promise<unknown>;
 }
@@ -31,24 +29,24 @@ interface Reading {
 export async function partOfRead(
   answer: unknown,
   { maxLength, cursor }: ListPart,
-  { list, countSkipped, readPage }: Reading,
+  { list, readPage }: Reading,
 ): Promise<unknown> {
   if (isPage(answer)) {
     const limit = fitting(answer, maxLength);
     if (limit === answer.items.length) return answer;
     // Others may have written meanwhile.
     const shorter = await readPage(limit);
-    return partOfRead(shorter, { maxLength }, { list, countSkipped, readPage });
+    return partOfRead(shorter, { maxLength }, { list, readPage });
   }
   const after = cursor === undefined ? undefined : decodePlace(list, cursor);
   if (cursor !== undefined && after === undefined) throw invalidCursor.error();
   const cursorAfter = (mark: string): string => encodePlace(list, mark);
-  const part = await cut(answer, { maxLength, after, countSkipped, cursorAfter });
+  const part = await cut(answer, { maxLength, after, cursorAfter });
   if (!part) throw invalidCursor.error();
   return part;
 }
 
-interface Cut extends Pick<Reading, 'countSkipped'> {
+interface Cut {
   /** How long the part may be as JSON, in UTF-16 code units; it has one item, however long that is. */
   maxLength: number;
   /** The mark of the item behind which it begins; that of the first part is undefined. */
@@ -69,7 +67,7 @@ interface Cut extends Pick<Reading, 'countSkipped'> {
  */
 export async function cut(
   answer: unknown,
-  { maxLength, after, countSkipped, cursorAfter }: Cut,
+  { maxLength, after, cursorAfter }: Cut,
 ): Promise<object | undefined> {
   const whole = isRecord(answer) && !isAsyncIterable(answer) ? answer : { items: answer };
   const lists = Object.entries(whole).filter(
@@ -89,7 +87,6 @@ export async function cut(
         isReached = markOf(name, text) === after;
         skipped += text.length;
         if (skipped < PIECE_LENGTH) continue;
-        countSkipped(skipped);
         skipped = 0;
         await ownTurn();
         continue;

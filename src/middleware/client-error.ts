@@ -4,7 +4,7 @@ import { mayRetry, wasEnded } from '../data/mongodb-errors';
 import { ApiError, internalError, serviceUnavailable } from '../core/errors';
 
 /** The error that a caller gets for a failure; what concerns operators is logged. */
-export function asApiError(error: unknown, log: Logger): ApiError {
+export function toClientError(error: unknown, log: Logger): ApiError {
   if (error instanceof ApiError) {
     // That the service cannot answer now says the line of the request; a stack says nothing more.
     if (error.status >= 500 && error.kind !== serviceUnavailable) {
@@ -13,7 +13,7 @@ export function asApiError(error: unknown, log: Logger): ApiError {
     return error;
   }
   if (mayRetry(error) || wasEnded(error)) {
-    // Once for an outage is enough (see `Availability`).
+    // Once for an outage is enough (see `MongoHealth`).
     log.debug({ err: error }, 'The database cannot be reached, or did not get done in time');
     return serviceUnavailable.error();
   }

@@ -1,16 +1,17 @@
 import Joi from 'joi';
+import type { Context, Middleware } from 'koa';
 
 import { invalidJson } from '../core/errors';
 import { isUuid } from '../core/ids';
 import { prototypeKeyIn } from '../core/json';
 import { JSON_VALIDATION } from '../core/validation';
-import { isAsyncIterable, isRecord } from '../core/values';
+import { isRecord } from '../core/values';
 import { descriptionOf, maxItemsOf } from '../fields/description';
 import { whyNot } from '../fields/joi';
 import type { Operation } from '../plugins/operation';
-import { operationName } from '../plugins/operation-facts';
-import type { CallInput, ListPart } from '../plugins/transport';
-import { Faults } from './faults';
+import type { CallInput, ListPart } from '../plugins/protocol-endpoint';
+import { queryReader } from './query';
+import { ValidationErrors } from './validation-errors';
 
 /** The input of a call after its operation's schemas let it through. */
 export interface ValidInput {
@@ -21,6 +22,20 @@ export interface ValidInput {
   part?: ListPart | undefined;
 }
 
+/** Checks what the request sent, or what a tool was given, against the operation's schemas. */
+export function validate(operation: Operation): Middleware {
+  const readQuery = queryReader(operation);
+  const sentBy = (ctx: Context & { params?: CallInput['params'] }): CallInput => ({
+    params: ctx.params ?? {},
+    ...readQuery(ctx),
+    body: ctx.request.body,
+  });
+  return async function validate(ctx, next) {
+    ctx.state.input = validateInput(operation, ctx.state.given ?? sentBy(ctx));
+    await next();
+  };
+}
+
 /**
  * Query and body first, path ids last: an id of the wrong form is answered exactly as one that
  * does not exist, which is found out after validation.
@@ -28,14 +43,14 @@ export interface ValidInput {
  * @throws ApiError validation_error with every fault of query and body, invalid_json or what a
  *   malformed path id means
  */
-export function validateInput(operation: Operation, input: CallInput): ValidInput {
-  const faults = new Faults();
-  for (const { field, what } of input.faults ?? []) faults.add(field, what);
-  const query = validate(operation.query ?? NOTHING, input.query ?? {}, faults);
+function validateInput(operation: Operation, input: CallInput): ValidInput {
+  const errors = new ValidationErrors();
+  for (const { field, what } of input.faults ?? []) errors.add(field, what);
+  const query = checked(operation.query ?? NOTHING, input.query ?? {}, errors);
   let body: unknown;
-  if (operation.body) body = validate(operation.body, requireObject(input.body), faults);
-  else if (input.body !== undefined) validate(NOTHING, requireObject(input.body), faults);
-  faults.throwIfAny();
+  if (operation.body) body = checked(operation.body, requireObject(input.body), errors);
+  else if (input.body !== undefined) checked(NOTHING, requireObject(input.body), errors);
+  errors.throwIfAny();
   const params: Record<string, string> = {};
   for (const [name, error] of Object.entries(operation.params ?? {})) {
     const id = input.params[name] ?? '';
@@ -43,34 +58,6 @@ export function validateInput(operation: Operation, input: CallInput): ValidInpu
     params[name] = id.toLowerCase();
   }
   return { params, query, body, part: input.part };
-}
-
-/**
- * What an operation answered, once it was checked; batches are checked as they come.
- *
- * @throws Error where it is not as the operation's response schema says
- */
-export function checkedResponse(operation: Operation, value: unknown): unknown {
-  if (isAsyncIterable(value)) return checkedBatches(operation, value);
-  checkResponse(operation, value);
-  return value;
-}
-
-async function* checkedBatches(
-  operation: Operation,
-  batches: AsyncIterable<readonly unknown[]>,
-): AsyncGenerator<readonly unknown[]> {
-  for await (const batch of batches) {
-    checkResponse(operation, batch);
-    yield batch;
-  }
-}
-
-function checkResponse(operation: Operation, value: unknown): void {
-  const { error } = operation.response.schema.validate(value, { convert: false });
-  if (error) {
-    throw new Error(`${operationName(operation)} breaks its response schema: ${error.message}`);
-  }
 }
 
 const NOTHING = Joi.object({});
@@ -85,7 +72,7 @@ function requireObject(body: unknown): object {
  * Joi would look at each of their thousands of names and items; so are keys that would touch
  * prototypes, since Joi copies objects.
  */
-function validate(schema: Joi.ObjectSchema, given: object, faults: Faults): unknown {
+function checked(schema: Joi.ObjectSchema, given: object, errors: ValidationErrors): unknown {
   const limits = itemLimitsOf(schema);
   const known: Record<string, unknown> = {};
   const unknown: string[] = [];
@@ -96,19 +83,19 @@ function validate(schema: Joi.ObjectSchema, given: object, faults: Faults): unkn
       continue;
     }
     const prototypeKey = prototypeKeyIn(value);
-    if (prototypeKey !== undefined) faults.add(`${name}.${prototypeKey}`, 'is not allowed');
+    if (prototypeKey !== undefined) errors.add(`${name}.${prototypeKey}`, 'is not allowed');
     if (Array.isArray(value) && value.length > limit) {
-      faults.add(name, `must contain at most ${limit} items`);
+      errors.add(name, `must contain at most ${limit} items`);
       known[name] = value.slice(0, limit);
     } else {
       known[name] = value;
     }
   }
-  // What a transport sends as text it converts itself.
-  const checked = schema.validate(known, { ...JSON_VALIDATION, abortEarly: false });
-  for (const fault of checked.error?.details ?? []) faults.addJoi(fault);
-  for (const name of unknown) faults.add(name, whyNot(schema, name));
-  return checked.value as unknown;
+  // What a endpoint sends as text it converts itself.
+  const result = schema.validate(known, { ...JSON_VALIDATION, abortEarly: false });
+  for (const fault of result.error?.details ?? []) errors.addJoi(fault);
+  for (const name of unknown) errors.add(name, whyNot(schema, name));
+  return result.value as unknown;
 }
 
 const limitsBySchema = new WeakMap<Joi.Schema, ReadonlyMap<string, number>>();

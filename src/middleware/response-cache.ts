@@ -1,3 +1,4 @@
+import type { Middleware } from 'koa';
 import { LRUCache } from 'lru-cache';
 
 import { Content, etagOf } from '../core/content';
@@ -6,21 +7,16 @@ import type { Metrics } from '../core/metrics';
 import { PROJECT } from '../core/project';
 import type { Operation } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
+import { callerOf, type ResponseKey } from './state';
 import type { ValidInput } from './validate';
 
-/** Which answer is asked for: it is the same as long as the account's revision is. */
-export interface AnswerKey {
-  name: string;
-  revision: number;
-}
-
-interface CachedAnswer {
+interface CachedResponse {
   content: Content;
   revision: number;
   validity: Validity;
 }
 
-/** The time in which an answer is what would be made anew, in milliseconds since 1970. */
+/** The time in which a response is what would be made anew, in milliseconds since 1970. */
 interface Validity {
   /** When it was made: the clock may have been wrong, and set back since. */
   from: number;
@@ -30,15 +26,15 @@ interface Validity {
 
 /** Neither compressed form is longer than the body; both together rarely take half of it. */
 const BYTES_PER_BODY_BYTE = 1.5;
-const BYTES_PER_ANSWER = 1000;
+const BYTES_PER_RESPONSE = 1000;
 
 /**
- * Answers to reads of an account's data. Such an answer follows from the data, and every write to
- * it moves the account's revision, which authentication has read from the database: so an
- * answer of the same revision is as good as one made anew, whatever process wrote meanwhile.
+ * Responses to reads of an account's data. Such a response follows from the data, and every write to
+ * it moves the account's revision, which `authenticate` has read from the database: so a response of
+ * the same revision is as good as one made anew, whatever process wrote meanwhile.
  */
-export class AnswerCache {
-  readonly #answers: LRUCache<string, CachedAnswer> | undefined;
+export class ResponseCache {
+  readonly #responses: LRUCache<string, CachedResponse> | undefined;
   readonly #hits;
   readonly #misses;
   readonly #isSharded: boolean;
@@ -57,13 +53,13 @@ export class AnswerCache {
     metrics.reading({
       name: 'answer_cache_bytes',
       help: 'Memory that cached answers take',
-      read: () => this.#answers?.calculatedSize ?? 0,
+      read: () => this.#responses?.calculatedSize ?? 0,
     });
     if (megabytes === 0) return;
-    this.#answers = new LRUCache({
+    this.#responses = new LRUCache({
       maxSize: megabytes * 1024 * 1024,
       sizeCalculation: ({ content }, name) =>
-        Math.ceil(content.body.length * BYTES_PER_BODY_BYTE) + name.length + BYTES_PER_ANSWER,
+        Math.ceil(content.body.length * BYTES_PER_BODY_BYTE) + name.length + BYTES_PER_RESPONSE,
     });
   }
 
@@ -72,7 +68,7 @@ export class AnswerCache {
     operation: Operation,
     account: Account,
     { params, query, part }: ValidInput,
-  ): AnswerKey | undefined {
+  ): ResponseKey | undefined {
     // Of a write to two shards the revision may be seen before the rest.
     if (!operation.cacheable || this.#isSharded) return undefined;
     const { id, createdAt, revision } = account;
@@ -81,16 +77,35 @@ export class AnswerCache {
     return { name: JSON.stringify(name), revision };
   }
 
-  get({ name, revision }: AnswerKey, now: Date): Content | undefined {
-    const cached = this.#answers?.get(name);
+  get({ name, revision }: ResponseKey, now: Date): Content | undefined {
+    const cached = this.#responses?.get(name);
     const isValid = cached?.revision === revision && isWithin(cached.validity, now);
     (isValid ? this.#hits : this.#misses).inc();
     return isValid ? cached.content : undefined;
   }
 
-  set({ name, revision }: AnswerKey, content: Content, validity: Validity): void {
-    this.#answers?.set(name, { content, revision, validity });
+  set({ name, revision }: ResponseKey, content: Content, validity: Validity): void {
+    this.#responses?.set(name, { content, revision, validity });
   }
+}
+
+/** Answers from memory where it can, and keeps what was made for the next time. */
+export function responseCache(operation: Operation, cache: ResponseCache): Middleware {
+  return async function responseCache(ctx, next) {
+    const { state } = ctx;
+    const made = new Date();
+    const key = cache.keyOf(operation, callerOf(ctx).account, state.input);
+    state.responseKey = key;
+    const kept = key && cache.get(key, made);
+    if (kept) {
+      state.content = kept;
+      ctx.status = operation.response.status;
+      return;
+    }
+    await next();
+    const { content, validUntil = Infinity } = state;
+    if (key && content) cache.set(key, content, { from: made.getTime(), until: validUntil });
+  };
 }
 
 function isWithin({ from, until }: Validity, now: Date): boolean {
@@ -98,6 +113,6 @@ function isWithin({ from, until }: Validity, now: Date): boolean {
 }
 
 /** An entity tag known before the answer is made: of what it is made from, and by which release. */
-export function revisionEtag({ name, revision }: AnswerKey): string {
+export function revisionEtag({ name, revision }: ResponseKey): string {
   return etagOf(`${PROJECT.version} ${revision} ${name}`);
 }

@@ -1,7 +1,7 @@
 import type { Account, Tier } from '../core/identity';
 import type { Settings } from '../core/settings';
 import type { Transaction } from '../data/transaction';
-import type { Quota } from '../plugins/plugin';
+import type { Quota } from './plugin';
 
 /** How many records of a kind accounts may have, and have. */
 export class Quotas {

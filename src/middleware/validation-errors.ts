@@ -6,7 +6,7 @@ import { type FieldFault, MAX_DETAILS, validationError } from '../core/errors';
 const MAX_QUOTED = 100;
 
 /** What is wrong with a body and query (docs/decisions.md, "Requests"). */
-export class Faults {
+export class ValidationErrors {
   readonly #listed: FieldFault[] = [];
   readonly #fields = new Set<string>();
 

@@ -1,22 +1,19 @@
 import type { Logger } from 'pino';
 
 import { jsonArray } from '../core/json-array';
-import { asApiError } from './api-error';
+import { toClientError } from './client-error';
 
-/** Answers up to about this length are made whole; in UTF-16 code units. */
+/** Responses up to about this length are made whole; in UTF-16 code units. */
 const MAX_WHOLE = 256 * 1024;
 
 /**
  * The JSON of an array: whole where it is not long, else piece by piece, of which no more is made
  * than its reader takes. What fails in the beginning is thrown here; what fails later can only cut
- * the answer short.
- *
- * @param count gets the bytes of each piece that is taken
+ * the response short.
  */
-export async function arrayText(
+export async function streamedJson(
   batches: AsyncIterable<readonly unknown[]>,
   log: Logger,
-  count: (bytes: number) => void,
 ): Promise<string | AsyncIterable<string>> {
   const pieces = jsonArray(batches);
   let begun = '';
@@ -25,29 +22,20 @@ export async function arrayText(
     if (piece.done === true) return begun;
     begun += piece.value;
   }
-  return rest(begun, pieces, { log, count });
+  return rest(begun, pieces, log);
 }
 
 /** An iterable, not a generator: one that nobody begins to read must end what is behind it too. */
-function rest(
-  begun: string,
-  pieces: AsyncGenerator<string>,
-  { log, count }: { log: Logger; count: (bytes: number) => void },
-): AsyncIterable<string> {
+function rest(begun: string, pieces: AsyncGenerator<string>, log: Logger): AsyncIterable<string> {
   let first: string | undefined = begun;
   const next = async (): Promise<IteratorResult<string>> => {
     const value = first;
     first = undefined;
-    if (value !== undefined) {
-      count(Buffer.byteLength(value));
-      return { value, done: false };
-    }
+    if (value !== undefined) return { value, done: false };
     try {
-      const piece = await pieces.next();
-      if (piece.done !== true) count(Buffer.byteLength(piece.value));
-      return piece;
+      return await pieces.next();
     } catch (error) {
-      throw asApiError(error, log);
+      throw toClientError(error, log);
     }
   };
   return { [Symbol.asyncIterator]: () => ({ next, return: () => pieces.return(undefined) }) };

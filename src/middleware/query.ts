@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { fieldError, validationError } from '../core/errors';
 import { descriptionOf } from '../fields/description';
 import type { Operation } from '../plugins/operation';
-import type { CallInput } from '../plugins/transport';
+import type { CallInput } from '../plugins/protocol-endpoint';
 
 /** More than any operation takes, and few enough to be looked at one by one. */
 const MAX_QUERY_PARAMETERS = 50;

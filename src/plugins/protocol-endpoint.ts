@@ -1,6 +1,5 @@
 import type { Context } from 'koa';
 
-import type { Content } from '../core/content';
 import type { ErrorCode } from '../core/errors';
 import type { Principal } from '../core/identity';
 import type { PortSetting } from '../core/settings';
@@ -8,18 +7,18 @@ import type { JsonSchema } from '../fields/json-schema';
 import type { Operation } from './operation';
 
 /** Another protocol at a path of its own, over the operations that all plugins declare. */
-export interface Transport {
+export interface ProtocolEndpoint {
   path: string;
   /** Whether it is at the same path with a slash behind it as well. */
   withSlash?: boolean;
   /** The setting that gives it a port of its own; where it is set, it is served there and nowhere else. */
   ownPort?: PortSetting<number | undefined>;
-  methods: Readonly<Partial<Record<'GET' | 'POST', TransportMethod>>>;
+  methods: Readonly<Partial<Record<'GET' | 'POST', ProtocolMethod>>>;
   /** Loads and makes what only a server needs, before it serves: nobody has to wait for it then. */
   prepare?: (description: ApiDescription) => void;
 }
 
-export interface TransportMethod {
+export interface ProtocolMethod {
   summary: string;
   description?: string;
   /** As of an operation. */
@@ -32,23 +31,23 @@ export interface TransportMethod {
   /** What a POST takes. */
   body?: JsonSchema;
   /** What it answers by status, errors of the API left out. */
-  responses?: Readonly<Record<number, TransportResponse>>;
+  responses?: Readonly<Record<number, ProtocolResponse>>;
   /** Errors beyond those of tokens and of the service itself. */
   errors?: readonly ErrorCode[];
   /** Another body that errors of tokens may have. */
   tokenErrorBody?: JsonSchema;
   /** As of an operation. */
   isProbe?: boolean;
-  handler: (ctx: Context, api: TransportApi) => Promise<void>;
+  handler: (ctx: Context, api: ProtocolApi) => Promise<void>;
 }
 
-interface TransportResponse {
+interface ProtocolResponse {
   description: string;
   /** The schema of its body by media type; there is none where it is empty. */
   content?: Readonly<Record<string, JsonSchema>>;
 }
 
-/** What the operations and transports of a plugin are about, for the OpenAPI document. */
+/** What the operations and protocols of a plugin are about, for the OpenAPI document. */
 export interface Tag {
   name: string;
   description: string;
@@ -59,7 +58,7 @@ export interface CallInput {
   params: Readonly<Record<string, string>>;
   query: unknown;
   body: unknown;
-  /** What the transport itself found wrong; each reads on from the name of the field. */
+  /** What the protocol itself found wrong; each reads on from the name of the field. */
   faults?: readonly { field: string; what: string }[];
   /** The part of a list that is wanted, by callers who cannot read long answers. */
   part?: ListPart | undefined;
@@ -72,30 +71,18 @@ export interface ListPart {
   cursor?: string | undefined;
 }
 
-/** What a write answered, or a stored response: its JSON, and whether the write was done before. */
-export interface WriteResult {
+/** What a tool call answered, be it made now or stored under its Idempotency-Key. */
+export interface ToolResult {
   status: number;
   json: string;
-  replayed: boolean;
 }
-
-/**
- * What an operation answered: JSON that may be shared with other answers, JSON too long to be held,
- * nothing where the caller has it by its entity tag, a value, or what came of a write.
- */
-export type CallResult =
-  | { content: Content }
-  | { pieces: AsyncIterable<string>; etag: string | undefined }
-  | { unchanged: string }
-  | { value: unknown }
-  | WriteResult;
 
 /** All that the API consists of, in a fixed order. */
 export interface ApiDescription {
   operations: readonly Operation[];
-  transports: readonly Transport[];
-  /** What operations and transports are about, and which of them. */
-  tags: readonly (Tag & { of: ReadonlySet<Operation | Transport> })[];
+  protocols: readonly ProtocolEndpoint[];
+  /** What operations and protocols are about, and which of them. */
+  tags: readonly (Tag & { of: ReadonlySet<Operation | ProtocolEndpoint> })[];
   /** Scopes that tokens may carry, each with what it permits. */
   scopes: ReadonlyMap<string, string>;
   /** Every kind of error that a request may meet. */
@@ -104,10 +91,10 @@ export interface ApiDescription {
   instructions: readonly string[];
 }
 
-/** What a transport works with: the very steps that REST calls go through. */
-export interface TransportApi extends ApiDescription {
+/** What an endpoint of another protocol works with: the very steps that REST calls go through. */
+export interface ProtocolApi extends ApiDescription {
   /**
-   * Who calls, once the account's pace allows another call.
+   * Who calls.
    *
    * @throws ApiError unauthorized, invalid_token, rate_limited, service_unavailable
    */
@@ -119,11 +106,10 @@ export interface TransportApi extends ApiDescription {
    *   where it is nested too deep
    */
   readJson(ctx: Context): Promise<unknown>;
-  /** Calls an operation: its limit, scope, tier, validation and all. @throws ApiError, no other */
-  call(
-    operation: Operation,
-    principal: Principal,
-    input: CallInput,
-    ctx: Context,
-  ): Promise<CallResult>;
+  /**
+   * Calls an operation for who was authenticated: its rate limit, scope, tier, validation and all.
+   *
+   * @throws ApiError, no other
+   */
+  call(operation: Operation, given: CallInput, ctx: Context): Promise<ToolResult>;
 }

@@ -1,0 +1,64 @@
+import type { Middleware } from 'koa';
+
+import { ApiError, validationError } from '../core/errors';
+import { MAX_KEY_LENGTH } from '../core/request-limits';
+import { fingerprintOf, type IdempotencyStore, type StoredResponse } from '../data/idempotency';
+import type { UnitOfWork } from '../data/unit-of-work';
+import type { Operation } from '../plugins/operation';
+import { callerOf } from './state';
+
+interface Dependencies {
+  idempotency: IdempotencyStore;
+  unitOfWork: UnitOfWork;
+}
+
+/**
+ * Does a write once for its Idempotency-Key (docs/decisions.md, "Retries"): the response is stored
+ * with its effect, as is that what the call is about is not there.
+ */
+export function idempotency(
+  operation: Operation,
+  { idempotency: store, unitOfWork }: Dependencies,
+): Middleware {
+  return async function idempotency(ctx, next) {
+    const { state } = ctx;
+    // Node joins repeats.
+    const sent = operation.idempotent ? ctx.headers['idempotency-key'] : undefined;
+    const key = state.idempotencyKey ?? (sent as string | undefined);
+    if (key === undefined) {
+      await next();
+      return;
+    }
+    if (key.length === 0 || key.length > MAX_KEY_LENGTH) {
+      throw validationError.error(
+        `The header Idempotency-Key must have 1 to ${MAX_KEY_LENGTH} characters.`,
+      );
+    }
+    const { params, body } = state.input;
+    const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '');
+    const { id: userId } = callerOf(ctx).account;
+    const request = { userId, key, fingerprint: fingerprintOf(operation.method, path, body) };
+    state.store = (tx, response) => store.store(tx, request, response);
+    const { response, replayed } = await store.runOnce(request, async () => {
+      if (state.refuseWrite) throw state.refuseWrite;
+      try {
+        await next();
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) {
+          const missing: StoredResponse = { status: 404, body: JSON.stringify(error.body) };
+          await unitOfWork.run(userId, (tx) => store.store(tx, request, missing));
+        }
+        throw error;
+      }
+      return { status: ctx.status, body: ctx.body as string };
+    });
+    if (!replayed) return;
+    ctx.set('Idempotent-Replayed', 'true');
+    ctx.status = response.status;
+    ctx.type = 'application/json';
+    ctx.body = response.body;
+    if (response.status < 400) return;
+    // Stored in the Error shape.
+    state.code = (JSON.parse(response.body) as ApiError['body']).code;
+  };
+}
