@@ -15,7 +15,7 @@ import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings';
 import type { Availability } from '../data/availability';
 import type { IdempotencyStore } from '../data/idempotency';
-import type { UnitOfWork } from '../data/unit-of-work';
+import type { WriteQueue } from '../data/write-queue';
 import { koaApp } from '../http/koa-app';
 import { PublicPace } from '../http/public-pace';
 import { onlyProbesWhile } from '../http/only-probes';
@@ -33,7 +33,7 @@ interface Dependencies {
   log: Logger;
   metrics: Metrics;
   redis: RedisConnection | undefined;
-  unitOfWork: UnitOfWork;
+  writeQueue: WriteQueue;
   idempotency: IdempotencyStore;
   availability: Availability;
   quotas: Quotas;

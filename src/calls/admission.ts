@@ -10,7 +10,7 @@ type AnswerSize = 'long' | 'whole' | 'short';
 /**
  * How many calls of an account are worked on at once. Those with long answers are until these were
  * sent; short ones are of writes, which mostly wait for a transaction that they then share (see
- * UnitOfWork).
+ * WriteQueue).
  */
 const MAX_PER_ACCOUNT: Readonly<Record<AnswerSize, number>> = { long: 4, whole: 2, short: 200 };
 /** How many of all accounts are, until their answers are made: clients that take none block nobody. */

@@ -9,7 +9,7 @@ import type { Act, Acting } from '../data/audit/entry';
 import type { Availability } from '../data/availability';
 import type { IdempotencyStore } from '../data/idempotency';
 import type { Transaction } from '../data/transaction';
-import type { UnitOfWork } from '../data/unit-of-work';
+import type { WriteQueue } from '../data/write-queue';
 import type { Operation, ReadCall } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
 import type { CallInput, CallResult, ListPart, WriteResult } from '../plugins/transport';
@@ -50,7 +50,7 @@ interface Dependencies {
   answers: AnswerCache;
   admission: Admission;
   limiter: RateLimiter;
-  unitOfWork: UnitOfWork;
+  writeQueue: WriteQueue;
   idempotency: IdempotencyStore;
   availability: Availability;
   quotas: Quotas;
@@ -134,8 +134,8 @@ export class CallPipeline {
     if (operation.idempotent && key !== undefined) {
       return runOnce(this.#dependencies, { operation, account, key, input }, write);
     }
-    const { quota, isShort } = operation;
-    const value = await this.#dependencies.unitOfWork.run(account.id, write, { quota, isShort });
+    const { quota } = operation;
+    const value = await this.#dependencies.writeQueue.run(account.id, write, { quota });
     return { status: operation.response.status, json: await jsonText(value), replayed: false };
   }
 

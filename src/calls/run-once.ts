@@ -4,13 +4,13 @@ import { jsonText } from '../core/json-array';
 import { MAX_KEY_LENGTH } from '../core/request-limits';
 import { fingerprintOf, type IdempotencyStore, type StoredResponse } from '../data/idempotency';
 import type { Transaction } from '../data/transaction';
-import type { UnitOfWork } from '../data/unit-of-work';
+import type { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
 import type { WriteResult } from '../plugins/transport';
 import type { ValidInput } from './validate';
 
 export interface RunOnceDependencies {
-  unitOfWork: UnitOfWork;
+  writeQueue: WriteQueue;
   idempotency: IdempotencyStore;
 }
 
@@ -29,7 +29,7 @@ export interface KeyedCall {
  * @throws ApiError for whatever keeps the call from its answer
  */
 export async function runOnce(
-  { idempotency, unitOfWork }: RunOnceDependencies,
+  { idempotency, writeQueue }: RunOnceDependencies,
   { operation, account, key, input }: KeyedCall,
   write: (tx: Transaction) => Promise<unknown>,
 ): Promise<WriteResult> {
@@ -50,17 +50,17 @@ export async function runOnce(
     await idempotency.store(tx, request, response);
     return response;
   };
-  const { quota, isShort } = operation;
+  const { quota } = operation;
   const work = async (): Promise<StoredResponse> => {
     try {
-      return await unitOfWork.run(
+      return await writeQueue.run(
         account.id,
         async (tx) => store(tx, operation.response.status, await write(tx)),
-        { quota, isShort },
+        { quota },
       );
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) {
-        await unitOfWork.run(account.id, (tx) => store(tx, 404, error.body), { isShort: true });
+        await writeQueue.run(account.id, (tx) => store(tx, 404, error.body));
       }
       throw error;
     }

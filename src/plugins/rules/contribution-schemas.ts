@@ -123,7 +123,6 @@ const operationSchema = Joi.object({
   idempotent: Joi.boolean(),
   cacheable: Joi.boolean(),
   isAnswerWhole: Joi.boolean(),
-  isShort: Joi.boolean(),
   isProbe: Joi.boolean(),
   notConditional: sentence,
   state: Joi.function(),
