@@ -32,19 +32,21 @@ interface WriteOptions {
 }
 
 interface QueuedWrite extends GroupedWrite {
-  /** How often it was tried. Once tried, it shares no transaction any more. */
+  /** How often it was tried. Once tried, it shares no transaction with other accounts. */
   attempts: number;
+  /** Whether it runs alone, since a group with it failed. */
+  isAlone: boolean;
   resolve: (value: unknown) => void;
   reject: (reason: unknown) => void;
 }
 
 /**
  * Commits writes in groups. Writes that wait share the next transaction, and so its commands and its
- * one journalled commit. A group that fails is undone, and each of its writes runs alone; one that
- * then meets a conflict or a lost connection is tried again until its deadline.
+ * one journalled commit. A group that fails is undone, and each of its writes runs alone. Writes of
+ * one account that meet a conflict or a lost connection are tried again until their deadline.
  *
  * An account is in one transaction at a time, since all its writes move its revision and would
- * conflict. Other processes' writes do conflict, and are why a write alone is tried again.
+ * conflict. Only writes of other processes do.
  */
 export class WriteQueue {
   #waiting: QueuedWrite[] = [];
@@ -100,6 +102,7 @@ export class WriteQueue {
         deadline: performance.now() + DEADLINE_MS,
         isGivenUp: false,
         attempts: 0,
+        isAlone: false,
         // The value comes from this very `work`.
         resolve: resolve as (value: unknown) => void,
         reject,
@@ -161,7 +164,7 @@ export class WriteQueue {
       first?.attempts === 0 && more.length === 0 && !isSharded;
     const [own = []] = byAccount.values();
     const writes = mayShare(own) ? [...byAccount.values()].filter(mayShare).flat() : own;
-    const group = writes.slice(0, writes[0]?.attempts ? 1 : MAX_GROUP);
+    const group = writes.slice(0, writes[0]?.isAlone ? 1 : MAX_GROUP);
     const taken = new Set(group);
     this.#waiting = this.#waiting.filter((write) => !taken.has(write));
     for (const { userId } of group) this.#busy.add(userId);
@@ -191,19 +194,23 @@ export class WriteQueue {
 
   /** Rejects the writes of a failed group, or queues them again. */
   async #handleFailure(group: readonly QueuedWrite[], error: unknown): Promise<void> {
-    const [only] = group.length === 1 ? group : [];
-    if (error instanceof CommitUnknownError || (only && !mayRetry(error))) {
+    const [first] = group;
+    const isConflict = mayRetry(error) && group.every(({ userId }) => userId === first?.userId);
+    if (error instanceof CommitUnknownError || (group.length === 1 && !isConflict)) {
       for (const { reject } of group) reject(error);
       return;
     }
     this.#retries.inc();
-    for (const write of group) write.attempts += 1;
+    for (const write of group) {
+      write.attempts += 1;
+      write.isAlone ||= !isConflict;
+    }
     this.#waiting.unshift(...group.filter(({ isGivenUp }) => !isGivenUp));
     for (const write of group) if (performance.now() >= write.deadline) this.#expire(write, error);
-    if (!only) return;
+    if (!first || !isConflict) return;
     // Its account stays busy meanwhile, its transaction does not.
     this.#start();
-    await this.#pause(only, error);
+    await this.#pause(first, error);
   }
 
   /** Waits before a write is tried again: other processes may be writing to its account. */
