@@ -146,7 +146,11 @@ export class EventService {
     const events = await this.#events.find(tx, live, { limit });
     if (events.length === 0) return 0;
     const marked = { $set: { deletedAt: tx.now } };
-    await this.#events.updateUnseen(tx, { _id: anyOf(events.map(({ _id }) => _id)) }, marked);
+    await this.#events.updateWithoutRevision(
+      tx,
+      { _id: anyOf(events.map(({ _id }) => _id)) },
+      marked,
+    );
     await tx.emit(careChanged, { plantId, changes: events.map((before) => ({ before })) });
     return events.length;
   }

@@ -10,7 +10,7 @@ import type { IdempotencyStore } from '../data/idempotency';
 import type { MongoHealth } from '../data/mongo-health';
 import type { Quotas } from '../plugins/quotas';
 import type { RedisConnection } from '../data/redis-connection';
-import type { UnitOfWork } from '../data/unit-of-work';
+import type { WriteQueue } from '../data/write-queue';
 import { koaApp } from '../http/koa-app';
 import { onlyProbesWhile } from '../http/only-probes';
 import { RequestMetrics } from '../http/request-metrics';
@@ -28,7 +28,7 @@ export type RequestListener = (request: IncomingMessage, response: ServerRespons
 
 /** How many reads of an account are worked on at once: each may be a long list. */
 const MAX_READS = 4;
-/** How many writes are: they mostly wait for a transaction that they then share (see UnitOfWork). */
+/** How many writes are: they mostly wait for a transaction that they then share (see WriteQueue). */
 const MAX_WRITES = 100;
 
 interface Dependencies {
@@ -37,7 +37,7 @@ interface Dependencies {
   log: Logger;
   metrics: Metrics;
   redis: RedisConnection | undefined;
-  unitOfWork: UnitOfWork;
+  writeQueue: WriteQueue;
   idempotency: IdempotencyStore;
   mongo: MongoHealth;
   quotas: Quotas;

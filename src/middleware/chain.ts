@@ -4,7 +4,7 @@ import type { Authenticator } from '../core/identity';
 import type { IdempotencyStore } from '../data/idempotency';
 import type { MongoHealth } from '../data/mongo-health';
 import type { Quotas } from '../plugins/quotas';
-import type { UnitOfWork } from '../data/unit-of-work';
+import type { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
 import { hasEtag, isConditional, isPrivateRead, readsBody } from '../plugins/operation-facts';
 import { answerInParts } from './answer-in-parts';
@@ -29,7 +29,7 @@ export interface Services {
   cache: ResponseCache;
   mongo: MongoHealth;
   idempotency: IdempotencyStore;
-  unitOfWork: UnitOfWork;
+  writeQueue: WriteQueue;
   quotas: Quotas;
   /** Whether responses are checked against their schemas, as in tests. */
   checkResponses: boolean;

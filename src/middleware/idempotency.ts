@@ -3,13 +3,13 @@ import type { Middleware } from 'koa';
 import { ApiError, idempotencyConflict, validationError } from '../core/errors';
 import { MAX_KEY_LENGTH } from '../core/request-limits';
 import { fingerprintOf, type IdempotencyStore, type StoredResponse } from '../data/idempotency';
-import type { UnitOfWork } from '../data/unit-of-work';
+import type { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
 import { callerOf } from './state';
 
 interface Dependencies {
   idempotency: IdempotencyStore;
-  unitOfWork: UnitOfWork;
+  writeQueue: WriteQueue;
 }
 
 /**
@@ -18,7 +18,7 @@ interface Dependencies {
  */
 export function idempotency(
   operation: Operation,
-  { idempotency: store, unitOfWork }: Dependencies,
+  { idempotency: store, writeQueue }: Dependencies,
 ): Middleware {
   return async function idempotency(ctx, next) {
     const { state } = ctx;
@@ -46,7 +46,7 @@ export function idempotency(
       } catch (error) {
         if (error instanceof ApiError && error.status === 404) {
           const missing: StoredResponse = { status: 404, body: JSON.stringify(error.body) };
-          await unitOfWork.run(userId, (tx) => store.store(tx, request, missing));
+          await writeQueue.run(userId, (tx) => store.store(tx, request, missing));
         }
         throw error;
       }

@@ -3,13 +3,13 @@ import compose from 'koa-compose';
 
 import type { Act, Acting } from '../data/audit/entry';
 import type { Quotas } from '../plugins/quotas';
-import type { UnitOfWork } from '../data/unit-of-work';
+import type { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
 import { sourceOf } from './authenticate';
 import { callerOf } from './state';
 
 interface Dependencies {
-  unitOfWork: UnitOfWork;
+  writeQueue: WriteQueue;
   quotas: Quotas;
 }
 
@@ -19,7 +19,7 @@ interface Dependencies {
  */
 export function transaction(
   { quota, audit }: Operation,
-  { unitOfWork, quotas }: Dependencies,
+  { writeQueue, quotas }: Dependencies,
   steps: Middleware[],
 ): Middleware {
   const inner = compose(steps);
@@ -30,7 +30,7 @@ export function transaction(
       actor: { type: 'token', account: account.id, token: token.id },
       source: sourceOf(ctx),
     };
-    await unitOfWork.run(
+    await writeQueue.run(
       account.id,
       async (shared) => {
         const tx = shared.as(acting);

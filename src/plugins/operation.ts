@@ -118,8 +118,6 @@ export interface Operation extends OperationBase<string> {
   idempotent: boolean;
   /** Whether operators' own programs ask it again and again: it is then logged at debug level. */
   isProbe?: boolean;
-  /** Of a write: whether it is done so soon that others may wait for it. */
-  isShort?: boolean;
   /** Whether an answer is as good as a new one as long as nothing is written to the account. */
   cacheable: boolean;
   /** Why its answers carry no ETag, and cannot be asked for on a condition. */
@@ -172,8 +170,6 @@ interface WriteOperation<Body, Names extends string> extends OperationBase<Names
   /** The field of the answer that is shown once, and not stored for retries. */
   secret?: string;
   quota?: string;
-  /** Why it may take so long that it shares no transaction with writes of other accounts. */
-  long?: string;
   /** Why it answers with no ETag. */
   notConditional?: string;
   /** Reads the record as answers show it, for If-Match; the GET at the same path unless given. */
@@ -183,8 +179,6 @@ interface WriteOperation<Body, Names extends string> extends OperationBase<Names
 
 interface DeleteOperation<Names extends string> extends OperationBase<Names> {
   access: { scope: string };
-  /** As of any write. */
-  long?: string;
   /** As of any write. */
   state?: (call: WriteCall<undefined, Names>) => Promise<unknown>;
   handler: (call: WriteCall<undefined, Names>) => Promise<void>;
@@ -217,17 +211,15 @@ export function publicRead(operation: PublicOperation): Operation {
 }
 
 /** Declares an operation that changes the account's data: it runs in one transaction. */
-export function write<Body = undefined, Names extends string = never>({
-  long,
-  ...operation
-}: WriteOperation<Body, Names>): Operation {
+export function write<Body = undefined, Names extends string = never>(
+  operation: WriteOperation<Body, Names>,
+): Operation {
   const isPost = operation.method === 'POST';
   return {
     limit: 'writes',
     ...operation,
     idempotent: isPost,
     cacheable: false,
-    isShort: long === undefined,
     response: { status: isPost ? 201 : 200, ...operation.response },
   };
 }

@@ -149,7 +149,7 @@ test('a deletion that was interrupted lets nobody in, writes nothing, and is fin
   expect(await collectionsWith(ada)).toContain('plants');
 
   await user.get('/api/plants').expect(401);
-  await expect(service.app.unitOfWork.run(ada, async () => 1)).rejects.toThrow('being deleted');
+  await expect(service.app.writeQueue.run(ada, async () => 1)).rejects.toThrow('being deleted');
   const create = await cli.run('token', 'create', '--user', ada);
   expect(create).toMatchObject({ code: 1, stdout: '' });
   expect(create.stderr).toMatch(/being deleted/);

@@ -1,3 +1,5 @@
+import pLimit from 'p-limit';
+
 import { BatchLookup } from '../../../src/core/batch-lookup';
 import { BoundedMap } from '../../../src/core/bounded-map';
 import type {
@@ -8,7 +10,6 @@ import type {
   TokenFault,
 } from '../../../src/core/identity';
 import { asUuid, idText } from '../../../src/core/ids';
-import { Semaphore } from '../../../src/core/semaphore';
 import { HOUR_MS } from '../../../src/core/time';
 import type { Acting } from '../../../src/data/audit/entry';
 import type { Host } from '../../../src/plugins/host';
@@ -39,7 +40,7 @@ export class TokenAuthenticator implements Authenticator {
   readonly #tokens;
   readonly #known = new BoundedMap<string, KnownToken>(MAX_KNOWN);
   /** All tokens in use come with the new hour; what waits for a connection is not to be these. */
-  readonly #updates = new Semaphore(MAX_UPDATES);
+  readonly #updates = pLimit(MAX_UPDATES);
   /** The hour of the last use of a token, by its hash; noted or about to be. */
   readonly #lastUses = new BoundedMap<string, Date>(MAX_KNOWN);
   /** Every request reads its account; those that come together do so in one query. */
@@ -108,7 +109,7 @@ export class TokenAuthenticator implements Authenticator {
     const recorded =
       last === null
         ? this.#recordFirstUse(token, hour, source)
-        : this.#updates.run(() =>
+        : this.#updates(() =>
             this.#tokens.updateOne({}, { _id: asUuid(token._id) }, { $set: { lastUsedAt: hour } }),
           );
     recorded.catch((error: unknown) => {

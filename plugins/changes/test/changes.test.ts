@@ -134,8 +134,8 @@ test('the records that show a photo come again when it is cropped, a page at a t
 
 test('the records that show a photo come again when it is deleted, and no others do', async () => {
   // A bulk load, before which no copy was begun.
-  const { unitOfWork } = service.app;
-  await unitOfWork.run(user.id, (tx) => service.app.exportsOf(plantsPlugin).insertBulk(tx, []));
+  const { writeQueue } = service.app;
+  await writeQueue.run(user.id, (tx) => service.app.exportsOf(plantsPlugin).insertBulk(tx, []));
   const photo = await user.photo();
   const plant = await user.plant({ primaryPhotoId: photo.id });
   await user.event(plant.id, { photoIds: [photo.id] });

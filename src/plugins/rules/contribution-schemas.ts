@@ -124,7 +124,6 @@ const operationSchema = Joi.object({
   quota: Joi.string(),
   idempotent: Joi.boolean(),
   cacheable: Joi.boolean(),
-  isShort: Joi.boolean(),
   isProbe: Joi.boolean(),
   notConditional: sentence,
   state: Joi.function(),
