@@ -6,7 +6,7 @@ import { REFUSAL_MS } from '../core/request-limits';
 import type { RefusalStatus } from './refused';
 
 /**
- * The error for what Node's own parser refuses (docs/decisions.md, "Requests"); undefined where
+ * The error for what Node's own parser refuses (docs/api.md, "Requests"); undefined where
  * nobody is left to read it.
  */
 export function parserError(error: NodeJS.ErrnoException, socket: Duplex): ApiError | undefined {
