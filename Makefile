@@ -5,12 +5,16 @@ SHELL := bash
 
 SOURCES := $(shell find src plugins -name '*.ts' ! -name '*.test.ts') tsconfig.json tsconfig.build.json
 
-.PHONY: help install build run cli seed test test-all test-nightly test-node24 test-network test-clients test-deploy test-soak test-hostile dev lint format typecheck bench-checks bench bench-scale bench-tools audit docs reports clean
+.PHONY: help install hooks build run cli seed test test-all test-nightly test-node24 test-network test-clients test-deploy test-soak test-hostile dev lint format typecheck bench-checks bench bench-scale bench-tools audit docs reports release clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: node_modules/.installed ## install what package-lock.json names, where it is not there yet
+	@[ -n "$$(git config core.hooksPath)" ] || echo 'make hooks has git check format and lint of each commit.'
+
+hooks: ## have git check format and lint of what is committed (.githooks)
+	git config core.hooksPath .githooks
 
 node_modules/.installed: package.json package-lock.json
 	npm ci --no-audit --no-fund
@@ -114,6 +118,11 @@ docs: node_modules/.installed ## renew what documents show of the code
 
 reports: dist-test/.built ## write what each operation asks of MongoDB to reports/
 	@REPORTS='$(CURDIR)/reports' npx jest test/docs/commands.test.ts
+
+# package.json, "version", is what npm runs between the new version and its commit.
+release: ## VERSION=1.2.0: give the Unreleased part of the changelog this version and date, commit and tag
+	@grep -q '^## \[Unreleased\]$$' CHANGELOG.md || { echo 'CHANGELOG.md has no part [Unreleased].'; exit 1; }
+	npm version '$(VERSION)' --message 'docs(release): this is %s'
 
 clean: ## remove what was built and installed; data stays
 	rm -rf coverage dist dist-test node_modules reports test/*/node_modules
