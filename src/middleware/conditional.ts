@@ -32,7 +32,7 @@ export const noStore: Middleware = async function noStore(ctx, next) {
   await next();
   ctx.set('Cache-Control', 'private, no-store');
   ctx.vary('Authorization');
-  ctx.body = ctx.state.content?.body;
+  if (ctx.state.content) ctx.body = ctx.state.content.body;
 };
 
 /** Names the record that a write answers with by an entity tag. */

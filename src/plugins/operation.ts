@@ -50,6 +50,8 @@ interface OperationBase<Names extends string> {
   errors?: readonly ErrorCode[];
   /** What the audit log calls an act on the record `{id}`, `record.deleted`; other calls are not in it. */
   audit?: string;
+  /** Why it may read what any plugin stores of the account; without it only what its plugin reaches. */
+  readsAll?: string;
   tool: Tool;
 }
 
@@ -105,6 +107,11 @@ export interface Operation extends OperationBase<string> {
   response: OperationResponse;
   query?: Joi.ObjectSchema;
   body?: Joi.ObjectSchema;
+  /**
+   * The field of the answer that is shown once: it is not stored for retries, which are answered with
+   * 409 and the record's id.
+   */
+  secret?: string;
   /** Name of the quota of which a successful call takes one. */
   quota?: string;
   /** Whether it takes an Idempotency-Key, as every POST does. */
@@ -162,6 +169,8 @@ interface WriteOperation<Body, Names extends string> extends OperationBase<Names
   limit?: Limit;
   response: DeclaredResponse;
   body?: Joi.ObjectSchema<Body>;
+  /** The field of the answer that is shown once, and not stored for retries. */
+  secret?: string;
   quota?: string;
   /** Why it may take so long that it shares no transaction with writes of other accounts. */
   long?: string;

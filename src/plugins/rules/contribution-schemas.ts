@@ -119,6 +119,8 @@ const operationSchema = Joi.object({
   }).required(),
   errors: Joi.array().items(errorCode),
   audit: Joi.string().pattern(/^[a-z]+\.[a-z_]+$/, 'a name such as record.deleted'),
+  readsAll: Joi.string(),
+  secret: Joi.string(),
   quota: Joi.string(),
   idempotent: Joi.boolean(),
   cacheable: Joi.boolean(),
