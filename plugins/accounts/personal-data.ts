@@ -11,7 +11,7 @@ import { asView } from './tokens/service';
 /** How many records there are, by collection. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** The form of an export (docs/decisions.md, "People's data"). */
+/** The form of an export (docs/running.md, "People's data"). */
 const EXPORT_FORMAT = { format: 'plant-care-api account export', version: 1 };
 
 /** All that is stored of a user: to be given out, and to be deleted. */

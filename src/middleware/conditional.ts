@@ -10,7 +10,7 @@ import { readCallOf } from './handler';
 
 /**
  * Names each response of a read by an entity tag, and answers 304 where the client has it
- * (docs/decisions.md, "Conditional requests").
+ * (docs/api.md, "Conditional requests").
  */
 export function conditional({ response: { type = 'application/json' } }: Operation): Middleware {
   return async function conditional(ctx, next) {

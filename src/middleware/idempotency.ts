@@ -13,7 +13,7 @@ interface Dependencies {
 }
 
 /**
- * Does a write once for its Idempotency-Key (docs/decisions.md, "Retries"): the response is stored
+ * Does a write once for its Idempotency-Key (docs/api.md, "Retries"): the response is stored
  * with its effect, as is that what the call is about is not there.
  */
 export function idempotency(

@@ -44,7 +44,7 @@ test('everything but the short list of public operations needs a token', () => {
       ),
     ),
   ];
-  // docs/specification.md, 5; docs/decisions.md, "The program from outside"
+  // docs/specification.md, 5; docs/running.md, "The program from outside"
   const short = [
     'GET /healthz',
     'GET /readyz',
@@ -91,7 +91,7 @@ test('every operation asks for the scope that the specification gives it', () =>
   );
 });
 
-test('every operation of the API spends the budget of docs/decisions.md, "Rate limits"', () => {
+test('every operation of the API spends the budget of docs/api.md, "Rate limits"', () => {
   const unexpected = operations.filter(({ method, path: at, limit }) => {
     if (method === 'GET') return limit !== 'reads';
     return limit !== (method === 'POST' && at === '/api/plants' ? 'plants' : 'writes');

@@ -6,7 +6,7 @@ import { HALF_A_HEAD } from './attacks/connections';
 
 /** How many connections are held in each of the ways. */
 const OF_EACH = 4;
-/** The longest time that the server gives a connection that asks for nothing (README.md), and to see it. */
+/** The longest time that the server gives a connection that asks for nothing (docs/running.md, "Bounds"), and to see it. */
 const MOST_MS = 60_000 + 10_000;
 /** What is written to a closed connection is refused, and only what is written after that fails. */
 const NOTICE_MS = 500;

@@ -97,7 +97,7 @@ export class TokenAuthenticator implements Authenticator {
   }
 
   /**
-   * To the hour at best, so that reading does not become writing (docs/decisions.md, "Accounts,
+   * To the hour at best, so that reading does not become writing (docs/api.md, "Accounts,
    * tiers, tokens").
    */
   #recordUse(token: TokenDocument, now: Date, source: CallSource): void {
