@@ -35,6 +35,7 @@ export {
   type GrowthUnit,
 } from './schema';
 export type { AlikeGrowth, DayCount } from './derived/event-sums';
+export { newEvent } from './new-event';
 export { EVENT_QUOTA } from './service';
 
 /** What other plugins may do with events. */
