@@ -1,18 +1,12 @@
 import { idText } from '../../src/core/ids';
 import { ChangedRecords, LIVE, SOFTLY_DELETED } from '../../src/data/changes';
 import type { AccountScope } from '../../src/data/models';
-import type { Records } from '../../src/data/records';
-import type { Photos } from '../photos';
-import type { Plants } from '../plants';
+import type { EventContext } from './context';
 import { presentEvents } from './list/present';
 import type { EventDocument, EventView } from './schema';
 
 /** Events for those who keep a copy of them: those that are there, and those that are deleted. */
-export function eventChanges(
-  events: Records<EventDocument, AccountScope>,
-  plants: Plants,
-  photos: Photos,
-) {
+export function eventChanges({ records, plants, photos }: EventContext) {
   /** Shows those whose plant is there: one that is deleted stands for its events. */
   const presentReachable = async <View>(
     scope: AccountScope,
@@ -30,7 +24,7 @@ export function eventChanges(
     );
   };
   return {
-    live: new ChangedRecords<EventDocument, EventView>(events, {
+    live: new ChangedRecords<EventDocument, EventView>(records, {
       filter: LIVE,
       references: 'photos.photoId',
       present: (scope, documents) =>
@@ -40,7 +34,7 @@ export function eventChanges(
           return views;
         }),
     }),
-    deleted: new ChangedRecords<EventDocument, { kind: string; id: string }>(events, {
+    deleted: new ChangedRecords<EventDocument, { kind: string; id: string }>(records, {
       filter: SOFTLY_DELETED,
       present: (scope, documents) =>
         presentReachable(scope, documents, (reachable) =>

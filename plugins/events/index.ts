@@ -5,6 +5,7 @@ import photosPlugin from '../photos';
 import plantsPlugin from '../plants';
 import { plantDeleted } from '../plants/domain-events';
 import { BulkEvents } from './bulk';
+import { eventContext } from './context';
 import { lastCare } from './derived/last-care';
 import { PlantDeletions } from './derived/plant-deletions';
 import { careChanged } from './domain-events';
@@ -23,7 +24,6 @@ import { EVENT_QUOTA, EventService } from './service';
 
 export { monthlyView } from './features';
 export {
-  type CareEntry,
   createEvent,
   type CreateEvent,
   EVENT_TYPES,
@@ -39,10 +39,7 @@ export { newEvent } from './new-event';
 export { EVENT_QUOTA } from './service';
 
 /** What other plugins may do with events. */
-export type Events = Pick<
-  EventService,
-  'changes' | 'create' | 'growthSpan' | 'insertBulk' | 'sums'
->;
+export type Events = Pick<EventService, 'changes' | 'create' | 'insertBulk' | 'sums'>;
 
 /** The events of deleted plants, while they are not yet marked deleted. */
 export type PendingPlantDeletions = Pick<PlantDeletions, 'finish' | 'pending' | 'plantIds'>;
@@ -78,22 +75,22 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
   },
   setup: (host) => {
     const plants = host.use(plantsPlugin);
-    const photos = host.use(photosPlugin);
-    const events = new EventService(host, plants, photos);
-    const deletions = new PlantDeletions(host, events);
+    const context = eventContext(host, plants, host.use(photosPlugin));
+    const events = new EventService(context);
+    const deletions = new PlantDeletions(context);
     return {
       exports: { events, deletions },
       operations: () =>
         routes({
           events,
-          bulk: new BulkEvents(host, plants, photos),
-          pages: new EventPages(host, plants, photos),
-          feed: new EventFeed(host, plants, photos),
+          bulk: new BulkEvents(context),
+          pages: new EventPages(context),
+          feed: new EventFeed(context),
         }),
       listeners: [on(plantDeleted, (tx, { plantId }) => deletions.record(tx, plantId))],
-      counts: { [EVENT_QUOTA]: (tx) => events.count(tx) },
-      derived: [lastCare(plants, events.sums)],
-      dataChecks: [momentsAhead(events)],
+      counts: { [EVENT_QUOTA]: (tx) => context.records.count(tx) },
+      derived: [lastCare(context)],
+      dataChecks: [momentsAhead(context)],
       jobs: [deletions.job()],
     };
   },

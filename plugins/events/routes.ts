@@ -31,7 +31,7 @@ interface Services {
 }
 
 /** Why writes that change or delete an event are long. */
-const LOOKS_FOR_OTHERS = 'it may look for the first and last of all measurements of a plant';
+const SUMS_UP = 'it may sum up all measurements of a plant';
 
 /** Operations on events (docs/specification.md, 4.2). */
 export function routes({ events, bulk, pages, feed }: Services): Operation[] {
@@ -99,7 +99,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       summary: 'Change an event',
       description:
         'Changes the fields that are sent; `photoIds` replaces all photos. The type and the plant stay.',
-      long: LOOKS_FOR_OTHERS,
+      long: SUMS_UP,
       access: { scope: 'events:write' },
       params: { id: eventNotFound },
       body: event.patchBody,
@@ -118,7 +118,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       summary: 'Delete an event',
       description:
         'The event counts nowhere any more. `POST /api/events/{id}/restore` brings it back.',
-      long: LOOKS_FOR_OTHERS,
+      long: SUMS_UP,
       access: { scope: 'events:write' },
       params: { id: eventNotFound },
       tool: {

@@ -1,8 +1,8 @@
 import { momentText } from '../../../src/core/dated-moment';
 import { idText, type StoredId } from '../../../src/core/ids';
 import type { DerivedData } from '../../../src/data/derived';
-import { careOn, isRecurring, type LastCare, type Plants } from '../../plants';
-import type { EventSums } from './event-sums';
+import { careOn, isRecurring, type LastCare } from '../../plants';
+import type { EventContext } from '../context';
 
 const NEVER: LastCare = {
   ...{ lastWatered: null, lastWatering: null, lastFertilized: null, lastFertilizing: null },
@@ -10,7 +10,7 @@ const NEVER: LastCare = {
 };
 
 /** When plants were last cared for, recomputed from the events. */
-export function lastCare(plants: Plants, sums: EventSums): DerivedData {
+export function lastCare({ plants, sums }: EventContext): DerivedData {
   return {
     name: 'last care of plants',
     rebuild: async (tx) => {

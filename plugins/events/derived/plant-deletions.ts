@@ -2,11 +2,12 @@ import type { ClientSession } from 'mongoose';
 
 import { isAccountGone } from '../../../src/core/identity';
 import { anyOf, idText, toStoredId } from '../../../src/core/ids';
+import { LIVE } from '../../../src/data/changes';
 import type { Transaction } from '../../../src/data/transaction';
-import type { Host } from '../../../src/plugins/host';
 import type { Job } from '../../../src/plugins/plugin';
+import type { EventContext } from '../context';
+import { careChanged } from '../domain-events';
 import { deletedPlantModel } from '../model';
-import type { EventService } from '../service';
 import type { DayCount } from './event-sums';
 
 /** Events marked deleted in one transaction: few enough that the account's own writes get through. */
@@ -19,13 +20,11 @@ const CHUNK = 1000;
  */
 export class PlantDeletions {
   readonly #plants;
-  readonly #host: Host;
-  readonly #events: EventService;
+  readonly #context: EventContext;
 
-  constructor(host: Host, events: EventService) {
-    this.#host = host;
-    this.#events = events;
-    this.#plants = host.records(deletedPlantModel);
+  constructor(context: EventContext) {
+    this.#context = context;
+    this.#plants = context.host.records(deletedPlantModel);
   }
 
   async record(tx: Transaction, plantId: string): Promise<void> {
@@ -38,7 +37,7 @@ export class PlantDeletions {
     const plantIds = await this.plantIds(userId, session);
     if (plantIds.length === 0) return;
     const ofThem = { plantId: anyOf(plantIds.map(toStoredId)) };
-    yield* this.#events.sums.byDay({ userId, session }, ofThem);
+    yield* this.#context.sums.byDay({ userId, session }, ofThem);
   }
 
   /** The plants of an account whose events are yet to be marked deleted. */
@@ -89,14 +88,28 @@ export class PlantDeletions {
 
   /** Marks a chunk of events deleted; answers whether these were the last. */
   #finishSome(userId: string, plantId: string): Promise<boolean> {
-    return this.#host.transact(userId, async (tx) => {
+    return this.#context.host.transact(userId, async (tx) => {
       const id = { _id: toStoredId(plantId) };
       // Another process may have finished it, and seeds may have brought the plant back since.
       if (!(await this.#plants.findOne(tx, id))) return true;
-      const marked = await this.#events.deleteSome(tx, plantId, CHUNK);
-      if (marked === CHUNK) return false;
+      if ((await this.#markSome(tx, plantId)) === CHUNK) return false;
       await this.#plants.deleteOne(tx, id);
       return true;
     });
+  }
+
+  /** The plant stands for its events in copies: these need not learn of each. Returns how many. */
+  async #markSome(tx: Transaction, plantId: string): Promise<number> {
+    const { records } = this.#context;
+    const live = { ...LIVE, plantId: toStoredId(plantId) };
+    const events = await records.find(tx, live, { limit: CHUNK });
+    if (events.length === 0) return 0;
+    const ids = anyOf(events.map(({ _id }) => _id));
+    await records.updateUnseen(tx, { _id: ids }, { $set: { deletedAt: tx.now } });
+    await tx.emit(
+      careChanged,
+      events.map((before) => ({ before })),
+    );
+    return events.length;
   }
 }

@@ -6,10 +6,9 @@ import { LIVE } from '../../../src/data/changes';
 import { decodeCursor, encodeCursor } from '../../../src/data/cursor';
 import { merged } from '../../../src/data/merged';
 import { inRange, pageOf } from '../../../src/data/page';
-import type { Host } from '../../../src/plugins/host';
-import type { Photos } from '../../photos';
-import { placeOf, type Plants } from '../../plants';
-import { eventModel, LIVE_INDEXES } from '../model';
+import { placeOf } from '../../plants';
+import type { EventContext } from '../context';
+import { LIVE_INDEXES } from '../model';
 import type { EventDocument, EventList, FeedQuery } from '../schema';
 import { isBefore, LIST_ORDER } from './order';
 import { presentEvents } from './present';
@@ -27,14 +26,10 @@ const MAX_MERGED = 100;
 
 /** Events of all plants that there are, newest first. */
 export class EventFeed {
-  readonly #events;
-  readonly #plants: Plants;
-  readonly #photos: Photos;
+  readonly #context: EventContext;
 
-  constructor(host: Host, plants: Plants, photos: Photos) {
-    this.#plants = plants;
-    this.#photos = photos;
-    this.#events = host.records(eventModel);
+  constructor(context: EventContext) {
+    this.#context = context;
   }
 
   /**
@@ -54,7 +49,7 @@ export class EventFeed {
     const filters = [from, to, type, plantId?.toLowerCase(), place, q];
     const identity = [userId, '/api/events', ...filters] as const;
     const after = cursor === undefined ? undefined : decodeCursor(identity, cursor);
-    const plantIds = await this.#plants.idsInOrder(
+    const plantIds = await this.#context.plants.idsInOrder(
       { userId },
       { location, ...(plantId === undefined ? {} : { ids: [plantId] }) },
     );
@@ -68,7 +63,7 @@ export class EventFeed {
       q === undefined ? take(events, limit + 1) : search(events, limit + 1, q, countBytes);
     return pageOf(
       { limit, ...(await taken) },
-      (found) => presentEvents(this.#photos, { userId }, found),
+      (found) => presentEvents(this.#context.photos, { userId }, found),
       ({ occurredAt, _id }) => encodeCursor(identity, { moment: occurredAt, id: _id }),
     );
   }
@@ -85,7 +80,7 @@ export class EventFeed {
     const atOnce = isOfSome ? MAX_MERGED : plantIds.length;
     return merged(
       chunksOf(plantIds, atOnce).map((ids) =>
-        this.#events.batches(
+        this.#context.records.batches(
           { userId },
           { ...LIVE, ...filter, plantId: { $in: ids.map(toStoredId) } },
           {
