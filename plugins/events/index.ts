@@ -12,12 +12,8 @@ import { careChanged } from './domain-events';
 import { eventLimitReached, eventNotFound } from './errors';
 import { EventFeed } from './list/feed';
 import { EventPages } from './list/pages';
+import { migrations } from './migrations';
 import { deletedPlantModel, eventModel } from './model';
-import { revisions } from './migrations/0001-revisions';
-import { lastFertilized } from './migrations/0002-last-fertilized';
-import { photosOfPlants } from './migrations/0003-photos-of-plants';
-import { eventDays } from './migrations/0004-event-days';
-import { lastCareDays } from './migrations/0005-last-care-days';
 import { momentsAhead } from './moments-ahead';
 import { routes } from './routes';
 import { EVENT_QUOTA, EventService } from './service';
@@ -66,7 +62,7 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
   errors: [eventNotFound],
   emits: [careChanged],
   models: [eventModel, deletedPlantModel],
-  migrations: [revisions, lastFertilized, photosOfPlants, eventDays, lastCareDays],
+  migrations,
   instructions:
     "Log care of a plant with create_event; never write it into the plant's notes. list_events and create_event take the plant's id, update_event and delete_event the event's. To correct a wrong event use update_event, and do not log a second one.",
   tag: {

@@ -53,8 +53,22 @@ export class PlantDeletions {
       everySeconds: 1,
       run: async (stopping) => {
         const failures = new Map<string, unknown>();
-        // Asked anew for each round: what is deleted meanwhile need not wait for what takes long.
-        while (await this.#finishSomeOfAll(stopping, failures));
+        for (let isUnfinished = true; isUnfinished;) {
+          isUnfinished = false;
+          // Asked anew for each round: what is deleted meanwhile need not wait for what takes long.
+          const plants = await this.#plants.findAcrossAccounts('a job of the server');
+          for (const { userId, _id } of plants) {
+            const plantId = idText(_id);
+            if (failures.has(plantId)) continue;
+            if (stopping.aborted) return;
+            try {
+              if (!(await this.#finishSome(userId, plantId))) isUnfinished = true;
+            } catch (error) {
+              // One that fails is tried again next time. An account takes its events with it.
+              if (!isAccountGone(error)) failures.set(plantId, error);
+            }
+          }
+        }
         // Of several the log says one, and why.
         const [failure] = failures.values();
         if (failures.size > 0) throw failure;
@@ -69,24 +83,7 @@ export class PlantDeletions {
     }
   }
 
-  /** Does a chunk of each deletion but those that have failed; answers whether any is unfinished. */
-  async #finishSomeOfAll(stopping: AbortSignal, failures: Map<string, unknown>): Promise<boolean> {
-    let isUnfinished = false;
-    for (const { userId, _id } of await this.#plants.findAcrossAccounts('a job of the server')) {
-      const plantId = idText(_id);
-      if (stopping.aborted) return false;
-      if (failures.has(plantId)) continue;
-      try {
-        if (!(await this.#finishSome(userId, plantId))) isUnfinished = true;
-      } catch (error) {
-        // One that fails is tried again next time. Who deletes an account deletes its events too.
-        if (!isAccountGone(error)) failures.set(plantId, error);
-      }
-    }
-    return isUnfinished;
-  }
-
-  /** Marks a chunk of events deleted; answers whether these were the last. */
+  /** Marks a chunk of events deleted; returns whether these were the last. */
   #finishSome(userId: string, plantId: string): Promise<boolean> {
     return this.#context.host.transact(userId, async (tx) => {
       const id = { _id: toStoredId(plantId) };

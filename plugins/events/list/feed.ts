@@ -1,4 +1,4 @@
-import { toStoredId } from '../../../src/core/ids';
+import { idText, toStoredId } from '../../../src/core/ids';
 import { containing } from '../../../src/core/text';
 import { ownTurn } from '../../../src/core/turns';
 import { chunksOf } from '../../../src/core/values';
@@ -10,8 +10,7 @@ import { placeOf } from '../../plants';
 import type { EventContext } from '../context';
 import { LIVE_INDEXES } from '../model';
 import type { EventDocument, EventList, FeedQuery } from '../schema';
-import { isBefore, LIST_ORDER } from './order';
-import { presentEvents } from './present';
+import { LIST_ORDER, presentEvents } from './present';
 
 /** How many events a search looks at for one page; it says where to go on from. */
 const MAX_SEARCHED = 5000;
@@ -94,6 +93,12 @@ export class EventFeed {
       isBefore,
     );
   }
+}
+
+/** Whether an event comes before another in {@link LIST_ORDER}. */
+function isBefore(a: EventDocument, b: EventDocument): boolean {
+  const apart = b.occurredAt.getTime() - a.occurredAt.getTime();
+  return apart === 0 ? idText(a._id) < idText(b._id) : apart < 0;
 }
 
 interface Taken {

@@ -6,8 +6,7 @@ import type { PageQuery } from '../../../src/fields/page';
 import { plantNotFound } from '../../plants';
 import type { EventContext } from '../context';
 import type { EventDocument, EventList, EventView, MonthQuery } from '../schema';
-import { LIST_ORDER } from './order';
-import { presentEvents } from './present';
+import { LIST_ORDER, presentEvents } from './present';
 
 /** Lists of a plant's events. */
 export class EventPages {
