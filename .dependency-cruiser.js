@@ -4,7 +4,7 @@ const { existsSync, readdirSync, readFileSync } = require('node:fs');
 const path = require('node:path');
 
 /** The folders of src/ from the bottom up: each imports only those before it. */
-const LAYERS = ['core', 'fields', 'data', 'plugins', 'calls', 'http', 'servers', 'app', 'cli'];
+const LAYERS = ['core', 'fields', 'data', 'plugins', 'middleware', 'http', 'servers', 'app', 'cli'];
 
 /** Where MongoDB and Redis come from has nothing to do with the API. */
 const NARROWER = { servers: ['core'] };
@@ -46,7 +46,7 @@ const forbidden = [
     name: 'imports-of-the-host-by-plugins',
     comment: 'A plugin gets what it needs of the running program as its Host, by no import.',
     from: { path: `${PLUGIN}/` },
-    to: { path: [...['calls', 'http', 'servers', 'app'].map(folder), '^src/[^/]+$'] },
+    to: { path: [...['middleware', 'http', 'servers', 'app'].map(folder), '^src/[^/]+$'] },
   },
   {
     name: 'imports-of-plugins-by-others',

@@ -1,8 +1,9 @@
 import closeWithGrace from 'close-with-grace';
-import type { AddressInfo, Server } from 'node:net';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { probesOf, transportsWithPorts } from './app/api-description';
+import { protocolsWithPorts } from './app/api-description';
 import { exitWithin, prepareExit } from './app/exit';
 import { limitHeapGrowth } from './app/heap';
 import { listen } from './app/listen';
@@ -15,20 +16,20 @@ import type { PortSetting } from './core/settings';
 import { reasonOf } from './core/values';
 import { OWN_PORT_CONNECTIONS } from './http/limits';
 import { countRefusals, type RefusalStatus } from './http/refused';
-import { closeHttpServer, createHttpServer, drainConnections } from './http/server';
+import { closeHttpServer, createHttpServer } from './http/server';
 import { reloadCertificate } from './http/tls';
 import { loadPlugins } from './plugins/loader';
-import type { Transport } from './plugins/transport';
+import type { ProtocolEndpoint } from './plugins/protocol-endpoint';
 
 /** How much of the time to stop is for what comes after the requests in progress. */
 const CLOSING_MS = 5000;
 
 const STOPS = 'The program stops because of an error';
 
-/** A port that is listened on: for the whole API, or for one of its transports. */
+/** A port that is listened on: for the whole API, or for one of its protocols. */
 interface PortOptions {
   port: PortSetting<number | undefined>;
-  transport?: Transport;
+  endpoint?: ProtocolEndpoint;
   onRefusal: (status: RefusalStatus) => void;
 }
 
@@ -111,8 +112,8 @@ class ServerProcess {
   async #open(program: Pick<Program, 'app' | 'log'>): Promise<void> {
     const { metrics, plugins, settings } = program.app;
     const onRefusal = countRefusals(metrics, program.log);
-    for (const { ownPort, transport } of transportsWithPorts(plugins, settings)) {
-      await this.#listen(program, { port: ownPort, transport, onRefusal });
+    for (const { ownPort, endpoint } of protocolsWithPorts(plugins, settings)) {
+      await this.#listen(program, { port: ownPort, endpoint, onRefusal });
     }
     const { port } = hostSettings;
     await this.#listen(program, { port, onRefusal });
@@ -120,13 +121,11 @@ class ServerProcess {
 
   async #listen(
     { app, log }: Pick<Program, 'app' | 'log'>,
-    { port, transport, onRefusal }: PortOptions,
+    { port, endpoint, onRefusal }: PortOptions,
   ): Promise<void> {
-    const limits = transport ? { maxConnections: OWN_PORT_CONNECTIONS } : {};
-    const listener = app.requestListener(transport);
-    const probes = new Set(probesOf(app.description).map(({ path }) => path));
-    const options = { onRefusal, probes, ...limits };
-    const server = createHttpServer(listener, app.settings, options);
+    const limits = endpoint ? { maxConnections: OWN_PORT_CONNECTIONS } : {};
+    const listener = app.requestListener(endpoint);
+    const server = createHttpServer(listener, app.settings, { onRefusal, ...limits });
     this.#servers.push(server);
     await listen(server, app.settings, port);
     server.on('error', (error) => {
@@ -186,7 +185,6 @@ class ServerProcess {
     if (delayMs === 0) return;
     exitWithin(delayMs + timeoutMs);
     app.beginClosing();
-    this.#servers.forEach(drainConnections);
     await sleep(delayMs, undefined, { signal: this.#hurry.signal }).catch(() => undefined);
   }
 

@@ -3,7 +3,7 @@ import { unknownPlant } from '../plants';
 import { careItem, dueCare, dueCareQuery, snoozeCare } from './schema';
 import type { CareService } from './service';
 
-/** Operations on care that is due (docs/decisions.md, "Due care"). */
+/** Operations on care that is due (docs/api.md, "Due care"). */
 export function routes(care: CareService): Operation[] {
   return [
     read({
@@ -28,6 +28,7 @@ export function routes(care: CareService): Operation[] {
       method: 'POST',
       path: '/api/care/snooze',
       summary: 'Snooze care of a plant until a day, or take that back',
+      description: 'null for until takes a snooze back.',
       access: { scope: 'events:write' },
       notConditional: 'it says how many days are left',
       body: snoozeCare,

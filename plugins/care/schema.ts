@@ -64,7 +64,5 @@ export const snoozeCare = Joi.object<SnoozeCare, true>({
   type: oneOf(RECURRING_TYPES).required(),
   until: nullable(day())
     .required()
-    .description(
-      `The day on which it is due, from today to ${MAX_SNOOZE_DAYS} days ahead; null takes a snooze back`,
-    ),
+    .description(`The day on which it is due, from today to ${MAX_SNOOZE_DAYS} days ahead`),
 });

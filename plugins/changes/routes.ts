@@ -7,7 +7,7 @@ import { cursorExpired, invalidSince } from './errors';
 import { changesQuery, changesSchema } from './schema';
 import type { ChangeService } from './service';
 
-/** What changed (docs/decisions.md, "Changes"). */
+/** What changed (docs/api.md, "Changes"). */
 export function routes(changes: ChangeService, plants: Pick<Plants, 'view'>): Operation[] {
   return [
     read({

@@ -6,7 +6,7 @@ import { DAY_MS } from '../../src/core/time';
 import type { JsonSchema } from '../../src/fields/json-schema';
 import { definePlugin } from '../../src/plugins/plugin';
 import { sendContent } from '../../src/plugins/send-content';
-import type { ApiDescription } from '../../src/plugins/transport';
+import type { ApiDescription } from '../../src/plugins/protocol-endpoint';
 import { openApiCommand } from './commands';
 import { openApiDocument } from './openapi/document';
 import { serveFile, servePage } from './page';
@@ -39,7 +39,7 @@ export default definePlugin({
       return sendContent(ctx, document.content, 'application/json');
     };
     return {
-      transports: [
+      protocols: [
         {
           path: '/openapi.json',
           methods: {

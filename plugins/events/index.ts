@@ -7,6 +7,7 @@ import { plantDeleted } from '../plants/domain-events';
 import { BulkEvents } from './bulk';
 import { eventContext } from './context';
 import { lastCare } from './derived/last-care';
+import { missingDays } from './derived/missing-days';
 import { PlantDeletions } from './derived/plant-deletions';
 import { careChanged } from './domain-events';
 import { eventLimitReached, eventNotFound } from './errors';
@@ -85,7 +86,8 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
         }),
       listeners: [on(plantDeleted, (tx, { plantId }) => deletions.record(tx, plantId))],
       counts: { [EVENT_QUOTA]: (tx) => context.records.count(tx) },
-      derived: [lastCare(context)],
+      // First, since the rest adds up what they are of.
+      derived: [missingDays(context.records), lastCare(context)],
       dataChecks: [momentsAhead(context)],
       jobs: [deletions.job()],
     };

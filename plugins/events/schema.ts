@@ -78,7 +78,7 @@ export const event = defineRecord({
   photoIds: uuidList(MAX_PHOTOS)
     .optional()
     .writeOnly()
-    .describe('Ids of your photos, in the order to show them; on PATCH they replace all photos'),
+    .describe('Ids of your photos, in the order to show them; a change replaces all of them'),
 });
 
 type Body = CreateBody<typeof event.fields>;

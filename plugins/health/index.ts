@@ -1,5 +1,5 @@
 import { definePlugin } from '../../src/plugins/plugin';
-import { metricsPortSetting, metricsTokenSetting, metricsTransport } from './metrics';
+import { metricsPortSetting, metricsTokenSetting, metricsEndpoint } from './metrics';
 import { routes } from './routes';
 
 /** What operators' own programs ask: does it live, can it serve, what does it count. */
@@ -12,5 +12,5 @@ export default definePlugin({
     description:
       'What the programs of operators ask: does it live, can it serve, what does it count.',
   },
-  setup: (host) => ({ operations: () => routes(host), transports: [metricsTransport(host)] }),
+  setup: (host) => ({ operations: () => routes(host), protocols: [metricsEndpoint(host)] }),
 });

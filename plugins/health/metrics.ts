@@ -7,7 +7,7 @@ import { unauthorized } from '../../src/core/errors';
 import { bearerToken } from '../../src/core/identity';
 import { PortSetting, Setting } from '../../src/core/settings';
 import type { Host } from '../../src/plugins/host';
-import type { Transport } from '../../src/plugins/transport';
+import type { ProtocolEndpoint } from '../../src/plugins/protocol-endpoint';
 
 const MIN_TOKEN = 16;
 const MEDIA_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -31,7 +31,7 @@ export const metricsTokenSetting = new Setting<string | undefined>(
 );
 
 /** The metrics, for Prometheus. */
-export function metricsTransport(host: Host): Transport {
+export function metricsEndpoint(host: Host): ProtocolEndpoint {
   const token = host.settings.of(metricsTokenSetting);
   return {
     path: '/metrics',

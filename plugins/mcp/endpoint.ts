@@ -16,7 +16,7 @@ import type { Principal } from '../../src/core/identity';
 import { PROJECT } from '../../src/core/project';
 import { isRecord } from '../../src/core/values';
 import type { Host } from '../../src/plugins/host';
-import type { ApiDescription, TransportApi } from '../../src/plugins/transport';
+import type { ApiDescription, ProtocolApi } from '../../src/plugins/protocol-endpoint';
 import { instructionsFor } from './instructions';
 import { allowedOriginsSetting, Origins } from './origins';
 import type * as Protocol from './protocol';
@@ -52,7 +52,7 @@ export class Endpoint {
   }
 
   /** Describes the endpoint to anybody. */
-  async describe(ctx: Context, api: TransportApi): Promise<void> {
+  async describe(ctx: Context, api: ProtocolApi): Promise<void> {
     ctx.vary('Accept');
     // Legacy clients look for a stream like this, and try again for ever on a 200.
     if (ctx.accepts('json', 'text/event-stream') === 'text/event-stream') {
@@ -61,7 +61,7 @@ export class Endpoint {
     const description = {
       ...PROJECT,
       auth: 'bearer',
-      scopes: [...api.scopes.keys()],
+      scopes: scopesOfTools(api),
       tools: this.#catalogOf(api).names,
     };
     ctx.type = 'application/json';
@@ -69,7 +69,7 @@ export class Endpoint {
   }
 
   /** Answers a JSON-RPC message. */
-  async receive(ctx: Context, api: TransportApi): Promise<void> {
+  async receive(ctx: Context, api: ProtocolApi): Promise<void> {
     const { status, json } = await this.#reply(ctx, api);
     ctx.status = status;
     // A long text would be encoded once for its length and once more to be sent.
@@ -78,7 +78,7 @@ export class Endpoint {
     else ctx.type = 'application/json';
   }
 
-  async #reply(ctx: Context, api: TransportApi): Promise<Reply> {
+  async #reply(ctx: Context, api: ProtocolApi): Promise<Reply> {
     this.#origins.check(ctx.req.headers);
     const principal = await authenticate(ctx, api);
     const { errorReply, handleMessage, INVALID_REQUEST, PARSE_ERROR } = loadProtocol();
@@ -96,24 +96,18 @@ export class Endpoint {
       instructions: instructionsFor(api.instructions, principal.account.timezone, new Date()),
       listTools: () => catalog.definitionsFor(principal.scopes),
       hasTool: (name) => catalog.has(name),
-      callTool: (name, args) => this.#callTool(catalog.get(name), args, { ctx, api, principal }),
+      callTool: (name, args) => this.#callTool(catalog.get(name), args, { ctx, api }),
     });
   }
 
   async #callTool(tool: CatalogTool, args: unknown, caller: Caller): Promise<CallToolResult> {
     if (!isRecord(args)) return invalidArguments(tool);
-    const { ctx, api, principal } = caller;
+    const { ctx, api } = caller;
     try {
       const { operation, others } = viewed(tool, args);
       const input = tool.arguments.toInput(others);
-      const result = await api.call(operation, principal, input, ctx);
-      if ('content' in result) return successResult(result.content.body.toString());
-      if ('value' in result) return successResult(JSON.stringify(result.value));
-      if ('pieces' in result) throw new Error('A tool answers long lists in parts.');
-      if ('unchanged' in result) throw new Error('A tool has no conditional requests.');
-      if (result.replayed) ctx.set('Idempotent-Replayed', 'true');
-      if (result.status < 400) return successResult(result.json);
-      return errorResult(storedError(result.json, tool), tool, args);
+      const { status, json } = await api.call(operation, input, ctx);
+      return status < 400 ? successResult(json) : errorResult(storedError(json, tool), tool, args);
     } catch (error) {
       if (error instanceof ApiError) return errorResult(error, tool, args);
       // The package would send its message to the caller.
@@ -138,12 +132,11 @@ function loadProtocol(): typeof Protocol {
 
 interface Caller {
   ctx: Context;
-  api: TransportApi;
-  principal: Principal;
+  api: ProtocolApi;
 }
 
 /** @throws ApiError also in the form that the caller can read */
-async function authenticate(ctx: Context, api: TransportApi): Promise<Principal> {
+async function authenticate(ctx: Context, api: ProtocolApi): Promise<Principal> {
   try {
     return await api.authenticate(ctx);
   } catch (error) {
@@ -164,4 +157,14 @@ const NO_ACCESS = -32010;
 
 function rpcError({ message, kind: { code } }: ApiError): object {
   return { jsonrpc: '2.0', id: null, error: { code: NO_ACCESS, message, data: { code } } };
+}
+
+/** Scopes that open a tool: others are of no use to an assistant. */
+function scopesOfTools({ scopes, operations }: ApiDescription): string[] {
+  const used = new Set(
+    operations.flatMap(({ tool, access }) =>
+      'name' in tool && 'scope' in access ? [access.scope] : [],
+    ),
+  );
+  return [...scopes.keys()].filter((scope) => used.has(scope));
 }

@@ -20,7 +20,7 @@ export default definePlugin({
   setup: (host) => {
     const endpoint = new Endpoint(host);
     return {
-      transports: [
+      protocols: [
         {
           path: '/api/mcp',
           // Some clients append one to the address that they were given.

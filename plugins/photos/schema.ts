@@ -13,7 +13,7 @@ export const photo = defineRecord({
   plantId: uuid()
     .optional()
     .createOnly()
-    .describe('The plant it shows; null once that plant is deleted'),
+    .describe('The plant it shows; none once that plant is deleted'),
   imagehostPublicId: text({ min: 1, max: 512 })
     .createOnly()
     .describe('Identifier of the image at the image host')

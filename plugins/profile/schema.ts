@@ -22,7 +22,7 @@ export interface ProfileView {
 
 const limit = () => Joi.object({ max: integer(0).required(), used: integer(0).required() });
 
-/** The account of the caller (docs/decisions.md, "Account"). */
+/** The account of the caller (docs/api.md, "Account"). */
 export const profile = named(
   'Account',
   Joi.object<ProfileView, true>({

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import type { Logger } from 'pino';
 
-import { Quotas } from '../calls/quotas';
+import { Quotas } from '../plugins/quotas';
 import type { Identity } from '../core/identity';
 import { AccountData } from '../data/account-data';
 import { AuditLog } from '../data/audit/audit-log';
@@ -20,12 +20,12 @@ import { IdempotencyStore } from '../data/idempotency';
 import { Fence } from '../data/schema/fence';
 import { KnownMigrations } from '../data/schema/migration';
 import { StoredSchema } from '../data/schema/stored-schema';
-import { UnitOfWork } from '../data/unit-of-work';
+import { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
 import type { Contribution, DataCheck, Plugin, SeedKind, SetUpPlugin } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/reference';
 import { setUpPlugins } from '../plugins/setup';
-import type { ApiDescription, Transport } from '../plugins/transport';
+import type { ApiDescription, ProtocolEndpoint } from '../plugins/protocol-endpoint';
 import { describeApi, probesOf, scopesOf } from './api-description';
 import { scheduledBackups } from './backup/schedule';
 import { hostFor, type HostDependencies } from './host';
@@ -54,7 +54,7 @@ export class App {
   readonly audit: AuditLog;
   readonly fence: Fence;
   readonly schema: StoredSchema;
-  readonly unitOfWork: UnitOfWork;
+  readonly writeQueue: WriteQueue;
   /** In the order in which plugins require each other. */
   readonly plugins: readonly SetUpPlugin[];
   readonly operations: readonly Operation[];
@@ -104,9 +104,9 @@ export class App {
       [...hostModels, ...plugins.flatMap(({ models = [] }) => models)],
       this.audit,
     );
-    this.unitOfWork = new UnitOfWork(
-      this.database,
+    this.writeQueue = new WriteQueue(
       {
+        database: this.database,
         audit: this.audit,
         fence: this.fence,
         identity: () => this.identity,
@@ -145,7 +145,7 @@ export class App {
     this.#counts = new Map(contributions.flatMap((each) => Object.entries(each.counts ?? {})));
     this.#idempotency = new IdempotencyStore(
       this.database,
-      this.#connections.availability,
+      this.#connections.mongo,
       this.settings,
       metrics,
     );
@@ -168,7 +168,7 @@ export class App {
       [
         ...hostJobs({
           database: this.database,
-          unitOfWork: this.unitOfWork,
+          writeQueue: this.writeQueue,
           settings: this.settings,
           idempotency: this.#idempotency,
           audit: this.audit,
@@ -214,32 +214,42 @@ export class App {
   prepareToServe(): void {
     loadHttp();
     const { description } = this;
-    for (const { prepare } of description.transports) prepare?.(description);
+    for (const { prepare } of description.protocols) prepare?.(description);
   }
 
-  /** Serves the API, or one of its transports and the probes; the probes only while it connects. */
-  requestListener(transport?: Transport): Http.RequestListener {
+  /** Serves the API, or one of its protocols and the probes; the probes only while it connects. */
+  requestListener(endpoint?: ProtocolEndpoint): Http.RequestListener {
+    const { description } = this;
+    const only = endpoint && { operations: probesOf(description), protocols: [endpoint] };
+    return this.#http.listenerOf({ ...description, ...only });
+  }
+
+  /** The names of the steps that a request for an operation passes, in their order. */
+  stepsOf(operation: Operation): string[] {
+    return this.#http.stepsOf(operation);
+  }
+
+  get #http(): Http.HttpListeners {
     const { plugins, log, checkResponses = false } = this.#options;
-    const { settings, metrics, unitOfWork, identity, description } = this;
+    const { settings, metrics, writeQueue, identity } = this;
     this.#listeners ??= new (loadHttp().HttpListeners)({
       plugins,
       settings,
       log,
       metrics,
-      unitOfWork,
+      writeQueue,
       identity,
       checkResponses,
       isSharded: this.database.isSharded,
       redis: this.#connections.redis,
       idempotency: this.#idempotency,
-      availability: this.#connections.availability,
+      mongo: this.#connections.mongo,
       quotas: this.#quotas,
       hashAccount: (accountId) => this.#connections.hashAccount(accountId),
       isClosing: () => this.isClosing,
       isStarting: () => this.#starting !== undefined,
     });
-    const only = transport && { operations: probesOf(description), transports: [transport] };
-    return this.#listeners.listenerOf({ ...description, ...only });
+    return this.#listeners;
   }
 
   /** All that the API consists of, what has a port of its own left out. */

@@ -2,30 +2,34 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Logger } from 'pino';
 
-import { Admission } from '../calls/admission';
-import { AnswerCache } from '../calls/answer-cache';
-import { CallPace } from '../calls/call-pace';
-import { CallPipeline } from '../calls/pipeline';
-import type { Quotas } from '../calls/quotas';
-import { RateLimiter } from '../calls/rate-limit';
-import type { RedisConnection } from '../calls/redis-connection';
 import { hostSettings } from '../core/host-settings';
 import type { Identity } from '../core/identity';
 import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings';
-import type { Availability } from '../data/availability';
 import type { IdempotencyStore } from '../data/idempotency';
-import type { UnitOfWork } from '../data/unit-of-work';
+import type { MongoHealth } from '../data/mongo-health';
+import type { Quotas } from '../plugins/quotas';
+import type { RedisConnection } from '../data/redis-connection';
+import type { WriteQueue } from '../data/write-queue';
 import { koaApp } from '../http/koa-app';
-import { PublicPace } from '../http/public-pace';
 import { onlyProbesWhile } from '../http/only-probes';
 import { RequestMetrics } from '../http/request-metrics';
 import { routes } from '../http/routes';
 import { UnheededProxy } from '../http/unheeded-proxy';
+import { chainOf, type Services } from '../middleware/chain';
+import { concurrency } from '../middleware/concurrency';
+import { RateLimits } from '../middleware/rate-limits';
+import { ResponseCache } from '../middleware/response-cache';
+import type { Operation } from '../plugins/operation';
 import type { Plugin } from '../plugins/plugin';
-import type { ApiDescription } from '../plugins/transport';
+import type { ApiDescription } from '../plugins/protocol-endpoint';
 
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** How many reads of an account are worked on at once: each may be a long list. */
+const MAX_READS = 4;
+/** How many writes are: they mostly wait for a transaction that they then share (see WriteQueue). */
+const MAX_WRITES = 100;
 
 interface Dependencies {
   plugins: readonly Plugin[];
@@ -33,9 +37,9 @@ interface Dependencies {
   log: Logger;
   metrics: Metrics;
   redis: RedisConnection | undefined;
-  unitOfWork: UnitOfWork;
+  writeQueue: WriteQueue;
   idempotency: IdempotencyStore;
-  availability: Availability;
+  mongo: MongoHealth;
   quotas: Quotas;
   identity: Identity;
   hashAccount: (accountId: string) => string;
@@ -48,34 +52,27 @@ interface Dependencies {
 /** The HTTP side of the program; all of its ports share limits, caches and metrics. */
 export class HttpListeners {
   readonly #dependencies: Dependencies;
-  readonly #limiter: RateLimiter;
-  readonly #admission: Admission;
-  readonly #pace: CallPace;
-  readonly #pipeline: CallPipeline;
+  readonly #services: Services;
   readonly #metrics: RequestMetrics;
   readonly #unheededProxy: UnheededProxy;
 
   constructor(dependencies: Dependencies) {
-    const { plugins, settings, log, metrics, redis, isSharded } = dependencies;
+    const { plugins, settings, log, metrics, redis, isSharded, mongo, identity } = dependencies;
     const budgets = plugins.flatMap((plugin) => Object.entries(plugin.budgets ?? {}));
+    const megabytes = settings.of(hostSettings.answerCacheMegabytes);
     this.#dependencies = dependencies;
-    const { readsMax } = hostSettings;
-    // By a small budget an account would wait for calls that are refused anyway.
-    const reads = Math.max(settings.of(readsMax), readsMax.fallback);
-    this.#admission = new Admission(reads);
-    this.#pace = new CallPace(reads);
-    this.#limiter = new RateLimiter(Object.fromEntries(budgets), settings, redis, metrics);
     this.#metrics = new RequestMetrics(metrics);
     this.#unheededProxy = new UnheededProxy(settings, log, metrics);
-    this.#pipeline = new CallPipeline({
+    this.#services = {
       ...dependencies,
-      admission: this.#admission,
-      limiter: this.#limiter,
-      answers: new AnswerCache(
-        { megabytes: settings.of(hostSettings.answerCacheMegabytes), isSharded },
-        metrics,
-      ),
-    });
+      identity: {
+        authenticate: (token, options) =>
+          mongo.untilDown(() => identity.authenticate(token, options)),
+      },
+      rateLimits: new RateLimits(Object.fromEntries(budgets), settings, redis, metrics),
+      concurrency: { reads: concurrency(MAX_READS), writes: concurrency(MAX_WRITES) },
+      cache: new ResponseCache({ megabytes, isSharded }, metrics),
+    };
   }
 
   /** What operators should know of the requests that come. */
@@ -83,28 +80,21 @@ export class HttpListeners {
     return this.#unheededProxy.warnings;
   }
 
+  /** The names of the steps that a request for an operation passes, in their order. */
+  stepsOf(operation: Operation): string[] {
+    return chainOf(operation, this.#services).map(({ name }) => name);
+  }
+
   /** What serves an API, or a part of it. */
   listenerOf(description: ApiDescription): RequestListener {
-    const { availability, identity, isStarting } = this.#dependencies;
-    const publicPace = new PublicPace();
     const koa = koaApp({
       ...this.#dependencies,
       metrics: this.#metrics,
-      publicPace,
+      rateLimits: this.#services.rateLimits,
       unheededProxy: this.#unheededProxy,
       routes: [
-        onlyProbesWhile(isStarting, description),
-        ...routes(description, {
-          pipeline: this.#pipeline,
-          admission: this.#admission,
-          pace: this.#pace,
-          limiter: this.#limiter,
-          publicPace,
-          identity: {
-            authenticate: (token, options) =>
-              availability.read(() => identity.authenticate(token, options)),
-          },
-        }),
+        onlyProbesWhile(this.#dependencies.isStarting, description),
+        ...routes(description, this.#services),
       ],
     });
     return koa.callback();

@@ -126,6 +126,7 @@ async function prepare(
     restoring,
     leaveSchema = restoring,
     onConnected = async () => undefined,
+    stopping,
   }: ProgramOptions,
 ): Promise<string[]> {
   if (leaveSchema === true) return [];
@@ -137,5 +138,5 @@ async function prepare(
   return app.schema.update((line) => {
     app.reportMigration(line);
     progress(line);
-  });
+  }, stopping);
 }

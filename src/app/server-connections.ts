@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 
-import { RedisConnection } from '../calls/redis-connection';
+import { RedisConnection } from '../data/redis-connection';
 import type { Metrics } from '../core/metrics';
 import { AccountHash } from '../data/account-hash';
-import { Availability } from '../data/availability';
+import { MongoHealth } from '../data/mongo-health';
 import type { Database } from '../data/database';
 import { explainRights } from '../data/mongodb-errors';
 
@@ -20,7 +20,7 @@ export interface ServerAddresses {
 
 /** The connections to MongoDB and Redis, and whether these answer. */
 export class ServerConnections {
-  readonly availability: Availability;
+  readonly mongo: MongoHealth;
   readonly #database: Database;
   readonly #log: Logger;
   readonly #metrics: Metrics;
@@ -31,7 +31,7 @@ export class ServerConnections {
     this.#database = database;
     this.#log = log;
     this.#metrics = metrics;
-    this.availability = new Availability(() => database.ping(), log, metrics);
+    this.mongo = new MongoHealth(() => database.ping(), log, metrics);
   }
 
   /** The connection to Redis, where there is one. */
@@ -60,7 +60,7 @@ export class ServerConnections {
     client.on('serverHeartbeatSucceeded', () => (failures = 0));
     client.on('serverHeartbeatFailed', () => {
       failures += 1;
-      if (failures > 1) this.availability.suspect();
+      if (failures > 1) this.mongo.suspect();
     });
     if (redisUrl !== undefined) {
       this.#redis = new RedisConnection(redisUrl, this.#log, this.#metrics);
@@ -78,7 +78,7 @@ export class ServerConnections {
   /** Whether MongoDB answers, and whether processes share rate limits. */
   async readiness() {
     const [mongodb, redis] = await Promise.all([
-      this.availability.answersWithin(READY_MS),
+      this.mongo.answersWithin(READY_MS),
       this.#redis?.ping(),
     ]);
     return {
@@ -89,7 +89,7 @@ export class ServerConnections {
 
   async close(): Promise<void> {
     this.#redis?.close();
-    this.availability.stop();
+    this.mongo.stop();
     await this.#database.close();
   }
 }

@@ -7,19 +7,21 @@ import { type JsonSchema, jsonSchemaOf } from '../fields/json-schema';
 import type { Access, Feature, Operation } from '../plugins/operation';
 import type { Plugin, SetUpPlugin } from '../plugins/plugin';
 
-/** An operation, or a method of a transport, as an auditor sees it. */
+/** An operation, or a method of a endpoint, as an auditor sees it. */
 export interface Endpoint {
   method: string;
   path: string;
   summary: string;
   access: Access;
   plugin: string;
-  /** Collections that a call may read or write; what a transport calls has its own. */
+  /** Collections that a call may read or write; what a endpoint calls has its own. */
   collections: string[];
-  /** Undefined for a transport: what it takes and gives is up to its protocol. */
+  /** Undefined for a endpoint: what it takes and gives is up to its protocol. */
   operation?: Pick<Operation, 'limit' | 'idempotent' | 'tool'> & {
     quota: string | undefined;
     feature: Feature | undefined;
+    /** The names of the steps that a request passes (src/middleware/chain.ts). */
+    steps: string[];
     /** Its path parameters are UUIDs, all of them. */
     request: { query: JsonSchema | undefined; body: JsonSchema | undefined };
     response: { status: number; type: string | undefined; schema: JsonSchema };
@@ -50,21 +52,29 @@ export interface Surface {
   collections: Collection[];
 }
 
-/** The surface of plugins that are set up; everything in it follows from what they declare. */
-export function surfaceOf(plugins: readonly SetUpPlugin[]): Surface {
+/** What the surface follows from: plugins that are set up, and the steps that their operations have. */
+interface Source {
+  plugins: readonly SetUpPlugin[];
+  stepsOf: (operation: Operation) => string[];
+}
+
+/** The surface of a program; everything in it follows from what its plugins declare. */
+export function surfaceOf(source: Source): Surface {
+  const { plugins } = source;
   const identity = plugins.filter(({ contribution }) => contribution.identity);
   const endpoints = plugins.flatMap((each) => [
     ...each.operations.map((operation) => ({
-      ...factsOf(operation),
+      ...factsOf(operation, source.stepsOf(operation)),
       plugin: each.plugin.name,
       collections: namesOf([
         ...reachedModels(reachOf(each, plugins, operation.method !== 'GET')),
         ...('public' in operation.access ? [] : identity.flatMap(modelsOf)),
+        ...(operation.readsAll === undefined ? [] : [...hostModels, ...plugins.flatMap(modelsOf)]),
         ...(operation.idempotent ? idempotencyModels : []),
         ...(operation.method === 'GET' ? [] : auditModels),
       ]),
     })),
-    ...(each.contribution.transports ?? []).flatMap(({ path, methods }) =>
+    ...(each.contribution.protocols ?? []).flatMap(({ path, methods }) =>
       Object.entries(methods).map(([method, { summary, access }]) => ({
         method,
         path,
@@ -93,7 +103,7 @@ export function surfaceOf(plugins: readonly SetUpPlugin[]): Surface {
   };
 }
 
-function factsOf(operation: Operation): Omit<Endpoint, 'plugin' | 'collections'> {
+function factsOf(operation: Operation, steps: string[]): Omit<Endpoint, 'plugin' | 'collections'> {
   const { method, path, summary, access, limit, quota, feature, idempotent, tool } = operation;
   const { query, body, response } = operation;
   const request = {
@@ -111,6 +121,7 @@ function factsOf(operation: Operation): Omit<Endpoint, 'plugin' | 'collections'>
       limit,
       quota,
       feature,
+      steps,
       idempotent,
       tool,
       request,

@@ -21,7 +21,7 @@ function listRoutes(parent: Command, commandLine: CommandRunner): void {
     .command('routes')
     .summary('list every operation with who may call it, and the data behind it')
     .description(
-      `Lists all that can be called from outside, the public first: who may call it, which rate budget and quota it spends, which tiers have it, whether it takes an Idempotency-Key (KEY), its tool, digests of what it takes and gives (IN, OUT), and its plugin; then which plugins' collections a call may reach, and the indexes of all collections. Starts no server.`,
+      `Lists all that can be called from outside, the public first: who may call it, which rate budget and quota it spends, which tiers have it, whether it takes an Idempotency-Key (KEY), its tool, and its plugin; then the steps that a request passes, which plugins' collections a call may reach, and the indexes of all collections. Starts no server.`,
     )
     .addHelpText(
       'after',
@@ -34,8 +34,8 @@ With --json it prints an object with the lists endpoints, reach and collections:
 JSON Schemas and the collections of each operation.`,
     )
     .action(() => {
-      commandLine.runOffline(({ plugins }) => {
-        const surface = surfaceOf(plugins);
+      commandLine.runOffline((app) => {
+        const surface = surfaceOf(app);
         const tables = surfaceTables(surface).map(
           ({ title, headings, rows }) => `${title}\n\n${table(headings, rows, ' ')}`,
         );

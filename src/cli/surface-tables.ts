@@ -1,7 +1,4 @@
-import { createHash } from 'node:crypto';
-
 import type { Endpoint, Surface } from '../app/surface';
-import { isRecord, sortMembers } from '../core/values';
 import { operationName } from '../plugins/operation-facts';
 
 const NONE = '-';
@@ -15,14 +12,27 @@ export interface Table {
 
 /** The surface in tables that fit into 120 columns. */
 export function surfaceTables({ endpoints, reach, collections }: Surface): Table[] {
+  const chains = [...new Set(endpoints.flatMap(chainOf))];
   return [
     {
       title: 'Operations',
       headings: [
-        ...['operation', 'access', 'budget', 'quota', 'tier', 'key', 'tool', 'in', 'out'],
+        'operation',
+        'access',
+        'budget',
+        'quota',
+        'tier',
+        'key',
+        'chain',
+        'tool',
         'plugin',
       ],
-      rows: endpoints.map(endpointCells),
+      rows: endpoints.map((each) => endpointCells(each, chains)),
+    },
+    {
+      title: 'Steps of a request',
+      headings: ['chain', 'steps'],
+      rows: chains.map((chain, index) => [String(index + 1), chain]),
     },
     {
       title: 'Plugins that a call may reach',
@@ -45,8 +55,13 @@ export function surfaceTables({ endpoints, reach, collections }: Surface): Table
   ];
 }
 
-function endpointCells(endpoint: Endpoint): string[] {
+function chainOf({ operation }: Endpoint): string[] {
+  return operation ? [operation.steps.join(' → ')] : [];
+}
+
+function endpointCells(endpoint: Endpoint, chains: readonly string[]): string[] {
   const { operation } = endpoint;
+  const [chain] = chainOf(endpoint);
   return [
     operationName(endpoint),
     accessCell(endpoint),
@@ -54,9 +69,8 @@ function endpointCells(endpoint: Endpoint): string[] {
     operation?.quota ?? NONE,
     operation?.feature?.tiers.join(' ') ?? NONE,
     operation?.idempotent ? 'yes' : NONE,
+    chain === undefined ? NONE : String(chains.indexOf(chain) + 1),
     operation && 'name' in operation.tool ? operation.tool.name : NONE,
-    digest(operation?.request),
-    digest(operation?.response),
     endpoint.plugin,
   ];
 }
@@ -64,20 +78,6 @@ function endpointCells(endpoint: Endpoint): string[] {
 function accessCell({ access }: Endpoint): string {
   if ('scope' in access) return access.scope;
   return 'public' in access ? 'public' : 'any token';
-}
-
-/** Four characters, 24 bits, that change with what is taken or given. */
-function digest(value: object = {}): string {
-  const text = JSON.stringify(value, essential);
-  if (text === '{}') return NONE;
-  return createHash('sha256').update(text).digest('base64url').slice(0, 4);
-}
-
-/** Leaves out what lets nothing else through: descriptions, and the order of members and lists. */
-function essential(key: string, value: unknown): unknown {
-  if (key === 'description' && typeof value === 'string') return undefined;
-  if (Array.isArray(value)) return value.toSorted();
-  return isRecord(value) ? sortMembers(value) : value;
 }
 
 /** Shorter names, so that a row is a line. */

@@ -64,7 +64,7 @@ export interface FieldFault {
   message: string;
 }
 
-/** The answer to a request that fails (docs/decisions.md, "Errors"). */
+/** The answer to a request that fails (docs/api.md, "Errors"). */
 export class ApiError extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -84,7 +84,7 @@ export class ApiError extends Error {
     this.details = options.details;
     this.logged = options.logged;
     this.sent = options.sentAs ?? this.body;
-    // Every 503 says when to come back (docs/decisions.md, "Requests").
+    // Every 503 says when to come back (docs/api.md, "Requests").
     this.headers = { ...(this.status === 503 ? { 'Retry-After': '1' } : {}), ...options.headers };
   }
 

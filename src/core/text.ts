@@ -34,9 +34,19 @@ const ASCII = /^[\0-\x7f]*$/;
 /** Accents of Latin, Greek and Cyrillic letters; the marks of other scripts make other letters. */
 const ACCENTS = /[\u0300-\u036f]+/g;
 
+/** Letters with a stroke, and two in one, that Unicode takes for letters of their own. */
+const PLAIN: Readonly<Record<string, string>> = {
+  ...{ æ: 'ae', Æ: 'ae', œ: 'oe', Œ: 'oe', ø: 'o', Ø: 'o', ł: 'l', Ł: 'l', đ: 'd', Đ: 'd' },
+  ...{ ð: 'd', Ð: 'd', ħ: 'h', Ħ: 'h', ı: 'i', þ: 'th', Þ: 'th' },
+};
+const NOT_PLAIN = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');
+
 function folded(text: string): string {
   if (ASCII.test(text)) return text.toUpperCase();
-  const bare = text.normalize('NFKD').replace(ACCENTS, '');
+  const bare = text
+    .normalize('NFKD')
+    .replace(ACCENTS, '')
+    .replace(NOT_PLAIN, (letter) => PLAIN[letter] ?? letter);
   // Lower case first: some letters have their upper case as several, or as that of another. Composed
   // at last, so that no syllable of Hangul is the beginning of another.
   return bare.toLowerCase().toUpperCase().normalize('NFC');

@@ -11,7 +11,7 @@ import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings';
 import { DAY_MS, HOUR_MS } from '../core/time';
 import { canonicalJson } from '../core/values';
-import type { Availability } from './availability';
+import type { MongoHealth } from './mongo-health';
 import type { Database } from './database';
 import type { DerivedData } from './derived';
 import { dayOf, IdempotencyUsage, idempotencyUsageModel } from './idempotency-usage';
@@ -77,7 +77,7 @@ export function fingerprintOf(method: string, path: string, body: unknown): stri
 }
 
 /**
- * Responses by Idempotency-Key (docs/decisions.md, "Retries"). A response is written in the
+ * Responses by Idempotency-Key (docs/api.md, "Retries"). A response is written in the
  * transaction of its effect, so there is never one without the other.
  */
 export class IdempotencyStore {
@@ -85,7 +85,7 @@ export class IdempotencyStore {
   readonly #records: Records<IdempotencyKeyDocument, AccountScope>;
   readonly #running = new Set<string>();
   readonly #database: Database;
-  readonly #availability: Availability;
+  readonly #mongo: MongoHealth;
   readonly #usage: IdempotencyUsage;
   readonly #replays;
   /** How long a response is stored. */
@@ -93,12 +93,12 @@ export class IdempotencyStore {
 
   constructor(
     database: Database,
-    availability: Availability,
+    mongo: MongoHealth,
     settings: Settings,
     metrics: Metrics,
   ) {
     this.#database = database;
-    this.#availability = availability;
+    this.#mongo = mongo;
     this.#keepMs = settings.of(hostSettings.idempotencyKeepHours) * HOUR_MS;
     this.#model = database.model(idempotencyKeyModel);
     this.#records = database.records(idempotencyKeyModel);
@@ -203,7 +203,7 @@ export class IdempotencyStore {
     readConcern: 'majority' | 'linearizable' = 'majority',
   ): Promise<StoredResponse | undefined> {
     const { userId, key } = request;
-    const stored = await this.#availability.read(() =>
+    const stored = await this.#mongo.untilDown(() =>
       this.#model
         .findOne({ userId, key, createdAt: { $gt: this.#oldest(new Date()) } })
         .readConcern(readConcern)

@@ -4,7 +4,7 @@ import { anyOf, type StoredId } from '../core/ids';
 import { ownTurn } from '../core/turns';
 import { acrossAccounts } from './guard';
 import type { AccountScope, SharedScope } from './models';
-import { PendingWrites } from './pending-writes';
+import { WriteBuffer } from './write-buffer';
 
 type Filter<T> = mongo.Filter<T>;
 
@@ -162,7 +162,7 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
 
   /** Sends what was to be sent before. */
   protected async flush(scope: SharedScope): Promise<void> {
-    await PendingWrites.of(scope.session)?.flush(this.untyped, ownerOf(scope));
+    await WriteBuffer.of(scope.session)?.flush(this.untyped, ownerOf(scope));
   }
 }
 

@@ -6,24 +6,24 @@ import { validationError } from '../core/errors';
 import { hostSettings } from '../core/host-settings';
 import { RESPONSE_HEADERS } from '../core/response-headers';
 import type { Settings } from '../core/settings';
-import { asApiError } from '../calls/api-error';
+import { toClientError } from '../middleware/client-error';
+import type { RateLimits } from '../middleware/rate-limits';
+import { recordError } from '../middleware/state';
 import { compression } from './compression';
 import { METHODS } from './methods';
-import type { PublicPace } from './public-pace';
-import { factsOf, recordError } from './request-facts';
 import { requestLog, type RequestLogDependencies } from './request-log';
 import { sliceLargeBodies } from './slices';
 import type { UnheededProxy } from './unheeded-proxy';
 
 interface Dependencies extends RequestLogDependencies {
   routes: readonly Middleware[];
-  publicPace: PublicPace;
+  rateLimits: RateLimits;
   unheededProxy: UnheededProxy;
 }
 
 /** The Koa application: what every request passes before and after its route. */
 export function koaApp(dependencies: Dependencies): Koa {
-  const { settings, log, routes, publicPace, unheededProxy } = dependencies;
+  const { settings, log, routes, rateLimits, unheededProxy } = dependencies;
   const app = new Koa();
   const proxies = settings.of(hostSettings.trustProxy);
   app.proxy = proxies > 0;
@@ -33,7 +33,7 @@ export function koaApp(dependencies: Dependencies): Koa {
   app.use(sliceLargeBodies);
   app.use(compression);
   app.use(errorShape);
-  app.use(publicPace.slowRefusals);
+  app.use(rateLimits.refusals);
   app.use(requireTarget);
   app.use(securityHeaders(settings));
   app.use(corsFor(settings.of(hostSettings.corsOrigins)));
@@ -70,9 +70,8 @@ const errorShape: Middleware = async (ctx, next) => {
   try {
     await next();
   } catch (error) {
-    const facts = factsOf(ctx);
-    const answer = asApiError(error, facts.log);
-    recordError(facts, answer);
+    const answer = toClientError(error, ctx.state.log);
+    recordError(ctx, answer);
     ctx.status = answer.status;
     ctx.set(answer.headers);
     ctx.type = 'application/json';

@@ -1,16 +1,16 @@
 import type { Middleware } from 'koa';
 
 import { serviceUnavailable } from '../core/errors';
-import type { ApiDescription } from '../plugins/transport';
+import type { ApiDescription } from '../plugins/protocol-endpoint';
 
 /** Lets nobody in but what operators' own programs ask, as long as the service cannot serve yet. */
 export function onlyProbesWhile(
   isStarting: () => boolean,
-  { operations, transports }: ApiDescription,
+  { operations, protocols }: ApiDescription,
 ): Middleware {
   const probes = new Set([
     ...operations.filter(({ isProbe }) => isProbe).map(({ path }) => path),
-    ...transports
+    ...protocols
       .filter(({ methods }) => Object.values(methods).some(({ isProbe }) => isProbe))
       .map(({ path }) => path),
   ]);

@@ -1,5 +1,5 @@
 import type { Metrics } from '../core/metrics';
-import type { RequestFacts } from './request-facts';
+import type { DefaultState } from 'koa';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -39,7 +39,7 @@ export class RequestMetrics {
   }
 
   /** @param seconds from the request's head until its answer was sent or its client was gone */
-  observe({ operation = 'none', tool, code }: RequestFacts, status: number, seconds: number): void {
+  observe({ operation = 'none', tool, code }: DefaultState, status: number, seconds: number): void {
     this.#duration.observe({ operation, status }, seconds);
     // Nobody was answered with an error, and a client alone must not raise an alert.
     if (status === CLIENT_CLOSED) return;

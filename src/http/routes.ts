@@ -1,69 +1,47 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
+import compose from 'koa-compose';
 
 import { methodNotAllowed, notFound } from '../core/errors';
-import type { AuthenticationOptions, Authenticator, Principal } from '../core/identity';
-import { MAX_BODY_KIB } from '../core/request-limits';
+import { authenticate } from '../middleware/authenticate';
+import { bodyParserOf } from '../middleware/body-parser';
+import { chainOf, type Services, toolChainOf } from '../middleware/chain';
+import { toClientError } from '../middleware/client-error';
+import { callerOf, recordError } from '../middleware/state';
 import type { Operation } from '../plugins/operation';
-import { operationName, readsBody } from '../plugins/operation-facts';
+import { operationName } from '../plugins/operation-facts';
 import type {
   ApiDescription,
-  CallInput,
-  TransportApi,
-  TransportMethod,
-} from '../plugins/transport';
-import { answer, bytesToSend } from './answer';
-import { authenticate, sourceOf } from './authenticate';
-import { bodyLength, hasBody, isBodyAnnounced, readJson } from './body';
-import { queryReader } from './query';
-import type { PublicPace } from './public-pace';
-import { factsOf, recordError, recordOutcome } from './request-facts';
-import type { Admission } from '../calls/admission';
-import type { CallPace } from '../calls/call-pace';
-import type { CallPipeline } from '../calls/pipeline';
-import { asApiError } from '../calls/api-error';
-import type { Counted, RateLimiter } from '../calls/rate-limit';
+  ProtocolApi,
+  ProtocolMethod,
+  ToolResult,
+} from '../plugins/protocol-endpoint';
 
-type RoutedContext = Context & { params: Record<string, string> };
-
-interface Dependencies {
-  pipeline: CallPipeline;
-  admission: Admission;
-  pace: CallPace;
-  limiter: RateLimiter;
-  identity: Authenticator;
-  /** Of one port, so that no other can fill it. */
-  publicPace: PublicPace;
-}
-
-/** Serves operations over HTTP, and what other protocols there are over the same operations. */
-export function routes(description: ApiDescription, dependencies: Dependencies): Middleware[] {
+/** Serves operations over HTTP, and the other protocols over the same operations. */
+export function routes(description: ApiDescription, services: Services): Middleware[] {
   const router = new Router({ sensitive: true, strict: true });
   const paths = new Set(description.operations.map(({ path }) => path));
+  const add = (method: string, at: readonly string[], name: string, chain: Middleware): void => {
+    // The router's own type of a context is narrower than what it passes on.
+    router.register(at.map(routerPath), [method.toLowerCase()], chain as never, { name });
+  };
   for (const operation of description.operations) {
-    const served = serve(operation, dependencies);
-    router.register(
-      routerPath(operation.path),
-      [operation.method.toLowerCase()],
-      // A path of its own is no parameter of another: `/api/records/delete` is not the record `delete`.
-      operation.path.includes('{')
-        ? (ctx, next) => (paths.has(ctx.path) ? next() : served(ctx))
-        : served,
-      { name: operationName(operation) },
-    );
+    const { method, path } = operation;
+    const name = operationName(operation);
+    const chain = compose([named(name, operation), ...chainOf(operation, services)]);
+    // A path of its own is no parameter of another: `/api/records/delete` is not the record `delete`.
+    const unlessOther: Middleware = (ctx, next) => (paths.has(ctx.path) ? next() : chain(ctx));
+    add(method, [path], name, path.includes('{') ? unlessOther : (ctx) => chain(ctx));
   }
-  const api = transportApi(description, dependencies);
-  for (const { path, withSlash = false, methods, prepare } of description.transports) {
+  const api = protocolApi(description, services);
+  for (const { path, withSlash = false, methods, prepare } of description.protocols) {
     prepare?.(description);
-    for (const [method, transportMethod] of Object.entries(methods)) {
-      router.register(
-        [path, ...(withSlash ? [`${path}/`] : [])].map(routerPath),
-        [method.toLowerCase()],
-        serveTransport(operationName({ method, path }), transportMethod, api, dependencies),
-      );
+    for (const [method, endpoint] of Object.entries(methods)) {
+      const name = operationName({ method, path });
+      const chain = compose([named(name, endpoint), ...protocolChain(endpoint, api, services)]);
+      add(method, [path, ...(withSlash ? [`${path}/`] : [])], name, (ctx) => chain(ctx));
     }
   }
-  // The router's own type of a context is narrower than what it passes on.
   return [router.routes() as unknown as Middleware, refuse];
 }
 
@@ -72,155 +50,83 @@ function routerPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-function serve(operation: Operation, dependencies: Dependencies) {
-  const { pipeline, admission, limiter, pace } = dependencies;
-  const isPublic = 'public' in operation.access;
-  const readQuery = queryReader(operation);
-  const name = operationName(operation);
-  const isBodyRead = readsBody(operation);
-  const { limit } = operation;
-  return inTurn(operation, name, dependencies, async (ctx: RoutedContext) => {
-    const facts = factsOf(ctx);
-    const inputOf = async (): Promise<CallInput> => ({
-      params: ctx.params,
-      ...readQuery(ctx),
-      body:
-        operation.body || (isBodyRead && (await hasBody(ctx)))
-          ? await bodyOf(ctx, pace)
-          : undefined,
-    });
-    // Neither the account nor its budget waits for the other.
-    let counted: Promise<Counted> | undefined;
-    const onClaim = (accountId: string): void => {
-      if (typeof limit === 'string') counted = limiter.count(limit, accountId);
-    };
-    const principal = isPublic ? undefined : await callerOf(ctx, dependencies, onClaim);
-    const outcome = await pipeline.run(operation, {
-      reply: ctx,
-      source: sourceOf(ctx),
-      log: facts.log,
-      principal,
-      counted,
-      input: inputOf,
-      idempotencyKey: idempotencyKeyOf(ctx),
-      ifMatch: ctx.headers['if-match'],
-      ifNoneMatch: ctx.headers['if-none-match'],
-      isHead: ctx.method === 'HEAD',
-      sent: facts.sent,
-    });
-    recordOutcome(facts, outcome);
-    await answer(ctx, operation, outcome);
-    if (!isPublic) admission.hold(bytesToSend(ctx), facts.sent);
-  });
-}
-
-/** Names what a request asks for, and has it wait where no account's budget limits it. */
-function inTurn<T extends Context>(
-  { access, isProbe = false }: Pick<Operation | TransportMethod, 'access' | 'isProbe'>,
-  name: string,
-  { publicPace }: Dependencies,
-  handle: (ctx: T) => Promise<void>,
-): (ctx: T) => Promise<void> {
-  const isPublic = 'public' in access;
-  return async (ctx) => {
-    Object.assign(factsOf(ctx), { operation: name, isProbe });
-    if (isPublic) await publicPace.run(name, ctx, () => handle(ctx));
-    else await handle(ctx);
+/** Says what a request asks for, for its line in the log and the metrics. */
+function named(operation: string, { isProbe = false }: Pick<Operation, 'isProbe'>): Middleware {
+  return (ctx, next) => {
+    Object.assign(ctx.state, { operation, isProbe });
+    return next();
   };
-}
-
-/** Who calls, as soon as the account may begin another call. */
-async function callerOf(
-  ctx: Context,
-  { identity, limiter, pace }: Dependencies,
-  onClaim?: AuthenticationOptions['onClaim'],
-): Promise<Principal> {
-  const principal = await authenticate(ctx, identity, limiter, onClaim);
-  await pace.begin(principal.account.id, factsOf(ctx).sent);
-  return principal;
-}
-
-/** Reads a body, which is counted whatever is wrong with it: as the longest where it was not read. */
-async function bodyOf(ctx: Context, pace: CallPace): Promise<unknown> {
-  try {
-    return await readJson(ctx);
-  } finally {
-    const { principal } = factsOf(ctx);
-    const bytes = bodyLength(ctx) || (isBodyAnnounced(ctx) ? MAX_BODY_KIB * 1024 : 0);
-    if (principal) pace.countBody(principal.account.id, bytes);
-  }
 }
 
 /**
- * A transport authenticates by itself; one that forgot to lets nobody in. Which operation a message
- * calls is known only once it was handled: one that called none spends a read for it then.
+ * An endpoint of another protocol authenticates by itself; one that forgot to lets nobody in. Which
+ * operation a message calls is known only once it was handled: one that called none spends a read.
  */
-function serveTransport(
-  name: string,
-  method: TransportMethod,
-  api: TransportApi,
-  dependencies: Dependencies,
-) {
-  const { admission, limiter } = dependencies;
-  const isPublic = 'public' in method.access;
-  return inTurn(method, name, dependencies, async (ctx: Context) => {
-    let caller: Principal | undefined;
-    let operation: Operation | undefined;
-    try {
-      await method.handler(ctx, {
-        ...api,
-        authenticate: async (context) => (caller = await api.authenticate(context)),
-        call: (called, ...rest) => {
-          operation = called;
-          return api.call(called, ...rest);
-        },
-      });
-    } finally {
-      if (caller && !operation) await limiter.spend('reads', caller.account.id, ctx);
-    }
-    if (!isPublic && !caller && ctx.status < 400) {
-      throw new Error(`${ctx.path} let somebody in without asking for a token.`);
-    }
-    if (!isPublic) admission.hold(bytesToSend(ctx), factsOf(ctx).sent);
-    // What its operation answered was counted, and was written anew.
-    if (caller) admission.count(caller.account.id, ctx.length);
-  });
+function protocolChain(
+  method: ProtocolMethod,
+  api: ProtocolApi,
+  { rateLimits }: Services,
+): Middleware[] {
+  const handle = (ctx: Context): Promise<void> => method.handler(ctx, api);
+  if ('public' in method.access) return [rateLimits.anonymous(method), handle];
+  return [
+    async (ctx) => {
+      try {
+        await handle(ctx);
+      } finally {
+        const { principal, isCall = false } = ctx.state;
+        if (principal && !isCall) await rateLimits.of('reads').spend(ctx);
+      }
+      if (!ctx.state.principal && ctx.status < 400) {
+        throw new Error(`${ctx.path} let somebody in without asking for a token.`);
+      }
+    },
+  ];
 }
 
-function transportApi(description: ApiDescription, dependencies: Dependencies): TransportApi {
-  const { pipeline, pace } = dependencies;
+const done = async (): Promise<void> => undefined;
+
+function protocolApi(description: ApiDescription, services: Services): ProtocolApi {
+  const { identity, rateLimits } = services;
+  const letIn = authenticate(identity, rateLimits.authFailures);
+  const parseBody = bodyParserOf({ isRequired: true });
+  const chains = new Map(
+    description.operations.map((operation) => [
+      operation,
+      compose(toolChainOf(operation, services)),
+    ]),
+  );
   return {
     ...description,
-    authenticate: (ctx) => callerOf(ctx, dependencies),
-    readJson: (ctx) => bodyOf(ctx, pace),
-    call: async (operation, principal, input, ctx) => {
-      const facts = factsOf(ctx);
-      const idempotencyKey = idempotencyKeyOf(ctx);
-      if ('name' in operation.tool) facts.tool = operation.tool.name;
+    authenticate: async (ctx) => {
+      await letIn(ctx, done);
+      return callerOf(ctx);
+    },
+    readJson: async (ctx) => {
+      await parseBody(ctx, done);
+      return ctx.request.body;
+    },
+    call: async (operation, given, ctx): Promise<ToolResult> => {
+      const chain = chains.get(operation);
+      if (!chain) throw new Error(`${operationName(operation)} is not served here.`);
+      const { state } = ctx;
+      state.isCall = true;
+      if ('name' in operation.tool) state.tool = operation.tool.name;
+      const call = ctx.app.createContext(ctx.req, ctx.res);
+      call.state = { ...state, given };
       try {
-        const outcome = await pipeline.run(operation, {
-          principal,
-          reply: ctx,
-          source: sourceOf(ctx),
-          log: facts.log,
-          input: async () => input,
-          idempotencyKey,
-          ifMatch: ctx.headers['if-match'],
-          sent: facts.sent,
-        });
-        recordOutcome(facts, outcome);
-        return outcome;
+        await chain(call);
+        const { content, code } = call.state;
+        if (code !== undefined) state.code = code;
+        const json = content ? content.body.toString() : (call.body as string);
+        return { status: call.status, json };
       } catch (error) {
-        const answered = asApiError(error, facts.log);
-        recordError(facts, answered);
-        throw answered;
+        const refusal = toClientError(error, state.log);
+        recordError(ctx, refusal);
+        throw refusal;
       }
     },
   };
-}
-
-function idempotencyKeyOf(ctx: Context): string | undefined {
-  return ctx.headers['idempotency-key'] as string | undefined; // Node joins repeats.
 }
 
 /** Answers what no route took: a known path with another method, or an unknown path. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 import type { PluginReference } from './reference';
-import type { ApiDescription } from './transport';
+import type { ApiDescription } from './protocol-endpoint';
 
 /** What a command prints: `result` as a line of JSON under `--json`, else `text`. */
 export interface CommandResult {

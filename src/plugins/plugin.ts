@@ -13,7 +13,7 @@ import type { CommandLine } from './command';
 import type { Host } from './host';
 import type { Operation } from './operation';
 import type { PluginReference } from './reference';
-import type { Tag, Transport } from './transport';
+import type { Tag, ProtocolEndpoint } from './protocol-endpoint';
 
 /** How many records of a kind an account may have. */
 export interface Quota {
@@ -43,7 +43,7 @@ export interface Plugin<Exports = unknown> extends PluginReference<Exports> {
   migrations?: readonly Migration[];
   /** A sentence or two for an assistant about the resource and its tools. */
   instructions?: string;
-  /** What its operations and transports are about, where it has any. */
+  /** What its operations and protocols are about, where it has any. */
   tag?: Tag;
   /** Adds the plugin's commands to the command line; they reach the plugin by its exports. */
   commands?: (commandLine: CommandLine) => void;
@@ -56,7 +56,7 @@ export interface Contribution<Exports = unknown> {
   exports?: Exports;
   /** Asked for once all plugins are set up. */
   operations?: () => readonly Operation[];
-  transports?: readonly Transport[];
+  protocols?: readonly ProtocolEndpoint[];
   listeners?: readonly Listener[];
   /** How the records are counted that count against each of the plugin's quotas. */
   counts?: Readonly<Record<string, CountRecords>>;

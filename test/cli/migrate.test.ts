@@ -113,6 +113,16 @@ describe('a database that a command has made', () => {
     expect(await cli.json('user', 'list')).toEqual([]);
   });
 
+  test('an index too many, as a server of 1.0.0 leaves, keeps no command from its work', async () => {
+    await client
+      .db()
+      .collection('events')
+      .createIndexes([{ key: { userId: 1, plantId: 1, type: 1 } }]);
+    expect(await cli.json('user', 'list')).toEqual([]);
+    expect((await cli.run('migrate', 'status')).code).toBe(1);
+    expect((await cli.run('migrate', 'up')).code).toBe(0);
+  });
+
   test('an index that is not declared any more is dropped, and one made otherwise is made anew', async () => {
     const events = client.db().collection('events');
     await events.createIndex({ userId: 1, text: 1 }, {}, {});

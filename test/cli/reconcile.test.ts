@@ -32,6 +32,7 @@ async function upset(userId: string): Promise<void> {
     { $set: { lastWatered: never, lastFertilized: never } },
   );
   await collection('careMonths').deleteMany({ userId });
+  await collection('events').updateMany({ userId }, { $unset: { occurredOn: '' } });
   await collection('growth').updateMany({ userId }, { $set: { total: '99' } });
   for (const name of ['plants', 'photos', 'events']) {
     await collection(name).updateMany({ userId }, { $unset: { revision: '' } });
@@ -47,7 +48,9 @@ test('records that an earlier release wrote to migrated data are found, and come
   for (let count = 0; count < 3; count += 1) await user.event(kept.id);
   const { connection } = service.app.database;
   const ofUser = { userId: user.id };
-  await connection.collection('events').updateMany(ofUser, { $unset: { revision: '' } });
+  await connection
+    .collection('events')
+    .updateMany(ofUser, { $unset: { revision: '', occurredOn: '' } });
   const { createdAt } = gone as { createdAt?: string };
   const deleted = { ...ofUser, createdAt: new Date(String(createdAt)) };
   await connection.collection('plants').deleteOne(deleted);

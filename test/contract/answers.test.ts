@@ -6,7 +6,7 @@ import { until } from '../support/processes';
 import { queriesOf } from '../support/profiler';
 import type { TestService } from '../support/service';
 import {
-  AnswerCache,
+  ResponseCache,
   surfaceOf,
   operationName,
   operationRows,
@@ -40,7 +40,7 @@ test('a cached answer costs no query but that for the account, also as a tool', 
 });
 
 test('answers take no more memory than they may', async () => {
-  const cache = new AnswerCache({ megabytes: 1, isSharded: false }, new Metrics());
+  const cache = new ResponseCache({ megabytes: 1, isSharded: false }, new Metrics());
   const before = process.memoryUsage().arrayBuffers;
   for (let revision = 0; revision < 1500; revision += 1) {
     const content = new Content(`${revision} `.repeat(250));
@@ -64,7 +64,7 @@ test('on a sharded cluster no answer is cached, since the revision may be seen b
     usage: {},
   } as const;
   const keysOf = (isSharded: boolean) => {
-    const cache = new AnswerCache({ megabytes: 1, isSharded }, new Metrics());
+    const cache = new ResponseCache({ megabytes: 1, isSharded }, new Metrics());
     const input = { params: {}, query: {}, body: undefined };
     return reads.flatMap(([, operation]) => cache.keyOf(operation, account, input) ?? []);
   };
@@ -73,11 +73,11 @@ test('on a sharded cluster no answer is cached, since the revision may be seen b
 });
 
 test('cached answers are made from the data of accounts alone', () => {
-  const { endpoints } = surfaceOf(service.app.plugins);
+  const { endpoints } = surfaceOf(service.app);
   const kept = rows.filter(([, { cacheable }]) => cacheable).map(([name]) => name);
   expect(kept.length).toBeGreaterThan(5);
   const touching = endpoints.filter((each) => kept.includes(operationName(each)));
-  const shared = surfaceOf(service.app.plugins)
+  const shared = surfaceOf(service.app)
     .collections.filter(({ owner }) => owner !== 'account')
     .map(({ name }) => name);
   expect(shared).toContain('announcements');

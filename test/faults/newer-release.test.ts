@@ -6,12 +6,14 @@ import { changeInChunks } from '../../src/data/schema/chunks';
 import { record } from '../support/client';
 import { scrape, valueOf } from '../support/metrics';
 import { NO_LIMITS } from '../support/no-limits';
+import { temporaryFolder } from '../servers/support';
 import { until } from '../support/processes';
 import {
   accountsPlugin,
   App,
   freshDatabase,
   pluginsUnderTest,
+  startProgram,
   startService,
   type TestService,
   type TestUser,
@@ -69,6 +71,15 @@ test('a server whose data a newer release migrates writes nothing any more, and 
   expect(valueOf(await scrape(service.url), 'plantcare_data_newer')).toBe(1);
 });
 
+test('its audit log is not pruned any more either', async () => {
+  const entries = client.db().collection('auditEntries');
+  const before = await entries.countDocuments();
+  expect(before).toBeGreaterThan(0);
+  await begin();
+  await expect(service.app.audit.prune(-1)).rejects.toMatchObject({ status: 503 });
+  expect(await entries.countDocuments()).toBe(before);
+});
+
 test('probes alone notice it', async () => {
   await service.anonymous.get('/readyz').expect(200);
   expect(valueOf(await scrape(service.url), 'plantcare_data_newer')).toBe(0);
@@ -100,6 +111,31 @@ function laterPlugins(): Plugin[] {
     each.name === 'changes' ? { ...each, migrations: [migration] } : each,
   );
 }
+
+test('a server that is stopped while it migrates leaves the rest to the next one at once', async () => {
+  const { id } = await user.plant();
+  for (let nth = 0; nth < 7; nth += 1) await user.event(id);
+  const plugins = laterPlugins();
+  const env = {
+    ...{ ...NO_LIMITS, MONGODB_URI: uri, REDIS_URL: process.env['TEST_REDIS_URL'] },
+    ...{ DATA_DIR: await temporaryFolder(), LOG_LEVEL: 'silent' },
+  };
+  const events = client.db().collection('events');
+  const stopping = new AbortController();
+  const progress = (line: string): void => {
+    if (line.endsWith(' begins')) stopping.abort();
+  };
+  const options = { role: 'server', env, plugins } as const;
+  const stopped = startProgram({ ...options, progress, stopping: stopping.signal });
+  await expect(stopped).rejects.toMatchObject({ name: 'AbortError' });
+  expect(await events.countDocuments({ isSeen: true })).toBe(3);
+  expect(await client.db().collection('leases').countDocuments()).toBe(0);
+  const lines: string[] = [];
+  const next = await startProgram({ ...options, progress: (line) => lines.push(line) });
+  await next.stop();
+  expect(lines[0]).toMatch(/ goes on$/);
+  expect(await events.countDocuments({ isSeen: true })).toBe(7);
+});
 
 test('all that was acknowledged before is migrated, whoever writes meanwhile', async () => {
   const acknowledged: string[] = [];

@@ -11,7 +11,7 @@ import type { ProxiedService } from '../support/proxied-service';
 import { errorOf } from '../support/raw';
 import type { TestService, TestUser } from '../support/service';
 import type { TcpProxy } from '../support/tcp-proxy';
-import { Availability, startProxiedService, storeLargest, until } from '../support/program';
+import { MongoHealth, startProxiedService, storeLargest, until } from '../support/program';
 
 let proxied: ProxiedService;
 let proxy: TcpProxy;
@@ -134,7 +134,7 @@ test('where MongoDB hangs while a key is looked up, the request waits no longer 
 test('a write that was given up before its commit is not done later', async () => {
   const plants = service.app.database.connection.collection('plants');
   const add = (name: string, before: () => void) =>
-    service.app.unitOfWork.run(user.id, async ({ session, userId }) => {
+    service.app.writeQueue.run(user.id, async ({ session, userId }) => {
       before();
       await plants.insertOne({ userId, name }, { session });
     });
@@ -156,18 +156,14 @@ test('a write that was given up before its commit is not done later', async () =
 });
 
 test('a write that is slow is waited for as long as MongoDB answers others', async () => {
-  const slow = service.app.unitOfWork.run(user.id, ({ session }) => slowRead(4500, { session }));
+  const slow = service.app.writeQueue.run(user.id, ({ session }) => slowRead(4500, { session }));
   await expect(slow).resolves.toMatchObject({ _id: user.id });
 });
 
 test('a read that is slow is waited for as long as MongoDB answers others', async () => {
   const { database } = service.app;
-  const availability = new Availability(
-    () => database.ping(),
-    pino({ level: 'silent' }),
-    new Metrics(),
-  );
-  const slow = availability.read(() => slowRead(5000));
+  const mongo = new MongoHealth(() => database.ping(), pino({ level: 'silent' }), new Metrics());
+  const slow = mongo.untilDown(() => slowRead(5000));
   await expect(slow).resolves.toMatchObject({ _id: user.id });
 });
 

@@ -1,7 +1,7 @@
 import { mongo } from 'mongoose';
 import pino from 'pino';
 
-import { asApiError } from '../../src/calls/api-error';
+import { toClientError } from '../../src/middleware/client-error';
 
 const log = pino({ level: 'silent' });
 
@@ -18,7 +18,7 @@ test.each([
   ['that a server refused that is not the primary any more', { code: 10107 }, 503],
   ['that MongoDB does not understand', { code: 9 }, 500],
 ])('a read %s is answered with the right status', (_, answer, status) => {
-  const error = asApiError(new mongo.MongoServerError({ message: 'No.', ...answer }), log);
+  const error = toClientError(new mongo.MongoServerError({ message: 'No.', ...answer }), log);
   expect(error).toMatchObject({ status, kind: { code: expect.any(String) as string } });
   expect(error.headers['Retry-After']).toBe(status === 503 ? '1' : undefined);
 });

@@ -1,5 +1,3 @@
-import type { Server } from 'node:http';
-
 import Joi from 'joi';
 import pino from 'pino';
 import supertest from 'supertest';
@@ -266,12 +264,12 @@ describe('what a plugin contributes', () => {
       '.colour is not allowed',
     ],
   ])('a transport %s is refused', (_, method, message) => {
-    const transports = [{ path: '/api/herbs', methods: { GET: { summary: 'Herbs', ...method } } }];
+    const protocols = [{ path: '/api/herbs', methods: { GET: { summary: 'Herbs', ...method } } }];
     // What is missing is for the loader to notice.
-    const contribution = { exports: undefined, transports } as unknown as Contribution;
+    const contribution = { exports: undefined, protocols } as unknown as Contribution;
     const talker = plugin('talker', () => contribution);
     expect(refusal(keeper, talker)).toBe(
-      `plugins/talker: setup: transports[0].methods.GET${message}`,
+      `plugins/talker: setup: protocols[0].methods.GET${message}`,
     );
   });
 
@@ -279,7 +277,7 @@ describe('what a plugin contributes', () => {
     const method = { summary: 'Herbs', access: { public: 'all' }, handler: nothing };
     const talker = plugin('talker', () => ({
       exports: undefined,
-      transports: [{ path: '/api/herbs', methods: { GET: method } }],
+      protocols: [{ path: '/api/herbs', methods: { GET: method } }],
     }));
     expect(refusal(keeper, herbs(list), talker)).toBe(
       'plugins/talker: the operation GET /api/herbs is already that of plugins/herbs: GET /api/herbs',
@@ -302,7 +300,7 @@ describe('what a plugin contributes', () => {
 
 test('a transport that declares tokens and does not authenticate answers 500', async () => {
   const open = plugin('open', () => ({
-    transports: [
+    protocols: [
       {
         path: '/api/open',
         methods: {
@@ -318,7 +316,7 @@ test('a transport that declares tokens and does not authenticate answers 500', a
     ],
   }));
   const app = appOf(keeper, open);
-  const server = createHttpServer(app.requestListener(), app.settings) as Server; // No TLS is set.
+  const server = createHttpServer(app.requestListener(), app.settings);
   const { status, text } = await supertest(server).post('/api/open');
   expect([status, text]).toEqual([500, expect.stringContaining('internal_error')]);
 });

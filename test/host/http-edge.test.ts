@@ -23,7 +23,7 @@ beforeAll(async () => {
     methods.set(path, [...(methods.get(path) ?? []), method]);
   };
   for (const operation of service.app.operations) note(pathOf(operation, ids), operation.method);
-  for (const transport of service.app.description.transports) {
+  for (const transport of service.app.description.protocols) {
     for (const method of Object.keys(transport.methods)) note(transport.path, method);
   }
   paths = [...methods].map(([path, known]) => ({ path, methods: known }));

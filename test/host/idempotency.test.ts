@@ -128,7 +128,7 @@ test('while the first is running, a second send is answered with 409', async () 
     release = resolve;
   });
   // A write ahead of them in the account's queue keeps the first from ending.
-  const ahead = one.app.unitOfWork.run(user.id, () => gate);
+  const ahead = one.app.writeQueue.run(user.id, () => gate);
   const sends = [keyed(user, 'k', { name: 'Fern' }), keyed(user, 'k', { name: 'Fern' })];
   const answers = sends.map((send) => send.then((answer) => answer));
   const early = await Promise.race(answers);

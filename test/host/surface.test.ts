@@ -20,16 +20,15 @@ function documentWith(operation: Operation): string {
     setup: () => ({ operations: () => [operation] }),
   });
   const app = new App({ plugins: [...plugins, herbs], env: {}, log: pino({ level: 'silent' }) });
-  return surfaceDocument(surfaceOf(app.plugins));
+  return surfaceDocument(surfaceOf(app));
 }
 
-const body = Joi.object({ name: Joi.string().required() });
 const create = write({
   method: 'POST',
   path: '/api/herbs',
   summary: 'Add a herb',
   access: { scope: 'herbs:write' },
-  body,
+  body: Joi.object({ name: Joi.string().required() }),
   response: { schema: Joi.object({ id: Joi.string() }), description: 'The herb' },
   tool: { name: 'create_herb', description: 'Add a herb.' },
   handler: async () => ({}),
@@ -37,7 +36,7 @@ const create = write({
 
 test('docs/surface.md is what the code says; make docs renews it', () => {
   const app = new App({ plugins, env: {}, log: pino({ level: 'silent' }) });
-  const current = surfaceDocument(surfaceOf(app.plugins));
+  const current = surfaceDocument(surfaceOf(app));
   if (process.env['UPDATE_DOCS'] !== undefined) writeFileSync(file, current);
   expect(readFileSync(file, 'utf8')).toBe(current);
 });
@@ -45,24 +44,9 @@ test('docs/surface.md is what the code says; make docs renews it', () => {
 test.each<[string, Partial<Operation>]>([
   ['another scope', { access: { scope: 'herbs:read' } }],
   ['any token instead of a scope', { access: { anyToken: 'it is a test' } }],
-  ['one more field that it accepts', { body: body.keys({ notes: Joi.string() }) }],
-  ['a longer text that it accepts', { body: Joi.object({ name: Joi.string().max(9).required() }) }],
-  [
-    'one more field that it gives',
-    { response: { ...create.response, schema: Joi.object({ n: Joi.number() }) } },
-  ],
   ['another rate budget', { limit: 'reads' }],
   ['a feature of one tier', { feature: { name: 'herb garden', tiers: ['pro'] } }],
   ['no Idempotency-Key', { idempotent: false }],
 ])('%s is seen in the document', (_what, change) => {
   expect(documentWith({ ...create, ...change })).not.toBe(documentWith(create));
-});
-
-test('a description, or the order of fields, is no difference', () => {
-  const text = Joi.string().required();
-  const [one, other] = [
-    Joi.object({ name: text, place: text }),
-    Joi.object({ place: text, name: text.description('What it is called') }),
-  ];
-  expect(documentWith({ ...create, body: other })).toBe(documentWith({ ...create, body: one }));
 });

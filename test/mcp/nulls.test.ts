@@ -110,6 +110,13 @@ test('null for arguments is none', async () => {
   expect(body.result).toHaveProperty('structuredContent.items');
 });
 
+test('no argument is described by what only holds over REST: null, and methods of HTTP', async () => {
+  for (const { inputSchema } of await listTools(me)) {
+    const said = [...JSON.stringify(inputSchema).matchAll(/"description":"([^"]*)"/g)];
+    for (const [, text] of said) expect(text).not.toMatch(/\b(null|GET|POST|PATCH|DELETE)\b/);
+  }
+});
+
 test('null for an argument that there is not is refused by its name', async () => {
   expect(await refused(me, 'list_plants', { colour: null })).toMatch(/colour is not allowed/);
 });

@@ -4,7 +4,7 @@ import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 
 import { openApiDocument } from '../../plugins/docs/openapi/document';
-import type { ApiDescription } from '../../src/plugins/transport';
+import type { ApiDescription } from '../../src/plugins/protocol-endpoint';
 import { decoded } from './content-coding';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -43,8 +43,8 @@ interface DeclaredPath {
 const declarations = new Map<string, Declarations>();
 
 function declarationsOf(description: ApiDescription): Declarations {
-  const { operations, transports } = description;
-  const key = [...operations, ...transports].map(({ path }) => path).join(' ');
+  const { operations, protocols } = description;
+  const key = [...operations, ...protocols].map(({ path }) => path).join(' ');
   const known = declarations.get(key);
   if (known) return known;
   const document = openApiDocument(description);
@@ -79,7 +79,7 @@ export class Conformance {
     this.#paths = paths;
     this.#ajv = ajv;
     this.#withSlash = new Set(
-      description.transports.flatMap((each) => (each.withSlash ? [`${each.path}/`] : [])),
+      description.protocols.flatMap((each) => (each.withSlash ? [`${each.path}/`] : [])),
     );
   }
 
@@ -95,13 +95,10 @@ export class Conformance {
           if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
           return send(...given);
         };
-      const { method = '', url = '', httpVersionMajor } = request;
+      const { method = '', url = '' } = request;
       // Both have many signatures, of which only the first argument matters here.
       response.write = recorded(response.write.bind(response) as Send) as typeof response.write;
-      if (httpVersionMajor === 1) {
-        // That of HTTP/2 calls the one above.
-        response.end = recorded(response.end.bind(response) as Send) as typeof response.end;
-      }
+      response.end = recorded(response.end.bind(response) as Send) as typeof response.end;
       response.once('finish', () => {
         this.#check({
           method,

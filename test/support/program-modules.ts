@@ -16,14 +16,14 @@ export { JobRunner } from '../../src/app/jobs';
 export { startProgram } from '../../src/app/program';
 export { readSettings } from '../../src/app/settings';
 export { surfaceOf } from '../../src/app/surface';
-export { AnswerCache } from '../../src/calls/answer-cache';
+export { ResponseCache } from '../../src/middleware/response-cache';
 export { runCommandHere } from './run-command';
 export { exitOf } from '../../src/cli/exit-codes';
 export { CONVENTIONS } from '../../src/core/conventions';
 export { hostSettings } from '../../src/core/host-settings';
 export { newId, toStoredId } from '../../src/core/ids';
 export { Settings, SettingsError } from '../../src/core/settings';
-export { Availability } from '../../src/data/availability';
+export { MongoHealth } from '../../src/data/mongo-health';
 export { decodeCursor } from '../../src/data/cursor';
 export { DatabaseReader } from '../../src/data/database-reader';
 export { Database } from '../../src/data/database';
@@ -43,9 +43,8 @@ export {
   text,
   timestamp,
 } from '../../src/fields/joi';
-export { PublicPace } from '../../src/http/public-pace';
 export { countRefusals } from '../../src/http/refused';
-export { closeHttpServer, createHttpServer, drainConnections } from '../../src/http/server';
+export { closeHttpServer, createHttpServer } from '../../src/http/server';
 export { LoaderError, PLUGINS_FOLDER, loadPlugins } from '../../src/plugins/loader';
 export { isConditional, operationName } from '../../src/plugins/operation-facts';
 export { write } from '../../src/plugins/operation';

@@ -6,10 +6,10 @@ const { programModules } = globalThis as typeof globalThis & {
 };
 
 export const {
-  AnswerCache,
+  ResponseCache,
   App,
   ArchiveWriter,
-  Availability,
+  MongoHealth,
   CLIENT_METHODS,
   CONVENTIONS,
   Conformance,
@@ -24,7 +24,6 @@ export const {
   NETWORK_FAULTS,
   OwnRedis,
   PLUGINS_FOLDER,
-  PublicPace,
   RealServer,
   RecordLookup,
   ReplicaSet,
@@ -49,7 +48,6 @@ export const {
   decodeProgress,
   demoPlugin,
   differencesOf,
-  drainConnections,
   eventModel,
   eventsPlugin,
   until,
@@ -118,10 +116,10 @@ export const {
   write,
 } = programModules;
 
-export type AnswerCache = ProgramModules.AnswerCache;
+export type ResponseCache = ProgramModules.ResponseCache;
 export type App = ProgramModules.App;
 export type ArchiveWriter = ProgramModules.ArchiveWriter;
-export type Availability = ProgramModules.Availability;
+export type MongoHealth = ProgramModules.MongoHealth;
 export type Conformance = ProgramModules.Conformance;
 export type Database = ProgramModules.Database;
 export type DatabaseReader = ProgramModules.DatabaseReader;
@@ -130,7 +128,6 @@ export type JobRunner = ProgramModules.JobRunner;
 export type Lease = ProgramModules.Lease;
 export type LoaderError = ProgramModules.LoaderError;
 export type OwnRedis = ProgramModules.OwnRedis;
-export type PublicPace = ProgramModules.PublicPace;
 export type RealServer = ProgramModules.RealServer;
 export type ReplicaSet = ProgramModules.ReplicaSet;
 export type Settings = ProgramModules.Settings;

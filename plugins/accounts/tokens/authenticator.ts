@@ -1,3 +1,5 @@
+import pLimit from 'p-limit';
+
 import { BatchLookup } from '../../../src/core/batch-lookup';
 import { BoundedMap } from '../../../src/core/bounded-map';
 import type {
@@ -8,7 +10,6 @@ import type {
   TokenFault,
 } from '../../../src/core/identity';
 import { asUuid, idText } from '../../../src/core/ids';
-import { Semaphore } from '../../../src/core/semaphore';
 import { HOUR_MS } from '../../../src/core/time';
 import type { Acting } from '../../../src/data/audit/entry';
 import type { Host } from '../../../src/plugins/host';
@@ -39,7 +40,7 @@ export class TokenAuthenticator implements Authenticator {
   readonly #tokens;
   readonly #known = new BoundedMap<string, KnownToken>(MAX_KNOWN);
   /** All tokens in use come with the new hour; what waits for a connection is not to be these. */
-  readonly #updates = new Semaphore(MAX_UPDATES);
+  readonly #updates = pLimit(MAX_UPDATES);
   /** The hour of the last use of a token, by its hash; noted or about to be. */
   readonly #lastUses = new BoundedMap<string, Date>(MAX_KNOWN);
   /** Every request reads its account; those that come together do so in one query. */
@@ -56,7 +57,7 @@ export class TokenAuthenticator implements Authenticator {
 
   async authenticate(
     token: string,
-    { lookUp, source, onClaim }: AuthenticationOptions,
+    { lookUp, source }: AuthenticationOptions,
   ): Promise<Principal | TokenFault> {
     if (!isWellFormedToken(token)) return 'unknown';
     const hash = hashOf(token);
@@ -65,7 +66,6 @@ export class TokenAuthenticator implements Authenticator {
     const stored = known?.token ?? (lookUp ? await this.#stored.get(hash) : undefined);
     const found = checked(stored, now);
     if (typeof found === 'string') return found;
-    onClaim?.(found.userId);
     // A token that is known costs a read of the account alone.
     const account = await this.#current.get(found.userId);
     const version = account?.tokensVersion;
@@ -97,7 +97,7 @@ export class TokenAuthenticator implements Authenticator {
   }
 
   /**
-   * To the hour at best, so that reading does not become writing (docs/decisions.md, "Accounts,
+   * To the hour at best, so that reading does not become writing (docs/api.md, "Accounts,
    * tiers, tokens").
    */
   #recordUse(token: TokenDocument, now: Date, source: CallSource): void {
@@ -109,7 +109,7 @@ export class TokenAuthenticator implements Authenticator {
     const recorded =
       last === null
         ? this.#recordFirstUse(token, hour, source)
-        : this.#updates.run(() =>
+        : this.#updates(() =>
             this.#tokens.updateOne({}, { _id: asUuid(token._id) }, { $set: { lastUsedAt: hour } }),
           );
     recorded.catch((error: unknown) => {

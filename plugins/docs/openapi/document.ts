@@ -2,9 +2,9 @@ import { CONVENTIONS } from '../../../src/core/conventions';
 import { type ErrorCode, MAX_DETAILS, validationError } from '../../../src/core/errors';
 import { PROJECT, LICENSE } from '../../../src/core/project';
 import type { JsonObject, JsonSchema } from '../../../src/fields/json-schema';
-import type { ApiDescription } from '../../../src/plugins/transport';
+import type { ApiDescription } from '../../../src/plugins/protocol-endpoint';
 import { Components } from './components';
-import { describeOperation, describeTransport } from './endpoints';
+import { describeOperation, describeProtocol } from './endpoints';
 import { parameterComponents } from './parameters';
 import { headerComponents, sentencesOf } from './responses';
 
@@ -45,10 +45,10 @@ export function openApiDocument(api: ApiDescription): JsonObject {
   };
 }
 
-function pathsOf({ operations, transports, tags }: ApiDescription, components: Components) {
+function pathsOf({ operations, protocols, tags }: ApiDescription, components: Components) {
   const paths: Record<string, JsonObject> = {};
   const add = (
-    endpoint: ApiDescription['operations' | 'transports'][number],
+    endpoint: ApiDescription['operations' | 'protocols'][number],
     method: string,
     described: JsonObject,
   ) => {
@@ -61,15 +61,15 @@ function pathsOf({ operations, transports, tags }: ApiDescription, components: C
   for (const operation of operations) {
     add(operation, operation.method, describeOperation(operation, components));
   }
-  for (const transport of transports) {
-    for (const [method, each] of Object.entries(transport.methods)) {
-      add(transport, method, describeTransport(transport, each, components));
+  for (const endpoint of protocols) {
+    for (const [method, each] of Object.entries(endpoint.methods)) {
+      add(endpoint, method, describeProtocol(endpoint, each, components));
     }
   }
   return paths;
 }
 
-/** The Error shape (docs/specification.md, 2.13; docs/decisions.md, "Requests"). */
+/** The Error shape (docs/specification.md, 2.13; docs/api.md, "Requests"). */
 function errorSchema(errors: readonly ErrorCode[]): JsonSchema {
   const message = 'name is required';
   return {

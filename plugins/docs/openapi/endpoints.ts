@@ -26,7 +26,7 @@ import {
   operationIdOf,
   readsBody,
 } from '../../../src/plugins/operation-facts';
-import type { Transport, TransportMethod } from '../../../src/plugins/transport';
+import type { ProtocolEndpoint, ProtocolMethod } from '../../../src/plugins/protocol-endpoint';
 import type { Components } from './components';
 import { exampleOf } from './examples';
 import { parametersOf, pathParameter } from './parameters';
@@ -115,15 +115,15 @@ function requestBody(schema: JsonSchema | undefined, components: Components): Js
   return { requestBody: { required: true, content: { 'application/json': { schema, example } } } };
 }
 
-/** A method of a transport as OpenAPI describes it. */
-export function describeTransport(
-  { path }: Transport,
-  method: TransportMethod,
+/** A method of a endpoint as OpenAPI describes it. */
+export function describeProtocol(
+  { path }: ProtocolEndpoint,
+  method: ProtocolMethod,
   components: Components,
 ): JsonObject {
   const { summary, description, operationId, access, errors = [], tokenErrorBody } = method;
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-  const ofTokens = 'public' in access ? [] : [unauthorized, rateLimited];
+  const ofTokens = 'public' in access ? [] : [unauthorized];
   return {
     summary,
     ...(description === undefined ? {} : { description }),
@@ -134,17 +134,17 @@ export function describeTransport(
     responses: {
       // Of any request, where the header Host is missing.
       ...errorResponses(
-        [validationError, ...ofTokens, ...errors, ...OUR_ERRORS],
+        [validationError, rateLimited, ...ofTokens, ...errors, ...OUR_ERRORS],
         false,
         tokenErrorBody && components.referTitled(tokenErrorBody),
       ),
-      ...transportResponses(method, components, 'public' in access ? [] : BUDGET_HEADERS),
+      ...protocolResponses(method, components, 'public' in access ? [] : BUDGET_HEADERS),
     },
   };
 }
 
-function transportResponses(
-  { summary, responses = { 200: { description: summary } } }: TransportMethod,
+function protocolResponses(
+  { summary, responses = { 200: { description: summary } } }: ProtocolMethod,
   components: Components,
   spent: readonly ResponseHeaderName[],
 ): JsonObject {
@@ -179,11 +179,11 @@ function errorsOf(operation: Operation): ErrorCode[] {
   return [
     // Also where nothing is taken: a query parameter that nobody knows is refused.
     validationError,
+    rateLimited,
     ...(readsBody(operation) ? BODY_ERRORS : []),
     ...('public' in access ? [] : [unauthorized, invalidToken]),
     ...('scope' in access ? [insufficientScope] : []),
     ...(feature ? [featureNotAvailable] : []),
-    ...(spendsBudget(operation) ? [rateLimited] : []),
     ...(idempotent ? [idempotencyConflict, idempotencyMismatch] : []),
     ...(state ? [preconditionFailed] : []),
     ...Object.values(params),

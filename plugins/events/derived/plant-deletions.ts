@@ -102,7 +102,7 @@ export class PlantDeletions {
     const events = await records.find(tx, live, { limit: CHUNK });
     if (events.length === 0) return 0;
     const ids = anyOf(events.map(({ _id }) => _id));
-    await records.updateUnseen(tx, { _id: ids }, { $set: { deletedAt: tx.now } });
+    await records.updateWithoutRevision(tx, { _id: ids }, { $set: { deletedAt: tx.now } });
     await tx.emit(
       careChanged,
       events.map((before) => ({ before })),

@@ -4,7 +4,7 @@ import { isRecord } from '../../../src/core/values';
 import { id } from '../../../src/fields/joi';
 import { type JsonObject, type JsonSchema, jsonSchemaOf } from '../../../src/fields/json-schema';
 import type { Operation } from '../../../src/plugins/operation';
-import type { CallInput } from '../../../src/plugins/transport';
+import type { CallInput } from '../../../src/plugins/protocol-endpoint';
 import { inCommonKeywords, orNull, takesNull } from './input-schemas';
 import { listsOf } from './output-schemas';
 

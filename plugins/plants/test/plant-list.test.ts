@@ -56,6 +56,8 @@ test.each([
   ['été', ['été']],
   ['οδος', ['οδός']],
   ['\uff26\uff25\uff32\uff2e', ['Boston FERN', 'Tree']],
+  ['lodz', ['Łódź']],
+  ['OEILLET', ['Œillet']],
   ['か', []],
   ['가', []],
   ['が', ['が각']],
@@ -64,7 +66,18 @@ test.each([
 ])(
   'q %s is looked for in name and species, literally, whatever the case and accents',
   async (q, found) => {
-    const plants = ['Boston FERN', 'a.*b', '(', 'Straße', 'οδός', 'été', '蕨', 'が각', 'Elm'];
+    const plants = [
+      'Boston FERN',
+      'a.*b',
+      '(',
+      'Straße',
+      'οδός',
+      'été',
+      '蕨',
+      'が각',
+      'Łódź',
+      'Œillet',
+    ];
     for (const name of plants) await user.plant({ name });
     await user.plant({ name: 'Tree', species: 'Tree Fern (Dicksonia)' });
     await user.plant({ name: 'Oak', notes: 'fern nothing', location: 'fern' });

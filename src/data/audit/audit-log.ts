@@ -50,7 +50,7 @@ export interface AuditFilter {
 }
 
 /**
- * What was done, by whom (docs/decisions.md, "Audit log"). An act is recorded in the transaction
+ * What was done, by whom (docs/running.md, "Audit log"). An act is recorded in the transaction
  * that does it, so there is never one without the other. Entries are never changed, and deleted only
  * by {@link prune}.
  */
@@ -155,7 +155,7 @@ export class AuditLog {
     for await (const { _id: chain } of chains) {
       let isDone = false;
       while (!isDone && stopping?.aborted !== true) {
-        isDone = await this.#database.transaction((session) =>
+        isDone = await this.transact(({ session }) =>
           pruneChain({ entries: this.#entries, heads: this.#heads, session }, chain, before),
         );
       }

@@ -42,6 +42,7 @@ interface RunOptions {
   place: string;
   /** Has writes of before be done, or refused; once for all migrations. */
   closeOff: () => Promise<void>;
+  stopping: AbortSignal | undefined;
 }
 
 interface Migrations {
@@ -92,8 +93,10 @@ export class StoredSchema {
    * @throws SchemaError where an earlier or a newer version has written it
    */
   async require(): Promise<void> {
-    const { isNew, isUpToDate } = await this.status();
-    if (isUpToDate) return;
+    const { isNew, pending, collections, indexes } = await this.status();
+    // An index too many does no harm, such as one that a server of 1.0.0 has made again.
+    const missing = indexes.flatMap((each) => each.missing);
+    if (pending.length + collections.length + missing.length === 0) return;
     if (!isNew) {
       throw new SchemaError(
         'The data was written by an earlier version: start the server of this version, or run `migrate up`, first.',
@@ -106,10 +109,11 @@ export class StoredSchema {
    * Brings the data up to this version, once for all programs that ask for it at the same time.
    *
    * @param progress gets sentences for whoever looks on
+   * @param stopping aborted when the rest is left to the next program that asks for it
    * @returns the migrations that it ran
-   * @throws SchemaError where a newer version has written it
+   * @throws SchemaError where a newer version has written it, the signal's reason where it is aborted
    */
-  async update(progress: (line: string) => void): Promise<string[]> {
+  async update(progress: (line: string) => void, stopping?: AbortSignal): Promise<string[]> {
     if ((await this.status()).isUpToDate) return [];
     const done: string[] = [];
     const onWait = (): void => {
@@ -125,11 +129,14 @@ export class StoredSchema {
       for (const [index, each] of pending.entries()) {
         const place = `${index + 1} of ${pending.length}`;
         if (isNew) await this.#finish(each);
-        else done.push(await this.#run(each, { progress, place, closeOff }));
+        else done.push(await this.#run(each, { progress, place, closeOff, stopping }));
       }
       const { indexes } = await this.#inspect();
       const report = isNew ? () => undefined : progress;
-      for (const difference of indexes) await updateIndexes(difference, report);
+      for (const difference of indexes) {
+        stopping?.throwIfAborted();
+        await updateIndexes(difference, report);
+      }
     }, onWait);
     return done;
   }
@@ -183,7 +190,7 @@ export class StoredSchema {
 
   async #run(
     { id, migration }: NamedMigration,
-    { progress, place, closeOff }: RunOptions,
+    { progress, place, closeOff, stopping }: RunOptions,
   ): Promise<string> {
     const { besideOlder } = migration;
     const started = await this.#documents.findOneAndUpdate(
@@ -208,6 +215,7 @@ export class StoredSchema {
         this.#lease.check();
         documents += done;
         await this.#documents.updateOne({}, { _id: id }, { $set: { position, done: documents } });
+        stopping?.throwIfAborted();
         if (performance.now() - reported < REPORT_MS) return;
         reported = performance.now();
         progress(`${name}: ${documents} of about ${total} documents so far`);

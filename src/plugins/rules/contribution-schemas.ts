@@ -13,7 +13,7 @@ const apiPath = Joi.string().pattern(
   'a path such as /api/records/{id}',
 );
 
-const transportMethod = Joi.object({
+const protocolMethod = Joi.object({
   summary: sentence.required(),
   description: sentence,
   operationId: camelName,
@@ -28,16 +28,16 @@ const transportMethod = Joi.object({
   isProbe: Joi.boolean(),
   handler: Joi.function().required(),
 });
-const transportMethods = Joi.object({ GET: transportMethod, POST: transportMethod }).min(1);
+const protocolMethods = Joi.object({ GET: protocolMethod, POST: protocolMethod }).min(1);
 
 const contributionSchema = Joi.object({
   exports: Joi.any(),
   operations: Joi.function(),
-  transports: Joi.array().items(
+  protocols: Joi.array().items(
     Joi.object({
       path: apiPath.required(),
       withSlash: Joi.boolean(),
-      methods: transportMethods.required(),
+      methods: protocolMethods.required(),
       prepare: Joi.function(),
       ownPort: Joi.object().instance(PortSetting),
     }),
@@ -119,11 +119,11 @@ const operationSchema = Joi.object({
   }).required(),
   errors: Joi.array().items(errorCode),
   audit: Joi.string().pattern(/^[a-z]+\.[a-z_]+$/, 'a name such as record.deleted'),
+  readsAll: Joi.string(),
+  secret: Joi.string(),
   quota: Joi.string(),
   idempotent: Joi.boolean(),
   cacheable: Joi.boolean(),
-  isAnswerWhole: Joi.boolean(),
-  isShort: Joi.boolean(),
   isProbe: Joi.boolean(),
   notConditional: sentence,
   state: Joi.function(),

@@ -22,7 +22,7 @@ export function contributionFaults(all: readonly SetUpPlugin[]): string[] {
       if ('name' in operation.tool) unique(place, 'tool', operation.tool.name);
       faults.push(...faultsBetween(place, operation, known));
     }
-    for (const { path, methods } of contribution.transports ?? []) {
+    for (const { path, methods } of contribution.protocols ?? []) {
       for (const method of Object.keys(methods)) {
         unique(`plugins/${plugin.name}`, 'operation', `${method} ${path}`);
       }

@@ -16,7 +16,7 @@ const manifestSchema = Joi.object({
   name: name.required(),
   requires: Joi.array().items(name).unique().required(),
   providesTo: Joi.array().items(name).unique(),
-  scopes: Joi.object().pattern(/^[a-z]+:[a-z]+$/, sentence),
+  scopes: Joi.object().pattern(/^[a-z]+(:[a-z]+)?$/, sentence),
   settings: Joi.array().items(setting),
   budgets: Joi.object().pattern(/./, setting),
   quotas: Joi.object().pattern(

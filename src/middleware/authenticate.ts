@@ -1,0 +1,68 @@
+import type { Context, Middleware } from 'koa';
+
+import { type ApiError, invalidToken, unauthorized } from '../core/errors';
+import {
+  type Authenticator,
+  bearerToken,
+  type CallSource,
+  type Principal,
+  type TokenFault,
+} from '../core/identity';
+import { clientBudget } from './client-address';
+import type { RateLimit } from './rate-limit';
+
+/**
+ * Lets in who has a good token, in the header alone: one in the query string is never read.
+ *
+ * An address that has spent its budget of failures costs the database nothing more: of it only
+ * tokens get in that this process knows to be good.
+ *
+ * Answers unauthorized without a token, invalid_token with one that is not good, and rate_limited
+ * where an address keeps trying.
+ */
+export function authenticate(identity: Authenticator, failures: RateLimit): Middleware {
+  return async function authenticate(ctx, next) {
+    const token = bearerToken(ctx.get('Authorization'));
+    const found = token === undefined ? undefined : await look(ctx, token);
+    if (!isPrincipal(found)) {
+      const refusal = refusalOf(found);
+      const { client, log } = ctx.state;
+      // Programs that ban addresses read this very line (deploy/fail2ban/).
+      log.warn({ client, code: refusal.kind.code }, 'Authentication failed');
+      await failures.spend(ctx);
+      throw refusal;
+    }
+    ctx.state.principal = found;
+    await next();
+  };
+
+  function look(ctx: Context, token: string): Promise<Principal | TokenFault> {
+    const lookUp = !failures.isSpent(clientBudget(ctx));
+    return identity.authenticate(token, { lookUp, source: sourceOf(ctx) });
+  }
+}
+
+function isPrincipal(found: Principal | TokenFault | undefined): found is Principal {
+  return typeof found === 'object';
+}
+
+/** What was wrong with a token that was good once only its holder can learn: nobody else has it. */
+const ONCE_GOOD = { revoked: 'The token was revoked.', expired: 'The token has expired.' };
+
+/** @param fault undefined where there is no token */
+function refusalOf(fault: TokenFault | undefined): ApiError {
+  if (fault === undefined) {
+    return unauthorized.error(undefined, { headers: { 'WWW-Authenticate': 'Bearer' } });
+  }
+  const why = fault === 'unknown' ? undefined : ONCE_GOOD[fault];
+  const description = why === undefined ? '' : `, error_description="${why}"`;
+  return invalidToken.error(why, {
+    headers: { 'WWW-Authenticate': `Bearer error="invalid_token"${description}` },
+  });
+}
+
+/** Where a request came from. */
+export function sourceOf(ctx: Context): CallSource {
+  // The first middleware has set the id.
+  return { address: ctx.ip, requestId: ctx.response.get('X-Request-Id') };
+}

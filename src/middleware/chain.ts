@@ -1,0 +1,103 @@
+import type { Middleware } from 'koa';
+
+import type { Authenticator } from '../core/identity';
+import type { IdempotencyStore } from '../data/idempotency';
+import type { MongoHealth } from '../data/mongo-health';
+import type { Quotas } from '../plugins/quotas';
+import type { WriteQueue } from '../data/write-queue';
+import type { Operation } from '../plugins/operation';
+import { hasEtag, isConditional, isPrivateRead, readsBody } from '../plugins/operation-facts';
+import { answerInParts } from './answer-in-parts';
+import { authenticate } from './authenticate';
+import { bodyParserOf } from './body-parser';
+import { conditional, etag, ifMatch, noStore } from './conditional';
+import { publicHandler, readHandler, writeHandler } from './handler';
+import { idempotency } from './idempotency';
+import type { RateLimits } from './rate-limits';
+import { requireScope } from './require-scope';
+import { requireTier } from './require-tier';
+import { type ResponseCache, responseCache } from './response-cache';
+import { transaction } from './transaction';
+import { validate } from './validate';
+
+/** What the steps of chains work with. */
+export interface Services {
+  identity: Authenticator;
+  rateLimits: RateLimits;
+  /** How many calls of an account are worked on at once. */
+  concurrency: { reads: Middleware; writes: Middleware };
+  cache: ResponseCache;
+  mongo: MongoHealth;
+  idempotency: IdempotencyStore;
+  writeQueue: WriteQueue;
+  quotas: Quotas;
+  /** Whether responses are checked against their schemas, as in tests. */
+  checkResponses: boolean;
+}
+
+/** The steps that a request for an operation passes, in this order. */
+export function chainOf(operation: Operation, services: Services): Middleware[] {
+  const { identity, rateLimits } = services;
+  if ('public' in operation.access) {
+    return [
+      rateLimits.anonymous(operation),
+      validate(operation),
+      publicHandler(operation, services),
+    ];
+  }
+  return steps([
+    authenticate(identity, rateLimits.authFailures),
+    ...admit(operation, services),
+    readsBody(operation) && bodyParserOf({ isRequired: operation.body !== undefined }),
+    validate(operation),
+    isConditional(operation) && conditional(operation),
+    isPrivateRead(operation) && !isConditional(operation) && noStore,
+    !isConditional(operation) && hasEtag(operation) && etag,
+    ...answer(operation, services, operation.idempotent),
+  ]);
+}
+
+/** The steps of a tool call: those of its operation from the rate limit on. */
+export function toolChainOf(operation: Operation, services: Services): Middleware[] {
+  return steps([
+    ...admit(operation, services),
+    validate(operation),
+    operation.method !== 'GET' && answerInParts(operation),
+    ...answer(operation, services, true),
+  ]);
+}
+
+function admit({ limit, access, feature }: Operation, { rateLimits }: Services): Step[] {
+  return [
+    typeof limit === 'string' && rateLimits.of(limit).middleware,
+    'scope' in access && requireScope(access.scope),
+    feature && requireTier(feature),
+  ];
+}
+
+/** @param isKeyed whether a write may have an Idempotency-Key */
+function answer(operation: Operation, services: Services, isKeyed: boolean): Step[] {
+  const { concurrency, cache } = services;
+  if (operation.method === 'GET') {
+    return [
+      concurrency.reads,
+      operation.cacheable && responseCache(operation, cache),
+      readHandler(operation, services),
+    ];
+  }
+  return [
+    concurrency.writes,
+    isKeyed && idempotency(operation, services),
+    transaction(operation, services, [
+      ...steps([operation.state && ifMatch(operation.state)]),
+      writeHandler(operation, services),
+    ]),
+  ];
+}
+
+/** A step, where the operation needs it. */
+type Step = Middleware | false | undefined;
+
+function steps(all: readonly Step[]): Middleware[] {
+  return all.filter((step) => step !== false && step !== undefined);
+}

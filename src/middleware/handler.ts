@@ -1,0 +1,127 @@
+import { Readable } from 'node:stream';
+
+import type { Context, Middleware } from 'koa';
+
+import { Content } from '../core/content';
+import type { Account, HeldToken } from '../core/identity';
+import { jsonText } from '../core/json-array';
+import { isAsyncIterable } from '../core/values';
+import type { MongoHealth } from '../data/mongo-health';
+import type { Operation, ReadCall } from '../plugins/operation';
+import { operationName } from '../plugins/operation-facts';
+import { streamedJson } from './streamed-json';
+import { checkedResponse } from './checked-response';
+import { partOfRead } from './list-part';
+import { revisionEtag } from './response-cache';
+import { callerOf } from './state';
+
+interface Dependencies {
+  mongo: MongoHealth;
+  /** Whether responses are checked against their schemas, as in tests. */
+  checkResponses: boolean;
+}
+
+/** Runs the handler of a public operation, whose response is sent as it is. */
+export function publicHandler(operation: Operation, { checkResponses }: Dependencies): Middleware {
+  const run = runner(operation, checkResponses);
+  const { status, type } = operation.response;
+  return async function handler(ctx) {
+    const value = await run({ ...ctx.state.input, now: new Date() });
+    ctx.status = status;
+    ctx.type = type ?? 'application/json';
+    ctx.body = type === undefined ? JSON.stringify(value) : value;
+  };
+}
+
+/** Runs the handler of a read: leaves a response that may be sent many times, or a stream. */
+export function readHandler(
+  operation: Operation,
+  { mongo, checkResponses }: Dependencies,
+): Middleware {
+  const run = runner(operation, checkResponses);
+  const { status, type = 'application/json' } = operation.response;
+  return async function handler(ctx) {
+    const { state } = ctx;
+    const call = readCallOf(ctx);
+    const read = (): Promise<unknown> => mongo.untilDown(() => run(call));
+    const { part } = state.input;
+    const value = part ? await partOf(part, call, await read()) : await read();
+    ctx.status = status;
+    ctx.type = type;
+    if (value instanceof Readable) {
+      ctx.body = value;
+      return;
+    }
+    if (!isAsyncIterable(value)) {
+      state.content = new Content(await jsonText(value));
+      return;
+    }
+    const { responseKey, validUntil = Infinity } = state;
+    if (responseKey && validUntil === Infinity) state.etag = revisionEtag(responseKey);
+    if (state.etag !== undefined && state.isKnown?.(state.etag)) {
+      ctx.status = 304;
+      return;
+    }
+    const made = await streamedJson(mongo.eachUntilDown(value), state.log);
+    if (typeof made === 'string') state.content = new Content(made);
+    else ctx.body = Readable.from(made, { objectMode: false });
+  };
+
+  function partOf(
+    part: NonNullable<Context['state']['input']['part']>,
+    call: ReadCall<unknown, string>,
+    value: unknown,
+  ): Promise<unknown> {
+    return partOfRead(isAsyncIterable(value) ? mongo.eachUntilDown(value) : value, part, {
+      list: [call.account.id, operationName(operation), call.params, call.query],
+      readPage: (limit) => {
+        const query = { ...(call.query as object), limit }; // Every page has a limit.
+        return mongo.untilDown(() => run({ ...call, query }));
+      },
+    });
+  }
+}
+
+/** Runs the handler of a write within its transaction. */
+export function writeHandler(operation: Operation, { checkResponses }: Dependencies): Middleware {
+  const run = runner(operation, checkResponses);
+  return async function handler(ctx) {
+    const value = await run(writeCallOf(ctx));
+    ctx.status = operation.response.status;
+    ctx.type = 'application/json';
+    ctx.body = await jsonText(value);
+  };
+}
+
+/** What the handler of a read gets; within a write, as its transaction sees the data. */
+export function readCallOf(ctx: Context): ReadCall<unknown, string> {
+  const { state } = ctx;
+  const { input, tx } = state;
+  const { account, token }: { account: Account; token: HeldToken } = callerOf(ctx);
+  return {
+    ...input,
+    account: tx?.account ?? account,
+    token,
+    scope: tx ?? { userId: account.id },
+    now: tx?.now ?? new Date(),
+    validUntil: (moment) => {
+      state.validUntil = Math.min(state.validUntil ?? Infinity, moment.getTime());
+    },
+    countBytes: () => undefined,
+  };
+}
+
+/** What the handler of a write gets. */
+function writeCallOf(ctx: Context) {
+  const { input, tx } = ctx.state;
+  if (!tx) throw new Error(`${ctx.path} was to have a transaction.`);
+  return { ...input, tx, token: callerOf(ctx).token, now: tx.now };
+}
+
+function runner(operation: Operation, checkResponses: boolean) {
+  return async (call: object): Promise<unknown> => {
+    // The schemas that the handler's types were checked against have just let this call through.
+    const value = await operation.handler(call as never);
+    return checkResponses ? checkedResponse(operation, value) : value;
+  };
+}

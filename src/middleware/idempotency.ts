@@ -1,0 +1,79 @@
+import type { Middleware } from 'koa';
+
+import { ApiError, idempotencyConflict, validationError } from '../core/errors';
+import { MAX_KEY_LENGTH } from '../core/request-limits';
+import { fingerprintOf, type IdempotencyStore, type StoredResponse } from '../data/idempotency';
+import type { WriteQueue } from '../data/write-queue';
+import type { Operation } from '../plugins/operation';
+import { callerOf } from './state';
+
+interface Dependencies {
+  idempotency: IdempotencyStore;
+  writeQueue: WriteQueue;
+}
+
+/**
+ * Does a write once for its Idempotency-Key (docs/api.md, "Retries"): the response is stored
+ * with its effect, as is that what the call is about is not there.
+ */
+export function idempotency(
+  operation: Operation,
+  { idempotency: store, writeQueue }: Dependencies,
+): Middleware {
+  return async function idempotency(ctx, next) {
+    const { state } = ctx;
+    // Node joins repeats.
+    const sent = operation.idempotent ? ctx.headers['idempotency-key'] : undefined;
+    const key = state.idempotencyKey ?? (sent as string | undefined);
+    if (key === undefined) {
+      await next();
+      return;
+    }
+    if (key.length === 0 || key.length > MAX_KEY_LENGTH) {
+      throw validationError.error(
+        `The header Idempotency-Key must have 1 to ${MAX_KEY_LENGTH} characters.`,
+      );
+    }
+    const { params, body } = state.input;
+    const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '');
+    const { id: userId } = callerOf(ctx).account;
+    const request = { userId, key, fingerprint: fingerprintOf(operation.method, path, body) };
+    state.store = (tx, response) => store.store(tx, request, storable(operation, response));
+    const { response, replayed } = await store.runOnce(request, async () => {
+      if (state.refuseWrite) throw state.refuseWrite;
+      try {
+        await next();
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) {
+          const missing: StoredResponse = { status: 404, body: JSON.stringify(error.body) };
+          await writeQueue.run(userId, (tx) => store.store(tx, request, missing));
+        }
+        throw error;
+      }
+      return { status: ctx.status, body: ctx.body as string };
+    });
+    if (!replayed) return;
+    if (operation.secret !== undefined && response.status < 400) throw shownOnce(response.body);
+    ctx.set('Idempotent-Replayed', 'true');
+    ctx.status = response.status;
+    ctx.type = 'application/json';
+    ctx.body = response.body;
+    if (response.status < 400) return;
+    // Stored in the Error shape.
+    state.code = (JSON.parse(response.body) as ApiError['body']).code;
+  };
+}
+
+/** A response as it may be stored: without what is shown once. */
+function storable({ secret }: Operation, response: StoredResponse): StoredResponse {
+  if (secret === undefined) return response;
+  const shown = (name: string, value: unknown): unknown => (name === secret ? undefined : value);
+  return { ...response, body: JSON.stringify(JSON.parse(response.body), shown) };
+}
+
+function shownOnce(body: string): ApiError {
+  const { id } = JSON.parse(body) as { id: string }; // What is shown once is part of a record.
+  return idempotencyConflict.error(
+    `The first request with this Idempotency-Key made ${id}, whose secret is not shown again; revoke it and make another.`,
+  );
+}

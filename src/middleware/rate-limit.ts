@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Context, Middleware } from 'koa';
+import koaRateLimit from 'koa-ratelimit';
+import { LRUCache } from 'lru-cache';
+
+import { rateLimited } from '../core/errors';
+import type { Metrics } from '../core/metrics';
+import { REFUSAL_MS } from '../core/request-limits';
+import type { RedisConnection } from '../data/redis-connection';
+import { ExpiringMap, passes, WINDOW_SECONDS } from './rate-limit-library';
+
+/** How many spent budgets a process keeps in mind. */
+const MAX_SPENT = 10_000;
+
+interface Options {
+  name: string;
+  /** Calls a minute. */
+  max: number;
+  /** Whose budget a request spends: an account's id or a client's address. */
+  id: (ctx: Context) => string;
+}
+
+/** Counts what rate limits do, for all budgets. */
+export class RateLimitMetrics {
+  readonly refusals;
+  readonly fallbacks;
+
+  constructor(metrics: Metrics) {
+    this.refusals = metrics.counter(
+      'rate_limited_total',
+      'Calls that were refused because a budget was spent',
+      ['budget'],
+    );
+    this.fallbacks = metrics.counter(
+      'rate_limit_fallbacks_total',
+      'Calls that were counted in memory because Redis was not there',
+    );
+  }
+}
+
+/**
+ * One rate budget (docs/api.md, "Rate limits"): in Redis, so that all processes share it; in
+ * this process's memory while Redis cannot be reached.
+ */
+export class RateLimit {
+  readonly #options: Options;
+  readonly #redis: RedisConnection | undefined;
+  readonly #metrics: RateLimitMetrics;
+  readonly #shared: Middleware | undefined;
+  readonly #local: Middleware;
+  /** When spent budgets are whole again: until then nobody need be asked. */
+  readonly #spent = new LRUCache<string, number>({ max: MAX_SPENT });
+
+  constructor(options: Options, redis: RedisConnection | undefined, metrics: RateLimitMetrics) {
+    const { name, max, id } = options;
+    const common = { duration: WINDOW_SECONDS * 1000, max, id, namespace: `rate:${name}` };
+    this.#options = options;
+    this.#redis = redis;
+    this.#metrics = metrics;
+    this.#shared = redis && koaRateLimit({ ...common, driver: 'redis', db: redis.client });
+    this.#local = koaRateLimit({ ...common, driver: 'memory', db: new ExpiringMap() });
+    metrics.refusals.inc({ budget: name }, 0);
+  }
+
+  /** Spends one call of the budget and sets the headers that say what is left, else rate_limited. */
+  get middleware(): Middleware {
+    const spend = (ctx: Context): Promise<void> => this.spend(ctx);
+    return async function rateLimit(ctx, next) {
+      await spend(ctx);
+      await next();
+    };
+  }
+
+  /** @throws ApiError rate_limited when nothing is left */
+  async spend(ctx: Context): Promise<void> {
+    const { name, max, id } = this.#options;
+    const spentUntil = this.#spent.get(id(ctx));
+    const { isLeft, remaining, reset } =
+      spentUntil === undefined
+        ? await this.#count(ctx)
+        : { isLeft: false, remaining: 0, reset: spentUntil };
+    const left = Math.ceil(reset - limiterTime());
+    const seconds = Math.min(WINDOW_SECONDS, Math.max(1, left));
+    const clockMoved = Math.round(Date.now() / 1000 - limiterTime());
+    if (remaining === 0) this.#spent.set(id(ctx), reset, { ttl: seconds * 1000 });
+    ctx.set({
+      'X-RateLimit-Limit': String(max),
+      'X-RateLimit-Remaining': String(remaining),
+      'X-RateLimit-Reset': String(Math.ceil(reset) + clockMoved),
+      'RateLimit-Policy': `"${name}";q=${max};w=${WINDOW_SECONDS}`,
+      RateLimit: `"${name}";r=${remaining};t=${seconds}`,
+    });
+    if (isLeft) return;
+    // The error says it; the result of a tool call does not.
+    ctx.remove('Retry-After');
+    this.#metrics.refusals.inc({ budget: name });
+    await sleep(REFUSAL_MS);
+    throw rateLimited.error(undefined, { headers: { 'Retry-After': String(seconds) } });
+  }
+
+  /** Whether this process has seen that nothing is left. */
+  isSpent(id: string): boolean {
+    return this.#spent.has(id);
+  }
+
+  async #count(ctx: Context): Promise<Counted> {
+    if (this.#shared && this.#redis?.isUsable()) {
+      try {
+        const counted = await run(this.#shared, ctx);
+        this.#redis.reportAnswer();
+        return counted;
+      } catch (error) {
+        this.#redis.reportFailure(error);
+      }
+    }
+    this.#metrics.fallbacks.inc();
+    return run(this.#local, ctx);
+  }
+}
+
+/** What the library found of a request. */
+interface Counted {
+  isLeft: boolean;
+  remaining: number;
+  /** When the budget is whole again, by {@link limiterTime}. */
+  reset: number;
+}
+
+async function run(limit: Middleware, ctx: Context): Promise<Counted> {
+  const isLeft = await passes(limit, ctx);
+  const remaining = Number(ctx.response.get('X-RateLimit-Remaining'));
+  const reset = Number(ctx.response.get('X-RateLimit-Reset'));
+  // The library rounds the moment of the reset down; a client that waits must not come early.
+  return { isLeft, remaining, reset: reset + 1 };
+}
+
+/**
+ * The clock of the library, in seconds: that of the system as it was when the program started, and
+ * from there on without the steps that it makes, as after a suspension.
+ */
+function limiterTime(): number {
+  return (performance.timeOrigin + performance.now()) / 1000;
+}

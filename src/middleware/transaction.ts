@@ -1,0 +1,55 @@
+import type { Middleware } from 'koa';
+import compose from 'koa-compose';
+
+import type { Act, Acting } from '../data/audit/entry';
+import type { Quotas } from '../plugins/quotas';
+import type { WriteQueue } from '../data/write-queue';
+import type { Operation } from '../plugins/operation';
+import { sourceOf } from './authenticate';
+import { callerOf } from './state';
+
+interface Dependencies {
+  writeQueue: WriteQueue;
+  quotas: Quotas;
+}
+
+/**
+ * Runs the steps behind it in one transaction: what they write, the act in the audit log and the
+ * stored response are there together or not at all. They run again where it has to be retried.
+ */
+export function transaction(
+  { quota, audit }: Operation,
+  { writeQueue, quotas }: Dependencies,
+  steps: Middleware[],
+): Middleware {
+  const inner = compose(steps);
+  const run: Middleware = async (ctx) => {
+    const { account, token } = callerOf(ctx);
+    const { state } = ctx;
+    const acting: Acting = {
+      actor: { type: 'token', account: account.id, token: token.id },
+      source: sourceOf(ctx),
+    };
+    await writeQueue.run(
+      account.id,
+      async (shared) => {
+        const tx = shared.as(acting);
+        state.tx = tx;
+        if (quota !== undefined) quotas.check(tx, quota);
+        await inner(ctx, async () => undefined);
+        if (audit !== undefined) tx.audit(actOf(audit, state.input.params));
+        await state.store?.(tx, { status: ctx.status, body: ctx.body as string });
+      },
+      { quota },
+    );
+  };
+  // What `audit routes` shows.
+  const value = `transaction(${steps.map(({ name }) => name).join(' → ')})`;
+  return Object.defineProperty(run, 'name', { value });
+}
+
+/** The act of an operation on the record that its path names. */
+function actOf(action: string, params: Readonly<Record<string, string>>): Act {
+  const [type = ''] = action.split('.');
+  return { action, target: { type, id: params['id'] ?? '' } };
+}

@@ -1,0 +1,86 @@
+import { get, type IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { errorOf } from '../support/raw';
+import type { TestService, TestUser } from '../support/service';
+import { startService, storeLargest } from '../support/program';
+
+/** How many reads of an account are worked on at once. */
+const MAX_READS = 4;
+
+let service: TestService;
+/** Has a list of some 9 MB, more than a connection takes whose client does not read. */
+let ada: TestUser;
+const untaken: IncomingMessage[] = [];
+
+beforeAll(async () => {
+  service = await startService({});
+  ada = await service.user();
+  await storeLargest(service.app, ada.id, { plants: 300, events: 0 });
+});
+afterEach(takeNoMore);
+afterAll(() => service.close());
+
+function takeNoMore(): void {
+  for (const response of untaken.splice(0)) response.destroy();
+}
+
+/** Asks for as many lists as are worked on at once, and reads none of them. */
+async function leaveListsUntaken(): Promise<void> {
+  const headers = { authorization: `Bearer ${ada.token}` };
+  const asked = Array.from(
+    { length: MAX_READS },
+    () =>
+      new Promise<IncomingMessage>((resolve, reject) => {
+        get(`${service.url}/api/plants`, { headers, agent: false }, resolve).once('error', reject);
+      }),
+  );
+  for (const response of await Promise.all(asked)) {
+    response.on('error', () => undefined);
+    untaken.push(response);
+  }
+}
+
+test('an account whose clients take no responses waits for its next reads, and nobody else does', async () => {
+  await leaveListsUntaken();
+  let isAnswered = false;
+  const waiting = ada.get('/api/locations').then(({ status }) => {
+    isAnswered = true;
+    return status;
+  });
+  const bob = await service.user();
+  await bob.get('/api/plants').expect(200);
+  await ada.plant();
+  await sleep(200);
+  expect(isAnswered).toBe(false);
+  takeNoMore();
+  expect(await waiting).toBe(200);
+});
+
+test('a read that waits too long is answered with 503', async () => {
+  await leaveListsUntaken();
+  const refused = await ada.get('/api/locations').expect(503);
+  expect(errorOf({ body: refused.text }).code).toBe('service_unavailable');
+  expect(refused.get('Retry-After')).toMatch(/^[1-9]\d*$/);
+});
+
+test('a client that goes away gives up its place among those that wait', async () => {
+  await leaveListsUntaken();
+  const gone = Array.from({ length: 50 }, async () => {
+    await fetch(`${service.url}/api/plants`, {
+      headers: { authorization: `Bearer ${ada.token}` },
+      signal: AbortSignal.timeout(100),
+    }).catch(() => undefined);
+  });
+  await Promise.all(gone);
+  takeNoMore();
+  await ada.get('/api/locations').expect(200);
+});
+
+test('many calls at once of one account are all answered', async () => {
+  const user = await service.user();
+  const made = await Promise.all(Array.from({ length: 150 }, () => user.plant()));
+  expect(new Set(made.map(({ id }) => id)).size).toBe(150);
+  const lists = await Promise.all(Array.from({ length: 100 }, () => user.get('/api/locations')));
+  expect(new Set(lists.map(({ status }) => status))).toEqual(new Set([200]));
+});

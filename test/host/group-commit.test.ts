@@ -1,0 +1,50 @@
+import { DomainEvent } from '../../src/data/domain-event';
+import { onAll } from '../../src/data/listener';
+import { commitGroup } from '../../src/data/group-commit';
+import type { Transaction } from '../../src/data/transaction';
+import { startService } from '../support/program';
+
+test('what listeners emit is handled to the end, and what those record is written', async () => {
+  const service = await startService();
+  try {
+    const user = await service.user();
+    const { audit, database, fence, identity } = service.app;
+    const steps = ['first', 'second', 'third', 'fourth'].map(
+      (name) => new DomainEvent<string>(name),
+    );
+    const handled: string[] = [];
+    const listeners = steps.map((step, index) =>
+      onAll(step, async (tx, payloads) => {
+        handled.push(...payloads);
+        const next = steps[index + 1];
+        if (next) await tx.emit(next, next.name);
+        else tx.audit({ action: 'steps.done', target: { type: 'account', id: user.id } });
+      }),
+    );
+    const dependencies = {
+      database,
+      fence,
+      audit,
+      identity: () => identity,
+      listeners: () => listeners,
+      counts: () => new Map(),
+    };
+    const [first] = steps;
+    const write = {
+      userId: user.id,
+      work: async (tx: Transaction) => {
+        if (first) await tx.emit(first, first.name);
+      },
+      quota: undefined,
+      deadline: Infinity,
+      isGivenUp: false,
+    };
+    await commitGroup(dependencies, [write]);
+    expect(handled).toEqual(['first', 'second', 'third', 'fourth']);
+    const recorded = [];
+    for await (const batch of audit.entries({ action: 'steps.done' })) recorded.push(...batch);
+    expect(recorded).toHaveLength(1);
+  } finally {
+    await service.close();
+  }
+});
