@@ -142,7 +142,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
         description:
           'List care events of all plants, newest first: what was done lately or between two moments (from, to), of a type, at a location, or with a word in its text (q). While hasMore is true, pass nextCursor as cursor with the same filters, also where a page is short or empty.',
       },
-      handler: ({ account, query, countBytes }) => feed.list(account.id, query, countBytes),
+      handler: ({ account, query }) => feed.list(account.id, query),
     }),
     write({
       method: 'POST',

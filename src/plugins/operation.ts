@@ -83,8 +83,6 @@ export interface ReadCall<Query, Names extends string> extends CallBase {
   query: Query;
   /** Says when time alone makes the answer another one; without it only writes do. */
   validUntil: (moment: Date) => void;
-  /** Counts what is looked at in search of the answer, where it is more than that, as bytes of one. */
-  countBytes: (bytes: number) => void;
 }
 
 /** What the handler of a public read gets. */
