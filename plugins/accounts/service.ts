@@ -5,7 +5,6 @@ import type {
   Account,
   AuthenticationOptions,
   Identity,
-  Opening,
   Principal,
   Tier,
   TokenFault,
@@ -25,6 +24,8 @@ interface AccountChanges {
 
 /** Accounts changed by one command, which then takes well under a second. */
 const CHUNK = 1000;
+/** What moves an account's revision. */
+const MOVED = { $inc: { revision: 1 } };
 /** Accounts that are not being deleted. */
 const NOT_DELETED = { deletingSince: { $exists: false } };
 
@@ -44,17 +45,16 @@ export class AccountService implements Identity {
     return this.#authenticator.authenticate(token, options);
   }
 
-  async open(session: ClientSession, openings: readonly Opening[]): Promise<Account[]> {
+  async open(session: ClientSession, userIds: readonly string[]): Promise<Account[]> {
+    const [only] = userIds.length === 1 ? userIds : [];
     const found =
-      openings.length === 1
-        ? await this.#openOne(session, openings)
-        : await this.#openMany(session, openings);
-    const byId = new Map(found.map((account) => [account._id, account]));
-    return openings.map(({ userId }) => {
-      const account = byId.get(userId);
-      if (!account) throw invalidToken.error('There is no such account, or it is being deleted.');
-      return asAccount(account);
-    });
+      only === undefined
+        ? await this.#openMany(session, userIds)
+        : await this.#openOne(session, only);
+    if (found.length < userIds.length) {
+      throw invalidToken.error('There is no such account, or it is being deleted.');
+    }
+    return found.map(asAccount);
   }
 
   async addUsage(session: ClientSession, userId: string, added: Usage): Promise<void> {
@@ -126,33 +126,21 @@ export class AccountService implements Identity {
     return accounts.map(asAccount);
   }
 
-  async #openOne(
-    session: ClientSession,
-    [opening]: readonly Opening[],
-  ): Promise<AccountDocument[]> {
-    if (!opening) return [];
-    const filter = { _id: opening.userId, ...NOT_DELETED };
-    const before = { returnDocument: 'before' } as const;
+  async #openOne(session: ClientSession, userId: string): Promise<AccountDocument[]> {
     const found = await this.#accounts.findOneAndUpdate(
       { session },
-      filter,
-      moved(opening),
-      before,
+      { _id: userId, ...NOT_DELETED },
+      MOVED,
+      { returnDocument: 'before' },
     );
     return found ? [found] : [];
   }
 
   /** In two commands, however many: one that changed in between is a conflict. */
-  async #openMany(
-    session: ClientSession,
-    openings: readonly Opening[],
-  ): Promise<AccountDocument[]> {
-    const ids = openings.map(({ userId }) => userId);
-    const found = await this.#accounts.find({ session }, { _id: { $in: ids }, ...NOT_DELETED });
-    await this.#accounts.updateEach(
-      { session },
-      openings.map((opening) => ({ filter: { _id: opening.userId }, update: moved(opening) })),
-    );
+  async #openMany(session: ClientSession, userIds: readonly string[]): Promise<AccountDocument[]> {
+    const filter = { _id: { $in: [...userIds] }, ...NOT_DELETED };
+    const found = await this.#accounts.find({ session }, filter);
+    await this.#accounts.updateMany({ session }, filter, MOVED);
     return found;
   }
 
@@ -175,11 +163,6 @@ export class AccountService implements Identity {
       return asAccount(account);
     });
   }
-}
-
-/** Moves the account's revision, and adds to its usage. */
-function moved({ added }: Opening) {
-  return { $inc: { revision: 1, ...incrementsOf(added) } };
 }
 
 function incrementsOf(usage: Usage): Record<string, number> {

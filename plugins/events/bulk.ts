@@ -1,27 +1,24 @@
 import { anyOf, idText, toStoredId } from '../../src/core/ids';
 import { fieldError } from '../../src/core/errors';
-import { LIVE } from '../../src/data/changes';
+import { LIVE } from '../../src/data/models';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Photos } from '../photos';
 import { type Plants, unknownPlant } from '../plants';
 import { CareChanges } from './derived/care-changes';
-import { eventLimitReached, unknownEvent } from './errors';
+import { unknownEvent } from './errors';
 import { eventModel } from './model';
 import { newEvent } from './new-event';
 import { event, type EventView, type LogCare, MAX_AT_ONCE, type SeveralPlants } from './schema';
-import { EVENT_QUOTA } from './service';
 
 /** What is done with many events in one transaction: all of it, or nothing. */
 export class BulkEvents {
-  readonly #host: Host;
   readonly #events;
   readonly #plants: Plants;
   readonly #photos: Photos;
   readonly #changes: CareChanges;
 
   constructor(host: Host, plants: Plants, photos: Photos) {
-    this.#host = host;
     this.#plants = plants;
     this.#photos = photos;
     this.#events = host.records(eventModel);
@@ -39,18 +36,11 @@ export class BulkEvents {
     { plantIds, location, ...body }: LogCare,
   ): Promise<{ items: EventView[] }> {
     const ids = await this.#plantsOf(tx, { plantIds, location });
-    const left = this.#host.quotaLeft(tx.account, EVENT_QUOTA);
-    if (ids.length > left) {
-      throw eventLimitReached.error(
-        `Your tier allows ${left} more events, deleted ones counted, and these are ${ids.length}.`,
-      );
-    }
     // There is at least one.
     const [first = ''] = ids;
     const photos = await this.#photos.showIn(tx, first, body.photoIds ?? [], 'photoIds');
     const documents = ids.map((id) => newEvent(tx, id, body));
     await this.#events.insertBulk(tx, documents);
-    tx.addUsage(EVENT_QUOTA, documents.length);
     await this.#changes.added(tx, documents);
     return { items: documents.map((each) => ({ ...event.toView(each), photos })) };
   }
@@ -69,11 +59,7 @@ export class BulkEvents {
     if (missing !== undefined) {
       throw unknownEvent.error(`eventIds names an event that is not there: ${missing}.`);
     }
-    await this.#events.updateMany(
-      tx,
-      { _id: anyOf(live.map(({ _id }) => _id)) },
-      { $set: { deletedAt: tx.now } },
-    );
+    await this.#events.softDelete(tx, { _id: anyOf(live.map(({ _id }) => _id)) });
     await this.#changes.changed(
       tx,
       live.map((before) => ({ before })),

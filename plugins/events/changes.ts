@@ -1,6 +1,6 @@
 import { idText } from '../../src/core/ids';
-import { ChangedRecords, LIVE, SOFTLY_DELETED } from '../../src/data/changes';
-import type { AccountScope } from '../../src/data/models';
+import { ChangedRecords, SOFTLY_DELETED } from '../../src/data/changes';
+import { type AccountScope, LIVE } from '../../src/data/models';
 import type { Records } from '../../src/data/records';
 import type { Photos } from '../photos';
 import type { Plants } from '../plants';

@@ -12,7 +12,7 @@ import { careChanged } from './domain-events';
 import { eventLimitReached, eventNotFound } from './errors';
 import { EventFeed } from './list/feed';
 import { EventPages } from './list/pages';
-import { deletedPlantModel, eventModel } from './model';
+import { deletedPlantModel, EVENT_QUOTA, eventModel } from './model';
 import { revisions } from './migrations/0001-revisions';
 import { lastFertilized } from './migrations/0002-last-fertilized';
 import { photosOfPlants } from './migrations/0003-photos-of-plants';
@@ -20,7 +20,7 @@ import { eventDays } from './migrations/0004-event-days';
 import { lastCareDays } from './migrations/0005-last-care-days';
 import { momentsAhead } from './moments-ahead';
 import { routes } from './routes';
-import { EVENT_QUOTA, EventService } from './service';
+import { EventService } from './service';
 
 export { monthlyView } from './features';
 export {
@@ -36,7 +36,7 @@ export {
   type GrowthUnit,
 } from './schema';
 export type { AlikeGrowth, DayCount } from './derived/event-sums';
-export { EVENT_QUOTA } from './service';
+export { EVENT_QUOTA } from './model';
 
 /** What other plugins may do with events. */
 export type Events = Pick<
@@ -91,7 +91,6 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
           feed: new EventFeed(host, plants, photos),
         }),
       listeners: [on(plantDeleted, (tx, { plantId }) => deletions.record(tx, plantId))],
-      counts: { [EVENT_QUOTA]: (tx) => events.count(tx) },
       // First, since the rest adds up what they are of.
       derived: [missingDays(host.records(eventModel)), lastCare(plants, events.sums)],
       dataChecks: [momentsAhead(events)],

@@ -1,7 +1,7 @@
 import type { DatedMoment } from '../../src/core/dated-moment';
 import { anyOf, asUuid, idText, toStoredId } from '../../src/core/ids';
 import { HOUR_MS } from '../../src/core/time';
-import { LIVE } from '../../src/data/changes';
+import { LIVE } from '../../src/data/models';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Photos } from '../photos';
@@ -23,9 +23,6 @@ import {
   MAX_HOURS_AHEAD,
   type UpdateEvent,
 } from './schema';
-
-/** What events count against, deleted ones included. */
-export const EVENT_QUOTA = 'events';
 
 /** What is done with events, and what their totals are made of. */
 export class EventService {
@@ -80,7 +77,7 @@ export class EventService {
       ...(body.photoIds && { photos: photoReferences(body.photoIds) }),
       updatedAt: tx.now,
     };
-    await this.#set(tx, before, changes);
+    await this.#events.updateOne(tx, { _id: asUuid(before._id) }, { $set: changes });
     const after = { ...before, ...changes };
     await this.#changes.changed(tx, [{ before, after }]);
     return this.#present(tx, after);
@@ -89,7 +86,7 @@ export class EventService {
   /** Deletes softly (docs/specification.md, 3). @throws ApiError event_not_found */
   async delete(tx: Transaction, id: string): Promise<void> {
     const before = await this.#requireLive(tx, id);
-    await this.#set(tx, before, { deletedAt: tx.now });
+    await this.#events.softDelete(tx, { _id: asUuid(before._id) });
     await this.#changes.changed(tx, [{ before }]);
   }
 
@@ -105,7 +102,7 @@ export class EventService {
     }
     if (found.deletedAt === null) return this.#present(tx, found);
     const restored = { ...found, deletedAt: null };
-    await this.#set(tx, restored, { deletedAt: null });
+    await this.#events.restore(tx, { _id: asUuid(found._id) });
     const photoIds = found.photos.map(({ photoId }) => photoId);
     if (photoIds.length > 0) await this.#photos.claim(tx, idText(found.plantId), photoIds);
     await this.#changes.added(tx, [restored]);
@@ -129,11 +126,6 @@ export class EventService {
     return first && last ? { first, last } : undefined;
   }
 
-  /** How many events are stored, deleted ones included, counted one by one. */
-  count(tx: Transaction): Promise<number> {
-    return this.#events.count(tx);
-  }
-
   /** How many events of an account lie further ahead than one can be logged. */
   countAhead(userId: string): Promise<number> {
     const latest = new Date(Date.now() + MAX_HOURS_AHEAD * HOUR_MS);
@@ -145,27 +137,18 @@ export class EventService {
     const live = { ...LIVE, plantId: toStoredId(plantId) };
     const events = await this.#events.find(tx, live, { limit });
     if (events.length === 0) return 0;
-    const marked = { $set: { deletedAt: tx.now } };
-    await this.#events.updateUnseen(tx, { _id: anyOf(events.map(({ _id }) => _id)) }, marked);
+    const ids = anyOf(events.map(({ _id }) => _id));
+    await this.#events.softDelete(tx, { _id: ids }, { isShown: false });
     await tx.emit(careChanged, { plantId, changes: events.map((before) => ({ before })) });
     return events.length;
   }
 
   /**
    * Inserts many events at once, out of reach as long as their plants are not there; the caller
-   * checks the limits of the tier, and rebuilds what derives from them.
+   * rebuilds what derives from them.
    */
   async insertBulk(tx: Transaction, documents: readonly EventDocument[]): Promise<void> {
     await this.#events.insertBulk(tx, documents);
-    tx.addUsage(EVENT_QUOTA, documents.length);
-  }
-
-  async #set(
-    tx: Transaction,
-    { _id }: EventDocument,
-    changes: Partial<EventDocument>,
-  ): Promise<void> {
-    await this.#events.updateOne(tx, { _id: asUuid(_id) }, { $set: changes });
   }
 
   /** An event lives as long as it is not deleted and its plant is there. */

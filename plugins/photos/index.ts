@@ -4,15 +4,15 @@ import { definePlugin } from '../../src/plugins/plugin';
 import plantsPlugin from '../plants';
 import { plantDeleted } from '../plants/domain-events';
 import { invalidCrop, photoLimitReached, photoNotFound, unknownPhoto } from './errors';
-import { photoModel } from './model';
+import { PHOTO_QUOTA, photoModel } from './model';
 import { revisions } from './migrations/0001-revisions';
 import { routes } from './routes';
 import { photoView } from './schema';
-import { PHOTO_QUOTA, PhotoService } from './service';
+import { PhotoService } from './service';
 
 export { unknownPhoto } from './errors';
 export { photo, type CreatePhoto, type PhotoDocument, type PhotoView, photoView } from './schema';
-export { PHOTO_QUOTA } from './service';
+export { PHOTO_QUOTA } from './model';
 
 /** What other plugins may do with photos. */
 export type Photos = Pick<
@@ -49,7 +49,6 @@ export default definePlugin<Photos>({
     return {
       exports: photos,
       operations: () => routes(photos),
-      counts: { [PHOTO_QUOTA]: (tx) => photos.count(tx) },
       listeners: [on(plantDeleted, (tx, { plantId }) => photos.detachPlant(tx, plantId))],
     };
   },

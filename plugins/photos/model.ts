@@ -1,8 +1,12 @@
 import { tracked } from '../../src/data/changes';
+import { counted } from '../../src/data/quotas';
 import { resourceModel } from '../../src/data/resource';
 import { photo } from './schema';
 
-export const photoModel = tracked(
+/** What photos count against. */
+export const PHOTO_QUOTA = 'photos';
+
+const model = tracked(
   'photo',
   resourceModel('Photo', 'photos', photo, [
     // The photos of a plant, listed or to be detached; counts of an account's photos.
@@ -11,3 +15,5 @@ export const photoModel = tracked(
     { userId: 1, createdAt: -1, _id: 1 },
   ]),
 );
+
+export const photoModel = counted(PHOTO_QUOTA, model);

@@ -22,9 +22,6 @@ import {
 /** How far from square a crop may be, in pixels (docs/specification.md, 2.9). */
 const SQUARE_TOLERANCE = 2;
 
-/** What photos count against. */
-export const PHOTO_QUOTA = 'photos';
-
 /** What is done with the metadata of photos. */
 export class PhotoService {
   /** Photos for those who keep a copy of them. */
@@ -76,7 +73,6 @@ export class PhotoService {
    */
   async delete(tx: Transaction, id: string): Promise<void> {
     await this.#photos.delete(tx, id);
-    tx.addUsage(PHOTO_QUOTA, -1);
     await this.#plants.removePrimaryPhoto(tx, id);
   }
 
@@ -168,14 +164,8 @@ export class PhotoService {
     return this.#photos.owners(ids);
   }
 
-  /** How many photos there are, counted one by one. */
-  count(tx: Transaction): Promise<number> {
-    return this.#records.count(tx);
-  }
-
-  /** Inserts many photos at once; the caller checks the limits of the tier. */
+  /** Inserts many photos at once. */
   async insertBulk(tx: Transaction, documents: readonly PhotoDocument[]): Promise<void> {
     await this.#records.insertBulk(tx, documents);
-    tx.addUsage(PHOTO_QUOTA, documents.length);
   }
 }

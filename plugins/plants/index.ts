@@ -2,11 +2,11 @@ import { countSetting, rateSetting } from '../../src/core/settings';
 import { definePlugin } from '../../src/plugins/plugin';
 import { plantDeleted } from './domain-events';
 import { plantLimitReached, plantNotFound } from './errors';
-import { plantModel } from './model';
+import { PLANT_QUOTA, plantModel } from './model';
 import { revisions } from './migrations/0001-revisions';
 import { snoozes } from './migrations/0002-snoozes';
 import { routes } from './routes';
-import { PLANT_QUOTA, PlantService } from './service';
+import { PlantService } from './service';
 
 export { plantNotFound, unknownPlant } from './errors';
 export type { CareSchedule } from './care';
@@ -23,7 +23,8 @@ export {
   type RecurringCare,
 } from './schema';
 export { placeOf } from './places';
-export { PLANT_QUOTA, type PlantSummary } from './service';
+export { PLANT_QUOTA } from './model';
+export type { PlantSummary } from './service';
 export { type Snooze, snoozedUntil, snoozesOf } from './snoozes';
 
 /** What other plugins may do with plants. */
@@ -77,7 +78,6 @@ export default definePlugin<Plants>({
     return {
       exports: plants,
       operations: () => routes(plants),
-      counts: { [PLANT_QUOTA]: (tx) => plants.count(tx) },
     };
   },
 });

@@ -1,8 +1,12 @@
 import { tracked } from '../../src/data/changes';
+import { counted } from '../../src/data/quotas';
 import { resourceModel } from '../../src/data/resource';
 import { plant } from './schema';
 
-export const plantModel = tracked(
+/** What plants count against. */
+export const PLANT_QUOTA = 'plants';
+
+const model = tracked(
   'plant',
   resourceModel('Plant', 'plants', plant, [
     // The list, in its order.
@@ -13,3 +17,5 @@ export const plantModel = tracked(
     { userId: 1, primaryPhotoId: 1, revision: 1, _id: 1 },
   ]),
 );
+
+export const plantModel = counted(PLANT_QUOTA, model);

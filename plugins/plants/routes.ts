@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { plantLimitReached, plantNotFound } from './errors';
 import { locations, plant, plantListQuery, summaryView } from './schema';
-import { PLANT_QUOTA, type PlantService } from './service';
+import type { PlantService } from './service';
 
 /** Operations on plants and locations (docs/specification.md, 4.1). */
 export function routes(plants: PlantService): Operation[] {
@@ -49,7 +49,6 @@ export function routes(plants: PlantService): Operation[] {
       description: 'Only `name` is required. The tier limits how many plants an account may have.',
       access: { scope: 'plants:write' },
       limit: 'plants',
-      quota: PLANT_QUOTA,
       body: plant.createBody,
       response: { schema: view, description: 'The plant' },
       errors: [plantLimitReached, ...plants.photos.errors],

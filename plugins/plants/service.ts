@@ -28,9 +28,6 @@ import {
 } from './schema';
 import { clearedSnoozes } from './snoozes';
 
-/** What plants count against. */
-export const PLANT_QUOTA = 'plants';
-
 const BRIEF_FIELDS = ['name', 'species', 'createdAt'] as const;
 
 /** What others may need to know of a plant. */
@@ -120,7 +117,6 @@ export class PlantService {
   /** Deletes a plant for good. @throws ApiError plant_not_found */
   async delete(tx: Transaction, id: string): Promise<void> {
     await this.#plants.delete(tx, id);
-    tx.addUsage(PLANT_QUOTA, -1);
     await tx.emit(plantDeleted, { plantId: id });
   }
 
@@ -180,11 +176,6 @@ export class PlantService {
     return this.#plants.owners(ids);
   }
 
-  /** How many plants there are, counted one by one. */
-  count(tx: Transaction): Promise<number> {
-    return this.#records.count(tx);
-  }
-
   /** Which of some plants there are. */
   async existing(scope: AccountScope, ids: readonly StoredId[]): Promise<Set<string>> {
     const filter = { _id: anyOf(ids) };
@@ -192,14 +183,10 @@ export class PlantService {
     return new Set(found.map(({ _id }) => idText(_id)));
   }
 
-  /**
-   * Inserts many plants at once, whose events may be there already; the caller checks the limits of
-   * the tier.
-   */
+  /** Inserts many plants at once, whose events may be there already. */
   async insertBulk(tx: Transaction, documents: readonly PlantDocument[]): Promise<void> {
     await this.#records.insertBulk(tx, documents);
     await this.#records.restartCopies(tx);
-    tx.addUsage(PLANT_QUOTA, documents.length);
   }
 
   async #presentOne(scope: AccountScope, document: PlantDocument): Promise<PlantView> {

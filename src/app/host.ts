@@ -1,7 +1,7 @@
 import type { ClientSession } from 'mongoose';
 import type { Logger } from 'pino';
 
-import type { Quotas } from '../plugins/quotas';
+import type { Quotas } from '../data/quotas';
 import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings';
 import { within } from '../core/timeout';

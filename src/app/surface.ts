@@ -62,9 +62,13 @@ interface Source {
 export function surfaceOf(source: Source): Surface {
   const { plugins } = source;
   const identity = plugins.filter(({ contribution }) => contribution.identity);
+  const quotas = plugins.flatMap(({ plugin }) => Object.entries(plugin.quotas ?? {}));
+  /** What an operation counts against shows in the error that it may answer. */
+  const quotaOf = ({ errors = [] }: Operation): string | undefined =>
+    quotas.find(([, { error }]) => errors.includes(error))?.[0];
   const endpoints = plugins.flatMap((each) => [
     ...each.operations.map((operation) => ({
-      ...factsOf(operation, source.stepsOf(operation)),
+      ...factsOf(operation, quotaOf(operation), source.stepsOf(operation)),
       plugin: each.plugin.name,
       collections: namesOf([
         ...reachedModels(reachOf(each, plugins, operation.method !== 'GET')),
@@ -102,8 +106,12 @@ export function surfaceOf(source: Source): Surface {
   };
 }
 
-function factsOf(operation: Operation, steps: string[]): Omit<Endpoint, 'plugin' | 'collections'> {
-  const { method, path, summary, access, limit, quota, feature, idempotent, tool } = operation;
+function factsOf(
+  operation: Operation,
+  quota: string | undefined,
+  steps: string[],
+): Omit<Endpoint, 'plugin' | 'collections'> {
+  const { method, path, summary, access, limit, feature, idempotent, tool } = operation;
   const { query, body, response } = operation;
   const request = {
     query: query && jsonSchemaOf(query, 'input'),

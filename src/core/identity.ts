@@ -63,23 +63,15 @@ export interface Authenticator {
   authenticate(token: string, options: AuthenticationOptions): Promise<Principal | TokenFault>;
 }
 
-/** That an account is to be written to. */
-export interface Opening {
-  userId: string;
-  /** What is added to its usage, in the same command. */
-  added: Usage;
-}
-
 /** What the host asks of the one plugin that keeps accounts and tokens. */
 export interface Identity extends Authenticator {
   /**
-   * Opens writes: in the transaction of `session` moves the revisions of accounts, adds to their usage,
-   * and answers the accounts as they were before. From then on no other transaction can write to
-   * their data.
+   * Opens writes: moves the revisions of accounts in the transaction of `session`, and returns the
+   * accounts as they were before. From then on no other transaction can write to their data.
    *
-   * @throws ApiError invalid_token where one of the accounts is not there any more
+   * @throws ApiError invalid_token where one of the accounts is gone
    */
-  open(session: ClientSession, openings: readonly Opening[]): Promise<Account[]>;
+  open(session: ClientSession, userIds: readonly string[]): Promise<Account[]>;
 
   /** Adds to the account's usage. */
   addUsage(session: ClientSession, userId: string, added: Usage): Promise<void>;

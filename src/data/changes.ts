@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose';
 
 import { anyOf, asUuid, type StoredId } from '../core/ids';
-import type { AccountScope, ModelDefinition } from './models';
+import { type AccountScope, LIVE, type ModelDefinition } from './models';
 import type { Records } from './records';
 
 /** What a record of a tracked model has beside its own fields. */
@@ -25,8 +25,6 @@ export interface RevisionRange {
   limit: number;
 }
 
-/** Records that are not deleted softly. */
-export const LIVE = { deletedAt: null };
 /** Records that are, in words by which an index is known to have them all. */
 export const SOFTLY_DELETED = { deletedAt: { $type: 'date' } };
 

@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongoose';
 
-import type { Account, Identity, Opening } from '../core/identity';
+import type { Account, Identity } from '../core/identity';
 import type { AuditLog, Recorded } from './audit/audit-log';
 import { type Acting, chainOf } from './audit/entry';
 import type { CountRecords } from './derived';
@@ -20,15 +20,13 @@ export interface TransactionDependencies {
 
 interface OpenAccount {
   tx: Transaction;
-  /** Shows in `tx.account.usage` one more that is written already. */
-  take(quota: string): void;
   /** Writes, or lets wait, what was collected. */
   finish(): Promise<void>;
 }
 
 interface OpenTransaction {
   /** In the order in which they were named. */
-  accounts: Pick<OpenAccount, 'tx' | 'take'>[];
+  accounts: Pick<OpenAccount, 'tx'>[];
   /**
    * Writes what was collected; to be called before the commit.
    *
@@ -41,9 +39,9 @@ interface OpenTransaction {
 export async function openTransaction(
   dependencies: TransactionDependencies,
   session: ClientSession,
-  openings: readonly Opening[],
+  userIds: readonly string[],
 ): Promise<OpenTransaction> {
-  const found = await dependencies.identity().open(session, openings);
+  const found = await dependencies.identity().open(session, userIds);
   // From now on writes wait for others; that accounts are written to must be known at once.
   const pending = new PendingWrites(session);
   const accounts: OpenAccount[] = [];
@@ -115,9 +113,6 @@ async function openAccount(
   }
   return {
     tx,
-    take: (quota) => {
-      add(usage, quota, 1);
-    },
     finish: async () => {
       await collected.handle(tx);
       if (recorded.length > 0) await audit.append(session, chainOf(userId), tx.now, recorded);

@@ -24,8 +24,6 @@ const APART_MS = 10_000;
 const MAX_APART = 1000;
 
 interface WriteOptions {
-  /** What it counts one more against; in `tx.account.usage` that is there already. */
-  quota?: string | undefined;
   /** Whether it is done so soon that writes to other accounts may wait for it. */
   isShort?: boolean | undefined;
 }
@@ -87,13 +85,12 @@ export class UnitOfWork {
   run<T>(
     userId: string,
     work: (tx: Transaction) => Promise<T>,
-    { quota, isShort = false }: WriteOptions = {},
+    { isShort = false }: WriteOptions = {},
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // The write's own work makes the value that its own caller gets.
       const write: QueuedWrite = {
         work,
-        quota,
         isShort,
         deadline: performance.now() + DEADLINE_MS,
         resolve: resolve as (value: unknown) => void,

@@ -25,8 +25,6 @@ const BATCH_SIZES = [1, 2, 4, 8, 16, 32, MAX_BATCH];
 /** A write to an account. */
 export interface Write {
   work: (tx: Transaction) => Promise<unknown>;
-  /** What it counts one more against. */
-  quota: string | undefined;
   /** Until when it may be retried, however long it waited for others. */
   deadline: number;
 }
@@ -156,23 +154,20 @@ export class WriteTransactions {
     const session = await this.#database.connection.startSession();
     try {
       session.startTransaction(TRANSACTION_OPTIONS);
+      const userIds = batches.map(({ userId }) => userId);
       const open = await openTransaction(
         this.#dependencies,
         session,
-        batches.map(({ userId, writes }) => ({ userId, added: quotasOf(writes) })),
+        userIds,
       );
       // Beside the work itself: only the commit waits for it.
       const looked = fence.look();
       looked.catch(() => undefined);
-      const userIds = batches.map(({ userId }) => userId);
       const values: unknown[][] = [];
       const working = new SharedTime(userIds);
-      for (const [index, { tx, take }] of open.accounts.entries()) {
+      for (const [index, { tx }] of open.accounts.entries()) {
         const done: unknown[] = [];
-        for (const { quota, work } of batches[index]?.writes ?? []) {
-          if (quota !== undefined) take(quota);
-          done.push(await work(tx));
-        }
+        for (const { work } of batches[index]?.writes ?? []) done.push(await work(tx));
         values.push(done);
         working.took(tx.userId);
       }
@@ -192,13 +187,6 @@ export class WriteTransactions {
       await session.endSession();
     }
   }
-}
-
-/** How much of each quota writes take. */
-function quotasOf(writes: readonly Write[]): Record<string, number> {
-  const taken: Record<string, number> = {};
-  for (const { quota } of writes) if (quota !== undefined) taken[quota] = (taken[quota] ?? 0) + 1;
-  return taken;
 }
 
 /** For how long accounts that share a transaction, and have their turns in it, keep each other waiting. */

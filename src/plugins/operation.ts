@@ -105,8 +105,6 @@ export interface Operation extends OperationBase<string> {
   response: OperationResponse;
   query?: Joi.ObjectSchema;
   body?: Joi.ObjectSchema;
-  /** Name of the quota of which a successful call takes one. */
-  quota?: string;
   /** Whether it takes an Idempotency-Key, as every POST does. */
   idempotent: boolean;
   /** Whether operators' own programs ask it again and again: it is then logged at debug level. */
@@ -162,7 +160,6 @@ interface WriteOperation<Body, Names extends string> extends OperationBase<Names
   limit?: Limit;
   response: DeclaredResponse;
   body?: Joi.ObjectSchema<Body>;
-  quota?: string;
   /** Why it may take so long that it shares no transaction with writes of other accounts. */
   long?: string;
   /** Why it answers with no ETag. */

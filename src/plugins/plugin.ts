@@ -1,26 +1,20 @@
 import type Joi from 'joi';
 
 import type { ErrorCode } from '../core/errors';
-import type { Identity, Tier } from '../core/identity';
+import type { Identity } from '../core/identity';
 import type { Reading } from '../core/metrics';
 import type { Setting } from '../core/settings';
-import type { CountRecords, DerivedData } from '../data/derived';
+import type { DerivedData } from '../data/derived';
 import type { DomainEvent } from '../data/domain-event';
 import type { Listener } from '../data/listener';
 import type { ModelDefinition } from '../data/models';
+import type { Quota } from '../data/quotas';
 import type { Migration } from '../data/schema/migration';
 import type { CommandLine } from './command';
 import type { Host } from './host';
 import type { Operation } from './operation';
 import type { PluginReference } from './reference';
 import type { Tag, ProtocolEndpoint } from './protocol-endpoint';
-
-/** How many records of a kind an account may have. */
-export interface Quota {
-  limits: Readonly<Record<Tier, Setting<number>>>;
-  /** The answer to a call over the limit. */
-  error: ErrorCode;
-}
 
 /** A plugin: what it is (data, checked before anything runs) and how it is set up. */
 export interface Plugin<Exports = unknown> extends PluginReference<Exports> {
@@ -34,6 +28,7 @@ export interface Plugin<Exports = unknown> extends PluginReference<Exports> {
   settings?: readonly Setting<unknown>[];
   /** Rate budgets: calls a minute for each account. */
   budgets?: Readonly<Record<string, Setting<number>>>;
+  /** What its models count against. */
   quotas?: Readonly<Record<string, Quota>>;
   errors?: readonly ErrorCode[];
   /** Domain events that it emits. */
@@ -58,8 +53,6 @@ export interface Contribution<Exports = unknown> {
   operations?: () => readonly Operation[];
   protocols?: readonly ProtocolEndpoint[];
   listeners?: readonly Listener[];
-  /** How the records are counted that count against each of the plugin's quotas. */
-  counts?: Readonly<Record<string, CountRecords>>;
   derived?: readonly DerivedData[];
   dataChecks?: readonly DataCheck[];
   jobs?: readonly Job[];

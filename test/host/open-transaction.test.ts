@@ -27,7 +27,7 @@ test('what listeners emit is handled to the end, and what those record is writte
       audit,
     };
     await database.transaction(async (session) => {
-      const open = await openTransaction(dependencies, session, [{ userId: user.id, added: {} }]);
+      const open = await openTransaction(dependencies, session, [user.id]);
       const tx = open.accounts[0]?.tx;
       for (const step of steps.slice(0, 1)) await tx?.emit(step, step.name);
       await open.finish();

@@ -105,7 +105,6 @@ export class SeededGarden {
 
   #take(tx: Transaction, quota: string): void {
     requireQuota(this.#host, tx.account, { [quota]: 1 });
-    tx.addUsage(quota, 1);
   }
 }
 

@@ -1,5 +1,5 @@
 import { idText, toStoredId } from '../../../src/core/ids';
-import { LIVE } from '../../../src/data/changes';
+import { LIVE } from '../../../src/data/models';
 import type { AccountScope } from '../../../src/data/models';
 import type { Records } from '../../../src/data/records';
 import type { Transaction } from '../../../src/data/transaction';

@@ -49,7 +49,6 @@ const contributionSchema = Joi.object({
       isCollected: Joi.boolean(),
     }),
   ),
-  counts: Joi.object().pattern(/./, Joi.function()),
   derived: Joi.array().items(
     Joi.object({ name: sentence.required(), rebuild: Joi.function().required() }).unknown(),
   ),
@@ -119,7 +118,6 @@ const operationSchema = Joi.object({
   }).required(),
   errors: Joi.array().items(errorCode),
   audit: Joi.string().pattern(/^[a-z]+\.[a-z_]+$/, 'a name such as record.deleted'),
-  quota: Joi.string(),
   idempotent: Joi.boolean(),
   cacheable: Joi.boolean(),
   isShort: Joi.boolean(),

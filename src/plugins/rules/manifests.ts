@@ -38,6 +38,7 @@ const manifestSchema = Joi.object({
       schema: Joi.object().unknown().required(),
       owner: Joi.alternatives(Joi.valid('account'), reasonFor('shared')).required(),
       tracked: name,
+      quota: Joi.object({ name: Joi.string().required(), deletedToo: Joi.boolean().required() }),
     }),
   ),
   migrations: Joi.array()
