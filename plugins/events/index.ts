@@ -1,4 +1,5 @@
 import { countSetting } from '../../src/core/settings';
+import { changedList } from '../../src/data/changes';
 import { on } from '../../src/data/listener';
 import { definePlugin } from '../../src/plugins/plugin';
 import photosPlugin from '../photos';
@@ -12,6 +13,7 @@ import { careChanged } from './domain-events';
 import { eventLimitReached, eventNotFound } from './errors';
 import { EventFeed } from './list/feed';
 import { EventPages } from './list/pages';
+import { presented } from './list/present';
 import { deletedPlantModel, EVENT_QUOTA, eventModel } from './model';
 import { revisions } from './migrations/0001-revisions';
 import { lastFertilized } from './migrations/0002-last-fertilized';
@@ -20,6 +22,7 @@ import { eventDays } from './migrations/0004-event-days';
 import { lastCareDays } from './migrations/0005-last-care-days';
 import { momentsAhead } from './moments-ahead';
 import { routes } from './routes';
+import { eventView } from './schema';
 import { EventService } from './service';
 
 export { monthlyView } from './features';
@@ -39,10 +42,7 @@ export type { AlikeGrowth, DayCount } from './derived/event-sums';
 export { EVENT_QUOTA } from './model';
 
 /** What other plugins may do with events. */
-export type Events = Pick<
-  EventService,
-  'changes' | 'create' | 'growthSpan' | 'insertBulk' | 'sums'
->;
+export type Events = Pick<EventService, 'create' | 'growthSpan' | 'insertBulk' | 'sums'>;
 
 /** The events of deleted plants, while they are not yet marked deleted. */
 export type PendingPlantDeletions = Pick<PlantDeletions, 'finish' | 'pending' | 'plantIds'>;
@@ -91,6 +91,15 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
           feed: new EventFeed(host, plants, photos),
         }),
       listeners: [on(plantDeleted, (tx, { plantId }) => deletions.record(tx, plantId))],
+      changes: [
+        changedList(eventModel, {
+          description: 'Events that are new, changed or restored',
+          view: eventView,
+          embeds: { kind: 'photo', field: 'photos.photoId' },
+          partOf: { kind: 'plant', field: 'plantId' },
+          present: (scope, documents) => presented(photos, scope, documents),
+        }),
+      ],
       // First, since the rest adds up what they are of.
       derived: [missingDays(host.records(eventModel)), lastCare(plants, events.sums)],
       dataChecks: [momentsAhead(events)],

@@ -6,12 +6,11 @@ import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Photos } from '../photos';
 import { plantNotFound, type Plants } from '../plants';
-import { eventChanges } from './changes';
 import { CareChanges } from './derived/care-changes';
 import { EventSums } from './derived/event-sums';
 import { careChanged } from './domain-events';
 import { eventGone, eventNotFound } from './errors';
-import { presentEvents } from './list/present';
+import { presented } from './list/present';
 import { eventModel } from './model';
 import { dayFor, newEvent, photoReferences } from './new-event';
 import {
@@ -26,8 +25,6 @@ import {
 
 /** What is done with events, and what their totals are made of. */
 export class EventService {
-  /** Events for those who keep a copy of them. */
-  readonly changes;
   /** What events add up to. */
   readonly sums: EventSums;
   readonly #events;
@@ -40,7 +37,6 @@ export class EventService {
     this.#photos = photos;
     this.#events = host.records(eventModel);
     this.sums = new EventSums(this.#events);
-    this.changes = eventChanges(this.#events, plants, photos);
     this.#changes = new CareChanges(this.#events, plants);
   }
 
@@ -159,7 +155,8 @@ export class EventService {
   }
 
   async #present(tx: Transaction, document: EventDocument): Promise<EventView> {
-    for await (const [view] of presentEvents(this.#photos, tx, [document])) if (view) return view;
+    const [view] = await presented(this.#photos, tx, [document]);
+    if (view) return view;
     throw new Error('One event was presented as none.');
   }
 }

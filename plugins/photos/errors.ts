@@ -6,6 +6,13 @@ export const photoNotFound = recordNotFound(
 );
 /** Where a field of a request names a photo. */
 export const unknownPhoto = photoNotFound.at(400, 'A field names a photo that is not yours.');
+/** Where a field of a request names a plant. */
+export const unknownPlant = new ErrorCode(
+  'plant_not_found',
+  400,
+  'A field names a plant that is not yours.',
+  'Call list_plants for the ids of all plants.',
+);
 export const photoLimitReached = new ErrorCode(
   'photo_limit_reached',
   403,

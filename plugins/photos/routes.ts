@@ -1,7 +1,6 @@
 import { invalidCursor } from '../../src/core/errors';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
-import { unknownPlant } from '../plants';
-import { invalidCrop, photoLimitReached, photoNotFound } from './errors';
+import { invalidCrop, photoLimitReached, photoNotFound, unknownPlant } from './errors';
 import { cropPhoto, photo, photoList, photoListQuery, photoView } from './schema';
 import type { PhotoService } from './service';
 

@@ -1,8 +1,7 @@
-import { ErrorCode, recordNotFound } from '../../src/core/errors';
+import { ErrorCode } from '../../src/core/errors';
+import { unknownPlant } from '../photos';
 
-export const plantNotFound = recordNotFound('plant', 'Call list_plants for the ids of all plants.');
-/** Where a field of a request names a plant. */
-export const unknownPlant = plantNotFound.at(400, 'A field names a plant that is not yours.');
+export const plantNotFound = unknownPlant.at(404, 'There is no plant of yours with this id.');
 export const plantLimitReached = new ErrorCode(
   'plant_limit_reached',
   403,

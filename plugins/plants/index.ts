@@ -1,15 +1,20 @@
 import { countSetting, rateSetting } from '../../src/core/settings';
+import { changedList } from '../../src/data/changes';
+import { on } from '../../src/data/listener';
 import { definePlugin } from '../../src/plugins/plugin';
-import { plantDeleted } from './domain-events';
+import photosPlugin from '../photos';
+import { photoAdded, photoDeleted } from '../photos/domain-events';
+import { plantChanged, plantDeleted } from './domain-events';
 import { plantLimitReached, plantNotFound } from './errors';
 import { PLANT_QUOTA, plantModel } from './model';
 import { revisions } from './migrations/0001-revisions';
 import { snoozes } from './migrations/0002-snoozes';
 import { routes } from './routes';
+import { plantView } from './schema';
 import { PlantService } from './service';
 
-export { plantNotFound, unknownPlant } from './errors';
-export type { CareSchedule } from './care';
+export { unknownPlant } from '../photos';
+export { plantNotFound } from './errors';
 export {
   careOn,
   type CreatePlant,
@@ -21,29 +26,27 @@ export {
   RECURRING_CARE,
   RECURRING_TYPES,
   type RecurringCare,
+  type UpdatePlant,
 } from './schema';
 export { placeOf } from './places';
 export { PLANT_QUOTA } from './model';
 export type { PlantSummary } from './service';
-export { type Snooze, snoozedUntil, snoozesOf } from './snoozes';
 
 /** What other plugins may do with plants. */
 export type Plants = Pick<
   PlantService,
   | 'care'
-  | 'changes'
   | 'create'
   | 'existing'
   | 'exists'
+  | 'fields'
   | 'idsInOrder'
   | 'insertBulk'
+  | 'keep'
   | 'owners'
-  | 'photos'
-  | 'removePrimaryPhoto'
   | 'requireOwn'
   | 'summaries'
   | 'update'
-  | 'view'
 >;
 
 const creations = rateSetting(
@@ -57,27 +60,35 @@ const proPlants = countSetting('TIER_PRO_PLANTS', 1000, 'Plants that a pro accou
 /** Plants and the locations they stand in. */
 export default definePlugin<Plants>({
   name: 'plants',
-  requires: [],
-  scopes: {
-    'plants:read': 'Read plants, their events and photos',
-    'plants:write': 'Add, change and remove plants and photos',
-  },
+  requires: ['photos'],
   budgets: { plants: creations },
   quotas: {
     [PLANT_QUOTA]: { limits: { free: freePlants, pro: proPlants }, error: plantLimitReached },
   },
   errors: [plantNotFound, plantLimitReached],
-  emits: [plantDeleted],
+  emits: [plantChanged, plantDeleted],
   models: [plantModel],
   migrations: [revisions, snoozes],
   instructions:
     "Plants are one person's. list_plants turns a plant's name into its id, and says when each was lastWatered and had its lastEvent. delete_plant is final: ask first.",
   tag: { name: 'Plants', description: 'Plants, and the locations they stand in.' },
   setup: (host) => {
-    const plants = new PlantService(host);
+    const plants = new PlantService(host, host.use(photosPlugin));
     return {
       exports: plants,
       operations: () => routes(plants),
+      listeners: [
+        on(photoAdded, (tx, { plantId }) => plants.requireOwn(tx, plantId, 'plantId')),
+        on(photoDeleted, (tx, { photoId }) => plants.removePrimaryPhoto(tx, photoId)),
+      ],
+      changes: [
+        changedList(plantModel, {
+          description: 'Plants that are new or changed',
+          view: plantView,
+          embeds: { kind: 'photo', field: 'primaryPhotoId' },
+          present: (scope, documents) => plants.present(scope, documents),
+        }),
+      ],
     };
   },
 });

@@ -296,6 +296,10 @@ export class App {
     return this.#closing;
   }
 
+  get contributions(): readonly Contribution[] {
+    return [...this.#contributions.values()];
+  }
+
   /** From now on connections are not kept, and the service is not ready. */
   beginClosing(): void {
     this.#closing = true;

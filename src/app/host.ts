@@ -12,9 +12,9 @@ import type { DerivedData } from '../data/derived';
 import type { Fence } from '../data/schema/fence';
 import type { UnitOfWork } from '../data/unit-of-work';
 import type { Host } from '../plugins/host';
-import type { Plugin } from '../plugins/plugin';
+import type { Contribution, Plugin } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/reference';
-import { requirePlugin } from '../plugins/setup';
+import { requireCollected, requirePlugin } from '../plugins/setup';
 import { rebuildAll } from './reconcile';
 import { READY_MS, type ServerConnections } from './server-connections';
 
@@ -29,6 +29,8 @@ interface AppForPlugins {
   readonly unready: string | undefined;
   readonly fence: Fence;
   readonly warnings: readonly string[];
+  /** Of the plugins that are set up by now. */
+  readonly contributions: readonly Contribution[];
   exportsOf: <Exports>(plugin: PluginReference<Exports>) => Exports;
 }
 
@@ -57,6 +59,10 @@ export function hostFor(
     transactShared: (work) => app.audit.transact(work),
     accountData,
     snapshot: <T>(read: (session: ClientSession) => Promise<T>) => app.database.snapshot(read),
+    changedLists: () => {
+      requireCollected(plugin, 'changes');
+      return app.contributions.flatMap(({ changes = [] }) => changes);
+    },
     quotaLeft: (account, quota) => Math.max(0, quotas.left(account, quota)),
     quotaLimit: (tier, quota) => quotas.limit(tier, quota),
     rebuildDerived: async (tx) => {

@@ -138,8 +138,8 @@ function factsOf(
 }
 
 /**
- * A plugin and those that its calls may get to: what it requires, what provides something to it,
- * and, of a write, what listens to its domain events; and so on from there.
+ * A plugin and those that its calls may get to: what it requires or collects from and, of a write,
+ * what listens to its domain events; and so on from there.
  */
 function reachOf(from: SetUpPlugin, all: readonly SetUpPlugin[], isWrite: boolean): SetUpPlugin[] {
   const reached = new Set([from]);
@@ -148,7 +148,7 @@ function reachOf(from: SetUpPlugin, all: readonly SetUpPlugin[], isWrite: boolea
     for (const other of all) {
       if (
         plugin.requires.includes(other.plugin.name) ||
-        other.plugin.providesTo?.includes(plugin.name) ||
+        (plugin.collects && other.contribution.changes) ||
         (isWrite && listensTo(other, plugin))
       ) {
         reached.add(other);

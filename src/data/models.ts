@@ -37,6 +37,8 @@ export interface ModelDefinition<T = unknown, Owner = 'account' | Shared> {
   owner: Owner;
   /** What `GET /api/changes` calls such a record, where it lists them (see `tracked`). */
   tracked?: string;
+  /** Whether records that are deleted may stay, with `deletedAt` set. */
+  softlyDeleted?: boolean;
   /** The quota that each of its records takes one of (see `counted`). */
   quota?: { name: string; deletedToo: boolean };
   /** Never there: it carries the documents' type to those who ask for the records. */

@@ -5,6 +5,7 @@ import type { Account, Tier } from '../core/identity';
 import type { Settings } from '../core/settings';
 import type { AccountData } from '../data/account-data';
 import type { SharedTransaction } from '../data/audit/audit-log';
+import type { ChangedList } from '../data/changes';
 import type { ModelDefinition, ScopeOf } from '../data/models';
 import type { Records } from '../data/records';
 import type { Transaction } from '../data/transaction';
@@ -28,6 +29,8 @@ export interface Host {
   readonly accountData: AccountData;
   /** Reads that all see the same moment. */
   snapshot<T>(read: (session: ClientSession) => Promise<T>): Promise<T>;
+  /** The lists of `GET /api/changes` of all plugins, for one that collects them; not during setup. */
+  changedLists(): readonly ChangedList[];
   /** How many more records an account may have that count against a quota. */
   quotaLeft(account: Pick<Account, 'tier' | 'usage'>, quota: string): number;
   /** How many records an account of a tier may have that count against a quota. */

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../core/errors';
 import type { Identity } from '../core/identity';
 import type { Reading } from '../core/metrics';
 import type { Setting } from '../core/settings';
+import type { ChangedList } from '../data/changes';
 import type { DerivedData } from '../data/derived';
 import type { DomainEvent } from '../data/domain-event';
 import type { Listener } from '../data/listener';
@@ -20,8 +21,8 @@ import type { Tag, ProtocolEndpoint } from './protocol-endpoint';
 export interface Plugin<Exports = unknown> extends PluginReference<Exports> {
   /** Plugins whose exports, scopes, errors or domain events it uses; they are set up before it. */
   requires: readonly string[];
-  /** Those of them whose calls come back to it, by what it hands to their exports. */
-  providesTo?: readonly string[];
+  /** What it uses of the contributions of all plugins, whose data its calls then read. */
+  collects?: readonly 'changes'[];
   /** Scopes that tokens may carry, each with what it permits. */
   scopes?: Readonly<Record<string, string>>;
   /** Those of budgets and quotas need not be named again. */
@@ -53,6 +54,8 @@ export interface Contribution<Exports = unknown> {
   operations?: () => readonly Operation[];
   protocols?: readonly ProtocolEndpoint[];
   listeners?: readonly Listener[];
+  /** Lists of `GET /api/changes`: one for each of its tracked models, and perhaps more. */
+  changes?: readonly ChangedList[];
   derived?: readonly DerivedData[];
   dataChecks?: readonly DataCheck[];
   jobs?: readonly Job[];

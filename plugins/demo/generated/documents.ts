@@ -48,10 +48,6 @@ export function plantDocument(
     lastFertilized: null,
     lastWatering: null,
     lastFertilizing: null,
-    wateringSnoozedUntil: null,
-    wateringSnoozedAt: null,
-    fertilizerSnoozedUntil: null,
-    fertilizerSnoozedAt: null,
   };
 }
 

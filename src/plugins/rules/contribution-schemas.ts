@@ -30,6 +30,8 @@ const protocolMethod = Joi.object({
 });
 const protocolMethods = Joi.object({ GET: protocolMethod, POST: protocolMethod }).min(1);
 
+const namedRecords = Joi.object({ kind: name.required(), field: Joi.string().required() });
+
 const contributionSchema = Joi.object({
   exports: Joi.any(),
   operations: Joi.function(),
@@ -47,6 +49,18 @@ const contributionSchema = Joi.object({
       event: Joi.object().instance(DomainEvent).required(),
       handle: Joi.function().required(),
       isCollected: Joi.boolean(),
+    }),
+  ),
+  changes: Joi.array().items(
+    Joi.object({
+      name: camelName.required(),
+      kind: name.required(),
+      model: Joi.object(),
+      description: sentence.required(),
+      view: Joi.object().schema().required(),
+      embeds: namedRecords,
+      partOf: namedRecords,
+      present: Joi.function().required(),
     }),
   ),
   derived: Joi.array().items(

@@ -1,6 +1,7 @@
 import { hostErrors } from '../../core/errors';
 import { HOST_BUDGETS } from '../../core/host-settings';
 import type { DomainEvent } from '../../data/domain-event';
+import { isTracked } from '../../data/models';
 import type { Operation } from '../operation';
 import { operationName } from '../operation-facts';
 import type { Plugin, SetUpPlugin } from '../plugin';
@@ -32,6 +33,14 @@ export function contributionFaults(all: readonly SetUpPlugin[]): string[] {
     }
     for (const seed of contribution.seeds ?? []) {
       unique(`plugins/${plugin.name}`, 'seed', seed.name);
+    }
+    for (const list of contribution.changes ?? []) {
+      unique(`plugins/${plugin.name}`, 'list of changes', list.name);
+    }
+    const shown = (contribution.changes ?? []).map(({ model }) => model?.name);
+    for (const model of (plugin.models ?? []).filter(isTracked)) {
+      if (shown.includes(model.name)) continue;
+      faults.push(`plugins/${plugin.name}: changes: must show the tracked model ${model.name}`);
     }
     faults.push(...quotaFaults(plugin));
     for (const { event } of contribution.listeners ?? []) {
@@ -70,21 +79,25 @@ interface Known {
 }
 
 /**
- * What a plugin may use: what the host, it itself and the plugins that it requires declare. Errors
- * may be those of any plugin, since one that is not required may provide what fails.
+ * What a plugin may use: what the host, it itself and the plugins that it requires, and so on from
+ * there, declare. Errors may be those of any plugin, since a listener may be what fails.
  */
 function declaredFor(plugin: Plugin, all: readonly Plugin[]): Known {
-  const near = all.filter(({ name: other }) => [plugin.name, ...plugin.requires].includes(other));
+  const near = new Set([plugin]);
+  // A set goes on to what is added to it meanwhile.
+  for (const { requires } of near) {
+    for (const other of all) if (requires.includes(other.name)) near.add(other);
+  }
   return {
-    scopes: new Set(near.flatMap(({ scopes = {} }) => Object.keys(scopes))),
+    scopes: new Set([...near].flatMap(({ scopes = {} }) => Object.keys(scopes))),
     budgets: new Set([
       ...Object.keys(HOST_BUDGETS),
-      ...near.flatMap(({ budgets = {} }) => Object.keys(budgets)),
+      ...[...near].flatMap(({ budgets = {} }) => Object.keys(budgets)),
     ]),
     errors: new Set(
       [...hostErrors, ...all.flatMap(({ errors = [] }) => errors)].map(({ code }) => code),
     ),
-    domainEvents: new Set(near.flatMap(({ emits = [] }) => emits)),
+    domainEvents: new Set([...near].flatMap(({ emits = [] }) => emits)),
   };
 }
 

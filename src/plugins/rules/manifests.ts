@@ -15,7 +15,7 @@ const setting = Joi.object().instance(Setting);
 const manifestSchema = Joi.object({
   name: name.required(),
   requires: Joi.array().items(name).unique().required(),
-  providesTo: Joi.array().items(name).unique(),
+  collects: Joi.array().items(Joi.valid('changes')),
   scopes: Joi.object().pattern(/^[a-z]+:[a-z]+$/, sentence),
   settings: Joi.array().items(setting),
   budgets: Joi.object().pattern(/./, setting),
@@ -38,6 +38,7 @@ const manifestSchema = Joi.object({
       schema: Joi.object().unknown().required(),
       owner: Joi.alternatives(Joi.valid('account'), reasonFor('shared')).required(),
       tracked: name,
+      softlyDeleted: Joi.boolean(),
       quota: Joi.object({ name: Joi.string().required(), deletedToo: Joi.boolean().required() }),
     }),
   ),
@@ -76,11 +77,6 @@ export function manifestFaults(plugins: readonly Plugin[]): string[] {
     for (const required of plugin.requires) {
       if (!names.has(required)) {
         faults.push(`plugins/${plugin.name}: requires: there is no plugin ${required}`);
-      }
-    }
-    for (const served of plugin.providesTo ?? []) {
-      if (!plugin.requires.includes(served)) {
-        faults.push(`plugins/${plugin.name}: providesTo: it does not require ${served}`);
       }
     }
   }
