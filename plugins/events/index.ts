@@ -1,6 +1,6 @@
-import { countSetting } from '../../src/core/settings';
 import { changedList } from '../../src/data/changes';
 import { on } from '../../src/data/listener';
+import { tierQuota } from '../../src/data/quotas';
 import { definePlugin } from '../../src/plugins/plugin';
 import photosPlugin from '../photos';
 import plantsPlugin from '../plants';
@@ -11,6 +11,7 @@ import { missingDays } from './derived/missing-days';
 import { PlantDeletions } from './derived/plant-deletions';
 import { careChanged } from './domain-events';
 import { eventLimitReached, eventNotFound } from './errors';
+import { monthlyView } from './features';
 import { EventFeed } from './list/feed';
 import { EventPages } from './list/pages';
 import { presented } from './list/present';
@@ -25,7 +26,6 @@ import { routes } from './routes';
 import { eventView } from './schema';
 import { EventService } from './service';
 
-export { monthlyView } from './features';
 export {
   type CareEntry,
   createEvent,
@@ -47,25 +47,20 @@ export type Events = Pick<EventService, 'create' | 'growthSpan' | 'insertBulk' |
 /** The events of deleted plants, while they are not yet marked deleted. */
 export type PendingPlantDeletions = Pick<PlantDeletions, 'finish' | 'pending' | 'plantIds'>;
 
-const freeEvents = countSetting(
-  'TIER_FREE_EVENTS',
-  250_000,
-  'Events that a free account may log, deleted ones included',
-);
-const proEvents = countSetting(
-  'TIER_PRO_EVENTS',
-  2_000_000,
-  'Events that a pro account may log, deleted ones included',
-);
-
 /** Care events logged against plants. */
 export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }>({
   name: 'events',
   requires: ['photos', 'plants'],
   scopes: { 'events:write': 'Log, change and delete care events' },
   quotas: {
-    [EVENT_QUOTA]: { limits: { free: freeEvents, pro: proEvents }, error: eventLimitReached },
+    [EVENT_QUOTA]: tierQuota(
+      EVENT_QUOTA,
+      { free: 250_000, pro: 2_000_000 },
+      eventLimitReached,
+      'may log, deleted ones included',
+    ),
   },
+  features: { monthlyView },
   errors: [eventNotFound],
   emits: [careChanged],
   models: [eventModel, deletedPlantModel],
@@ -93,7 +88,6 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
       listeners: [on(plantDeleted, (tx, { plantId }) => deletions.record(tx, plantId))],
       changes: [
         changedList(eventModel, {
-          description: 'Events that are new, changed or restored',
           view: eventView,
           embeds: { kind: 'photo', field: 'photos.photoId' },
           partOf: { kind: 'plant', field: 'plantId' },

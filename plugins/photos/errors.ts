@@ -1,4 +1,4 @@
-import { ErrorCode, recordNotFound } from '../../src/core/errors';
+import { ErrorCode, limitReached, recordNotFound } from '../../src/core/errors';
 
 export const photoNotFound = recordNotFound(
   'photo',
@@ -13,10 +13,8 @@ export const unknownPlant = new ErrorCode(
   'A field names a plant that is not yours.',
   'Call list_plants for the ids of all plants.',
 );
-export const photoLimitReached = new ErrorCode(
-  'photo_limit_reached',
-  403,
-  'You have as many photos as your tier allows.',
+export const photoLimitReached = limitReached(
+  'photo',
   'Only delete_photo frees a place, or another tier; the person has to decide.',
 );
 export const invalidCrop = new ErrorCode(

@@ -1,5 +1,5 @@
-import { countSetting } from '../../src/core/settings';
 import { changedList } from '../../src/data/changes';
+import { tierQuota } from '../../src/data/quotas';
 import { definePlugin } from '../../src/plugins/plugin';
 import { photoAdded, photoDeleted } from './domain-events';
 import { invalidCrop, photoLimitReached, photoNotFound } from './errors';
@@ -19,9 +19,6 @@ export type Photos = Pick<
   'byIds' | 'claim' | 'create' | 'detachPlant' | 'insertBulk' | 'owners' | 'showIn'
 >;
 
-const freePhotos = countSetting('TIER_FREE_PHOTOS', 250, 'Photos that a free account may have');
-const proPhotos = countSetting('TIER_PRO_PHOTOS', 20_000, 'Photos that a pro account may have');
-
 /** Metadata of photos; the images are at an image host. */
 export default definePlugin<Photos>({
   name: 'photos',
@@ -31,9 +28,7 @@ export default definePlugin<Photos>({
     'plants:read': 'Read plants, their events and photos',
     'plants:write': 'Add, change and remove plants and photos',
   },
-  quotas: {
-    [PHOTO_QUOTA]: { limits: { free: freePhotos, pro: proPhotos }, error: photoLimitReached },
-  },
+  quotas: { [PHOTO_QUOTA]: tierQuota(PHOTO_QUOTA, { free: 250, pro: 20_000 }, photoLimitReached) },
   errors: [photoNotFound, photoLimitReached, invalidCrop],
   emits: [photoAdded, photoDeleted],
   models: [photoModel],
@@ -48,9 +43,8 @@ export default definePlugin<Photos>({
       operations: () => routes(photos),
       changes: [
         changedList(photoModel, {
-          description: 'Photos that are new or changed',
           view: photoView,
-          present: async (_scope, documents) => documents.map((each) => photo.toView(each)),
+          show: (document) => photo.toView(document),
         }),
       ],
     };

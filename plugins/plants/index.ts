@@ -1,6 +1,7 @@
-import { countSetting, rateSetting } from '../../src/core/settings';
+import { rateSetting } from '../../src/core/settings';
 import { changedList } from '../../src/data/changes';
 import { on } from '../../src/data/listener';
+import { tierQuota } from '../../src/data/quotas';
 import { definePlugin } from '../../src/plugins/plugin';
 import photosPlugin from '../photos';
 import { photoAdded, photoDeleted } from '../photos/domain-events';
@@ -54,17 +55,12 @@ const creations = rateSetting(
   60,
   'New plants a minute per account',
 );
-const freePlants = countSetting('TIER_FREE_PLANTS', 25, 'Plants that a free account may have');
-const proPlants = countSetting('TIER_PRO_PLANTS', 1000, 'Plants that a pro account may have');
-
 /** Plants and the locations they stand in. */
 export default definePlugin<Plants>({
   name: 'plants',
   requires: ['photos'],
   budgets: { plants: creations },
-  quotas: {
-    [PLANT_QUOTA]: { limits: { free: freePlants, pro: proPlants }, error: plantLimitReached },
-  },
+  quotas: { [PLANT_QUOTA]: tierQuota(PLANT_QUOTA, { free: 25, pro: 1000 }, plantLimitReached) },
   errors: [plantNotFound, plantLimitReached],
   emits: [plantChanged, plantDeleted],
   models: [plantModel],
@@ -83,7 +79,6 @@ export default definePlugin<Plants>({
       ],
       changes: [
         changedList(plantModel, {
-          description: 'Plants that are new or changed',
           view: plantView,
           embeds: { kind: 'photo', field: 'primaryPhotoId' },
           present: (scope, documents) => plants.present(scope, documents),

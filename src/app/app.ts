@@ -128,6 +128,7 @@ export class App {
     const host: HostDependencies = {
       log,
       app: this,
+      plugins,
       accountData: this.#accountData,
       quotas: this.#quotas,
       connections: this.#connections,

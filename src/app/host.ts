@@ -37,6 +37,8 @@ interface AppForPlugins {
 export interface HostDependencies {
   log: Logger;
   app: AppForPlugins;
+  /** All that there are. */
+  plugins: readonly Plugin[];
   accountData: AccountData;
   quotas: Quotas;
   connections: ServerConnections;
@@ -45,7 +47,7 @@ export interface HostDependencies {
 /** What a plugin gets of the program. */
 export function hostFor(
   plugin: Plugin,
-  { log, app, accountData, quotas, connections }: HostDependencies,
+  { log, app, plugins, accountData, quotas, connections }: HostDependencies,
 ): Host {
   return {
     settings: app.settings,
@@ -64,6 +66,11 @@ export function hostFor(
       return app.contributions.flatMap(({ changes = [] }) => changes);
     },
     quotaLeft: (account, quota) => Math.max(0, quotas.left(account, quota)),
+    quotas: plugins.flatMap(({ quotas: own = {} }) => Object.keys(own)),
+    features: Object.assign(
+      {},
+      ...plugins.map(({ features = {} }) => features),
+    ) as Host['features'],
     quotaLimit: (tier, quota) => quotas.limit(tier, quota),
     rebuildDerived: async (tx) => {
       await rebuildAll(app.derived, tx);

@@ -45,6 +45,20 @@ export function recordNotFound(kind: string, remedy: string): ErrorCode {
   );
 }
 
+/**
+ * The error for a record over the limit of its kind.
+ *
+ * @param kind a word such as `record`: the code is then `record_limit_reached`
+ */
+export function limitReached(kind: string, remedy: string): ErrorCode {
+  return new ErrorCode(
+    `${kind}_limit_reached`,
+    403,
+    `You have as many ${kind}s as your tier allows.`,
+    remedy,
+  );
+}
+
 interface ApiErrorOptions {
   status?: number;
   headers?: Record<string, string>;

@@ -82,21 +82,36 @@ export interface ChangedList {
   present: (scope: AccountScope, documents: readonly Stored[]) => Promise<readonly unknown[]>;
 }
 
+/** How the records of a tracked model are shown: one by one, or many together. */
+type Shown<T> =
+  | { show: (document: T) => unknown }
+  | { present: (scope: AccountScope, documents: readonly T[]) => Promise<readonly unknown[]> };
+
 /**
  * The list of `GET /api/changes` that shows the records of a tracked model, under the name of its
  * collection. Each plugin contributes one for each of its tracked models.
  */
 export function changedList<T extends object>(
   model: ModelDefinition<T, 'account'>,
-  list: Omit<ChangedList, 'name' | 'kind' | 'model' | 'present'> & {
-    /** Shows records, in their order. */
-    present: (scope: AccountScope, documents: readonly T[]) => Promise<readonly unknown[]>;
-  },
+  list: Pick<ChangedList, 'view' | 'embeds' | 'partOf'> & Shown<T>,
 ): ChangedList {
-  const { tracked: kind = '' } = model;
-  // The changes of a model are those of its own records.
-  const present = list.present as unknown as ChangedList['present'];
-  return { ...list, name: collectionOf(model), kind, model, present };
+  const { view, embeds, partOf } = list;
+  const name = collectionOf(model);
+  // The documents of a list are those of its model.
+  const of = (documents: readonly Stored[]) => documents as unknown as readonly T[];
+  return {
+    name,
+    kind: model.tracked ?? '',
+    model,
+    description: `${name.charAt(0).toUpperCase()}${name.slice(1)} that are new or changed`,
+    view,
+    ...(embeds && { embeds }),
+    ...(partOf && { partOf }),
+    present: async (scope, documents) =>
+      'show' in list
+        ? of(documents).map((each) => list.show(each))
+        : list.present(scope, of(documents)),
+  };
 }
 
 /** The records of a tracked model by the revision of their last change. */

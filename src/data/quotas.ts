@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../core/errors';
 import type { Account, Tier } from '../core/identity';
-import type { Setting, Settings } from '../core/settings';
+import { countSetting, type Setting, type Settings } from '../core/settings';
 import { LIVE, type ModelDefinition, type SharedScope } from './models';
 import type { Transaction } from './transaction';
 
@@ -9,6 +9,28 @@ export interface Quota {
   limits: Readonly<Record<Tier, Setting<number>>>;
   /** The error for a record over the limit. */
   error: ErrorCode;
+}
+
+/**
+ * A quota whose limits operators set, by settings such as TIER_FREE_RECORDS.
+ *
+ * @param limits those of tiers for which nothing is set
+ * @param may what accounts may do with so many
+ */
+export function tierQuota(
+  records: string,
+  limits: Readonly<Record<Tier, number>>,
+  error: ErrorCode,
+  may = 'may have',
+): Quota {
+  const what = records.charAt(0).toUpperCase() + records.slice(1);
+  const settingOf = (tier: Tier): Setting<number> =>
+    countSetting(
+      `TIER_${tier}_${records}`.toUpperCase(),
+      limits[tier],
+      `${what} that a ${tier} account ${may}`,
+    );
+  return { limits: { free: settingOf('free'), pro: settingOf('pro') }, error };
 }
 
 /**

@@ -13,7 +13,7 @@ import type { Quota } from '../data/quotas';
 import type { Migration } from '../data/schema/migration';
 import type { CommandLine } from './command';
 import type { Host } from './host';
-import type { Operation } from './operation';
+import type { Feature, Operation } from './operation';
 import type { PluginReference } from './reference';
 import type { Tag, ProtocolEndpoint } from './protocol-endpoint';
 
@@ -31,6 +31,8 @@ export interface Plugin<Exports = unknown> extends PluginReference<Exports> {
   budgets?: Readonly<Record<string, Setting<number>>>;
   /** What its models count against. */
   quotas?: Readonly<Record<string, Quota>>;
+  /** What only some tiers have, by the names that `GET /api/account` gives them. */
+  features?: Readonly<Record<string, Feature>>;
   errors?: readonly ErrorCode[];
   /** Domain events that it emits. */
   emits?: readonly DomainEvent<unknown>[];

@@ -1,12 +1,20 @@
 import Joi from 'joi';
 
-import { TIERS } from '../../core/identity';
 import { PortSetting } from '../../core/settings';
 import { DomainEvent } from '../../data/domain-event';
 import type { Operation } from '../operation';
 import { operationName } from '../operation-facts';
 import type { Plugin } from '../plugin';
-import { camelName, errorCode, faultOf, name, reasonFor, sentence, snakeName } from './schemas';
+import {
+  camelName,
+  errorCode,
+  faultOf,
+  feature,
+  name,
+  reasonFor,
+  sentence,
+  snakeName,
+} from './schemas';
 
 const apiPath = Joi.string().pattern(
   /^(\/([a-z][a-z.-]*|\{[a-z]+\}))+$/,
@@ -113,14 +121,7 @@ const operationSchema = Joi.object({
     reasonFor('public'),
   ).required(),
   limit: Joi.alternatives(Joi.string(), reasonFor('none')).required(),
-  feature: Joi.object({
-    name: sentence.required(),
-    tiers: Joi.array()
-      .items(Joi.valid(...TIERS))
-      .min(1)
-      .required(),
-    remedy: sentence,
-  }),
+  feature,
   params: Joi.object().pattern(/./, errorCode),
   query: Joi.object().schema(),
   body: Joi.object().schema(),

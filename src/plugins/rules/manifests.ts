@@ -8,7 +8,16 @@ import { AUTH_FAILURES, HOST_BUDGETS, hostSettings } from '../../core/host-setti
 import { TIERS } from '../../core/identity';
 import { Setting } from '../../core/settings';
 import { type Plugin, settingsOf } from '../plugin';
-import { errorCode, faultOf, name, reasonFor, sentence, uniqueness } from './schemas';
+import {
+  camelName,
+  errorCode,
+  faultOf,
+  feature,
+  name,
+  reasonFor,
+  sentence,
+  uniqueness,
+} from './schemas';
 
 const setting = Joi.object().instance(Setting);
 
@@ -28,6 +37,7 @@ const manifestSchema = Joi.object({
       error: errorCode.required(),
     }),
   ),
+  features: Joi.object().pattern(camelName, feature),
   errors: Joi.array().items(errorCode),
   emits: Joi.array().items(Joi.object().instance(DomainEvent)),
   instructions: sentence,
@@ -97,6 +107,7 @@ export function manifestFaults(plugins: readonly Plugin[]): string[] {
     for (const { name: variable } of settingsOf(plugin)) unique(place, 'setting', variable);
     for (const budget of Object.keys(plugin.budgets ?? {})) unique(place, 'budget', budget);
     for (const quota of Object.keys(plugin.quotas ?? {})) unique(place, 'quota', quota);
+    for (const each of Object.keys(plugin.features ?? {})) unique(place, 'feature', each);
     for (const error of plugin.errors ?? []) unique(place, 'error code', error.code);
     for (const model of plugin.models ?? []) {
       unique(place, 'model', model.name);
