@@ -96,11 +96,11 @@ export class Quotas {
     const left = this.left(account, name);
     if (by > 0 && by > left) {
       const { error } = this.#quota(name);
-      const allowed = `The ${account.tier} tier allows ${this.limit(account.tier, name)}`;
+      const allows = `The ${account.tier} tier allows`;
       throw error.error(
         by === 1
-          ? `${error.meaning} ${allowed}.`
-          : `${allowed}: there is room for ${Math.max(0, left)} more, and these are ${by}.`,
+          ? `${error.meaning} ${allows} ${this.limit(account.tier, name)}.`
+          : `${allows} ${Math.max(0, left)} more ${name}, and these are ${by}.`,
       );
     }
     tx.addUsage(name, by);
