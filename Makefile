@@ -5,12 +5,16 @@ SHELL := bash
 
 SOURCES := $(shell find src plugins -name '*.ts' ! -name '*.test.ts') tsconfig.json tsconfig.build.json
 
-.PHONY: help install build run cli seed test test-all test-nightly test-node24 test-network test-clients test-deploy test-soak test-hostile dev lint format typecheck bench-checks bench bench-scale bench-tools audit docs clean
+.PHONY: help install hooks build run cli seed test test-all test-nightly test-node24 test-network test-clients test-deploy test-soak test-hostile dev lint format typecheck bench-checks bench bench-scale bench-tools audit docs reports release clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: node_modules/.installed ## install what package-lock.json names, where it is not there yet
+	@[ -n "$$(git config core.hooksPath)" ] || echo 'make hooks has git check format and lint of each commit.'
+
+hooks: ## have git check format and lint of what is committed (.githooks)
+	git config core.hooksPath .githooks
 
 node_modules/.installed: package.json package-lock.json
 	npm ci --no-audit --no-fund
@@ -56,7 +60,7 @@ test-all: dist/.built dist-test/.built ## those, every test that waits, and what
 	  [ $$computing = 0 ] && node test/support/coverage.js
 
 test-nightly: ## what needs browsers, generators, fetched tools, another Node or much time
-	@$(MAKE) --no-print-directory --keep-going test-node24 test-clients test-deploy test-network test-soak test-hostile bench bench-scale bench-tools
+	@$(MAKE) --no-print-directory --keep-going test-node24 test-clients test-deploy test-network test-soak test-hostile bench bench-scale bench-tools reports
 
 test-node24: ## make test on Node 24, which npm fetches
 	@npx --yes --package "node-$$(node -p '`$${process.platform}-$${process.arch}`')@24" -- $(MAKE) --no-print-directory test
@@ -96,10 +100,10 @@ typecheck: node_modules/.installed ## check types
 bench-checks: node_modules/.installed test/bench/node_modules/.installed # types and style, once its packages are there
 	@npm run --silent --prefix test/bench checks
 
-bench: dist/.built bench-checks ## compare with the same on Fastify, on Express and on no framework; renews docs/performance.md
+bench: dist/.built bench-checks ## compare with the same on Fastify, on Express and on no framework; writes to reports/
 	@node --require ./test/servers/register.cjs test/bench/bench.ts
 
-bench-scale: dist/.built bench-checks ## how times grow with events, accounts and writers; renews docs/performance-scale.md
+bench-scale: dist/.built bench-checks ## how times grow with events, accounts and writers; writes to reports/
 	@node --require ./test/servers/register.cjs test/bench/scale.ts
 
 bench-tools: node_modules/.installed ## compare what a tool call costs with REST
@@ -112,5 +116,13 @@ audit: dist/.built ## list every operation with who may call it, and the data be
 docs: node_modules/.installed ## renew what documents show of the code
 	@UPDATE_DOCS=1 npx jest $$(grep -lr --exclude-dir=node_modules UPDATE_DOCS test)
 
+reports: dist-test/.built ## write what each operation asks of MongoDB to reports/
+	@REPORTS='$(CURDIR)/reports' npx jest test/docs/commands.test.ts
+
+# package.json, "version", is what npm runs between the new version and its commit.
+release: ## VERSION=1.2.0: give the Unreleased part of the changelog this version and date, commit and tag
+	@grep -q '^## \[Unreleased\]$$' CHANGELOG.md || { echo 'CHANGELOG.md has no part [Unreleased].'; exit 1; }
+	npm version '$(VERSION)' --message 'docs(release): this is %s'
+
 clean: ## remove what was built and installed; data stays
-	rm -rf coverage dist dist-test node_modules test/*/node_modules
+	rm -rf coverage dist dist-test node_modules reports test/*/node_modules

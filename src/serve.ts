@@ -1,8 +1,9 @@
 import closeWithGrace from 'close-with-grace';
-import type { AddressInfo, Server } from 'node:net';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { probesOf, protocolsWithPorts } from './app/api-description';
+import { protocolsWithPorts } from './app/api-description';
 import { exitWithin, prepareExit } from './app/exit';
 import { limitHeapGrowth } from './app/heap';
 import { listen } from './app/listen';
@@ -15,7 +16,7 @@ import type { PortSetting } from './core/settings';
 import { reasonOf } from './core/values';
 import { OWN_PORT_CONNECTIONS } from './http/limits';
 import { countRefusals, type RefusalStatus } from './http/refused';
-import { closeHttpServer, createHttpServer, drainConnections } from './http/server';
+import { closeHttpServer, createHttpServer } from './http/server';
 import { reloadCertificate } from './http/tls';
 import type { ProtocolEndpoint } from './plugins/protocol-endpoint';
 
@@ -121,9 +122,7 @@ class ServerProcess {
   ): Promise<void> {
     const limits = endpoint ? { maxConnections: OWN_PORT_CONNECTIONS } : {};
     const listener = app.requestListener(endpoint);
-    const probes = new Set(probesOf(app.description).map(({ path }) => path));
-    const options = { onRefusal, probes, ...limits };
-    const server = createHttpServer(listener, app.settings, options);
+    const server = createHttpServer(listener, app.settings, { onRefusal, ...limits });
     this.#servers.push(server);
     await listen(server, app.settings, port);
     server.on('error', (error) => {
@@ -183,7 +182,6 @@ class ServerProcess {
     if (delayMs === 0) return;
     exitWithin(delayMs + timeoutMs);
     app.beginClosing();
-    this.#servers.forEach(drainConnections);
     await sleep(delayMs, undefined, { signal: this.#hurry.signal }).catch(() => undefined);
   }
 

@@ -9,7 +9,14 @@ export type Accounts = Pick<
 > &
   Pick<
     TokenService,
-    'createToken' | 'hasTokens' | 'pruneTokens' | 'revokeToken' | 'rotateToken' | 'tokens'
+    | 'createToken'
+    | 'hasTokens'
+    | 'idOf'
+    | 'pruneTokens'
+    | 'revokeToken'
+    | 'revokeTokensOf'
+    | 'rotateToken'
+    | 'tokens'
   > &
   Pick<PersonalData, 'counts' | 'deleteUser' | 'exportUser'>;
 
@@ -27,7 +34,9 @@ export function exportsOf(
     createToken: (wanted) => tokens.createToken(wanted),
     hasTokens: () => tokens.hasTokens(),
     pruneTokens: () => tokens.pruneTokens(),
+    idOf: (token) => tokens.idOf(token),
     revokeToken: (id) => tokens.revokeToken(id),
+    revokeTokensOf: (userId) => tokens.revokeTokensOf(userId),
     rotateToken: (id, overlapSeconds) => tokens.rotateToken(id, overlapSeconds),
     tokens: (userId) => tokens.tokens(userId),
     counts: (userId) => data.counts(userId),

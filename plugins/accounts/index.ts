@@ -5,6 +5,9 @@ import { accountModel, tokenModel } from './model';
 import { PersonalData } from './personal-data';
 import { AccountService } from './service';
 import { ExpiringTokens } from './tokens/expiring-tokens';
+import { tokenLimitReached, tokenNotFound } from './errors';
+import { routes } from './routes';
+import { ACCOUNT_SCOPE } from './scope';
 import { TokenService } from './tokens/service';
 
 export type { Accounts } from './exports';
@@ -13,6 +16,12 @@ export type { Accounts } from './exports';
 const accounts = definePlugin<Accounts>({
   name: 'accounts',
   requires: [],
+  scopes: { [ACCOUNT_SCOPE]: 'Make and revoke tokens, export all data, delete the account' },
+  errors: [tokenNotFound, tokenLimitReached],
+  tag: {
+    name: 'Tokens and data',
+    description: 'The tokens of an account, all of its data, and its end.',
+  },
   models: [accountModel, tokenModel],
   commands: (commandLine) => {
     commands(commandLine, accounts);
@@ -20,11 +29,13 @@ const accounts = definePlugin<Accounts>({
   setup: (host) => {
     const service = new AccountService(host);
     const tokens = new TokenService(host, service);
+    const data = new PersonalData(host);
     const expiring = new ExpiringTokens(host);
     return {
-      exports: exportsOf(service, tokens, new PersonalData(host)),
+      exports: exportsOf(service, tokens, data),
+      operations: () => routes(tokens, data),
       identity: service,
-      jobs: [expiring.job],
+      jobs: [expiring.job, data.job],
       readings: [expiring.reading],
     };
   },

@@ -38,7 +38,9 @@ export const accountModel = sharedModel<AccountDocument>(
       updatedAt: { type: Date, required: true },
     },
     { collection: 'accounts', versionKey: false, minimize: false },
-  ),
+  )
+    // Those that are being deleted: few, if any.
+    .index({ deletingSince: 1 }, { partialFilterExpression: { deletingSince: { $exists: true } } }),
 );
 
 /** A version of an account's tokens that there never was. */

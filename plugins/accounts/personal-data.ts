@@ -2,14 +2,16 @@ import { CommandError } from '../../src/cli/errors';
 import { jsonArray } from '../../src/core/json-array';
 import { isRecord } from '../../src/core/values';
 import { accountTarget } from '../../src/data/audit/entry';
+import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
+import type { Job } from '../../src/plugins/plugin';
 import { accountModel, type AccountDocument, newTokensVersion, tokenModel } from './model';
 import { asView } from './tokens/service';
 
 /** How many records there are, by collection. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** The form of an export (docs/decisions.md, "People's data"). */
+/** The form of an export (docs/running.md, "People's data"). */
 const EXPORT_FORMAT = { format: 'plant-care-api account export', version: 1 };
 
 /** All that is stored of a user: to be given out, and to be deleted. */
@@ -62,19 +64,36 @@ export class PersonalData {
     throw new CommandError(`Not all of ${userId} was deleted; left are ${records}.`);
   }
 
-  /** Lets nobody in from the next request on, and nothing be written. */
+  /** Closes the account of `tx`: nobody gets in from the next request on, and nothing is written. */
+  async close(tx: Transaction): Promise<void> {
+    const { session, userId, now: deletingSince } = tx;
+    const records = await this.#count(userId);
+    const $set = { deletingSince, tokensVersion: newTokensVersion() };
+    await this.#accounts.updateOne({ session }, { _id: userId }, { $set });
+    await this.#tokens.deleteMany({ session }, { userId });
+    const target = accountTarget(userId);
+    tx.audit({ action: 'account.deletion_begun', target, changes: { records } });
+  }
+
+  /** Deletes what is left of accounts that were closed. */
+  get job(): Job {
+    return {
+      name: 'deletion of closed accounts',
+      everySeconds: 60,
+      run: async (stopping) => {
+        const closed = await this.#accounts.find({}, { deletingSince: { $exists: true } });
+        for (const { _id: userId } of closed) {
+          if (stopping.aborted) return;
+          await this.deleteUser(userId, () => undefined);
+        }
+      },
+    };
+  }
+
   async #begin(userId: string): Promise<void> {
     const marked = { _id: userId, deletingSince: { $exists: true } };
     if (await this.#accounts.exists({}, marked)) return;
-    const records = await this.#count(userId);
-    await this.#host.transact(userId, async (tx) => {
-      const { session, now: deletingSince } = tx;
-      const $set = { deletingSince, tokensVersion: newTokensVersion() };
-      await this.#accounts.updateOne({ session }, { _id: userId }, { $set });
-      await this.#tokens.deleteMany({ session }, { userId });
-      const target = accountTarget(userId);
-      tx.audit({ action: 'account.deletion_begun', target, changes: { records } });
-    });
+    await this.#host.transact(userId, (tx) => this.close(tx));
   }
 
   async #count(userId: string): Promise<Counts> {

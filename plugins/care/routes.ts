@@ -3,7 +3,7 @@ import { unknownPlant } from '../plants';
 import { careItem, dueCare, dueCareQuery, snoozeCare } from './schema';
 import type { CareService } from './service';
 
-/** Operations on care that is due (docs/decisions.md, "Due care"). */
+/** Operations on care that is due (docs/api.md, "Due care"). */
 export function routes(care: CareService): Operation[] {
   return [
     read({

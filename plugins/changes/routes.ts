@@ -5,7 +5,7 @@ import { cursorExpired, invalidSince } from './errors';
 import { changesQuery, changesSchema } from './schema';
 import { ChangeService } from './service';
 
-/** What changed (docs/decisions.md, "Changes"). */
+/** What changed (docs/api.md, "Changes"). */
 export function routes(host: Host): Operation[] {
   const lists = host.changedLists();
   const changes = new ChangeService(host, lists);

@@ -120,6 +120,8 @@ test('the example of each body is taken by a server, once it names records that 
   const made = new Map<string, string>();
   for (const { method, path, body, response } of service.app.operations) {
     if (!body || method === 'GET') continue;
+    // It would end the account that all others are sent for.
+    if (method === 'DELETE') continue;
     const plant = await user.plant({ location: 'Living room', wateringFrequencyDays: 7 });
     // As large as the photo of the example.
     const photo = await user.photo({ width: 4000, height: 4000 });

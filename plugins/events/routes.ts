@@ -30,9 +30,6 @@ interface Services {
   feed: EventFeed;
 }
 
-/** Why writes that change or delete an event are long. */
-const LOOKS_FOR_OTHERS = 'it may look for the first and last of all measurements of a plant';
-
 /** Operations on events (docs/specification.md, 4.2). */
 export function routes({ events, bulk, pages, feed }: Services): Operation[] {
   return [
@@ -98,7 +95,6 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       summary: 'Change an event',
       description:
         'Changes the fields that are sent; `photoIds` replaces all photos. The type and the plant stay.',
-      long: LOOKS_FOR_OTHERS,
       access: { scope: 'events:write' },
       params: { id: eventNotFound },
       body: event.patchBody,
@@ -117,7 +113,6 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       summary: 'Delete an event',
       description:
         'The event counts nowhere any more. `POST /api/events/{id}/restore` brings it back.',
-      long: LOOKS_FOR_OTHERS,
       access: { scope: 'events:write' },
       params: { id: eventNotFound },
       tool: {
@@ -154,7 +149,6 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       summary: 'Log the same care of several plants',
       description:
         'Logs an event for each of up to 100 plants (`plantIds`), or for all plants at a `location`: all of it or nothing. Exactly one of both is sent; the other fields are those of a single event. `POST /api/events/delete` takes all of it back.',
-      long: 'it logs an event of each of up to all plants of the account',
       access: { scope: 'events:write' },
       body: logCare,
       notConditional: 'its answer is no record that is read again',
@@ -175,7 +169,6 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       path: '/api/events/delete',
       summary: 'Delete several events',
       description: 'Deletes up to 100 events: all of them or, where one is not there, none.',
-      long: 'it looks for what was done last at each of their plants',
       access: { scope: 'events:write' },
       body: deleteEvents,
       response: { status: 200, schema: success, description: 'They are deleted' },

@@ -6,7 +6,7 @@ import { live, ready } from './schema';
 const NO_LIMIT = { none: 'asked by probes of the operator, from inside' };
 const NO_TOOL = { none: 'for the programs of operators, not for people' };
 
-/** What operators' own programs ask (docs/decisions.md, "The program from outside"). */
+/** What operators' own programs ask (docs/running.md, "The program from outside"). */
 export function routes(host: Host): Operation[] {
   return [
     publicRead({

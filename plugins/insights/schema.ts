@@ -30,7 +30,7 @@ export interface InsightsView {
   }[];
 }
 
-/** The insights (docs/specification.md, 2.11; docs/decisions.md, "Insights"). */
+/** The insights (docs/specification.md, 2.11; docs/api.md, "Insights"). */
 export const insights = named(
   'Insights',
   Joi.object<Partial<InsightsView>, true>({

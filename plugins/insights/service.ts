@@ -41,7 +41,7 @@ interface Dependencies {
   growth: GrowthTotals;
 }
 
-/** What a person's care adds up to (docs/specification.md, 2.11; docs/decisions.md, "Insights"). */
+/** What a person's care adds up to (docs/specification.md, 2.11; docs/api.md, "Insights"). */
 export class InsightService {
   readonly #host: Host;
   readonly #dependencies: Dependencies;

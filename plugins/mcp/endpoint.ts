@@ -61,7 +61,7 @@ export class Endpoint {
     const description = {
       ...PROJECT,
       auth: 'bearer',
-      scopes: [...api.scopes.keys()],
+      scopes: scopesOfTools(api),
       tools: this.#catalogOf(api).names,
     };
     ctx.type = 'application/json';
@@ -157,4 +157,14 @@ const NO_ACCESS = -32010;
 
 function rpcError({ message, kind: { code } }: ApiError): object {
   return { jsonrpc: '2.0', id: null, error: { code: NO_ACCESS, message, data: { code } } };
+}
+
+/** Scopes that open a tool: others are of no use to an assistant. */
+function scopesOfTools({ scopes, operations }: ApiDescription): string[] {
+  const used = new Set(
+    operations.flatMap(({ tool, access }) =>
+      'name' in tool && 'scope' in access ? [access.scope] : [],
+    ),
+  );
+  return [...scopes.keys()].filter((scope) => used.has(scope));
 }

@@ -29,10 +29,9 @@ export class Origins {
 
   /** @throws ApiError origin_not_allowed */
   check(headers: IncomingHttpHeaders): void {
-    // The Host of HTTP/2 is passed over where there is an authority (RFC 9113, 8.3.1).
-    const { origin, ':authority': host = headers.host } = headers;
+    const { origin, host } = headers;
     if (origin !== undefined && !this.#allowsOrigin(origin)) throw refusal('Origin', origin);
-    if (typeof host === 'string' && !this.#allowsHost(host)) throw refusal('Host', host);
+    if (host !== undefined && !this.#allowsHost(host)) throw refusal('Host', host);
   }
 
   #allowsOrigin(origin: string): boolean {

@@ -142,7 +142,7 @@ export class PhotoService {
     await this.#records.updateMany(tx, free, { $set: { plantId: toStoredId(plantId) } });
   }
 
-  /** After a plant is deleted its photos stay, without a plant (docs/decisions.md, "Plants"). */
+  /** After a plant is deleted its photos stay, without a plant (docs/api.md, "Plants"). */
   async detachPlant(tx: Transaction, plantId: string): Promise<void> {
     await this.#records.updateMany(
       tx,

@@ -1,7 +1,7 @@
 import { limitReached } from '../../src/core/errors';
 import { unknownPlant } from '../photos';
 
-export const plantNotFound = unknownPlant.at(404, 'There is no plant of yours with this id.');
+export const plantNotFound = unknownPlant.at(404, 'Plant not found.');
 export const plantLimitReached = limitReached(
   'plant',
   'Only delete_plant makes room, or another tier; the person has to decide.',

@@ -97,7 +97,6 @@ export function routes(plants: PlantService): Operation[] {
       summary: 'Remove a plant and its events; its photos stay, with plantId null',
       description:
         'Removes a plant and all of its events for good. Its photos stay, with `plantId` null.',
-      long: 'it may have very many photos',
       access: { scope: 'plants:write' },
       params: { id: plantNotFound },
       audit: 'plant.deleted',

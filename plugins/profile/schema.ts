@@ -23,7 +23,7 @@ export interface ProfileView {
 const limit = () => Joi.object({ max: integer(0).required(), used: integer(0).required() });
 
 /**
- * The account of the caller (docs/decisions.md, "Account").
+ * The account of the caller (docs/api.md, "Account").
  *
  * @param quotas the names of what it has limits of
  * @param features the names of what only some tiers have

@@ -20,7 +20,7 @@ import { IdempotencyStore } from '../data/idempotency';
 import { Fence } from '../data/schema/fence';
 import { KnownMigrations } from '../data/schema/migration';
 import { StoredSchema } from '../data/schema/stored-schema';
-import { UnitOfWork } from '../data/unit-of-work';
+import { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
 import type { Contribution, DataCheck, Plugin, SeedKind, SetUpPlugin } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/reference';
@@ -54,7 +54,7 @@ export class App {
   readonly audit: AuditLog;
   readonly fence: Fence;
   readonly schema: StoredSchema;
-  readonly unitOfWork: UnitOfWork;
+  readonly writeQueue: WriteQueue;
   /** In the order in which plugins require each other. */
   readonly plugins: readonly SetUpPlugin[];
   readonly operations: readonly Operation[];
@@ -105,9 +105,9 @@ export class App {
       [...hostModels, ...plugins.flatMap(({ models = [] }) => models)],
       this.audit,
     );
-    this.unitOfWork = new UnitOfWork(
-      this.database,
+    this.writeQueue = new WriteQueue(
       {
+        database: this.database,
         audit: this.audit,
         fence: this.fence,
         identity: () => this.identity,
@@ -174,7 +174,7 @@ export class App {
       [
         ...hostJobs({
           database: this.database,
-          unitOfWork: this.unitOfWork,
+          writeQueue: this.writeQueue,
           settings: this.settings,
           idempotency: this.#idempotency,
           audit: this.audit,
@@ -253,13 +253,13 @@ export class App {
 
   get #http(): Http.HttpListeners {
     const { plugins, log, checkResponses = false } = this.#options;
-    const { settings, metrics, unitOfWork, identity } = this;
+    const { settings, metrics, writeQueue, identity } = this;
     this.#listeners ??= new (loadHttp().HttpListeners)({
       plugins,
       settings,
       log,
       metrics,
-      unitOfWork,
+      writeQueue,
       identity,
       checkResponses,
       isSharded: this.database.isSharded,

@@ -5,12 +5,12 @@ import type { AuditLog } from '../data/audit/audit-log';
 import type { Database } from '../data/database';
 import type { IdempotencyStore } from '../data/idempotency';
 import { pruneDeletions } from '../data/prune-deletions';
-import type { UnitOfWork } from '../data/unit-of-work';
+import type { WriteQueue } from '../data/write-queue';
 import type { Job } from '../plugins/plugin';
 
 interface Dependencies {
   database: Database;
-  unitOfWork: UnitOfWork;
+  writeQueue: WriteQueue;
   settings: Settings;
   idempotency: IdempotencyStore;
   audit: AuditLog;
@@ -19,7 +19,7 @@ interface Dependencies {
 /** The work that the host does by itself, backups aside. */
 export function hostJobs({
   database,
-  unitOfWork,
+  writeQueue,
   settings,
   idempotency,
   audit,
@@ -34,7 +34,7 @@ export function hostJobs({
     {
       name: 'forgetting of deletions that are too many',
       everySeconds: DAY_MS / 1000,
-      run: (stopping) => pruneDeletions({ database, unitOfWork }, stopping),
+      run: (stopping) => pruneDeletions({ database, writeQueue }, stopping),
     },
     {
       name: 'deletion of old entries of the audit log',

@@ -10,7 +10,7 @@ import type { AuditLog } from '../data/audit/audit-log';
 import type { Database } from '../data/database';
 import type { DerivedData } from '../data/derived';
 import type { Fence } from '../data/schema/fence';
-import type { UnitOfWork } from '../data/unit-of-work';
+import type { WriteQueue } from '../data/write-queue';
 import type { Host } from '../plugins/host';
 import type { Contribution, Plugin } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/reference';
@@ -24,7 +24,7 @@ interface AppForPlugins {
   readonly metrics: Metrics;
   readonly database: Database;
   readonly audit: AuditLog;
-  readonly unitOfWork: UnitOfWork;
+  readonly writeQueue: WriteQueue;
   readonly derived: readonly DerivedData[];
   readonly unready: string | undefined;
   readonly fence: Fence;
@@ -57,7 +57,7 @@ export function hostFor(
       requirePlugin(plugin, other);
       return app.exportsOf(other);
     },
-    transact: (userId, work) => app.unitOfWork.run(userId, work),
+    transact: (userId, work) => app.writeQueue.run(userId, work),
     transactShared: (work) => app.audit.transact(work),
     accountData,
     snapshot: <T>(read: (session: ClientSession) => Promise<T>) => app.database.snapshot(read),

@@ -9,7 +9,7 @@ import type { Settings } from '../core/settings';
 import type { IdempotencyStore } from '../data/idempotency';
 import type { MongoHealth } from '../data/mongo-health';
 import type { RedisConnection } from '../data/redis-connection';
-import type { UnitOfWork } from '../data/unit-of-work';
+import type { WriteQueue } from '../data/write-queue';
 import { koaApp } from '../http/koa-app';
 import { onlyProbesWhile } from '../http/only-probes';
 import { RequestMetrics } from '../http/request-metrics';
@@ -25,10 +25,10 @@ import type { ApiDescription } from '../plugins/protocol-endpoint';
 
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** How many reads of an account are worked on at once: each may be a long list. */
-const MAX_READS = 4;
-/** How many writes are: they mostly wait for a transaction that they then share (see UnitOfWork). */
-const MAX_WRITES = 100;
+/** How many reads are worked on at once: each may be a long list. */
+const MAX_READS = { perAccount: 4, total: 100 };
+/** How many writes are: they mostly wait for a transaction that they then share (see WriteQueue). */
+const MAX_WRITES = { perAccount: 100, total: 1000 };
 
 interface Dependencies {
   plugins: readonly Plugin[];
@@ -36,7 +36,7 @@ interface Dependencies {
   log: Logger;
   metrics: Metrics;
   redis: RedisConnection | undefined;
-  unitOfWork: UnitOfWork;
+  writeQueue: WriteQueue;
   idempotency: IdempotencyStore;
   mongo: MongoHealth;
   identity: Identity;

@@ -4,7 +4,7 @@ import { accountTarget, type Act } from '../data/audit/entry';
 import type { Database } from '../data/database';
 import type { DerivedData } from '../data/derived';
 import type { Transaction } from '../data/transaction';
-import type { UnitOfWork } from '../data/unit-of-work';
+import type { WriteQueue } from '../data/write-queue';
 
 /** Derived data that is not what its causes say it should be. */
 export interface Difference {
@@ -30,7 +30,7 @@ export interface Reconciliation {
 interface Reconcilable {
   database: Database;
   identity: Identity;
-  unitOfWork: UnitOfWork;
+  writeQueue: WriteQueue;
   derived: readonly DerivedData[];
 }
 
@@ -57,7 +57,7 @@ export async function rebuildAll(
  * @param onAccount called after each account with the number of all accounts
  */
 export async function reconcile(
-  { database, identity, unitOfWork, derived }: Reconcilable,
+  { database, identity, writeQueue, derived }: Reconcilable,
   { repair, onAccount }: { repair: boolean; onAccount?: (total: number) => void },
 ): Promise<Reconciliation> {
   const userIds = await identity.accountIds();
@@ -72,8 +72,8 @@ export async function reconcile(
     };
     try {
       const found = repair
-        ? await unitOfWork.run(userId, rebuild)
-        : await unitOfWork.dryRun(userId, rebuild);
+        ? await writeQueue.run(userId, rebuild)
+        : await writeQueue.dryRun(userId, rebuild);
       differences.push(...found);
     } catch (error) {
       // Where MongoDB is away the others would each wait for it, and fail like this one.

@@ -73,6 +73,7 @@ export function surfaceOf(source: Source): Surface {
       collections: namesOf([
         ...reachedModels(reachOf(each, plugins, operation.method !== 'GET')),
         ...('public' in operation.access ? [] : identity.flatMap(modelsOf)),
+        ...(operation.readsAll === undefined ? [] : [...hostModels, ...plugins.flatMap(modelsOf)]),
         ...(operation.idempotent ? idempotencyModels : []),
         ...(operation.method === 'GET' ? [] : auditModels),
       ]),

@@ -1,4 +1,8 @@
-import { Batcher } from './batcher';
+import { setImmediate } from 'node:timers/promises';
+
+import DataLoader from 'dataloader';
+
+import { within } from './timeout';
 
 /** How long a query waits for the one before it. */
 const PATIENCE_MS = 5;
@@ -13,7 +17,9 @@ const MAX_KEYS = 1000;
  */
 export class BatchLookup<Value> {
   readonly #query: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
-  readonly #batches;
+  readonly #loader;
+  /** Fulfilled when the latest query has ended. */
+  #inProgress: Promise<unknown> | undefined;
 
   /**
    * @param query finds the values of keys; those that are not there are left out
@@ -24,9 +30,15 @@ export class BatchLookup<Value> {
     most = MAX_KEYS,
   ) {
     this.#query = query;
-    this.#batches = new Batcher((keys: readonly string[]) => this.#ask([...new Set(keys)]), {
-      most,
-      patienceMs: PATIENCE_MS,
+    this.#loader = new DataLoader<string, Value | undefined>((keys) => this.#load(keys), {
+      cache: false,
+      maxBatchSize: most,
+      batchScheduleFn: (dispatch) => {
+        const turn = this.#inProgress
+          ? within(PATIENCE_MS, this.#inProgress)
+          : setImmediate(undefined);
+        void turn.then(dispatch);
+      },
     });
   }
 
@@ -35,8 +47,20 @@ export class BatchLookup<Value> {
    *
    * @throws what the query throws, for all who share it
    */
-  async get(key: string): Promise<Value | undefined> {
-    return (await this.#batches.join(key)).get(key);
+  get(key: string): Promise<Value | undefined> {
+    return this.#loader.load(key);
+  }
+
+  async #load(keys: readonly string[]): Promise<(Value | undefined)[]> {
+    const asked = this.#ask([...new Set(keys)]);
+    const ended = asked
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#inProgress === ended) this.#inProgress = undefined;
+      });
+    this.#inProgress = ended;
+    const found = await asked;
+    return keys.map((key) => found.get(key));
   }
 
   async #ask(keys: readonly string[]): Promise<ReadonlyMap<string, Value>> {

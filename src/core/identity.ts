@@ -5,7 +5,7 @@ import { ApiError, invalidToken } from './errors';
 export const TIERS = ['free', 'pro'] as const;
 export type Tier = (typeof TIERS)[number];
 
-/** What every token begins with (docs/decisions.md, "Accounts, tiers, tokens"). */
+/** What every token begins with (docs/api.md, "Accounts, tiers, tokens"). */
 export const TOKEN_PREFIX = 'tnd_mcp_';
 
 /** Whose data a call works on. */

@@ -12,7 +12,7 @@ export class Setting<T> {
    * @param name the environment variable
    * @param schema what it may be; the value arrives as a string and is converted by it
    * @param fallback the value where the variable is unset or empty
-   * @param description what it does, in one line, for the table in the README
+   * @param description what it does, in one line, for the table in docs/settings.md
    * @param mask for a value that may hold a secret: the value as it may be shown. It may then also
    *   be the content of the file that the variable `NAME_FILE` names.
    */

@@ -1,5 +1,6 @@
 import type Joi from 'joi';
 
+import { capitalized } from '../core/text';
 import { anyOf, asUuid, idText, type StoredId } from '../core/ids';
 import { type AccountScope, collectionOf, LIVE, type ModelDefinition } from './models';
 import type { Records } from './records';
@@ -103,7 +104,7 @@ export function changedList<T extends object>(
     name,
     kind: model.tracked ?? '',
     model,
-    description: `${name.charAt(0).toUpperCase()}${name.slice(1)} that are new or changed`,
+    description: `${capitalized(name)} that are new or changed`,
     view,
     ...(embeds && { embeds }),
     ...(partOf && { partOf }),

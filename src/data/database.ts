@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import mongoose, { type ClientSession, type Connection, type Model } from 'mongoose';
+import pLimit from 'p-limit';
 
 import { deletionModel } from './deletions';
 import type { Metrics } from '../core/metrics';
-import { Semaphore } from '../core/semaphore';
 import { within } from '../core/timeout';
 import { failWritesToClosedSockets } from './driver-sockets';
 import { guardUserData } from './guard';
@@ -19,11 +19,6 @@ import { Tracking } from './tracking';
 
 /** How many connections to MongoDB a process has at most. */
 const MAX_CONNECTIONS = 50;
-/**
- * How many transactions write to accounts at once. More would take turns at every command and all be
- * done late; and what is left of the connections is for reads, however long transactions take.
- */
-export const MAX_ACCOUNT_TRANSACTIONS = 32;
 /** How many transactions there are at once that no account's queue orders. */
 const MAX_OTHER_TRANSACTIONS = 8;
 /** How long MongoDB may take to say that it is there. */
@@ -59,7 +54,7 @@ export class Database {
   readonly connection: Connection;
   readonly #metrics: Metrics;
   readonly #quotas: Pick<Quotas, 'counterOf'> | undefined;
-  readonly #transactions = new Semaphore(MAX_OTHER_TRANSACTIONS);
+  readonly #transactions = pLimit(MAX_OTHER_TRANSACTIONS);
   #isClosed = false;
   #isSharded = false;
 
@@ -105,7 +100,8 @@ export class Database {
     const model = this.model(definition);
     const { tracked } = definition;
     return new Records(model, {
-      tracking: tracked === undefined ? undefined : new Tracking(tracked, this.records(deletionModel)),
+      tracking:
+        tracked === undefined ? undefined : new Tracking(tracked, this.records(deletionModel)),
       counter: this.#quotas?.counterOf(definition),
     });
   }
@@ -201,7 +197,7 @@ export class Database {
    * more would never end.
    */
   async transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
-    return this.#transactions.run(async () => {
+    return this.#transactions(async () => {
       const session = await this.connection.startSession();
       try {
         return await session.withTransaction(() => work(session), TRANSACTION_OPTIONS);

@@ -77,7 +77,7 @@ export function fingerprintOf(method: string, path: string, body: unknown): stri
 }
 
 /**
- * Responses by Idempotency-Key (docs/decisions.md, "Retries"). A response is written in the
+ * Responses by Idempotency-Key (docs/api.md, "Retries"). A response is written in the
  * transaction of its effect, so there is never one without the other.
  */
 export class IdempotencyStore {

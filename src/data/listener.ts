@@ -3,11 +3,11 @@ import type { Transaction } from './transaction';
 
 type Handle<Payload> = (tx: Transaction, payload: Payload) => Promise<void>;
 
-/** A listener runs in the transaction of the event's cause; one that throws undoes the cause. */
+/** A listener runs in the transaction of the event's cause. If it throws, the cause is undone. */
 export interface Listener {
   event: DomainEvent<unknown>;
   handle: Handle<never>;
-  /** Whether it gets the payloads of a transaction together, at its end. */
+  /** Whether it gets all payloads of a transaction together. */
   isCollected?: true;
 }
 
@@ -16,10 +16,7 @@ export function on<Payload>(event: DomainEvent<Payload>, handle: Handle<Payload>
   return { event, handle };
 }
 
-/**
- * Listens to a domain event and gets many at once: all of a transaction, in which writes of many
- * callers may travel together, or those before another event.
- */
+/** Listens to a domain event and gets all payloads of a transaction at once. */
 export function onAll<Payload>(
   event: DomainEvent<Payload>,
   handle: Handle<readonly Payload[]>,

@@ -3,7 +3,7 @@ import { unlessGone } from '../core/identity';
 import type { Database } from './database';
 import { type DeletionDocument, deletionModel, everythingDeleted } from './deletions';
 import { acrossAccounts } from './guard';
-import type { UnitOfWork } from './unit-of-work';
+import type { WriteQueue } from './write-queue';
 
 /** How many deletions of an account are remembered, and how many it may have until it is looked at. */
 const KEPT = 50_000;
@@ -15,7 +15,7 @@ const COUNTED = 500_000;
 
 interface Dependencies {
   database: Database;
-  unitOfWork: UnitOfWork;
+  writeQueue: WriteQueue;
 }
 
 /**
@@ -36,7 +36,7 @@ export async function pruneDeletions(
 }
 
 async function prune(
-  { database, unitOfWork }: Dependencies,
+  { database, writeQueue }: Dependencies,
   userId: string,
   kept: number,
   stopping: AbortSignal,
@@ -51,7 +51,7 @@ async function prune(
   for await (const { revision } of oldestKept) {
     // First, so that no copy misses what is forgotten, whenever this is interrupted.
     const marker = everythingDeleted({ userId, revision });
-    await unitOfWork.run(userId, (tx) => records.insertBulk(tx, [marker]));
+    await writeQueue.run(userId, (tx) => records.insertBulk(tx, [marker]));
     const older = { revision: { $lt: revision } };
     const options = { limit: CHUNK, projection: { _id: 1 } } as const;
     while (!stopping.aborted) {

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../core/errors';
 import type { Account, Tier } from '../core/identity';
+import { capitalized } from '../core/text';
 import { countSetting, type Setting, type Settings } from '../core/settings';
 import { LIVE, type ModelDefinition, type SharedScope } from './models';
 import type { Transaction } from './transaction';
@@ -23,12 +24,11 @@ export function tierQuota(
   error: ErrorCode,
   may = 'may have',
 ): Quota {
-  const what = records.charAt(0).toUpperCase() + records.slice(1);
   const settingOf = (tier: Tier): Setting<number> =>
     countSetting(
       `TIER_${tier}_${records}`.toUpperCase(),
       limits[tier],
-      `${what} that a ${tier} account ${may}`,
+      `${capitalized(records)} that a ${tier} account ${may}`,
     );
   return { limits: { free: settingOf('free'), pro: settingOf('pro') }, error };
 }

@@ -1,10 +1,10 @@
 import type { ClientSession, Model, mongo } from 'mongoose';
 
 import { anyOf, type StoredId } from '../core/ids';
-import { ownTurn } from '../core/turns';
+import { yieldToEventLoop } from '../core/event-loop';
 import { acrossAccounts } from './guard';
 import type { AccountScope, SharedScope } from './models';
-import { PendingWrites } from './pending-writes';
+import { WriteBuffer } from './write-buffer';
 
 type Filter<T> = mongo.Filter<T>;
 
@@ -162,7 +162,7 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
 
   /** Sends what was to be sent before. */
   protected async flush(scope: SharedScope): Promise<void> {
-    await PendingWrites.of(scope.session)?.flush(this.untyped, ownerOf(scope));
+    await WriteBuffer.of(scope.session)?.flush(this.untyped, ownerOf(scope));
   }
 }
 
@@ -172,7 +172,7 @@ async function decoded<T>(cursor: mongo.FindCursor<mongo.WithId<T>>): Promise<T[
   let begun = performance.now();
   while (cursor.bufferedCount() > 0 && records.length < BATCH) {
     if (performance.now() - begun > TURN_MS) {
-      await ownTurn();
+      await yieldToEventLoop();
       begun = performance.now();
     }
     // As in `find`.

@@ -2,8 +2,8 @@ import type { Model, mongo } from 'mongoose';
 
 import type { StoredId } from '../core/ids';
 import { LIVE, type SharedScope } from './models';
-import { type PendingWrite, PendingWrites, sendWrites } from './pending-writes';
 import type { QuotaCounter } from './quotas';
+import { type BufferedWrite, WriteBuffer, sendWrites } from './write-buffer';
 import { ownerOf, RecordReader, scoped, sessionOf, withIds } from './record-reader';
 import type { Tracking } from './tracking';
 import type { Transaction } from './transaction';
@@ -22,8 +22,8 @@ export interface OneUpdate<T> {
  * the Mongoose model, which adds nothing to them: they are stored as they are given.
  *
  * In a transaction, inserts and updates whose outcome nobody waits for are sent together with others
- * (see {@link PendingWrites}). Writes to a tracked model set the revision of its records, and
- * deletions are recorded; only `updateUnseen` and `deleteSome` are of no concern to copies.
+ * (see {@link WriteBuffer}). Writes to a tracked model set the revision of its records, and
+ * deletions are recorded; only `updateWithoutRevision` and `deleteSome` are of no concern to copies.
  *
  * What is added to a model with a quota, deleted or brought back moves the account's usage; only
  * `deleteSome`, for accounts that go, does not. Nothing is added over the limit.
@@ -130,7 +130,7 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
   }
 
   /** Updates what nobody is shown, or records that are out of reach: no copy has to follow. */
-  async updateUnseen(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<void> {
+  async updateWithoutRevision(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<void> {
     await this.flush(scope);
     refuseDeletion(update);
     await this.collection.updateMany(scoped(scope, filter), update, sessionOf(scope));
@@ -269,9 +269,9 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
     return this.#tracking.updated(scope, update);
   }
 
-  async #send(scope: SharedScope, writes: readonly PendingWrite[]): Promise<void> {
-    const pending = PendingWrites.of(scope.session);
-    if (pending) pending.add(this.untyped, ownerOf(scope), writes);
+  async #send(scope: SharedScope, writes: readonly BufferedWrite[]): Promise<void> {
+    const buffer = WriteBuffer.of(scope.session);
+    if (buffer) buffer.add(this.untyped, ownerOf(scope), writes);
     else await sendWrites(this.untyped, writes, scope.session);
   }
 }

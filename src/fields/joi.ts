@@ -31,7 +31,7 @@ const MESSAGES = {
 const joi: Joi.Root = Joi.defaults((schema) => schema.messages(MESSAGES));
 
 /**
- * A string kept exactly as sent; lengths are in UTF-16 code units (docs/decisions.md, "Requests").
+ * A string kept exactly as sent; lengths are in UTF-16 code units (docs/api.md, "Requests").
  * What MongoDB or JSON could not give back unchanged is refused: NUL, lone surrogates.
  */
 export function text(limits: { min?: number; max?: number } = {}): Joi.StringSchema {

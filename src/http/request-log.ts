@@ -1,5 +1,3 @@
-import { METHODS as KNOWN_METHODS } from 'node:http';
-import { Http2ServerResponse } from 'node:http2';
 import { pipeline, Readable, Transform } from 'node:stream';
 
 import type { Context, Middleware } from 'koa';
@@ -48,19 +46,17 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
     });
     await next();
     // Asked afterwards, since stopping may have begun meanwhile.
-    if (isClosing() && ctx.req.httpVersionMajor === 1) ctx.set('Connection', 'close');
+    if (isClosing()) ctx.set('Connection', 'close');
     const bytesOf = countBytes(ctx);
     // Fulfilled already where the client left before the answer.
     void sent.then((at) => {
       const seconds = (at - started) / 1000;
       const isAnswered = ctx.headerSent;
       metrics.observe(ctx.state, isAnswered ? ctx.status : CLIENT_CLOSED, seconds);
-      // HTTP/2 takes any word for a method, a secret too.
-      const method = KNOWN_METHODS.includes(ctx.method) ? ctx.method : 'other';
       const { operation = 'none', principal, client, tool, code, reason, isProbe, log } = ctx.state;
       log[isProbe ? 'debug' : 'info'](
         {
-          method,
+          method: ctx.method,
           operation,
           status: ctx.status,
           ms: Math.round(seconds * 1e4) / 10,
@@ -71,7 +67,7 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
           code,
           reason,
           bytes: isAnswered ? bytesOf() : 0,
-          ...(isAnswered && isSent(ctx) ? {} : { aborted: true }),
+          ...(isAnswered && ctx.res.writableFinished ? {} : { aborted: true }),
         },
         'request',
       );
@@ -116,13 +112,4 @@ class ByteCounter extends Transform {
     this.bytes += chunk.length;
     done(null, chunk);
   }
-}
-
-/** Whether all of an answer was given to the network before its connection or stream closed. */
-function isSent({ res }: Context): boolean {
-  // What Koa calls a response of HTTP/1.1 is one of HTTP/2 where that is spoken.
-  const response: unknown = res;
-  return response instanceof Http2ServerResponse
-    ? response.stream.writableFinished
-    : res.writableFinished;
 }

@@ -1,19 +1,16 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createSecureServer } from 'node:http2';
-import { Server as TcpServer, type Server, type Socket } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { Server as TcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
-import { methodNotAllowed, validationError } from '../core/errors';
-import { REFUSAL_MS } from '../core/request-limits';
+import { type ApiError, methodNotAllowed, validationError } from '../core/errors';
 import type { Settings } from '../core/settings';
 import { within } from '../core/timeout';
-import { Connections } from './connections';
-import { Refusals } from './error-responses';
+import { answerAndClose, parserError } from './error-responses';
 import { defaultLimits, type HttpLimits } from './limits';
 import { METHODS } from './methods';
 import type { RefusalStatus } from './refused';
-import { SpareConnections } from './spare-connections';
 import { tlsOptions } from './tls';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
@@ -21,108 +18,115 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
 /** How long an open connection may take to send a last request once the server closes. */
 const LAST_REQUEST_MS = 1000;
 
-/** After how many turns of the event loop without a new connection none is waiting. */
+/** After so many turns of the event loop without a new connection, none waits to be accepted. */
 const QUIET_TURNS = 20;
 
-const connectionsOf = new WeakMap<Server, Connections>();
+/** How many requests a client may send ahead of their answers on one connection. */
+const MAX_AHEAD = 100;
 
-interface ServerOptions extends Partial<HttpLimits> {
-  /** Receives how what is refused before the handler sees it was answered. */
-  onRefusal?: (status: RefusalStatus) => void;
-  /** Paths that are answered on connections above the limit too. */
-  probes?: ReadonlySet<string>;
+/** How often a server that closes looks whether all requests are answered. */
+const LOOK_MS = 10;
+
+/** A request whose answer is not sent yet. */
+interface Pending {
+  response: ServerResponse;
+  start: () => unknown;
 }
 
-/** A server for `handler`: HTTPS (HTTP/2 and 1.1) when a certificate is set, else HTTP. */
+/** What is pending on the connections of each server, in the order of the requests. */
+const pendingOf = new WeakMap<Server, Map<Duplex, Pending[]>>();
+
+interface ServerOptions extends Partial<HttpLimits> {
+  /** Called for each request or connection that never reaches the handler. */
+  onRefusal?: (status: RefusalStatus) => void;
+}
+
+/** An HTTP/1.1 server for `handler`, over TLS where a certificate is set. */
 export function createHttpServer(
   handler: Handler,
   settings: Settings,
-  { onRefusal = () => undefined, probes = new Set(), ...changes }: ServerOptions = {},
+  { onRefusal = () => undefined, ...changes }: ServerOptions = {},
 ): Server {
-  const limits = { ...defaultLimits(), ...changes };
-  const refusals = new Refusals(limits.lingerTimeout, onRefusal);
+  const { handshakeTimeout, ...limits } = { ...defaultLimits(), ...changes };
   const tls = tlsOptions(settings);
-  const server = tls
-    ? createSecureServer({
-        ...tls,
-        allowHTTP1: true,
-        handshakeTimeout: limits.handshakeTimeout,
-        settings: { maxConcurrentStreams: limits.maxRequestsPerConnection },
-      })
-    : createServer();
-  // Afterwards, since a server of HTTP/2 takes them for HTTP/1.1 by no other way.
-  Object.assign(server, {
-    requireHostHeader: false,
-    headersTimeout: limits.headersTimeout,
-    requestTimeout: limits.requestTimeout,
-    keepAliveTimeout: limits.idleTimeout,
-    connectionsCheckingInterval: limits.checkInterval,
-  });
-  const spare = new SpareConnections(probes, limits.lingerTimeout, refusals);
-  const connections = new Connections(server, tls !== undefined, { limits, refusals, spare });
-  connectionsOf.set(server, connections);
-  const accept = (answer: Handler) => (request: IncomingMessage, response: ServerResponse) => {
-    connections.accept(request, response, () => answer(request, response));
+  const server = tls ? createSecureServer({ ...tls, handshakeTimeout }) : createServer();
+  // The application refuses a request without Host itself, by the Error body.
+  Object.assign(server, { requireHostHeader: false, ...limits });
+  const pending = new Map<Duplex, Pending[]>();
+  pendingOf.set(server, pending);
+  const refuse = (socket: Duplex, error: ApiError | undefined): void => {
+    // It was refused before, and the client sends more.
+    if (socket.writableEnded) return;
+    const current = pending.get(socket)?.[0]?.response;
+    if (!error || !socket.writable || current?.headersSent) {
+      socket.destroy();
+      return;
+    }
+    onRefusal(error.status);
+    answerAndClose(socket, error);
   };
-  server.on('request', accept(handler));
-  server.on(
-    'checkExpectation',
-    accept(async (request, response) => {
-      await sleep(REFUSAL_MS);
-      const message = 'The header Expect cannot be met.';
-      refusals.send(request, response, validationError.error(message, { status: 417 }));
-    }),
-  );
-  server.on('connect', (request: IncomingMessage, target: Duplex | ServerResponse) => {
-    const error = methodNotAllowed.error('This server is not a proxy.', {
-      headers: { Allow: METHODS.join(', ') },
+  server.on('request', (request, response) => {
+    const queue = queueOf(pending, request.socket);
+    queue.push({ response, start: () => handler(request, response) });
+    response.once('close', () => {
+      queue.shift();
+      if (!request.socket.destroyed) queue[0]?.start();
     });
-    // HTTP/2 gives a response as for any other request, HTTP/1.1 the bare connection.
-    if (!('setHeader' in target)) refusals.writeLater(target, error);
-    else
-      connections.accept(request, target, async () => {
-        await sleep(REFUSAL_MS);
-        refusals.send(request, target, error);
-      });
+    // One at a time: 30 clients that send 1,000 ahead would keep all others waiting for 8 s.
+    if (queue.length === 1) queue[0]?.start();
+    else if (queue.length > MAX_AHEAD) request.socket.destroy();
   });
-  server.on('clientError', (error: Error, socket: Socket) => {
-    connections.refuse(socket, error);
+  server.on('clientError', (reason, socket) => {
+    refuse(socket, parserError(reason));
+  });
+  server.on('checkExpectation', ({ socket }) => {
+    const message = 'The header Expect cannot be met.';
+    refuse(socket, validationError.error(message, { status: 417 }));
+  });
+  server.on('connect', (_request, socket) => {
+    const headers = { Allow: METHODS.join(', ') };
+    refuse(socket, methodNotAllowed.error('This server is not a proxy.', { headers }));
+  });
+  server.on('drop', () => {
+    onRefusal('none');
   });
   return server;
 }
 
-/** Takes all requests as before, but asks clients of HTTP/2 to send no more on their connections. */
-export function drainConnections(server: Server): void {
-  connectionsOf.get(server)?.drain();
-}
-
 /**
  * Takes no more connections and soon no more requests, and waits for those in progress, but not
- * longer than `patienceMs`; answers how many are not done by then.
+ * longer than `patienceMs`; returns how many are not done by then.
  */
 export async function closeHttpServer(server: Server, patienceMs: number): Promise<number> {
   const deadline = performance.now() + patienceMs;
-  const connections = connectionsOf.get(server);
-  connections?.drain();
+  const inProgress = () => [...(pendingOf.get(server)?.values() ?? [])].flat().length;
   await within(LAST_REQUEST_MS, acceptWaiting(server));
   const closed = new Promise((resolve) => server.once('close', resolve));
-  // Not by its own method yet, which ends connections on which a request may be under way to us.
+  // Node's own close would end kept connections on which a request may be on its way.
   TcpServer.prototype.close.call(server);
   await within(LAST_REQUEST_MS, closed);
   server.close();
-  connections?.closeIdle();
-  await within(Math.max(0, deadline - performance.now()), closed);
-  return connections?.requestsInProgress ?? 0;
+  while (inProgress() > 0 && performance.now() < deadline) await sleep(LOOK_MS);
+  const cut = inProgress();
+  server.closeAllConnections();
+  return cut;
+}
+
+function queueOf(pending: Map<Duplex, Pending[]>, socket: Duplex): Pending[] {
+  const known = pending.get(socket);
+  if (known) return known;
+  const queue: Pending[] = [];
+  pending.set(socket, queue);
+  socket.once('close', () => pending.delete(socket));
+  return queue;
 }
 
 /** Waits until every connection that was made is accepted: those that are not would be reset. */
 async function acceptWaiting(server: Server): Promise<void> {
   let quiet = 0;
-  const onConnection = (): void => {
+  server.on('connection', () => {
     quiet = 0;
-  };
-  server.on('connection', onConnection);
+  });
   // One is accepted in a turn of the event loop, though not in each where the machine is busy.
   for (; quiet < QUIET_TURNS; quiet += 1) await setImmediate();
-  server.off('connection', onConnection);
 }

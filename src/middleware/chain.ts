@@ -3,7 +3,7 @@ import type { Middleware } from 'koa';
 import type { Authenticator } from '../core/identity';
 import type { IdempotencyStore } from '../data/idempotency';
 import type { MongoHealth } from '../data/mongo-health';
-import type { UnitOfWork } from '../data/unit-of-work';
+import type { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
 import { hasEtag, isConditional, isPrivateRead, readsBody } from '../plugins/operation-facts';
 import { answerInParts } from './answer-in-parts';
@@ -28,7 +28,7 @@ export interface Services {
   cache: ResponseCache;
   mongo: MongoHealth;
   idempotency: IdempotencyStore;
-  unitOfWork: UnitOfWork;
+  writeQueue: WriteQueue;
   /** Whether responses are checked against their schemas, as in tests. */
   checkResponses: boolean;
 }

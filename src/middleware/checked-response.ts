@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+
 import { isAsyncIterable } from '../core/values';
 import type { Operation } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
@@ -8,6 +10,8 @@ import { operationName } from '../plugins/operation-facts';
  * @throws Error where it is not as the operation's response schema says
  */
 export function checkedResponse(operation: Operation, value: unknown): unknown {
+  // A text that is made piece by piece is known only once it was sent.
+  if (value instanceof Readable) return value;
   if (isAsyncIterable(value)) return checkedBatches(operation, value);
   checkResponse(operation, value);
   return value;

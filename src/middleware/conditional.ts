@@ -10,7 +10,7 @@ import { readCallOf } from './handler';
 
 /**
  * Names each response of a read by an entity tag, and answers 304 where the client has it
- * (docs/decisions.md, "Conditional requests").
+ * (docs/api.md, "Conditional requests").
  */
 export function conditional({ response: { type = 'application/json' } }: Operation): Middleware {
   return async function conditional(ctx, next) {
@@ -32,7 +32,7 @@ export const noStore: Middleware = async function noStore(ctx, next) {
   await next();
   ctx.set('Cache-Control', 'private, no-store');
   ctx.vary('Authorization');
-  ctx.body = ctx.state.content?.body;
+  if (ctx.state.content) ctx.body = ctx.state.content.body;
 };
 
 /** Names the record that a write answers with by an entity tag. */

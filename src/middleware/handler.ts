@@ -48,6 +48,10 @@ export function readHandler(
     const value = part ? await partOf(part, call, await read()) : await read();
     ctx.status = status;
     ctx.type = type;
+    if (value instanceof Readable) {
+      ctx.body = value;
+      return;
+    }
     if (!isAsyncIterable(value)) {
       state.content = new Content(await jsonText(value));
       return;

@@ -1,24 +1,24 @@
 import type { Middleware } from 'koa';
 
-import { ApiError, validationError } from '../core/errors';
+import { ApiError, idempotencyConflict, validationError } from '../core/errors';
 import { MAX_KEY_LENGTH } from '../core/request-limits';
 import { fingerprintOf, type IdempotencyStore, type StoredResponse } from '../data/idempotency';
-import type { UnitOfWork } from '../data/unit-of-work';
+import type { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
 import { callerOf } from './state';
 
 interface Dependencies {
   idempotency: IdempotencyStore;
-  unitOfWork: UnitOfWork;
+  writeQueue: WriteQueue;
 }
 
 /**
- * Does a write once for its Idempotency-Key (docs/decisions.md, "Retries"): the response is stored
+ * Does a write once for its Idempotency-Key (docs/api.md, "Retries"): the response is stored
  * with its effect, as is that what the call is about is not there.
  */
 export function idempotency(
   operation: Operation,
-  { idempotency: store, unitOfWork }: Dependencies,
+  { idempotency: store, writeQueue }: Dependencies,
 ): Middleware {
   return async function idempotency(ctx, next) {
     const { state } = ctx;
@@ -38,7 +38,7 @@ export function idempotency(
     const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '');
     const { id: userId } = callerOf(ctx).account;
     const request = { userId, key, fingerprint: fingerprintOf(operation.method, path, body) };
-    state.store = (tx, response) => store.store(tx, request, response);
+    state.store = (tx, response) => store.store(tx, request, storable(operation, response));
     const { response, replayed } = await store.runOnce(request, async () => {
       if (state.refuseWrite) throw state.refuseWrite;
       try {
@@ -46,13 +46,14 @@ export function idempotency(
       } catch (error) {
         if (error instanceof ApiError && error.status === 404) {
           const missing: StoredResponse = { status: 404, body: JSON.stringify(error.body) };
-          await unitOfWork.run(userId, (tx) => store.store(tx, request, missing));
+          await writeQueue.run(userId, (tx) => store.store(tx, request, missing));
         }
         throw error;
       }
       return { status: ctx.status, body: ctx.body as string };
     });
     if (!replayed) return;
+    if (operation.secret !== undefined && response.status < 400) throw shownOnce(response.body);
     ctx.set('Idempotent-Replayed', 'true');
     ctx.status = response.status;
     ctx.type = 'application/json';
@@ -61,4 +62,18 @@ export function idempotency(
     // Stored in the Error shape.
     state.code = (JSON.parse(response.body) as ApiError['body']).code;
   };
+}
+
+/** A response as it may be stored: without what is shown once. */
+function storable({ secret }: Operation, response: StoredResponse): StoredResponse {
+  if (secret === undefined) return response;
+  const shown = (name: string, value: unknown): unknown => (name === secret ? undefined : value);
+  return { ...response, body: JSON.stringify(JSON.parse(response.body), shown) };
+}
+
+function shownOnce(body: string): ApiError {
+  const { id } = JSON.parse(body) as { id: string }; // What is shown once is part of a record.
+  return idempotencyConflict.error(
+    `The first request with this Idempotency-Key made ${id}, whose secret is not shown again; revoke it and make another.`,
+  );
 }

@@ -40,7 +40,7 @@ export class RateLimitMetrics {
 }
 
 /**
- * One rate budget (docs/decisions.md, "Rate limits"): in Redis, so that all processes share it; in
+ * One rate budget (docs/api.md, "Rate limits"): in Redis, so that all processes share it; in
  * this process's memory while Redis cannot be reached.
  */
 export class RateLimit {

@@ -2,13 +2,13 @@ import type { Middleware } from 'koa';
 import compose from 'koa-compose';
 
 import type { Act, Acting } from '../data/audit/entry';
-import type { UnitOfWork } from '../data/unit-of-work';
+import type { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
 import { sourceOf } from './authenticate';
 import { callerOf } from './state';
 
 interface Dependencies {
-  unitOfWork: UnitOfWork;
+  writeQueue: WriteQueue;
 }
 
 /**
@@ -17,7 +17,7 @@ interface Dependencies {
  */
 export function transaction(
   { audit }: Operation,
-  { unitOfWork }: Dependencies,
+  { writeQueue }: Dependencies,
   steps: Middleware[],
 ): Middleware {
   const inner = compose(steps);
@@ -28,7 +28,7 @@ export function transaction(
       actor: { type: 'token', account: account.id, token: token.id },
       source: sourceOf(ctx),
     };
-    await unitOfWork.run(account.id, async (shared) => {
+    await writeQueue.run(account.id, async (shared) => {
       const tx = shared.as(acting);
       state.tx = tx;
       await inner(ctx, async () => undefined);

@@ -5,7 +5,7 @@ import { type FieldFault, MAX_DETAILS, validationError } from '../core/errors';
 /** Names are quoted as sent, and can be as long as a body. */
 const MAX_QUOTED = 100;
 
-/** What is wrong with a body and query (docs/decisions.md, "Requests"). */
+/** What is wrong with a body and query (docs/api.md, "Requests"). */
 export class ValidationErrors {
   readonly #listed: FieldFault[] = [];
   readonly #fields = new Set<string>();

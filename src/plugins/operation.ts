@@ -50,6 +50,8 @@ interface OperationBase<Names extends string> {
   errors?: readonly ErrorCode[];
   /** What the audit log calls an act on the record `{id}`, `record.deleted`; other calls are not in it. */
   audit?: string;
+  /** Why it may read what any plugin stores of the account; without it only what its plugin reaches. */
+  readsAll?: string;
   tool: Tool;
 }
 
@@ -105,12 +107,15 @@ export interface Operation extends OperationBase<string> {
   response: OperationResponse;
   query?: Joi.ObjectSchema;
   body?: Joi.ObjectSchema;
+  /**
+   * The field of the answer that is shown once: it is not stored for retries, which are answered with
+   * 409 and the record's id.
+   */
+  secret?: string;
   /** Whether it takes an Idempotency-Key, as every POST does. */
   idempotent: boolean;
   /** Whether operators' own programs ask it again and again: it is then logged at debug level. */
   isProbe?: boolean;
-  /** Of a write: whether it is done so soon that others may wait for it. */
-  isShort?: boolean;
   /** Whether an answer is as good as a new one as long as nothing is written to the account. */
   cacheable: boolean;
   /** Why its answers carry no ETag, and cannot be asked for on a condition. */
@@ -160,8 +165,8 @@ interface WriteOperation<Body, Names extends string> extends OperationBase<Names
   limit?: Limit;
   response: DeclaredResponse;
   body?: Joi.ObjectSchema<Body>;
-  /** Why it may take so long that it shares no transaction with writes of other accounts. */
-  long?: string;
+  /** The field of the answer that is shown once, and not stored for retries. */
+  secret?: string;
   /** Why it answers with no ETag. */
   notConditional?: string;
   /** Reads the record as answers show it, for If-Match; the GET at the same path unless given. */
@@ -171,8 +176,6 @@ interface WriteOperation<Body, Names extends string> extends OperationBase<Names
 
 interface DeleteOperation<Names extends string> extends OperationBase<Names> {
   access: { scope: string };
-  /** As of any write. */
-  long?: string;
   /** As of any write. */
   state?: (call: WriteCall<undefined, Names>) => Promise<unknown>;
   handler: (call: WriteCall<undefined, Names>) => Promise<void>;
@@ -205,17 +208,15 @@ export function publicRead(operation: PublicOperation): Operation {
 }
 
 /** Declares an operation that changes the account's data: it runs in one transaction. */
-export function write<Body = undefined, Names extends string = never>({
-  long,
-  ...operation
-}: WriteOperation<Body, Names>): Operation {
+export function write<Body = undefined, Names extends string = never>(
+  operation: WriteOperation<Body, Names>,
+): Operation {
   const isPost = operation.method === 'POST';
   return {
     limit: 'writes',
     ...operation,
     idempotent: isPost,
     cacheable: false,
-    isShort: long === undefined,
     response: { status: isPost ? 201 : 200, ...operation.response },
   };
 }

@@ -100,6 +100,12 @@ test('an archive is a tar of BSON and a manifest with counts and SHA-256, for it
   expect(await cli.text('backup', 'verify', archive)).toContain('archive.tar.gz is whole: ');
 });
 
+test('an archive has every collection that there is', async () => {
+  const there = await service.app.database.connection.listCollections();
+  const { collections } = record(await cli.json('backup', 'verify', archive));
+  expect(Object.keys(record(collections)).sort()).toEqual(there.map(({ name }) => name).sort());
+});
+
 test('an archive that was packed anew unchanged is as good as before', async () => {
   const file = await repacked(async () => undefined);
   expect(await cli.json('backup', 'verify', file)).toMatchObject({ collections: { events: 5 } });

@@ -1,7 +1,7 @@
 /**
  * Compares this server as it ships with programs that do the same on a framework or on none: on
  * the same data, once their answers were compared, and in turns, since no machine stays the same
- * for long. Writes docs/performance.md, .json and .svg; elsewhere with BENCH_DOCS.
+ * for long. Writes performance.md, .json and .svg to reports/, or to the folder REPORTS.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 24);
 const WARM_UP_ROUNDS = Math.min(4, ROUNDS);
 /** What share of the rounds lies below and above the spread that is shown. */
 const BEYOND_SPREAD = 0.1;
-const DOCS = process.env['BENCH_DOCS'] ?? path.resolve(__dirname, '../../docs');
+const REPORTS = process.env['REPORTS'] ?? path.resolve(__dirname, '../../reports');
 const PEERS = ['bare', 'fastify', 'express'];
 const ACCOUNTS = Number(process.env['BENCH_ACCOUNTS'] ?? 16);
 const GARDEN = { plants: 50, events: Number(process.env['BENCH_EVENTS'] ?? 1500) };
@@ -143,7 +143,7 @@ async function main(): Promise<void> {
       }
     }
     const memory = [...peers, hot].map(({ name, memory: megabytes }) => ({ name, megabytes }));
-    writeReport(DOCS, { seconds: SECONDS, rounds: ROUNDS, rows, memory });
+    writeReport(REPORTS, { seconds: SECONDS, rounds: ROUNDS, rows, memory });
   } finally {
     for (const program of started.reverse()) await program.stop();
     rmSync(dataDir, { recursive: true, force: true });

@@ -59,16 +59,10 @@ function markdown({ seconds, rounds, rows, memory }: Report): string {
   );
   return `# How fast it is
 
-\`make bench\` writes this page: it compares the server as it ships, with limits, logs and metrics,
-with three programs that answer the same from the same data (\`test/bench/peers\`). *bare* is
-\`node:http\` with MongoDB's driver, *fastify* is Fastify with the driver and schemas, *express* is
-Express with Mongoose, and without transactions. All check the token; none has limits, logs or
-retries. Their answers are compared with this server's before anything is measured.
-
-Ratios are requests a second to those of bare, medians of ${rounds} rounds of ${seconds} s in which
-all take turns, over ${CONNECTIONS} connections, on ${cpus().length} processors that the load shares; a tenth of the
-rounds lies below their spread and a tenth above. *hot* is an answer that was cached since the
-account's last write, *cold* one made anew because the cache is off.
+\`make bench\` wrote this page; docs/performance.md says what it compares. Ratios are requests a second
+to those of bare, medians of ${rounds} rounds of ${seconds} s in which all take turns, over
+${CONNECTIONS} connections, on ${cpus().length} processors that the load shares. A tenth of the rounds lies below the
+spread and a tenth above.
 
 ![Requests a second, as a ratio to a program without a framework](performance.svg)
 

@@ -44,7 +44,7 @@ function markdown(report: ScaleReport): string {
   const { repeats, rounds, contention, deletion } = report;
   return `# How it grows
 
-\`make bench-scale\` writes this page. Times are medians in ms of requests that are sent one after the
+\`make bench-scale\` wrote this page. Times are medians in ms of requests that are sent one after the
 other, ${rounds} rounds of ${repeats}, in which all sizes take turns, to a server whose answer cache is off.
 The ratio is that of the largest to the one before it.
 

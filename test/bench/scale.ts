@@ -1,6 +1,6 @@
 /**
  * How times grow with what there is: events of an account, accounts, writers, events of a plant that
- * is deleted. Writes docs/performance-scale.md; elsewhere with BENCH_DOCS.
+ * is deleted. Writes performance-scale.md to reports/, or to the folder REPORTS.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ import { ACTIONS, deletionOf, INSIGHTS, LIST, newEvent, timesOf } from './scale-
 import { type Growth, type ScaleReport, writeScaleReport } from './scale-report';
 import type { Gardener } from './subjects';
 
-const DOCS = process.env['BENCH_DOCS'] ?? path.resolve(__dirname, '../../docs');
+const REPORTS = process.env['REPORTS'] ?? path.resolve(__dirname, '../../reports');
 const SIZES = numbers('SCALE_EVENTS', '1000,10000,100000,1000000');
 const ACCOUNTS = numbers('SCALE_ACCOUNTS', '10,10000');
 const [DELETED = 0] = numbers('SCALE_DELETED_EVENTS', '100000');
@@ -165,7 +165,7 @@ async function main(): Promise<void> {
     const oneProcess = await contention([target], reader);
     const twoProcesses = await contention([target, second], reader);
     process.stdout.write('accounts\n');
-    writeScaleReport(DOCS, {
+    writeScaleReport(REPORTS, {
       repeats: REPEATS,
       rounds: ROUNDS,
       sizes: SIZES,

@@ -181,12 +181,12 @@ test('a write that is undone leaves no entry', async () => {
   const user = await service.user({ id: 'ada' });
   const before = await entries().countDocuments({ action: { $ne: 'token.first_used' } });
   const act = { action: 'plant.deleted', target: { type: 'plant', id: '1' } };
-  const work = service.app.unitOfWork.run(user.id, async (tx) => {
+  const work = service.app.writeQueue.run(user.id, async (tx) => {
     tx.audit(act);
     throw new Error('No.');
   });
   await expect(work).rejects.toThrow('No.');
-  await service.app.unitOfWork.dryRun(user.id, async (tx) => {
+  await service.app.writeQueue.dryRun(user.id, async (tx) => {
     tx.audit(act);
   });
   expect(await entries().countDocuments({ action: { $ne: 'token.first_used' } })).toBe(before);

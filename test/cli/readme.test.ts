@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 
 import { scripts } from '../../package.json';
-import { CLI, commandsOf, FAILING_CURL, npmFor } from '../support/documented-commands';
+import { CLI, FAILING_CURL, npmFor, REFERENCES, commandsOf } from '../support/documented-commands';
 import { freePort, until } from '../support/processes';
 import {
   giveBack,
@@ -73,10 +73,10 @@ beforeAll(async () => {
   if (child.exitCode !== 0) throw new Error('The build is out of date; run make build first.');
 });
 
-test('every command of the README works as it stands, from make run to Ctrl-C', async () => {
+test('every command of the README and the references works as it stands, from make run to Ctrl-C', async () => {
   const port = await freePort();
   const env = { DATA_DIR: dataDir, PORT: String(port) };
-  const commands = commandsOf('README.md');
+  const commands = REFERENCES.flatMap(commandsOf);
   expect(commands).toEqual(expect.arrayContaining(APART));
   const running = type('make run', env);
   const curl = /^ {2}(curl -H 'Authorization: Bearer (tnd_mcp_\w+)' \S+)$/m;

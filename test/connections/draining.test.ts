@@ -1,35 +1,27 @@
 import { once } from 'node:events';
-import { Agent, get, type IncomingMessage } from 'node:http';
-import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2';
-import { connect, type Server, type Socket } from 'node:net';
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { Agent, get, type IncomingMessage, type Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import pino from 'pino';
 
 import { listening } from '../support/listening';
-import type { TlsSettings } from '../support/tls';
 import {
   App,
   closeHttpServer,
   createHttpServer,
-  drainConnections,
   loadPlugins,
   giveBack,
   takeDatabase,
-  tlsSettings,
 } from '../support/program';
 
-let tls: TlsSettings;
 let app: App;
 let mongodbUri: string;
 let server: Server;
 const closing: (() => void)[] = [];
 
-beforeAll(() => {
-  tls = tlsSettings();
-});
 beforeEach(async () => {
-  app = new App({ plugins: loadPlugins(), env: tls.env, log: pino({ level: 'silent' }) });
+  app = new App({ plugins: loadPlugins(), env: {}, log: pino({ level: 'silent' }) });
   mongodbUri = takeDatabase();
   await app.connect({ mongodbUri });
 });
@@ -39,14 +31,10 @@ afterEach(async () => {
   await app.close();
   await giveBack(mongodbUri);
 });
-afterAll(() => {
-  tls.remove();
-});
 
 /** Serves, and answers the port. */
-async function serve(isTls: boolean): Promise<number> {
-  const { settings } = isTls ? app : new App({ plugins: loadPlugins(), env: {}, log: pino() });
-  server = createHttpServer(app.requestListener(), settings);
+async function serve(): Promise<number> {
+  server = createHttpServer(app.requestListener(), app.settings);
   return listening(server);
 }
 
@@ -85,7 +73,7 @@ async function refusesConnections(port: number): Promise<boolean> {
 }
 
 test('a connection on which nothing was asked yet is still answered by a server that closes', async () => {
-  const port = await serve(false);
+  const port = await serve();
   const connection = await RawConnection.open(port);
   app.beginClosing();
   const closed = closeHttpServer(server, 60_000);
@@ -98,7 +86,7 @@ test('a connection on which nothing was asked yet is still answered by a server 
 });
 
 test('many connections that are opened while a server closes are answered or refused, not reset', async () => {
-  const port = await serve(false);
+  const port = await serve();
   const ask = async (): Promise<string> => {
     const connection = new RawConnection(port);
     connection.ask();
@@ -116,7 +104,7 @@ test('many connections that are opened while a server closes are answered or ref
 });
 
 test('a connection that is kept alive is answered once more, then closed', async () => {
-  const port = await serve(false);
+  const port = await serve();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   closing.push(() => {
     agent.destroy();
@@ -141,53 +129,9 @@ test('a connection that is kept alive is answered once more, then closed', async
 });
 
 test('a connection on which nothing is asked does not keep a server from closing', async () => {
-  const port = await serve(false);
+  const port = await serve();
   const connection = await RawConnection.open(port);
   await closeHttpServer(server, 60_000);
   await connection.closed;
   expect(connection.received).toBe('');
-});
-
-describe('over HTTP/2', () => {
-  async function dial(port: number): Promise<ClientHttp2Session> {
-    const session = connectHttp2(`https://localhost:${port}`, { ca: tls.ca });
-    closing.push(() => {
-      session.destroy();
-    });
-    await once(session, 'connect');
-    return session;
-  }
-
-  async function ask(session: ClientHttp2Session): Promise<unknown> {
-    const stream = session.request({ ':path': '/healthz' });
-    stream.resume();
-    const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
-    return headers[':status'];
-  }
-
-  test('clients of a server that is draining are asked to connect anew, and are answered', async () => {
-    const port = await serve(true);
-    const session = await dial(port);
-    expect(await ask(session)).toBe(200);
-    const goaway = once(session, 'goaway');
-    // On its way when the server begins to drain.
-    const crossing = ask(session);
-    await setImmediate();
-    drainConnections(server);
-    expect(await crossing).toBe(200);
-    expect((await goaway)[0]).toBe(constants.NGHTTP2_NO_ERROR);
-    const next = await dial(port);
-    const asked = once(next, 'goaway');
-    expect(await ask(next)).toBe(200);
-    await asked;
-  });
-
-  test('a client that has just connected is answered by a server that closes', async () => {
-    const port = await serve(true);
-    const session = await dial(port);
-    const closed = closeHttpServer(server, 60_000);
-    await sleep(200);
-    expect(await ask(session)).toBe(200);
-    await closed;
-  });
 });

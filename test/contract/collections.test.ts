@@ -21,6 +21,7 @@ let user: TestUser;
 let garden: Garden;
 let surface: Surface;
 const touched = new Set<string>();
+const commits: unknown[] = [];
 
 beforeAll(async () => {
   address = takeDatabase();
@@ -39,6 +40,7 @@ beforeAll(async () => {
   client.on('commandStarted', ({ command, commandName }: CommandStartedEvent) => {
     const name: unknown = command[commandName === 'getMore' ? 'collection' : commandName];
     if (typeof name === 'string') touched.add(name);
+    if (commandName === 'commitTransaction') commits.push(command['writeConcern']);
   });
 });
 afterAll(async () => {
@@ -65,3 +67,11 @@ test.each(operationRows())(
     if ('scope' in operation.access) expect(touched.size).toBeGreaterThan(1);
   },
 );
+
+test('a write is answered once the majority of MongoDB has it in its journal', async () => {
+  commits.length = 0;
+  await user.plant();
+  // The first use of a token is noted beside it.
+  expect(commits).not.toEqual([]);
+  for (const concern of commits) expect(concern).toMatchObject({ w: 'majority', j: true });
+});

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 
-import { commandsOf, FAILING_CURL, npmFor } from '../support/documented-commands';
+import { commandsOf, FAILING_CURL, npmFor, REFERENCES } from '../support/documented-commands';
 import {
   accountsPlugin as accounts,
   asOperator,
@@ -38,8 +38,8 @@ test('every command for operators works as it stands, on a server that runs', as
   });
   const commands = commandsOf('docs/operations.md');
   expect(commands).toEqual(expect.arrayContaining(APART));
-  // Once each, and those that README.md has too not here: they are tested with all of its own.
-  const elsewhere = [...APART, ...commandsOf('README.md')];
+  // Once each; test/cli/readme.test.ts runs those of the README and the references.
+  const elsewhere = [...APART, ...REFERENCES.flatMap(commandsOf)];
   const own = new Set(commands.filter((command) => !elsewhere.includes(command)));
   const script = [
     // The build that tests are of, whether it is in dist or not.

@@ -1,21 +1,6 @@
-import { once } from 'node:events';
-import { connect, constants } from 'node:http2';
-import { setTimeout as sleep } from 'node:timers/promises';
-
-import { listening } from '../support/listening';
 import { scrape, valueOf } from '../support/metrics';
 import type { ProxiedService } from '../support/proxied-service';
-import type { TestService } from '../support/service';
-import {
-  closeHttpServer,
-  createHttpServer,
-  until,
-  OwnRedis,
-  startProxiedService,
-  startService,
-  TcpProxy,
-  tlsSettings,
-} from '../support/program';
+import { until, OwnRedis, startProxiedService, startService, TcpProxy } from '../support/program';
 
 const READ = 'GET /api/plants/{id}';
 
@@ -85,62 +70,36 @@ describe('a MongoDB that goes and comes back', () => {
   });
 });
 
-/** Asks, and does not wait for the answer. */
-type Leave = (service: TestService, path: string, headers: Record<string, string>) => Promise<void>;
-
-const leaveHttp1: Leave = async ({ url }, path, headers) => {
-  const asked = fetch(`${url}${path}`, { headers, signal: AbortSignal.timeout(300) });
-  await expect(asked).rejects.toThrow('timeout');
-};
-
-const leaveHttp2: Leave = async ({ app }, path, headers) => {
-  const tls = tlsSettings();
-  const server = createHttpServer(app.requestListener(), tls.settings);
-  const port = await listening(server);
-  const session = connect(`https://localhost:${port}`, { ca: tls.ca });
-  const stream = session.request({ ':path': path, ...headers });
-  await sleep(300);
-  stream.close(constants.NGHTTP2_CANCEL);
-  await once(stream, 'close');
-  session.destroy();
-  await closeHttpServer(server, 1000);
-  tls.remove();
-};
-
-test.each([
-  ['HTTP/1.1', leaveHttp1],
-  ['HTTP/2', leaveHttp2],
-])(
-  'a request over %s whose client does not wait has its line, and is no error of the service',
-  async (_protocol, leave) => {
-    const proxied = await startProxiedService();
-    const { service, proxy } = proxied;
-    try {
-      const user = await service.user();
-      const { id } = await user.plant();
-      proxy.onCommand(({ collection }) => (collection === 'plants' ? 'black hole' : undefined));
-      const headers = { authorization: `Bearer ${user.token}`, 'x-request-id': 'impatient' };
-      await leave(service, `/api/plants/${id}`, headers);
-      proxy.restore();
-      const lines = () =>
-        service.logged
-          .map((line) => JSON.parse(line) as Record<string, unknown>)
-          .filter(({ requestId, msg }) => requestId === 'impatient' && msg === 'request');
-      await until(() => lines().length > 0);
-      const seen = { aborted: true, bytes: 0, operation: READ };
-      expect(lines()).toEqual([expect.objectContaining(seen)]);
-      const metrics = await scrape(service.url);
-      const counted = (status: string) =>
-        valueOf(metrics, 'plantcare_http_request_duration_seconds_count', {
-          operation: READ,
-          status,
-        });
-      expect([counted('499'), counted('503')]).toEqual([1, undefined]);
-    } finally {
-      await proxied.close();
-    }
-  },
-);
+test('a request whose client does not wait has its line, and is no error of the service', async () => {
+  const proxied = await startProxiedService();
+  const { service, proxy } = proxied;
+  try {
+    const user = await service.user();
+    const { id } = await user.plant();
+    proxy.onCommand(({ collection }) => (collection === 'plants' ? 'black hole' : undefined));
+    const headers = { authorization: `Bearer ${user.token}`, 'x-request-id': 'impatient' };
+    const signal = AbortSignal.timeout(300);
+    const asked = fetch(`${service.url}/api/plants/${id}`, { headers, signal });
+    await expect(asked).rejects.toThrow('timeout');
+    proxy.restore();
+    const lines = () =>
+      service.logged
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .filter(({ requestId, msg }) => requestId === 'impatient' && msg === 'request');
+    await until(() => lines().length > 0);
+    const seen = { aborted: true, bytes: 0, operation: READ };
+    expect(lines()).toEqual([expect.objectContaining(seen)]);
+    const metrics = await scrape(service.url);
+    const counted = (status: string) =>
+      valueOf(metrics, 'plantcare_http_request_duration_seconds_count', {
+        operation: READ,
+        status,
+      });
+    expect([counted('499'), counted('503')]).toEqual([1, undefined]);
+  } finally {
+    await proxied.close();
+  }
+});
 
 test('a Redis that hangs leaves /readyz to answer', async () => {
   const redis = await OwnRedis.prepare();

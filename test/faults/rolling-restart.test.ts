@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { Agent, createServer, request } from 'node:http';
-import type { Server } from 'node:net';
+import { Agent, createServer, request, type Server } from 'node:http';
 
 import { Client } from '../support/client';
 import { listening } from '../support/listening';

@@ -42,14 +42,10 @@ async function heldUp(work: () => Promise<unknown>): Promise<void> {
     release = resolve;
   });
   const begun = new Promise<void>((resolve) => {
-    void service.app.unitOfWork.run(
-      first?.id ?? '',
-      async () => {
-        resolve();
-        await released;
-      },
-      { isShort: true },
-    );
+    void service.app.writeQueue.run(first?.id ?? '', async () => {
+      resolve();
+      await released;
+    });
   });
   await begun;
   const done = work();
@@ -63,9 +59,8 @@ async function textsOf(user: TestUser, plantId: string): Promise<string[]> {
   return (response.body as { items: { text: string }[] }).items.map(({ text }) => text);
 }
 
-/** A write that others may wait for. */
-function short<T>(user: TestUser, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  return service.app.unitOfWork.run(user.id, work, { isShort: true });
+function write<T>(user: TestUser, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return service.app.writeQueue.run(user.id, work);
 }
 
 test('what many accounts write at once shares transactions, and each gets its own answer', async () => {
@@ -76,7 +71,7 @@ test('what many accounts write at once shares transactions, and each gets its ow
   );
   expect(events.map(({ text }) => text)).toEqual(writers.map(({ id }) => id));
   const atOnce = () =>
-    Promise.all(writers.map((user) => short(user, async ({ userId }) => userId)));
+    Promise.all(writers.map((user) => write(user, async ({ userId }) => userId)));
   expect(await committedDuring(atOnce)).toBeLessThan(20);
   for (const [index, user] of writers.entries()) {
     expect(await textsOf(user, plants[index]?.id ?? '')).toEqual([user.id]);
@@ -91,13 +86,13 @@ test('all writes of a shared transaction are of the accounts that sent them', as
   const writers = await users(3);
   const plants = await Promise.all(writers.map((user) => user.plant()));
   const revisions = await Promise.all(
-    writers.map((user) => short(user, (tx) => Promise.resolve(tx.revision))),
+    writers.map((user) => write(user, (tx) => Promise.resolve(tx.revision))),
   );
   const sessions = new Set<unknown>();
   await heldUp(async () => {
     const seen = await Promise.all(
       writers.map((user, index) =>
-        short(user, async (tx) => {
+        write(user, async (tx) => {
           sessions.add(tx.session);
           tx.addUsage('tested', 1);
           await events.create(tx, plants[index]?.id ?? '', { type: 'note', text: user.id });
@@ -111,9 +106,25 @@ test('all writes of a shared transaction are of the accounts that sent them', as
   });
   expect(sessions.size).toBe(1);
   for (const [index, user] of writers.entries()) {
-    expect(await short(user, (tx) => Promise.resolve(tx.account.usage['tested']))).toBe(1);
+    expect(await write(user, (tx) => Promise.resolve(tx.account.usage['tested']))).toBe(1);
     expect(await textsOf(user, plants[index]?.id ?? '')).toEqual([user.id]);
   }
+});
+
+test('nobody shares a transaction with the backlog of another account', async () => {
+  const [busy, ...others] = await users(3);
+  if (!busy) throw new Error('There is no user.');
+  const sessions = new Map<string, Set<unknown>>();
+  const record = (user: TestUser) =>
+    write(user, (tx) => {
+      sessions.set(user.id, (sessions.get(user.id) ?? new Set()).add(tx.session));
+      return Promise.resolve();
+    });
+  await heldUp(() => Promise.all([busy, ...others, busy, busy].map(record)));
+  const [backlog, ...rest] = [busy, ...others].map(({ id }) => [...(sessions.get(id) ?? [])]);
+  expect(backlog).toHaveLength(1);
+  expect(rest[0]?.[0]).toBe(rest[1]?.[0]);
+  expect(rest[0]?.[0]).not.toBe(backlog?.[0]);
 });
 
 test('a bad write fails alone among those of other accounts', async () => {
@@ -134,49 +145,6 @@ test('a bad write fails alone among those of other accounts', async () => {
   }
 });
 
-test('an account whose write failed is kept apart, and undoes no others again', async () => {
-  const [bad, ...good] = await users(4);
-  if (!bad) throw new Error('There is no user.');
-  const refused = (): Promise<unknown> =>
-    short(bad, () => Promise.reject(new Error('refused'))).catch(() => undefined);
-  await refused();
-  const tries = new Map<string, number>();
-  await heldUp(() =>
-    Promise.all([
-      refused(),
-      ...good.map((user) =>
-        short(user, (tx) => {
-          tries.set(user.id, (tries.get(user.id) ?? 0) + 1);
-          tx.addUsage('tested', 1);
-          return Promise.resolve();
-        }),
-      ),
-    ]),
-  );
-  expect([...tries.values()]).toEqual([1, 1, 1]);
-});
-
-test('an account whose writes are slow is kept apart, and done all the same', async () => {
-  const [slow, ...others] = await users(4);
-  if (!slow) throw new Error('There is no user.');
-  const tries = new Map<string, number>();
-  const write = (user: TestUser, ms: number) =>
-    short(user, async (tx) => {
-      tries.set(user.id, (tries.get(user.id) ?? 0) + 1);
-      await sleep(ms);
-      return tx.userId;
-    });
-  const all = () => Promise.all([write(slow, 600), ...others.map((user) => write(user, 1))]);
-  await heldUp(async () => {
-    expect(await all()).toEqual([slow.id, ...others.map(({ id }) => id)]);
-  });
-  // Undone so that nobody waits for it, and done apart.
-  expect(tries.get(slow.id)).toBe(2);
-  const before = new Map(tries);
-  await all();
-  expect(tries).toEqual(new Map([...before].map(([id, count]) => [id, count + 1])));
-});
-
 test('a conflict with another process undoes nobody else for good', async () => {
   const writers = await users(10);
   const plants = await Promise.all(writers.map((user) => user.plant()));
@@ -192,10 +160,7 @@ test('a conflict with another process undoes nobody else for good', async () => 
   }
 });
 
-test.each([
-  ['shared', true],
-  ['long', false],
-])('a %s transaction that hangs holds up no other account', async (_kind, isShort) => {
+test('a transaction that hangs holds up no other account', async () => {
   const [slow, ...others] = await users(3);
   if (!slow) throw new Error('There is no user.');
   let release = (): void => undefined;
@@ -203,7 +168,7 @@ test.each([
     new Promise<void>((resolve) => {
       release = resolve;
     });
-  const held = service.app.unitOfWork.run(slow.id, work, { isShort });
+  const held = service.app.writeQueue.run(slow.id, work);
   await Promise.all(others.map((user) => user.plant()));
   release();
   await held;
@@ -212,7 +177,7 @@ test.each([
 test('on a sharded cluster each account has transactions of its own', async () => {
   const writers = await users(6);
   const writeAtOnce = () =>
-    committedDuring(() => Promise.all(writers.map((user) => short(user, () => sleep(1)))));
+    committedDuring(() => Promise.all(writers.map((user) => write(user, () => sleep(1)))));
   const client = service.app.database.connection.getClient();
   const describe = (type: string): void => {
     // As the driver does once it knows what it is connected to.

@@ -134,7 +134,7 @@ test('where MongoDB hangs while a key is looked up, the request waits no longer 
 test('a write that was given up before its commit is not done later', async () => {
   const plants = service.app.database.connection.collection('plants');
   const add = (name: string, before: () => void) =>
-    service.app.unitOfWork.run(user.id, async ({ session, userId }) => {
+    service.app.writeQueue.run(user.id, async ({ session, userId }) => {
       before();
       await plants.insertOne({ userId, name }, { session });
     });
@@ -156,7 +156,7 @@ test('a write that was given up before its commit is not done later', async () =
 });
 
 test('a write that is slow is waited for as long as MongoDB answers others', async () => {
-  const slow = service.app.unitOfWork.run(user.id, ({ session }) => slowRead(4500, { session }));
+  const slow = service.app.writeQueue.run(user.id, ({ session }) => slowRead(4500, { session }));
   await expect(slow).resolves.toMatchObject({ _id: user.id });
 });
 

@@ -1,5 +1,3 @@
-import type { Server } from 'node:http';
-
 import Joi from 'joi';
 import { Schema } from 'mongoose';
 import pino from 'pino';
@@ -324,7 +322,7 @@ test('a transport that declares tokens and does not authenticate answers 500', a
     ],
   }));
   const app = appOf(keeper, open);
-  const server = createHttpServer(app.requestListener(), app.settings) as Server; // No TLS is set.
+  const server = createHttpServer(app.requestListener(), app.settings);
   const { status, text } = await supertest(server).post('/api/open');
   expect([status, text]).toEqual([500, expect.stringContaining('internal_error')]);
 });

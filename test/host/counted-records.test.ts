@@ -84,5 +84,5 @@ test('no record is added or deleted by a way that is not counted', async () => {
   await expect(leaves.findOneAndUpdate(tx, filter, update, options)).rejects.toThrow('upserted');
   const deleting = { $set: { deletedAt: new Date() } };
   await expect(leaves.updateOne(tx, filter, deleting)).rejects.toThrow('softDelete');
-  await expect(leaves.updateUnseen(tx, filter, deleting)).rejects.toThrow('softDelete');
+  await expect(leaves.updateWithoutRevision(tx, filter, deleting)).rejects.toThrow('softDelete');
 });

@@ -94,7 +94,7 @@ test('the same key with another body is refused with 422 and has no effect', asy
   await keyed(user, 'k', { name: 'Fern' }).expect(201);
   const other = await keyed(user, 'k', { name: 'Ivy' }).expect(422);
   expect(other.body).toEqual({
-    error: 'This Idempotency-Key was used before with another request.',
+    error: 'This Idempotency-Key has been used with another request.',
     code: 'idempotency_mismatch',
   });
   expect((await plantsOf(user)).map(({ name }) => name)).toEqual(['Fern']);
@@ -128,7 +128,7 @@ test('while the first is running, a second send is answered with 409', async () 
     release = resolve;
   });
   // A write ahead of them in the account's queue keeps the first from ending.
-  const ahead = one.app.unitOfWork.run(user.id, () => gate);
+  const ahead = one.app.writeQueue.run(user.id, () => gate);
   const sends = [keyed(user, 'k', { name: 'Fern' }), keyed(user, 'k', { name: 'Fern' })];
   const answers = sends.map((send) => send.then((answer) => answer));
   const early = await Promise.race(answers);

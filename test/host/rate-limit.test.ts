@@ -307,7 +307,7 @@ describe('failed authentications', () => {
   });
 });
 
-test('without settings the budgets are those of docs/decisions.md, "Rate limits"', async () => {
+test('without settings the budgets are those of docs/api.md, "Rate limits"', async () => {
   const unset = Object.fromEntries(Object.keys(TIGHT).map((name) => [name, '']));
   const service = await startOwn({ env: unset, redisUrl: null });
   const user = await service.user();

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import pino from 'pino';
@@ -7,14 +7,20 @@ import { settingsOf } from '../../src/plugins/plugin';
 import { type JsonSchema, jsonSchemaOf } from '../../src/fields/json-schema';
 import { App, loadPlugins, operationName, CONVENTIONS, hostSettings } from '../support/program';
 
-/** The tables that there must be; those of fields are there for the operations that need them. */
-const REQUIRED = ['variable', 'code', 'operation', 'rule', 'field of `GET /api/insights`'];
+const ROOT = path.resolve(__dirname, '../..');
 
-const file = path.resolve(__dirname, '../../README.md');
+/** The tables that documents must have; other tables of fields are renewed where there are some. */
+const DOCUMENTS: [string, string[]][] = [
+  ['README.md', ['operation']],
+  ['docs/api.md', ['rule', 'code', 'field of `GET /api/insights`']],
+  ['docs/settings.md', ['variable']],
+];
+const MAX_LINES = 150;
+
 const plugins = loadPlugins();
 const app = new App({ plugins, env: {}, log: pino({ level: 'silent' }) });
 
-/** The tables of the README that follow from the code, by the first cell of their heads. */
+/** The tables that follow from the code, by the first cell of their heads. */
 const tables: Record<string, string[][]> = {
   variable: [...Object.values(hostSettings), ...plugins.flatMap(settingsOf)].map(
     ({ name, fallback, description, fileVariable }) => [
@@ -46,7 +52,7 @@ const tables: Record<string, string[][]> = {
   ),
 };
 
-/** The fields of an answer of which there is something to say, each with that. */
+/** The fields of an answer that have a description, each with that. */
 function describedFields(schema: JsonSchema, place = ''): string[][] {
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>);
   return properties.flatMap(([name, field]) => [
@@ -63,9 +69,9 @@ function text(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-/** The README with its tables as the code would have them. */
-function rendered(readme: string): string {
-  const lines = readme.split('\n');
+/** A document with its tables as the code would have them. */
+function rendered(document: string): string {
+  const lines = document.split('\n');
   for (const [title, rows] of Object.entries(tables)) {
     const head = lines.findIndex((line) => line.startsWith(`| ${title} |`));
     if (head === -1) continue;
@@ -75,9 +81,40 @@ function rendered(readme: string): string {
   return lines.join('\n');
 }
 
-test('the tables of the README are what the code says; make docs renews them', () => {
-  const readme = readFileSync(file, 'utf8');
-  if (process.env['UPDATE_DOCS'] !== undefined) writeFileSync(file, rendered(readme));
-  else expect(readme).toBe(rendered(readme));
-  for (const title of REQUIRED) expect(readme).toContain(`\n| ${title} | `);
+test.each(DOCUMENTS)(
+  'the tables of %s follow from the code; make docs renews them',
+  (name, has) => {
+    const file = path.join(ROOT, name);
+    const document = readFileSync(file, 'utf8');
+    if (process.env['UPDATE_DOCS'] !== undefined) writeFileSync(file, rendered(document));
+    else expect(document).toBe(rendered(document));
+    for (const title of has) expect(document).toContain(`\n| ${title} | `);
+  },
+);
+
+test.each(['README.md', 'docs/architecture.md'])('%s is read in one go', (name) => {
+  const lines = readFileSync(path.join(ROOT, name), 'utf8').trimEnd().split('\n');
+  expect(lines.length).toBeLessThanOrEqual(MAX_LINES);
 });
+
+test('comments cite sections of documents that are there', () => {
+  const missing: string[] = [];
+  for (const folder of ['src', 'plugins', 'test']) {
+    for (const file of sourcesIn(path.join(ROOT, folder))) {
+      // Comments are wrapped.
+      const source = readFileSync(file, 'utf8').replaceAll(/\n *(\*|\/\/) ?/g, ' ');
+      for (const [, name = '', title = ''] of source.matchAll(/(docs\/[\w-]+\.md), "([^"]+)"/g)) {
+        const document = readFileSync(path.join(ROOT, name), 'utf8');
+        if (!new RegExp(`^#+ ${title}$`, 'm').test(document))
+          missing.push(`${file}: ${name}, ${title}`);
+      }
+    }
+  }
+  expect(missing).toEqual([]);
+});
+
+function sourcesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
+    .map((name) => path.join(folder, name));
+}

@@ -9,7 +9,7 @@ import type { RealServer } from '../support/real-server';
 import { atLeast, atMost, type Finding, none } from '../support/report';
 import type { CrowdOrder, CrowdReport } from './crowd-clients';
 
-/** More connections than the server takes (README.md). */
+/** More connections than the server takes (docs/running.md, "Bounds"). */
 const CLIENTS = Number(process.env['HOSTILE_CLIENTS'] ?? 10_500);
 /** Descriptors are limited for each process. */
 const PROCESSES = 2;

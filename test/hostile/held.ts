@@ -2,11 +2,11 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { bytesOf, open, openTcp, type Target } from './attacks/attack';
-import { HALF_A_HEAD, HALF_AN_HTTP2_HEAD, openHttp2, PREFACE } from './attacks/connections';
+import { HALF_A_HEAD } from './attacks/connections';
 
 /** How many connections are held in each of the ways. */
 const OF_EACH = 4;
-/** The longest time that the server gives a connection that asks for nothing (README.md), and to see it. */
+/** The longest time that the server gives a connection that asks for nothing (docs/running.md, "Bounds"), and to see it. */
 const MOST_MS = 60_000 + 10_000;
 /** What is written to a closed connection is refused, and only what is written after that fails. */
 const NOTICE_MS = 500;
@@ -42,11 +42,6 @@ function waysOf(target: Target): Record<string, Way> {
   };
   const overTls: Record<string, Way> = {
     'sends half of a handshake': { connect: openTcp, first: '\u0016\u0003\u0001' },
-    'has an idle HTTP/2 session': { connect: openHttp2, first: PREFACE },
-    'sends half of an HTTP/2 head': { connect: openHttp2, first: HALF_AN_HTTP2_HEAD },
-    'sends an HTTP/2 head byte by byte': {
-      ...{ connect: openHttp2, first: HALF_AN_HTTP2_HEAD, again: '\u0000' },
-    },
   };
   const overTcp: Record<string, Way> = {
     'stays after 408': { connect: connectHalfOpen, first: HALF_A_HEAD, isHalfOpen: true },

@@ -175,10 +175,10 @@ test('one key sent to two services at once has one effect', async () => {
 test('events logged before and after a change of time zone, in one go, keep each its own day', async () => {
   const user = await service.user({ timezone: 'Pacific/Kiritimati' });
   const { id } = await user.plant();
-  const { unitOfWork } = service.app;
+  const { writeQueue } = service.app;
   const { events } = service.app.exportsOf(eventsPlugin);
   const log = (index: number) =>
-    unitOfWork.run(user.id, (tx) =>
+    writeQueue.run(user.id, (tx) =>
       events.create(tx, id, { type: 'watered', occurredAt: new Date(minute(index)) }),
     );
   const timezone = 'Pacific/Pago_Pago';

@@ -135,7 +135,7 @@ test('a plant that came back under its id comes after its deletion, and its old 
   // Until then an event of the plant is taken for one that was deleted with it.
   await until(async () => (await deletions.plantIds(user.id)).length === 0);
   // As seeds do, which name the ids of their records.
-  await service.app.unitOfWork.run(user.id, async (tx) => {
+  await service.app.writeQueue.run(user.id, async (tx) => {
     const { _id, ...fields } = stored ?? {};
     const again = { _id, ...fields, lastEvent: null, lastWatered: null };
     await service.app.database.records(plantModel).insertBulk(tx, [again as never]);

@@ -31,7 +31,7 @@ export function careItemOf(garden: Garden, plant: Plant, type: CareType, now: Da
   };
 }
 
-/** The care that is due by a day, counted from the records (docs/decisions.md, "Due care"). */
+/** The care that is due by a day, counted from the records (docs/api.md, "Due care"). */
 export function dueCareOf(garden: Garden, dueBy: string, now: Date) {
   const items = garden
     .inOrder()

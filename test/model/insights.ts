@@ -8,7 +8,7 @@ const WEEKDAYS = [
 ] as const;
 
 /**
- * The insights of an account (docs/specification.md, 2.11; docs/decisions.md, "Insights"), counted
+ * The insights of an account (docs/specification.md, 2.11; docs/api.md, "Insights"), counted
  * from its records. Where nothing gives a list an order, it comes by its own text.
  */
 export function insightsOf(garden: Garden, now: Date) {

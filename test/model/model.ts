@@ -25,7 +25,7 @@ function placeOf(location: unknown): string {
 }
 
 /**
- * One account by the specification and docs/decisions.md, in memory, and as plainly
+ * One account by the specification and docs/api.md, in memory, and as plainly
  * as can be: nothing is derived before it is asked for. Requests that come here are valid; what
  * makes a request invalid is not the model's matter.
  */

@@ -20,13 +20,13 @@ export async function logMany(
   );
   while (places.length > 0) {
     const chunk = places.splice(0, CHUNK);
-    await app.unitOfWork.run(userId, (tx) => {
+    await app.writeQueue.run(userId, (tx) => {
       const eventOf = ([plantId, place]: (typeof chunk)[number]) =>
         anEvent(tx.account, plantId, place, apartMs);
       return events.insertBulk(tx, chunk.map(eventOf));
     });
   }
-  await app.unitOfWork.run(userId, (tx) => rebuildAll(app.derived, tx));
+  await app.writeQueue.run(userId, (tx) => rebuildAll(app.derived, tx));
 }
 
 function anEvent(

@@ -95,13 +95,10 @@ export class Conformance {
           if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
           return send(...given);
         };
-      const { method = '', url = '', httpVersionMajor } = request;
+      const { method = '', url = '' } = request;
       // Both have many signatures, of which only the first argument matters here.
       response.write = recorded(response.write.bind(response) as Send) as typeof response.write;
-      if (httpVersionMajor === 1) {
-        // That of HTTP/2 calls the one above.
-        response.end = recorded(response.end.bind(response) as Send) as typeof response.end;
-      }
+      response.end = recorded(response.end.bind(response) as Send) as typeof response.end;
       response.once('finish', () => {
         this.#check({
           method,

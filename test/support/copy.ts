@@ -48,7 +48,7 @@ export class Copy {
   /** How many answers it has applied. */
   applied = 0;
 
-  /** Applies one answer, as docs/decisions.md says; answers whether there is more. */
+  /** Applies one answer, as docs/api.md says; answers whether there is more. */
   async step(client: Client, limit?: number): Promise<boolean> {
     const page = await changesSince(client, this.cursor, limit);
     for (const field of ['plants', 'events', 'photos'] as const) {

@@ -6,6 +6,9 @@ export const CLI = 'npm run --silent cli --';
 
 const ROOT = path.resolve(__dirname, '../..');
 
+/** The documents whose commands run one after the other on a new server. */
+export const REFERENCES = ['README.md', 'docs/settings.md', 'docs/running.md'];
+
 /** For a shell: a curl that fails where the answer is an error. */
 export const FAILING_CURL = 'curl() { command curl --fail "$@"; }';
 

@@ -40,7 +40,7 @@ export async function storePlants(
   const plants = given.map((fields) =>
     plant.toDocument(fields, { _id: newId(), userId, createdAt, updatedAt: createdAt }),
   );
-  await app.unitOfWork.run(userId, async (tx) => {
+  await app.writeQueue.run(userId, async (tx) => {
     await app.exportsOf(plantsPlugin).insertBulk(tx, plants);
     await rebuildAll(app.derived, tx);
   });
@@ -84,7 +84,7 @@ export async function storeLargest(
     ...hourOf(hour),
     photos: photos.map(({ _id }) => ({ photoId: _id })),
   }));
-  await app.unitOfWork.run(userId, async (tx) => {
+  await app.writeQueue.run(userId, async (tx) => {
     await app.exportsOf(eventsPlugin).events.insertBulk(tx, events);
     await app.exportsOf(photosPlugin).insertBulk(tx, photos);
     await app.exportsOf(plantsPlugin).insertBulk(tx, plants);

@@ -39,7 +39,7 @@ export async function allPages(
   return events;
 }
 
-/** Events in the order of docs/decisions.md, "Events": newest `occurredAt` first, then by id. */
+/** Events in the order of docs/api.md, "Events": newest `occurredAt` first, then by id. */
 export function newestFirst(events: readonly ListedEvent[]): ListedEvent[] {
   return [...events].sort((a, b) => {
     const [one, other] = [String(a['occurredAt']), String(b['occurredAt'])];

@@ -44,7 +44,7 @@ export {
   timestamp,
 } from '../../src/fields/joi';
 export { countRefusals } from '../../src/http/refused';
-export { closeHttpServer, createHttpServer, drainConnections } from '../../src/http/server';
+export { closeHttpServer, createHttpServer } from '../../src/http/server';
 export { LoaderError, PLUGINS_FOLDER, loadPlugins } from '../../src/plugins/loader';
 export { isConditional, operationName } from '../../src/plugins/operation-facts';
 export { write } from '../../src/plugins/operation';

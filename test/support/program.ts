@@ -48,7 +48,6 @@ export const {
   decodeProgress,
   demoPlugin,
   differencesOf,
-  drainConnections,
   eventModel,
   eventsPlugin,
   until,

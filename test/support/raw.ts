@@ -77,7 +77,7 @@ function parse(text: string): RawAnswer {
   };
 }
 
-/** Whether a text is the Error body (docs/decisions.md, "Errors"), and nothing more. */
+/** Whether a text is the Error body (docs/api.md, "Errors"), and nothing more. */
 export function errorOf(answer: { body: string }): { error: string; code: string } {
   const body = withoutDetails(JSON.parse(answer.body));
   expect(body).toEqual({

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Server } from 'node:http';
 import { Writable } from 'node:stream';
 
 import pino from 'pino';
@@ -142,7 +141,7 @@ async function launch(options: ServiceOptions): Promise<RunningService> {
   await app.connect({ mongodbUri, redisUrl: redisUrl ?? undefined });
   const conformance = new Conformance(app.description);
   const listener = conformance.watch(app.requestListener());
-  const server = createHttpServer(listener, app.settings) as Server;
+  const server = createHttpServer(listener, app.settings);
   const url = `http://127.0.0.1:${await listening(server)}`;
   if (options.jobs !== false) app.startJobs();
   return {

@@ -66,7 +66,7 @@ export function bareEvent(userId: string, plantId: string) {
 export function faultsOf({ body }: { body: unknown }): string[] {
   const { code, details } = record(body);
   expect(code).toBe('validation_error');
-  // As docs/decisions.md has it; whoever reads a name compares it.
+  // As docs/api.md has it; whoever reads a name compares it.
   const names = (details as { field: string }[]).map(({ field }) => field);
   expect(names).toEqual([...new Set(names)]);
   return [...new Set(names.map((name) => name.replace(/\[\d+\]$/, '')))].sort();

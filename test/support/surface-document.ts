@@ -3,12 +3,13 @@ import { surfaceTables, type Table } from '../../src/cli/surface-tables';
 
 const INTRODUCTION = `# The surface
 
-All that can be called from outside, the public first. \`make docs\` renews this file from the code;
-\`make audit\` shows the same on a terminal, \`audit routes --json\` with reasons and whole schemas.
+Everything that can be called from outside, public operations first. \`make docs\` renews this file from
+the code; \`make audit\` prints it on a terminal, and \`audit routes --json\` adds reasons and schemas.
 
-- access: a scope, any token, or public; budget: the rate limit; key: takes an Idempotency-Key
-- chain: the steps that a request passes, in the second table
-- each call with a token also reads the plugin that knows who calls; one with a key also src
+- access: a scope, any token, or public; budget: the rate limit; key: whether it takes an Idempotency-Key
+- chain: the steps of a request, by their number in the second table
+- A call with a token also reads the plugin that authenticates it; one with a key also the host's own
+  collections (\`src\`).
 `;
 
 /** The text of docs/surface.md. */

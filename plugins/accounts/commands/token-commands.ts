@@ -1,15 +1,19 @@
+import { text } from 'node:stream/consumers';
+
 import { type Command, InvalidArgumentError } from 'commander';
 
-import { table } from '../../../src/cli/table';
+import { counted, table } from '../../../src/cli/table';
 import { duration, tierOption, userName, uuid } from '../../../src/cli/values';
-import { CommandError } from '../../../src/cli/errors';
+import { CommandError, UsageError } from '../../../src/cli/errors';
 import type { Tier } from '../../../src/core/identity';
 import { nameFault } from '../../../src/core/names';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/reference';
 import type { Accounts } from '../exports';
+import { ACCOUNT_SCOPE } from '../scope';
 import type { TokenView } from '../tokens/service';
 import { rotateToken, pruneTokens } from './token-upkeep-commands';
+import { unknownUser } from './user-data-commands';
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
 /** A longer life is a slip of the hand. */
@@ -35,6 +39,8 @@ function createToken(
   plugin: PluginReference<Accounts>,
 ): void {
   const known = [...commandLine.scopes.keys()];
+  // What opens the account itself is asked for by name.
+  const usual = known.filter((scope) => scope !== ACCOUNT_SCOPE);
   parent
     .command('create')
     .summary('make a token, and its account when there is none')
@@ -43,7 +49,11 @@ function createToken(
     )
     .requiredOption('--user <user>', 'whose data it opens, 1 to 128 characters', userName)
     .addOption(tierOption("set the account's tier; a new account is free without it"))
-    .option('--scopes <scopes>', 'what it permits, by comma; all when left out', scopeList(known))
+    .option(
+      '--scopes <scopes>',
+      `what it permits, by comma; ${usual.join(',')} when left out`,
+      scopeList(known),
+    )
     .option('--name <name>', 'a name to recognize it by', tokenName, 'token')
     .option(
       '--expires-in <duration>',
@@ -75,7 +85,7 @@ Examples:
           const { token, view, tier } = await app.exportsOf(plugin).createToken({
             userId: options.user,
             tier: options.tier,
-            scopes: options.scopes ?? known,
+            scopes: options.scopes ?? usual,
             name: options.name,
             expiresInSeconds: options.expiresIn,
           });
@@ -150,20 +160,51 @@ function revokeToken(
 ): void {
   parent
     .command('revoke')
-    .summary('revoke a token')
-    .description('Revokes a token, from the next request on and for good.')
-    .argument('<id>', 'id of the token, as "token list" shows it', uuid)
+    .summary('revoke a token, or all of a user')
+    .description('Revokes a token, or all tokens of a user, from the next request on and for good.')
+    .argument(
+      '[id]',
+      'id of the token, as "token list" shows it; - reads the token itself from standard input',
+      idOrInput,
+    )
+    .option('--user <user>', 'revoke all tokens of this user', userName)
     .addHelpText(
       'after',
-      '\nExample:\n  $ npm run --silent cli -- token revoke 019b2f6e-51a0-7c3e-9d59-0d5c0a2f7b11',
+      `
+Examples:
+  $ npm run --silent cli -- token revoke 019b2f6e-51a0-7c3e-9d59-0d5c0a2f7b11
+  $ npm run --silent cli -- token revoke - < leaked-token.txt
+  $ npm run --silent cli -- token revoke --user ada`,
     )
-    .action((id: string) =>
-      commandLine.run(async (app) => {
-        const token = await app.exportsOf(plugin).revokeToken(id);
-        if (!token) throw new CommandError(`There is no token ${id}.`);
+    .action(async (given: string | undefined, { user }: { user?: string }) => {
+      if ((given === undefined) === (user === undefined)) {
+        throw new UsageError(
+          'Name a token by its id, - for one on standard input, or --user USER.',
+        );
+      }
+      const secret = given === '-' ? (await text(process.stdin)).trim() : undefined;
+      await commandLine.run(async (app) => {
+        const accounts = app.exportsOf(plugin);
+        if (user !== undefined) {
+          if (!(await accounts.account(user))) throw unknownUser(user);
+          const revoked = await accounts.revokeTokensOf(user);
+          const what = counted(revoked.length, 'token');
+          return { result: { user, revoked: revoked.length }, text: `${what} of ${user} revoked.` };
+        }
+        const id = secret === undefined ? given : await accounts.idOf(secret);
+        const token = id === undefined ? undefined : await accounts.revokeToken(id);
+        // What was on standard input may be a secret of something else.
+        if (!token)
+          throw new CommandError(
+            `There is no token ${secret === undefined ? given : 'like this'}.`,
+          );
         return { result: token, text: `The token ${token.name} of ${token.user} is revoked.` };
-      }),
-    );
+      });
+    });
+}
+
+function idOrInput(value: string): string {
+  return value === '-' ? value : uuid(value);
 }
 
 function scopeList(known: readonly string[]) {

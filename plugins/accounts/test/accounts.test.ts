@@ -53,6 +53,28 @@ test('responses call the account userId', async () => {
   expect((await user.plant())['userId']).toBe('user with spaces and ünïcode');
 });
 
+test('accounts that have been written to as often as each other each see their own', async () => {
+  const [one, other] = [await service.user(), await service.user()];
+  const plants = [await one.plant(), await other.plant()];
+  const made = await Promise.all([one, other].map(({ id }) => accounts.account(id)));
+  expect(made[0]?.revision).toBe(made[1]?.revision);
+  const lists = [await one.get('/api/plants'), await other.get('/api/plants')];
+  expect(lists.map(({ body }) => body as unknown)).toEqual(plants.map((plant) => [plant]));
+});
+
+test('an account that was deleted and made again is shown nothing of the one before it', async () => {
+  const revision = async () => (await accounts.account('phoenix'))?.revision ?? 0;
+  const before = await service.user({ id: 'phoenix' });
+  await before.plant();
+  expect((await before.get('/api/plants')).body).toHaveLength(1);
+  const cached = await revision();
+  await accounts.deleteUser('phoenix', () => undefined);
+  const after = await service.user({ id: 'phoenix' });
+  while ((await revision()) < cached) await after.patch('/api/account', { timezone: 'UTC' });
+  expect(await revision()).toBe(cached);
+  expect((await after.get('/api/plants')).body).toEqual([]);
+});
+
 test('two tokens of one account see the same data', async () => {
   const first = await service.user();
   const second = await service.user({ id: first.id });

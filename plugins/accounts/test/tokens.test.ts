@@ -118,6 +118,18 @@ test('a token is good until the moment that it expires', async () => {
   expectError(await user.get('/api/plants'), 401, 'invalid_token');
 });
 
+test('that a token was made, first used and revoked is recorded, each once', async () => {
+  const { user, view } = await makeToken('recorded');
+  await use(user);
+  await until(async () => (await viewOf('recorded'))?.lastUsedAt !== null);
+  for (let count = 0; count < 2; count += 1) await accounts.revokeToken(view.id);
+  const recorded: string[] = [];
+  for await (const entries of service.app.audit.entries({ userId: 'recorded', action: 'token' })) {
+    recorded.push(...entries.map(({ action }) => action));
+  }
+  expect(recorded).toEqual(['token.created', 'token.first_used', 'token.revoked']);
+});
+
 test('a revoked token is refused from the next request on, and others of the account are not', async () => {
   const [revoked, kept] = [await makeToken('revoking'), await makeToken('revoking')];
   // By the third time the service knows the token.

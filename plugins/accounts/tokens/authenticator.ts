@@ -1,5 +1,7 @@
+import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
+
 import { BatchLookup } from '../../../src/core/batch-lookup';
-import { BoundedMap } from '../../../src/core/bounded-map';
 import type {
   AuthenticationOptions,
   Authenticator,
@@ -8,7 +10,6 @@ import type {
   TokenFault,
 } from '../../../src/core/identity';
 import { asUuid, idText } from '../../../src/core/ids';
-import { Semaphore } from '../../../src/core/semaphore';
 import { HOUR_MS } from '../../../src/core/time';
 import type { Acting } from '../../../src/data/audit/entry';
 import type { Host } from '../../../src/plugins/host';
@@ -37,11 +38,11 @@ interface KnownToken {
 export class TokenAuthenticator implements Authenticator {
   readonly #accounts;
   readonly #tokens;
-  readonly #known = new BoundedMap<string, KnownToken>(MAX_KNOWN);
+  readonly #known = new LRUCache<string, KnownToken>({ max: MAX_KNOWN });
   /** All tokens in use come with the new hour; what waits for a connection is not to be these. */
-  readonly #updates = new Semaphore(MAX_UPDATES);
+  readonly #updates = pLimit(MAX_UPDATES);
   /** The hour of the last use of a token, by its hash; noted or about to be. */
-  readonly #lastUses = new BoundedMap<string, Date>(MAX_KNOWN);
+  readonly #lastUses = new LRUCache<string, Date>({ max: MAX_KNOWN });
   /** Every request reads its account; those that come together do so in one query. */
   readonly #current = new BatchLookup((ids) => this.#byId(ids));
   /** All of a crowd may come with tokens that are not known yet. */
@@ -96,7 +97,7 @@ export class TokenAuthenticator implements Authenticator {
   }
 
   /**
-   * To the hour at best, so that reading does not become writing (docs/decisions.md, "Accounts,
+   * To the hour at best, so that reading does not become writing (docs/api.md, "Accounts,
    * tiers, tokens").
    */
   #recordUse(token: TokenDocument, now: Date, source: CallSource): void {
@@ -108,7 +109,7 @@ export class TokenAuthenticator implements Authenticator {
     const recorded =
       last === null
         ? this.#recordFirstUse(token, hour, source)
-        : this.#updates.run(() =>
+        : this.#updates(() =>
             this.#tokens.updateOne({}, { _id: asUuid(token._id) }, { $set: { lastUsedAt: hour } }),
           );
     recorded.catch((error: unknown) => {

@@ -6,6 +6,8 @@ import type { Transaction } from '../../../src/data/transaction';
 import type { Host } from '../../../src/plugins/host';
 import { accountModel, newTokensVersion, tokenModel, type TokenDocument } from '../model';
 import type { AccountService } from '../service';
+import { tokenLimitReached } from '../errors';
+import type { OwnToken } from '../schema';
 import { hashOf, makeToken } from './token';
 
 /** A token as operators see it; the token itself only when it is made. */
@@ -27,6 +29,18 @@ interface NewToken {
   expiresInSeconds: number;
 }
 
+/** A token that its owner makes. */
+interface OwnNewToken {
+  name: string;
+  scopes: string[];
+  /** In seconds. */
+  expiresIn: number;
+  /** When the token that makes it ends. */
+  endsBy: Date;
+}
+
+/** How many good tokens an account may have: who makes more of them has lost count. */
+const MAX_GOOD = 100;
 /** Expired tokens deleted at a time. */
 const CHUNK = 1000;
 
@@ -62,6 +76,40 @@ export class TokenService {
     return tokens.map(asView);
   }
 
+  /** The good tokens of an account, oldest first. */
+  async goodTokens(userId: string): Promise<OwnToken[]> {
+    const found = await this.#tokens.find({}, good(userId, new Date()), { sort: { createdAt: 1 } });
+    return found.map(asOwn);
+  }
+
+  /**
+   * Makes a token for the account of `tx`; returns the token itself this once.
+   *
+   * @throws ApiError token_limit_reached
+   */
+  async makeOwn(
+    tx: Transaction,
+    { name, scopes, expiresIn, endsBy }: OwnNewToken,
+  ): Promise<OwnToken & { token: string }> {
+    const { session, userId, now } = tx;
+    if ((await this.#tokens.count({ session }, good(userId, now))) >= MAX_GOOD) {
+      throw tokenLimitReached.error();
+    }
+    const token = makeToken();
+    const lifetimeMs = Math.min(expiresIn * 1000, endsBy.getTime() - now.getTime());
+    const view = await this.#insert(tx, token, { name, scopes }, lifetimeMs);
+    return { ...asOwn(view), token };
+  }
+
+  /** Revokes a good token of the account of `tx`; returns whether there was one of this id. */
+  async revokeOwn(tx: Transaction, id: string): Promise<boolean> {
+    const { session, userId, now } = tx;
+    const token = await this.#tokens.findOne({ session }, { userId, _id: toStoredId(id) });
+    if (!token || token.revokedAt !== null || token.expiresAt <= now) return false;
+    await this.#revoke(tx, token);
+    return true;
+  }
+
   /** Whether there is any token, good or not. */
   hasTokens(): Promise<boolean> {
     return this.#tokens.exists({}, {});
@@ -71,8 +119,7 @@ export class TokenService {
   async revokeToken(id: string): Promise<TokenView | undefined> {
     return this.#change(id, async (tx, token) => {
       if (token.revokedAt !== null) return asView(token);
-      await this.#update(tx, token, { revokedAt: tx.now });
-      tx.audit({ action: 'token.revoked', target: targetOf(id) });
+      await this.#revoke(tx, token);
       return asView({ ...token, revokedAt: tx.now });
     });
   }
@@ -102,6 +149,23 @@ export class TokenService {
       });
       return { token, view, rotated: asView({ ...old, expiresAt, replacedBy: view.id }) };
     });
+  }
+
+  /**
+   * Revokes all good tokens of a user, from the next request on; returns them as they were.
+   */
+  async revokeTokensOf(userId: string): Promise<TokenView[]> {
+    return this.#host.transact(userId, async (tx) => {
+      const found = await this.#tokens.find({ session: tx.session }, good(userId, tx.now));
+      for (const token of found) await this.#revoke(tx, token);
+      return found.map(asView);
+    });
+  }
+
+  /** The id of a token that somebody shows, good or not; undefined where there is none. */
+  async idOf(token: string): Promise<string | undefined> {
+    const found = await this.#tokens.findOne({}, { hash: hashOf(token) });
+    return found && idText(found._id);
   }
 
   /** Deletes the tokens that have expired; answers how many. */
@@ -162,6 +226,11 @@ export class TokenService {
     return asView(document);
   }
 
+  async #revoke(tx: Transaction, token: TokenDocument): Promise<void> {
+    await this.#update(tx, token, { revokedAt: tx.now });
+    tx.audit({ action: 'token.revoked', target: targetOf(idText(token._id)) });
+  }
+
   /** Changes what is stored of a token, which every process knows from the next request on. */
   async #update(
     { session, userId }: Transaction,
@@ -198,8 +267,20 @@ function refuseUnlessGood(token: TokenDocument, now: Date): void {
   if (token.expiresAt <= now) throw new CommandError(`The token ${id} has expired.`);
 }
 
+/** Those of an account that let somebody in. */
+function good(userId: string, now: Date) {
+  return { userId, revokedAt: null, expiresAt: { $gt: now } };
+}
+
 function targetOf(id: string): Act['target'] {
   return { type: 'token', id };
+}
+
+/** What its owner sees of a token. */
+function asOwn(token: TokenDocument | TokenView): OwnToken {
+  const { name, scopes, createdAt, expiresAt, lastUsedAt } = token;
+  const id = 'id' in token ? token.id : idText(token._id);
+  return { id, name, scopes, createdAt, expiresAt, lastUsedAt };
 }
 
 /** What operators see of a token. */

@@ -13,7 +13,7 @@ const SHAPE = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${MIN_RANDOM_LENGTH + CHEC
 
 /**
  * A new token: prefix, random base62 characters, and 6 more of their CRC32, by which a scanner
- * distinguishes a real token from a typo without the database (docs/decisions.md, "Accounts,
+ * distinguishes a real token from a typo without the database (docs/api.md, "Accounts,
  * tiers, tokens").
  */
 export function makeToken(): string {

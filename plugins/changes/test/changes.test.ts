@@ -1,7 +1,9 @@
 import { Client } from '../../../test/support/client';
 import { changesSince, Copy, listed } from '../../../test/support/copy';
 import { resetClock, setClock } from '../../../test/support/clock';
+import { queriesOf } from '../../../test/support/profiler';
 import type { TestService, TestUser } from '../../../test/support/service';
+import { several } from '../../../test/support/several';
 import { bodyOf, expectError } from '../../../test/support/shapes';
 import { encodePlace } from '../../../src/core/cursor';
 import { DAY_MS } from '../../../src/core/time';
@@ -133,8 +135,8 @@ test('the records that show a photo come again when it is cropped, a page at a t
 
 test('the records that show a photo come again when it is deleted, and no others do', async () => {
   // A bulk load, before which no copy was begun.
-  const { unitOfWork } = service.app;
-  await unitOfWork.run(user.id, (tx) => service.app.exportsOf(plantsPlugin).insertBulk(tx, []));
+  const { writeQueue } = service.app;
+  await writeQueue.run(user.id, (tx) => service.app.exportsOf(plantsPlugin).insertBulk(tx, []));
   const photo = await user.photo();
   const plant = await user.plant({ primaryPhotoId: photo.id });
   await user.event(plant.id, { photoIds: [photo.id] });
@@ -150,6 +152,20 @@ test('the records that show a photo come again when it is deleted, and no others
     photos: [],
     deleted: [{ kind: 'photo', id: photo.id }],
   });
+});
+
+test('of the events only those that show a deleted photo are read to bring them again', async () => {
+  const photo = await user.photo();
+  const { id } = await user.plant();
+  await several(40, () => user.event(id));
+  await several(2, () => user.event(id, { photoIds: [photo.id] }));
+  const since = await upToDate();
+  await user.delete(`/api/photos/${photo.id}`).expect(200);
+  const queries = await queriesOf(service, async () => {
+    expect((await changesSince(client, since)).events).toHaveLength(2);
+  });
+  const ofEvents = queries.filter(({ collection }) => collection === 'events');
+  expect(Math.max(...ofEvents.map(({ keysExamined }) => keysExamined))).toBeLessThanOrEqual(3);
 });
 
 test('an answer holds at most so many records, deletions included, and at most 1 MB', async () => {

@@ -69,7 +69,7 @@ function pathsOf({ operations, protocols, tags }: ApiDescription, components: Co
   return paths;
 }
 
-/** The Error shape (docs/specification.md, 2.13; docs/decisions.md, "Requests"). */
+/** The Error shape (docs/specification.md, 2.13; docs/api.md, "Requests"). */
 function errorSchema(errors: readonly ErrorCode[]): JsonSchema {
   const message = 'name is required';
   return {

@@ -25,7 +25,7 @@ export function missingDays(events: Records<EventDocument, AccountScope>): Deriv
           byDay.set(day, [...(byDay.get(day) ?? []), _id]);
         }
         for (const [occurredOn, ids] of byDay) {
-          await events.updateUnseen(tx, { _id: anyOf(ids) }, { $set: { occurredOn } });
+          await events.updateWithoutRevision(tx, { _id: anyOf(ids) }, { $set: { occurredOn } });
         }
       }
       return count === 0 ? [] : [`missing from ${count} events, should be from none`];

@@ -1,6 +1,6 @@
 import { toStoredId } from '../../../src/core/ids';
 import { containing } from '../../../src/core/text';
-import { ownTurn } from '../../../src/core/turns';
+import { yieldToEventLoop } from '../../../src/core/event-loop';
 import { chunksOf } from '../../../src/core/values';
 import { LIVE } from '../../../src/data/models';
 import { decodeCursor, encodeCursor } from '../../../src/data/cursor';
@@ -130,7 +130,7 @@ async function search(
     if (isWanted(text)) found.push(event);
     if (found.length === count) break;
     if (searched === MAX_SEARCHED) return { found, searchedTo: event };
-    if (searched % SEARCHED_PER_TURN === 0) await ownTurn();
+    if (searched % SEARCHED_PER_TURN === 0) await yieldToEventLoop();
   }
   return { found };
 }

@@ -15,7 +15,7 @@ const OMITTED = new Set([
 const ENDING: JsonObject = { hasMore: { type: 'boolean' }, nextCursor: { type: 'string' } };
 
 /**
- * How long answers of an operation are cut: into parts (docs/decisions.md, "MCP") or, where it has
+ * How long answers of an operation are cut: into parts (docs/api.md, "MCP") or, where it has
  * those anyhow, into pages. Undefined where it lists nothing: a record has lists with an end.
  */
 export function listsOf({ response }: Operation): 'parts' | 'pages' | undefined {

@@ -50,7 +50,7 @@ export interface AuditFilter {
 }
 
 /**
- * What was done, by whom (docs/decisions.md, "Audit log"). An act is recorded in the transaction
+ * What was done, by whom (docs/running.md, "Audit log"). An act is recorded in the transaction
  * that does it, so there is never one without the other. Entries are never changed, and deleted only
  * by {@link prune}.
  */

@@ -25,7 +25,7 @@ const manifestSchema = Joi.object({
   name: name.required(),
   requires: Joi.array().items(name).unique().required(),
   collects: Joi.array().items(Joi.valid('changes')),
-  scopes: Joi.object().pattern(/^[a-z]+:[a-z]+$/, sentence),
+  scopes: Joi.object().pattern(/^[a-z]+(:[a-z]+)?$/, sentence),
   settings: Joi.array().items(setting),
   budgets: Joi.object().pattern(/./, setting),
   quotas: Joi.object().pattern(

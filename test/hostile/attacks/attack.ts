@@ -27,7 +27,7 @@ export interface Message {
 }
 
 /** How long a connection is held whose answers nobody takes. */
-export const HELD_MS = 5000;
+const HELD_MS = 5000;
 
 const STATUS = /HTTP\/1\.1 (\d{3})/g;
 const STATUS_LENGTH = 'HTTP/1.1 200'.length;
@@ -41,12 +41,12 @@ export function openTcp({ url }: Target): Socket {
   return socket;
 }
 
-/** A connection for HTTP/1.1, or for the protocol named. */
-export function open(target: Target, protocol = 'http/1.1'): Socket {
+/** A connection, over TLS where the server has a certificate. */
+export function open(target: Target): Socket {
   const { url, ca } = target;
   if (ca === undefined) return openTcp(target);
   const port = Number(new URL(url).port);
-  const socket = connectTls({ port, host: 'localhost', ca, ALPNProtocols: [protocol] });
+  const socket = connectTls({ port, host: 'localhost', ca });
   socket.on('error', () => socket.destroy());
   return socket;
 }

@@ -1,8 +1,6 @@
-import { connect as connectHttp2, constants } from 'node:http2';
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 
-import { ahead, type Attack, HELD_MS, inTurn, open, openTcp, type Target, until } from './attack';
+import { ahead, type Attack, inTurn, open, openTcp, type Target, until } from './attack';
 
 /** How long a connection is held that costs its client nothing at all. */
 const SILENT_MS = 1000;
@@ -22,40 +20,7 @@ function slow(
   };
 }
 
-export const openHttp2 = (target: Target): Socket => open(target, 'h2');
-const HEADERS = 1;
-const SETTINGS = 4;
-/** A frame of HTTP/2 without flags (RFC 9113, 4.1). */
-function frame(type: number, payload: Buffer, stream = 0): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head.writeUInt8(type, 3);
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-}
-export const PREFACE = Buffer.concat([
-  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
-  frame(SETTINGS, Buffer.alloc(0)),
-]);
-
-export const HALF_AN_HTTP2_HEAD = Buffer.concat([PREFACE, frame(HEADERS, Buffer.from([0x82]), 1)]);
 export const HALF_A_HEAD = 'GET /api/plants HTTP/1.1\r\nHost: x\r\n';
-
-/** As many streams as the server takes, none of them read, some reset at once. */
-const streams: Attack = async ({ url, ca, token, plantId }) => {
-  const session = connectHttp2(url, { ca, settings: { initialWindowSize: 0 } });
-  session.on('error', () => undefined);
-  for (let stream = 0; stream < 100; stream += 1) {
-    const request = session.request({
-      ':path': `/api/plants/${plantId}/events?limit=100`,
-      authorization: `Bearer ${token}`,
-    });
-    request.on('error', () => undefined);
-    if (stream % 2 === 0) request.close(constants.NGHTTP2_CANCEL);
-  }
-  await sleep(HELD_MS);
-  session.destroy();
-};
 
 const anonymous = { authorization: undefined };
 
@@ -103,8 +68,4 @@ export const CONNECTION_ATTACKS: Record<string, Attack> = {
 /** The same, where there is TLS. */
 export const TLS_ATTACKS: Record<string, Attack> = {
   'a handshake that does not come': slow(openTcp, '\u0016\u0003\u0001'),
-  'HTTP/2 that says nothing': slow(openHttp2, ''),
-  'an idle HTTP/2 session': slow(openHttp2, PREFACE),
-  'half of an HTTP/2 head': slow(openHttp2, HALF_AN_HTTP2_HEAD),
-  'HTTP/2 streams': streams,
 };

@@ -102,7 +102,7 @@ test('a write that throws undoes its own effects and none of its neighbours', as
   const { id } = await user.plant();
   const plants = one.app.database.model(plantModel);
   const note = (text: string, fails: boolean) =>
-    one.app.unitOfWork.run(user.id, async (tx) => {
+    one.app.writeQueue.run(user.id, async (tx) => {
       await plants.updateOne(
         { userId: user.id, _id: toStoredId(id) },
         { $set: { [text]: text } },
@@ -131,7 +131,7 @@ test('a write that meets a conflict is tried again and has one effect', async ()
   const scope = { userId: user.id, _id: toStoredId(id) };
   const plants = one.app.database.model(plantModel);
   let tries = 0;
-  await one.app.unitOfWork.run(user.id, async (tx: Transaction) => {
+  await one.app.writeQueue.run(user.id, async (tx: Transaction) => {
     tries += 1;
     // Somebody else changes the plant after this transaction's snapshot was taken.
     if (tries === 1) await plants.updateOne(scope, { $set: { notes: 'theirs' } });
@@ -149,7 +149,7 @@ test('writes of one account in one process happen in the order in which they cam
   const user = await one.user();
   const found = await Promise.all(
     Array.from({ length: 20 }, () =>
-      one.app.unitOfWork.run(user.id, async (tx) => {
+      one.app.writeQueue.run(user.id, async (tx) => {
         const before = tx.account.usage['tested'] ?? 0;
         tx.addUsage('tested', 1);
         return before;
@@ -162,7 +162,7 @@ test('writes of one account in one process happen in the order in which they cam
 test('a dry run returns what a write would, and writes nothing', async () => {
   const user = await one.user();
   const before = await revisionOf(user);
-  const returned = await one.app.unitOfWork.dryRun(user.id, async (tx) => {
+  const returned = await one.app.writeQueue.dryRun(user.id, async (tx) => {
     tx.addUsage('tested', 5);
     return tx.account.usage['tested'];
   });

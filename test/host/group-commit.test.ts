@@ -1,13 +1,14 @@
 import { DomainEvent } from '../../src/data/domain-event';
 import { onAll } from '../../src/data/listener';
-import { openTransaction } from '../../src/data/open-transaction';
+import { commitGroup } from '../../src/data/group-commit';
+import type { Transaction } from '../../src/data/transaction';
 import { startService } from '../support/program';
 
 test('what listeners emit is handled to the end, and what those record is written', async () => {
   const service = await startService();
   try {
     const user = await service.user();
-    const { audit, database, identity } = service.app;
+    const { audit, database, fence, identity } = service.app;
     const steps = ['first', 'second', 'third', 'fourth'].map(
       (name) => new DomainEvent<string>(name),
     );
@@ -21,17 +22,23 @@ test('what listeners emit is handled to the end, and what those record is writte
       }),
     );
     const dependencies = {
+      database,
+      fence,
+      audit,
       identity: () => identity,
       listeners: () => listeners,
       counts: () => new Map(),
-      audit,
     };
-    await database.transaction(async (session) => {
-      const open = await openTransaction(dependencies, session, [user.id]);
-      const tx = open.accounts[0]?.tx;
-      for (const step of steps.slice(0, 1)) await tx?.emit(step, step.name);
-      await open.finish();
-    });
+    const [first] = steps;
+    const write = {
+      userId: user.id,
+      work: async (tx: Transaction) => {
+        if (first) await tx.emit(first, first.name);
+      },
+      deadline: Infinity,
+      isGivenUp: false,
+    };
+    await commitGroup(dependencies, [write]);
     expect(handled).toEqual(['first', 'second', 'third', 'fourth']);
     const recorded = [];
     for await (const batch of audit.entries({ action: 'steps.done' })) recorded.push(...batch);
