@@ -58,6 +58,7 @@ export const createToken = Joi.object<CreateToken, true>({
     .description('Scopes of the token that makes it, all or some'),
   expiresIn: integer(60, YEAR_SECONDS)
     .default(YEAR_SECONDS)
+    .example(YEAR_SECONDS)
     .description(
       'For how many seconds it is good: a year, and no longer than the one that makes it',
     ),

@@ -47,7 +47,6 @@ export type Plants = Pick<
   | 'owners'
   | 'requireOwn'
   | 'summaries'
-  | 'update'
 >;
 
 const creations = rateSetting(
