@@ -21,7 +21,7 @@ import {
   loggedCare,
   monthQuery,
 } from './schema';
-import { EVENT_QUOTA, type EventService } from './service';
+import type { EventService } from './service';
 
 interface Services {
   events: EventService;
@@ -62,7 +62,6 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
         'Without `type` it is a watering, and without `occurredAt` it happened now. Growth has the type `growth` with `growthAmount`, what was added since the last measurement, and `growthUnit`.',
       access: { scope: 'events:write' },
       params: { id: plantNotFound },
-      quota: EVENT_QUOTA,
       body: createEvent,
       response: { schema: eventView, description: 'The event' },
       errors: [eventLimitReached, unknownPhoto],

@@ -2,7 +2,6 @@ import type { Middleware } from 'koa';
 import compose from 'koa-compose';
 
 import type { Act, Acting } from '../data/audit/entry';
-import type { Quotas } from '../plugins/quotas';
 import type { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
 import { sourceOf } from './authenticate';
@@ -10,7 +9,6 @@ import { callerOf } from './state';
 
 interface Dependencies {
   writeQueue: WriteQueue;
-  quotas: Quotas;
 }
 
 /**
@@ -18,8 +16,8 @@ interface Dependencies {
  * stored response are there together or not at all. They run again where it has to be retried.
  */
 export function transaction(
-  { quota, audit }: Operation,
-  { writeQueue, quotas }: Dependencies,
+  { audit }: Operation,
+  { writeQueue }: Dependencies,
   steps: Middleware[],
 ): Middleware {
   const inner = compose(steps);
@@ -30,18 +28,13 @@ export function transaction(
       actor: { type: 'token', account: account.id, token: token.id },
       source: sourceOf(ctx),
     };
-    await writeQueue.run(
-      account.id,
-      async (shared) => {
-        const tx = shared.as(acting);
-        state.tx = tx;
-        if (quota !== undefined) quotas.check(tx, quota);
-        await inner(ctx, async () => undefined);
-        if (audit !== undefined) tx.audit(actOf(audit, state.input.params));
-        await state.store?.(tx, { status: ctx.status, body: ctx.body as string });
-      },
-      { quota },
-    );
+    await writeQueue.run(account.id, async (shared) => {
+      const tx = shared.as(acting);
+      state.tx = tx;
+      await inner(ctx, async () => undefined);
+      if (audit !== undefined) tx.audit(actOf(audit, state.input.params));
+      await state.store?.(tx, { status: ctx.status, body: ctx.body as string });
+    });
   };
   // What `audit routes` shows.
   const value = `transaction(${steps.map(({ name }) => name).join(' → ')})`;

@@ -110,8 +110,6 @@ export interface Operation extends OperationBase<string> {
    * 409 and the record's id.
    */
   secret?: string;
-  /** Name of the quota of which a successful call takes one. */
-  quota?: string;
   /** Whether it takes an Idempotency-Key, as every POST does. */
   idempotent: boolean;
   /** Whether operators' own programs ask it again and again: it is then logged at debug level. */
@@ -167,7 +165,6 @@ interface WriteOperation<Body, Names extends string> extends OperationBase<Names
   body?: Joi.ObjectSchema<Body>;
   /** The field of the answer that is shown once, and not stored for retries. */
   secret?: string;
-  quota?: string;
   /** Why it answers with no ETag. */
   notConditional?: string;
   /** Reads the record as answers show it, for If-Match; the GET at the same path unless given. */

@@ -2,7 +2,7 @@ import { idText, toStoredId } from '../../../src/core/ids';
 import { containing } from '../../../src/core/text';
 import { yieldToEventLoop } from '../../../src/core/event-loop';
 import { chunksOf } from '../../../src/core/values';
-import { LIVE } from '../../../src/data/changes';
+import { LIVE } from '../../../src/data/models';
 import { decodeCursor, encodeCursor } from '../../../src/data/cursor';
 import { merged } from '../../../src/data/merged';
 import { inRange, pageOf } from '../../../src/data/page';
