@@ -10,44 +10,34 @@ import { uniqueness } from './schemas';
 export function contributionFaults(all: readonly SetUpPlugin[]): string[] {
   const faults: string[] = [];
   const unique = uniqueness(faults);
+  const plugins = all.map(({ plugin }) => plugin);
   for (const { plugin, contribution, operations } of all) {
-    const known = declaredFor(
-      plugin,
-      all.map((each) => each.plugin),
-    );
+    const known = declaredFor(plugin, plugins);
+    const place = `plugins/${plugin.name}`;
     for (const operation of operations) {
-      const place = `plugins/${plugin.name}: ${operationName(operation)}`;
-      const shape = operation.path.replace(/\{[a-z]+\}/g, '{}');
-      unique(place, 'operation', `${operation.method} ${shape}`);
-      if ('name' in operation.tool) unique(place, 'tool', operation.tool.name);
-      faults.push(...faultsBetween(place, operation, known));
+      const { method, path, tool } = operation;
+      const label = `${place}: ${operationName(operation)}`;
+      unique(label, {
+        operation: [`${method} ${path.replace(/\{[a-z]+\}/g, '{}')}`],
+        tool: 'name' in tool ? [tool.name] : [],
+      });
+      faults.push(...operationFaults(operation, known).map((each) => `${label}: ${each}`));
     }
-    for (const { path, methods } of contribution.protocols ?? []) {
-      for (const method of Object.keys(methods)) {
-        unique(`plugins/${plugin.name}`, 'operation', `${method} ${path}`);
-      }
+    const { protocols = [], counts, listeners = [] } = contribution;
+    unique(place, {
+      operation: protocols.flatMap(({ path, methods }) =>
+        Object.keys(methods).map((method) => `${method} ${path}`),
+      ),
+      metric: contribution.readings?.map(({ name }) => name),
+      seed: contribution.seeds?.map(({ name }) => name),
+    });
+    const quotas = namesIn(plugin.quotas);
+    if (namesIn(counts) !== quotas) {
+      faults.push(`${place}: counts: must count for each of its quotas: ${quotas || 'none'}`);
     }
-    for (const reading of contribution.readings ?? []) {
-      unique(`plugins/${plugin.name}`, 'metric', reading.name);
-    }
-    for (const seed of contribution.seeds ?? []) {
-      unique(`plugins/${plugin.name}`, 'seed', seed.name);
-    }
-    const quotas = Object.keys(plugin.quotas ?? {})
-      .sort()
-      .join(', ');
-    const counts = Object.keys(contribution.counts ?? {})
-      .sort()
-      .join(', ');
-    if (quotas !== counts) {
+    for (const { event } of listeners.filter((each) => !known.domainEvents.has(each.event))) {
       faults.push(
-        `plugins/${plugin.name}: counts: must count for each of its quotas: ${quotas || 'none'}`,
-      );
-    }
-    for (const { event } of contribution.listeners ?? []) {
-      if (known.domainEvents.has(event)) continue;
-      faults.push(
-        `plugins/${plugin.name}: listeners: neither it nor a plugin that it requires emits ${event.name}`,
+        `${place}: listeners: neither it nor a plugin that it requires emits ${event.name}`,
       );
     }
   }
@@ -59,10 +49,14 @@ export function contributionFaults(all: readonly SetUpPlugin[]): string[] {
   return faults;
 }
 
+function namesIn(object: object = {}): string {
+  return Object.keys(object).sort().join(', ');
+}
+
 interface Known {
-  scopes: ReadonlySet<string>;
-  budgets: ReadonlySet<string>;
-  quotas: ReadonlySet<string>;
+  scope: ReadonlySet<string>;
+  budget: ReadonlySet<string>;
+  quota: ReadonlySet<string>;
   errors: ReadonlySet<string>;
   domainEvents: ReadonlySet<DomainEvent<unknown>>;
 }
@@ -73,50 +67,49 @@ interface Known {
  */
 function declaredFor(plugin: Plugin, all: readonly Plugin[]): Known {
   const near = all.filter(({ name: other }) => [plugin.name, ...plugin.requires].includes(other));
+  const keysOf = (facts: 'scopes' | 'budgets' | 'quotas'): string[] =>
+    near.flatMap((each) => Object.keys(each[facts] ?? {}));
+  const errors = [...hostErrors, ...all.flatMap(({ errors: own = [] }) => own)];
   return {
-    scopes: new Set(near.flatMap(({ scopes = {} }) => Object.keys(scopes))),
-    budgets: new Set([
-      ...Object.keys(HOST_BUDGETS),
-      ...near.flatMap(({ budgets = {} }) => Object.keys(budgets)),
-    ]),
-    quotas: new Set(near.flatMap(({ quotas = {} }) => Object.keys(quotas))),
-    errors: new Set(
-      [...hostErrors, ...all.flatMap(({ errors = [] }) => errors)].map(({ code }) => code),
-    ),
+    scope: new Set(keysOf('scopes')),
+    budget: new Set([...Object.keys(HOST_BUDGETS), ...keysOf('budgets')]),
+    quota: new Set(keysOf('quotas')),
+    errors: new Set(errors.map(({ code }) => code)),
     domainEvents: new Set(near.flatMap(({ emits = [] }) => emits)),
   };
 }
 
-function faultsBetween(place: string, operation: Operation, known: Known): string[] {
+function operationFaults(operation: Operation, known: Known): string[] {
   const faults: string[] = [];
-  const { access, limit, method, quota, idempotent } = operation;
-  const undeclared = (key: string, kind: string, value: string): void => {
-    faults.push(
-      `${place}: ${key}: neither it nor a plugin that it requires declares the ${kind} ${value}`,
-    );
+  const { access, limit, method, path, quota, idempotent, audit, errors = [] } = operation;
+  const { params = {} } = operation;
+  const requireDeclared = (
+    key: string,
+    kind: 'scope' | 'budget' | 'quota',
+    value: string | undefined,
+  ): void => {
+    if (value === undefined || known[kind].has(value)) return;
+    faults.push(`${key}: neither it nor a plugin that it requires declares the ${kind} ${value}`);
   };
   if ('public' in access && (method !== 'GET' || typeof limit === 'string')) {
-    faults.push(`${place}: access: what needs no token can only be a GET without a limit`);
+    faults.push('access: what needs no token can only be a GET without a limit');
   }
   if (method === 'GET' && (quota !== undefined || idempotent)) {
-    faults.push(`${place}: method: a GET takes neither a quota nor an Idempotency-Key`);
+    faults.push('method: a GET takes neither a quota nor an Idempotency-Key');
   }
-  if (operation.audit !== undefined && !operation.path.includes('{id}')) {
-    faults.push(`${place}: audit: only an operation on {id} says by its path what it acts on`);
+  if (audit !== undefined && !path.includes('{id}')) {
+    faults.push('audit: only an operation on {id} says by its path what it acts on');
   }
-  if ('scope' in access && !known.scopes.has(access.scope)) {
-    undeclared('access', 'scope', access.scope);
+  requireDeclared('access', 'scope', 'scope' in access ? access.scope : undefined);
+  requireDeclared('limit', 'budget', typeof limit === 'string' ? limit : undefined);
+  requireDeclared('quota', 'quota', quota);
+  const inPath = [...path.matchAll(/\{([a-z]+)\}/g)].map((match) => match[1]);
+  if (inPath.join() !== Object.keys(params).join()) {
+    faults.push(`params: must list the parameters of the path: ${inPath.join(', ')}`);
   }
-  if (typeof limit === 'string' && !known.budgets.has(limit)) undeclared('limit', 'budget', limit);
-  if (quota !== undefined && !known.quotas.has(quota)) undeclared('quota', 'quota', quota);
-  const inPath = [...operation.path.matchAll(/\{([a-z]+)\}/g)].map((match) => match[1]);
-  const declared = Object.keys(operation.params ?? {});
-  if (inPath.join() !== declared.join()) {
-    faults.push(`${place}: params: must list the parameters of the path: ${inPath.join(', ')}`);
-  }
-  for (const error of [...(operation.errors ?? []), ...Object.values(operation.params ?? {})]) {
-    if (!known.errors.has(error.code)) {
-      faults.push(`${place}: errors: no plugin declares the error code ${error.code}`);
+  for (const { code } of [...errors, ...Object.values(params)]) {
+    if (!known.errors.has(code)) {
+      faults.push(`errors: no plugin declares the error code ${code}`);
     }
   }
   return faults;
