@@ -102,7 +102,7 @@ export function readCallOf(ctx: Context): ReadCall<unknown, string> {
     ...input,
     account: tx?.account ?? account,
     token,
-    scope: tx ?? { userId: account.id },
+    tenant: tx ?? { userId: account.id },
     now: tx?.now ?? new Date(),
     validUntil: (moment) => {
       state.validUntil = Math.min(state.validUntil ?? Infinity, moment.getTime());

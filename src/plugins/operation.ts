@@ -2,7 +2,7 @@ import type Joi from 'joi';
 
 import type { ErrorCode } from '../core/errors';
 import type { Account, HeldToken, Tier } from '../core/identity';
-import type { AccountScope } from '../data/models';
+import type { Tenant } from '../data/models';
 import type { Transaction } from '../data/transaction';
 import { success } from '../fields/joi';
 
@@ -77,7 +77,7 @@ export interface ReadCall<Query, Names extends string> extends CallBase {
   /** The token that the call came with. */
   token: HeldToken;
   /** Whose records to read: the account's; for If-Match within a write, as its transaction sees them. */
-  scope: AccountScope;
+  tenant: Tenant;
   /** Text forms of UUIDs, checked and in lower case. */
   params: Readonly<Record<Names, string>>;
   query: Query;
