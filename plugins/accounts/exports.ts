@@ -5,7 +5,15 @@ import type { TokenService } from './tokens/service';
 /** What other plugins and commands may do with accounts, their tokens and all of their data. */
 export type Accounts = Pick<
   AccountService,
-  'account' | 'accounts' | 'change' | 'changeAccount' | 'ensureAccount'
+  | 'acceptAccessTokens'
+  | 'account'
+  | 'accounts'
+  | 'change'
+  | 'changeAccount'
+  | 'createIn'
+  | 'ensureAccount'
+  | 'isOpen'
+  | 'tokensChanged'
 > &
   Pick<
     TokenService,
@@ -18,7 +26,7 @@ export type Accounts = Pick<
     | 'rotateToken'
     | 'tokens'
   > &
-  Pick<PersonalData, 'counts' | 'deleteUser' | 'exportUser'>;
+  Pick<PersonalData, 'counts' | 'deleteUser' | 'exportUser' | 'keep'>;
 
 export function exportsOf(
   accounts: AccountService,
@@ -26,11 +34,17 @@ export function exportsOf(
   data: PersonalData,
 ): Accounts {
   return {
+    acceptAccessTokens: (find) => {
+      accounts.acceptAccessTokens(find);
+    },
     account: (userId) => accounts.account(userId),
     accounts: () => accounts.accounts(),
     change: (tx, changes) => accounts.change(tx, changes),
     changeAccount: (userId, changes) => accounts.changeAccount(userId, changes),
     ensureAccount: (...account) => accounts.ensureAccount(...account),
+    createIn: (...account) => accounts.createIn(...account),
+    isOpen: (userId) => accounts.isOpen(userId),
+    tokensChanged: (session, userId) => accounts.tokensChanged(session, userId),
     createToken: (wanted) => tokens.createToken(wanted),
     hasTokens: () => tokens.hasTokens(),
     pruneTokens: () => tokens.pruneTokens(),
@@ -42,5 +56,8 @@ export function exportsOf(
     counts: (userId) => data.counts(userId),
     deleteUser: (userId, onDeleted) => data.deleteUser(userId, onDeleted),
     exportUser: (userId) => data.exportUser(userId),
+    keep: (kept) => {
+      data.keep(kept);
+    },
   };
 }

@@ -11,6 +11,8 @@ import { ACCOUNT_SCOPE } from './scope';
 import { TokenService } from './tokens/service';
 
 export type { Accounts } from './exports';
+export { ACCOUNT_SCOPE } from './scope';
+export type { FindAccessTokens } from './tokens/authenticator';
 
 /** Accounts and their tokens: who a caller is. */
 const accounts = definePlugin<Accounts>({

@@ -11,6 +11,17 @@ import { asView } from './tokens/service';
 /** How many records there are, by collection. */
 export type Counts = Readonly<Record<string, number>>;
 
+/** What another plugin keeps of accounts beside the records that are theirs alone. */
+export interface KeptData {
+  /** What an export calls it. */
+  name: string;
+  count(userId: string): Promise<number>;
+  /** What its person may see of it. */
+  export(userId: string): Promise<object[]>;
+  /** Deletes all of it. */
+  delete(tx: Transaction): Promise<void>;
+}
+
 /** The form of an export (docs/running.md, "People's data"). */
 const EXPORT_FORMAT = { format: 'plant-care-api account export', version: 1 };
 
@@ -18,12 +29,18 @@ const EXPORT_FORMAT = { format: 'plant-care-api account export', version: 1 };
 export class PersonalData {
   readonly #accounts;
   readonly #tokens;
+  readonly #kept: KeptData[] = [];
   readonly #host: Host;
 
   constructor(host: Host) {
     this.#host = host;
     this.#accounts = host.records(accountModel);
     this.#tokens = host.records(tokenModel);
+  }
+
+  /** Has what another plugin keeps be counted, exported and deleted with the account. */
+  keep(kept: KeptData): void {
+    this.#kept.push(kept);
   }
 
   /** How many records there are of a user, the account included; undefined where it is not there. */
@@ -71,6 +88,7 @@ export class PersonalData {
     const $set = { deletingSince, tokensVersion: newTokensVersion() };
     await this.#accounts.updateOne({ session }, { _id: userId }, { $set });
     await this.#tokens.deleteMany({ session }, { userId });
+    for (const kept of this.#kept) await kept.delete(tx);
     const target = accountTarget(userId);
     tx.audit({ action: 'account.deletion_begun', target, changes: { records } });
   }
@@ -100,6 +118,11 @@ export class PersonalData {
     return {
       accounts: await this.#accounts.count({}, { _id: userId }),
       tokens: await this.#tokens.count({}, { userId }),
+      ...Object.fromEntries(
+        await Promise.all(
+          this.#kept.map(async (kept) => [kept.name, await kept.count(userId)] as const),
+        ),
+      ),
       ...(await this.#host.accountData.counts(userId)),
     };
   }
@@ -118,6 +141,10 @@ export class PersonalData {
     for (const [collection, batches] of this.#host.accountData.records(userId)) {
       yield `${separator}${JSON.stringify(collection)}:`;
       yield* jsonArray(withIds(batches));
+      separator = ',';
+    }
+    for (const kept of this.#kept) {
+      yield `${separator}${JSON.stringify(kept.name)}:${JSON.stringify(await kept.export(userId))}`;
       separator = ',';
     }
     yield '},"auditLog":';

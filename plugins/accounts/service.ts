@@ -11,10 +11,11 @@ import type {
   Usage,
 } from '../../src/core/identity';
 import { chunksOf } from '../../src/core/values';
+import type { SharedTransaction } from '../../src/data/audit/audit-log';
 import { accountTarget } from '../../src/data/audit/entry';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
-import { TokenAuthenticator } from './tokens/authenticator';
+import { type FindAccessTokens, TokenAuthenticator } from './tokens/authenticator';
 import { type AccountDocument, accountModel, asAccount, newTokensVersion } from './model';
 
 interface AccountChanges {
@@ -43,6 +44,22 @@ export class AccountService implements Identity {
 
   authenticate(token: string, options: AuthenticationOptions): Promise<Principal | TokenFault> {
     return this.#authenticator.authenticate(token, options);
+  }
+
+  /** Has access tokens of sign-ins be looked up where they are kept. */
+  acceptAccessTokens(find: FindAccessTokens): void {
+    this.#authenticator.acceptAccessTokens(find);
+  }
+
+  /** Has every process look anew at the tokens of an account, once this is committed. */
+  async tokensChanged(session: ClientSession, userId: string): Promise<void> {
+    const tokensVersion = newTokensVersion();
+    await this.#accounts.updateOne({ session }, { _id: userId }, { $set: { tokensVersion } });
+  }
+
+  /** Whether there is such an account, and it is not being deleted. */
+  isOpen(userId: string): Promise<boolean> {
+    return this.#accounts.exists({}, { _id: userId, ...NOT_DELETED });
   }
 
   async open(session: ClientSession, userIds: readonly string[]): Promise<Account[]> {
@@ -146,22 +163,33 @@ export class AccountService implements Identity {
 
   #create(userId: string, tier: Tier, timezone: string): Promise<Account> {
     return this.#host.transactShared(async (tx) => {
-      const { session, now } = tx;
-      const created = { tier, timezone, revision: 0, usage: {}, createdAt: now, updatedAt: now };
-      const isNew = await this.#accounts.upsert(
-        { session },
-        { _id: userId },
-        // Not that of an account of this name that was deleted: a process may know its tokens.
-        { $setOnInsert: { ...created, tokensVersion: newTokensVersion() } },
-      );
-      if (isNew) {
-        const act = { action: 'account.created', target: accountTarget(userId) };
-        tx.audit({ ...act, changes: { tier, timezone } }, userId);
-      }
-      const account = await this.#accounts.findOne({ session }, { _id: userId });
+      await this.createIn(tx, userId, tier, timezone);
+      const account = await this.#accounts.findOne({ session: tx.session }, { _id: userId });
       if (!account) throw new Error(`The account ${userId} was removed while it was made.`);
       return asAccount(account);
     });
+  }
+
+  /** Makes an account where there is none of this name; answers whether there was none. */
+  async createIn(
+    tx: SharedTransaction,
+    userId: string,
+    tier: Tier,
+    timezone = 'UTC',
+  ): Promise<boolean> {
+    const { session, now } = tx;
+    const created = { tier, timezone, revision: 0, usage: {}, createdAt: now, updatedAt: now };
+    const isNew = await this.#accounts.upsert(
+      { session },
+      { _id: userId },
+      // Not that of an account of this name that was deleted: a process may know its tokens.
+      { $setOnInsert: { ...created, tokensVersion: newTokensVersion() } },
+    );
+    if (isNew) {
+      const act = { action: 'account.created', target: accountTarget(userId) };
+      tx.audit({ ...act, changes: { tier, timezone } }, userId);
+    }
+    return isNew;
   }
 }
 

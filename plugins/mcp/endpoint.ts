@@ -12,10 +12,12 @@ import {
   unauthorized,
   validationError,
 } from '../../src/core/errors';
-import type { Principal } from '../../src/core/identity';
+import { hostSettings } from '../../src/core/host-settings';
+import { bearerToken, isAccessToken, type Principal } from '../../src/core/identity';
 import { PROJECT } from '../../src/core/project';
 import { isRecord } from '../../src/core/values';
 import type { Host } from '../../src/plugins/host';
+import { toolScopes } from '../../src/plugins/operation-facts';
 import type { ApiDescription, ProtocolApi } from '../../src/plugins/protocol-endpoint';
 import { instructionsFor } from './instructions';
 import { allowedOriginsSetting, Origins } from './origins';
@@ -42,7 +44,9 @@ export class Endpoint {
 
   constructor(host: Host) {
     this.#host = host;
-    this.#origins = new Origins(host.settings.of(allowedOriginsSetting));
+    const publicUrl = host.settings.of(hostSettings.publicUrl);
+    const own = publicUrl === undefined ? [] : [publicUrl];
+    this.#origins = new Origins([...host.settings.of(allowedOriginsSetting), ...own]);
   }
 
   /** So that the first message keeps nobody waiting. */
@@ -61,7 +65,7 @@ export class Endpoint {
     const description = {
       ...PROJECT,
       auth: 'bearer',
-      scopes: scopesOfTools(api),
+      scopes: toolScopes(api),
       tools: this.#catalogOf(api).names,
     };
     ctx.type = 'application/json';
@@ -143,7 +147,9 @@ async function authenticate(ctx: Context, api: ProtocolApi): Promise<Principal> 
     if (!(error instanceof ApiError)) throw error;
     const { kind, message, headers } = error;
     if (kind !== unauthorized && kind !== invalidToken) throw error;
-    const refusal = kind === unauthorized ? unauthorized : tokenRefused;
+    // Programs that a person signed in to renew their token on 401 alone.
+    const isRenewable = isAccessToken(bearerToken(ctx.get('Authorization')) ?? '');
+    const refusal = kind === unauthorized || isRenewable ? kind : tokenRefused;
     const options = EVENT_STREAM.test(ctx.get('Accept')) ? { sentAs: rpcError(error) } : {};
     throw refusal.error(message, { headers, ...options });
   }
@@ -157,14 +163,4 @@ const NO_ACCESS = -32010;
 
 function rpcError({ message, kind: { code } }: ApiError): object {
   return { jsonrpc: '2.0', id: null, error: { code: NO_ACCESS, message, data: { code } } };
-}
-
-/** Scopes that open a tool: others are of no use to an assistant. */
-function scopesOfTools({ scopes, operations }: ApiDescription): string[] {
-  const used = new Set(
-    operations.flatMap(({ tool, access }) =>
-      'name' in tool && 'scope' in access ? [access.scope] : [],
-    ),
-  );
-  return [...scopes.keys()].filter((scope) => used.has(scope));
 }

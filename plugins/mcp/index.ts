@@ -1,4 +1,4 @@
-import { payloadTooLarge, unsupportedMediaType } from '../../src/core/errors';
+import { invalidToken, payloadTooLarge, unsupportedMediaType } from '../../src/core/errors';
 import { definePlugin } from '../../src/plugins/plugin';
 import { descriptionBody, errorBody, requestBody, resultBody } from './bodies';
 import { Endpoint, noEventStream, tokenRefused } from './endpoint';
@@ -64,7 +64,13 @@ export default definePlugin({
                 },
               },
               tokenErrorBody: errorBody,
-              errors: [tokenRefused, originNotAllowed, unsupportedMediaType, payloadTooLarge],
+              errors: [
+                invalidToken,
+                tokenRefused,
+                originNotAllowed,
+                unsupportedMediaType,
+                payloadTooLarge,
+              ],
               handler: (ctx, api) => endpoint.receive(ctx, api),
             },
           },

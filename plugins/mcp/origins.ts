@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import { type ApiError, ErrorCode } from '../../src/core/errors';
 import { TOKEN_PREFIX } from '../../src/core/identity';
-import { originOf, originsSetting } from '../../src/core/settings';
+import { isLoopback, originOf, originsSetting } from '../../src/core/settings';
 
 /** The setting that lets other than loopback addresses reach the tool endpoint. */
 export const allowedOriginsSetting = originsSetting(
@@ -58,8 +58,4 @@ function refusal(header: string, value: string): ApiError {
     `The ${header} of this request is not allowed; operators allow it by MCP_ALLOWED_ORIGINS.`,
     { logged: `${header} ${isShown ? value : 'of no plain name'}` },
   );
-}
-
-function isLoopback({ hostname }: URL): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }

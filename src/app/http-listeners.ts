@@ -92,7 +92,7 @@ export class HttpListeners {
       unheededProxy: this.#unheededProxy,
       routes: [
         onlyProbesWhile(this.#dependencies.isStarting, description),
-        ...routes(description, this.#services),
+        ...routes(description, this.#services, this.#dependencies.settings),
       ],
     });
     return koa.callback();

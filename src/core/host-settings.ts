@@ -2,6 +2,8 @@ import Joi from 'joi';
 import { mongo } from 'mongoose';
 
 import {
+  isLoopback,
+  originOf,
   originsSetting,
   type OtherOrigins,
   PortSetting,
@@ -53,6 +55,14 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 /** How much of client addresses is logged. */
 const CLIENT_IP_LOGGING = ['off', 'masked', 'full'] as const;
 export type ClientIpLogging = (typeof CLIENT_IP_LOGGING)[number];
+
+/** An origin without a path: clients compare it byte for byte. */
+const publicOrigin = Joi.string().custom((url: string, helpers) => {
+  const origin = originOf(url.replace(/\/$/, ''));
+  const isSafe = origin !== undefined && (/^https:/.test(origin) || isLoopback(new URL(origin)));
+  const custom = '{{#label}} must be an https origin such as https://api.example.com';
+  return isSafe ? origin : helpers.message({ custom });
+});
 
 /** How many proxies stand before the service; `true` counts as one, `false` as none. */
 const proxies = Joi.alternatives(
@@ -123,6 +133,11 @@ export const hostSettings = {
     proxies,
     0,
     'How many proxies in front may set X-Forwarded-For',
+  ),
+  publicUrl: optional(
+    'PUBLIC_URL',
+    'The https origin that people and clients use, such as https://api.example.com; loopback http without it',
+    publicOrigin,
   ),
   tlsCertFile: optional(
     'TLS_CERT_FILE',

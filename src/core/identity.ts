@@ -8,6 +8,14 @@ export type Tier = (typeof TIERS)[number];
 /** What every token begins with (docs/api.md, "Accounts, tiers, tokens"). */
 export const TOKEN_PREFIX = 'tnd_mcp_';
 
+/** What the access tokens begin with that programs get when a person signs in to them. */
+export const ACCESS_TOKEN_PREFIX = 'tnd_oat_';
+
+/** Whether a token is shaped like an access token of the program's own authorization server. */
+export function isAccessToken(token: string): boolean {
+  return /^tnd_oat_[\w-]{43}$/.test(token);
+}
+
 /** Whose data a call works on. */
 export interface Account {
   /** What responses call `userId`. */
@@ -30,6 +38,8 @@ export interface HeldToken {
   name: string;
   scopes: readonly string[];
   expiresAt: Date;
+  /** Whether it is the access token of a program that a person signed in to. */
+  isOfSignIn?: boolean;
 }
 
 /** Who calls, and with what rights. */
@@ -38,6 +48,8 @@ export interface Principal {
   scopes: ReadonlySet<string>;
   /** The token that the call came with. */
   token: HeldToken;
+  /** The one path that the token opens; all where left out. */
+  onlyAt?: string | undefined;
 }
 
 /** Where a call came from. */
@@ -54,8 +66,8 @@ export interface AuthenticationOptions {
   source: CallSource;
 }
 
-/** Why a token is not good; one that is malformed is unknown. */
-export type TokenFault = 'unknown' | 'revoked' | 'expired';
+/** Why a token is not good: one that is malformed is unknown, one for another path is elsewhere's. */
+export type TokenFault = 'unknown' | 'revoked' | 'expired' | 'elsewhere';
 
 /** Knows who holds a token. */
 export interface Authenticator {

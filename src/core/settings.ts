@@ -97,6 +97,11 @@ export function originOf(text: string): string | undefined {
   return isOne ? new URL(text).origin : undefined;
 }
 
+/** Whether an address is one of this machine itself. */
+export function isLoopback({ hostname }: URL): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
 /** Says what is wrong with the environment: all of it, a line each. */
 export class SettingsError extends Error {
   constructor(readonly faults: readonly string[]) {

@@ -3,13 +3,18 @@ import type { Context, Middleware } from 'koa';
 import compose from 'koa-compose';
 
 import { methodNotAllowed, notFound } from '../core/errors';
+import { RESOURCE_DOCUMENT } from '../core/public-origin';
+import type { Settings } from '../core/settings';
+import { anyOrigin } from '../middleware/any-origin';
 import { authenticate } from '../middleware/authenticate';
 import { bodyParserOf } from '../middleware/body-parser';
+import { challenge } from '../middleware/challenge';
 import { chainOf, type Services, toolChainOf } from '../middleware/chain';
+import { clientBudget } from '../middleware/client-address';
 import { toClientError } from '../middleware/client-error';
 import { callerOf, recordError } from '../middleware/state';
 import type { Operation } from '../plugins/operation';
-import { operationName } from '../plugins/operation-facts';
+import { operationName, toolScopes } from '../plugins/operation-facts';
 import type {
   ApiDescription,
   ProtocolApi,
@@ -18,7 +23,11 @@ import type {
 } from '../plugins/protocol-endpoint';
 
 /** Serves operations over HTTP, and the other protocols over the same operations. */
-export function routes(description: ApiDescription, services: Services): Middleware[] {
+export function routes(
+  description: ApiDescription,
+  services: Services,
+  settings: Settings,
+): Middleware[] {
   const router = new Router({ sensitive: true, strict: true });
   const paths = new Set(description.operations.map(({ path }) => path));
   const add = (method: string, at: readonly string[], name: string, chain: Middleware): void => {
@@ -34,15 +43,29 @@ export function routes(description: ApiDescription, services: Services): Middlew
     add(method, [path], name, path.includes('{') ? unlessOther : (ctx) => chain(ctx));
   }
   const api = protocolApi(description, services);
-  for (const { path, withSlash = false, methods, prepare } of description.protocols) {
+  const namesIssuer = description.protocols.some(({ path }) => path === RESOURCE_DOCUMENT);
+  for (const protocol of description.protocols) {
+    const { path, withSlash = false, anyOrigin: isOpen = false, methods, prepare } = protocol;
     prepare?.(description);
+    if (isOpen)
+      add('OPTIONS', [path], path, async (ctx) => {
+        await anyOrigin(ctx, done);
+      });
     for (const [method, endpoint] of Object.entries(methods)) {
       const name = operationName({ method, path });
-      const chain = compose([named(name, endpoint), ...protocolChain(endpoint, api, services)]);
+      const chain = compose([
+        named(name, endpoint),
+        ...(isOpen ? [anyOrigin] : []),
+        ...protocolChain(endpoint, api, services),
+      ]);
       add(method, [path, ...(withSlash ? [`${path}/`] : [])], name, (ctx) => chain(ctx));
     }
   }
-  return [router.routes() as unknown as Middleware, refuse];
+  return [
+    ...(namesIssuer ? [challenge(settings, toolScopes(description))] : []),
+    router.routes() as unknown as Middleware,
+    refuse,
+  ];
 }
 
 /** `/api/records/{id}` in the router's way of writing. */
@@ -102,6 +125,12 @@ function protocolApi(description: ApiDescription, services: Services): ProtocolA
       await letIn(ctx, done);
       return callerOf(ctx);
     },
+    clientOf: clientBudget,
+    refuseSpent: async (ctx) => {
+      const { authFailures } = rateLimits;
+      if (authFailures.isSpent(clientBudget(ctx))) await authFailures.spend(ctx);
+    },
+    recordFailure: (ctx) => rateLimits.authFailures.spend(ctx),
     readJson: async (ctx) => {
       await parseBody(ctx, done);
       return ctx.request.body;
@@ -136,7 +165,9 @@ const refuse: Middleware = (ctx) => {
   if (matched.length === 0) throw notFound.error();
   const own = matched.filter(({ path }) => path === ctx.path);
   const layers = own.length > 0 ? own : matched;
-  const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].join(', ');
+  const methods = new Set(layers.flatMap((layer) => layer.methods));
+  methods.delete('OPTIONS');
+  const allowed = [...methods].join(', ');
   ctx.set('Allow', allowed);
   if (ctx.method !== 'OPTIONS') throw methodNotAllowed.error(`This path takes only ${allowed}.`);
   ctx.status = 204;

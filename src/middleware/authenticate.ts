@@ -36,9 +36,11 @@ export function authenticate(identity: Authenticator, failures: RateLimit): Midd
     await next();
   };
 
-  function look(ctx: Context, token: string): Promise<Principal | TokenFault> {
+  async function look(ctx: Context, token: string): Promise<Principal | TokenFault> {
     const lookUp = !failures.isSpent(clientBudget(ctx));
-    return identity.authenticate(token, { lookUp, source: sourceOf(ctx) });
+    const found = await identity.authenticate(token, { lookUp, source: sourceOf(ctx) });
+    if (!isPrincipal(found) || found.onlyAt === undefined) return found;
+    return [found.onlyAt, `${found.onlyAt}/`].includes(ctx.path) ? found : 'elsewhere';
   }
 }
 
@@ -47,7 +49,11 @@ function isPrincipal(found: Principal | TokenFault | undefined): found is Princi
 }
 
 /** What was wrong with a token that was good once only its holder can learn: nobody else has it. */
-const ONCE_GOOD = { revoked: 'The token was revoked.', expired: 'The token has expired.' };
+const ONCE_GOOD = {
+  revoked: 'The token was revoked.',
+  expired: 'The token has expired.',
+  elsewhere: 'The token is for the tools alone.',
+};
 
 /** @param fault undefined where there is no token */
 function refusalOf(fault: TokenFault | undefined): ApiError {

@@ -1,5 +1,6 @@
 import { success } from '../fields/joi';
 import type { Operation } from './operation';
+import type { ApiDescription } from './protocol-endpoint';
 
 /** Whether an operation answers what only the holder of the token may see. */
 export function isPrivateRead({ access, method }: Operation): boolean {
@@ -32,4 +33,14 @@ export function operationIdOf({ operationId, tool }: Operation): string | undefi
 /** `GET /api/records`: how messages and logs name an operation. */
 export function operationName(operation: { method: string; path: string }): string {
   return `${operation.method} ${operation.path}`;
+}
+
+/** Scopes that open a tool: others are of no use to an assistant. */
+export function toolScopes({ scopes, operations }: ApiDescription): string[] {
+  const used = new Set(
+    operations.flatMap(({ tool, access }) =>
+      'name' in tool && 'scope' in access ? [access.scope] : [],
+    ),
+  );
+  return [...scopes.keys()].filter((scope) => used.has(scope));
 }

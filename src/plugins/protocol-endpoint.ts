@@ -13,6 +13,8 @@ export interface ProtocolEndpoint {
   withSlash?: boolean;
   /** The setting that gives it a port of its own; where it is set, it is served there and nowhere else. */
   ownPort?: PortSetting<number | undefined>;
+  /** Whether scripts of all pages may call it, whatever CORS_ORIGINS says. */
+  anyOrigin?: boolean;
   methods: Readonly<Partial<Record<'GET' | 'POST', ProtocolMethod>>>;
   /** Loads and makes what only a server needs, before it serves: nobody has to wait for it then. */
   prepare?: (description: ApiDescription) => void;
@@ -99,6 +101,20 @@ export interface ProtocolApi extends ApiDescription {
    * @throws ApiError unauthorized, invalid_token, rate_limited, service_unavailable
    */
   authenticate(ctx: Context): Promise<Principal>;
+  /** Whose budget a request spends that no account pays for: its address, or a part of it. */
+  clientOf(ctx: Context): string;
+  /**
+   * Refuses an address that has paid for too many.
+   *
+   * @throws ApiError rate_limited
+   */
+  refuseSpent(ctx: Context): Promise<void>;
+  /**
+   * Has the client's address pay for credentials that were not good.
+   *
+   * @throws ApiError rate_limited
+   */
+  recordFailure(ctx: Context): Promise<void>;
   /**
    * The body as JSON.
    *

@@ -60,7 +60,7 @@ function expectRefused(response: Response, codes: readonly string[]): void {
   expect(codes).toContain(code);
   expectError(response, 401, code);
   expect(response.headers['www-authenticate']).toMatch(
-    /^Bearer( error="invalid_token"(, error_description="The token (has expired|was revoked)\.")?)?$/,
+    /^Bearer (error="invalid_token", (error_description="The token (has expired|was revoked)\.", )?)?resource_metadata="http:\/\/127\.0\.0\.1:\d+\/\.well-known\/oauth-protected-resource", scope="plants:read [a-z: ]+"$/,
   );
 }
 
@@ -134,7 +134,7 @@ test.each(closed)('%s opens to its scope and to no other', async (_name, operati
     } else {
       expectError(response, 403, 'insufficient_scope', new RegExp(scope));
       expect(response.headers['www-authenticate']).toBe(
-        `Bearer error="insufficient_scope", scope="${scope}"`,
+        `Bearer error="insufficient_scope", scope="${scope}", resource_metadata="${service.url}/.well-known/oauth-protected-resource"`,
       );
     }
   }

@@ -15,6 +15,16 @@ function asking(authorization: string, path = '/api/plants') {
   return send(service.url, 'GET', path, { headers: { Authorization: authorization } });
 }
 
+/** Where programs learn how people sign in to them. */
+function document(): string {
+  return `${service.url}/.well-known/oauth-protected-resource`;
+}
+
+function where(): string {
+  const scopes = [...service.app.scopes.keys()].filter((scope) => scope !== 'account');
+  return `resource_metadata="${document()}", scope="${scopes.join(' ')}"`;
+}
+
 test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])(
   'the scheme may be written %s',
   async (scheme) => {
@@ -32,7 +42,7 @@ test.each([
   const headers = authorization === undefined ? {} : { Authorization: authorization };
   const answer = await send(service.url, 'GET', '/api/plants', { headers });
   expect(answer.status).toBe(401);
-  expect(answer.headers['www-authenticate']).toBe('Bearer');
+  expect(answer.headers['www-authenticate']).toBe(`Bearer ${where()}`);
   expect(errorOf(answer).code).toBe('unauthorized');
 });
 
@@ -63,7 +73,7 @@ test('a token with a wrong last character is a wrong token', async () => {
   const last = user.token.endsWith('a') ? 'b' : 'a';
   const answer = await asking(`Bearer ${user.token.slice(0, -1)}${last}`);
   expect(answer.status).toBe(401);
-  expect(answer.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
+  expect(answer.headers['www-authenticate']).toBe(`Bearer error="invalid_token", ${where()}`);
   expect(errorOf(answer).code).toBe('invalid_token');
 });
 
@@ -75,7 +85,7 @@ test('a token without the scope is refused, naming the scope', async () => {
     code: 'insufficient_scope',
   });
   expect(answer.headers['www-authenticate']).toBe(
-    'Bearer error="insufficient_scope", scope="plants:write"',
+    `Bearer error="insufficient_scope", scope="plants:write", resource_metadata="${document()}"`,
   );
 });
 

@@ -55,6 +55,8 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   METRICS_PORT: undefined,
   METRICS_TOKEN: undefined,
   TRUST_PROXY: 0,
+  PUBLIC_URL: undefined,
+  SIGN_UP: 'invite',
   TLS_CERT_FILE: undefined,
   TLS_KEY_FILE: undefined,
   ANSWER_CACHE_MB: 32,
@@ -106,6 +108,8 @@ test.each([
   ['HOST', '::', '::'],
   ['HOST', '::1', '::1'],
   ['HOST', 'localhost', 'localhost'],
+  ['PUBLIC_URL', 'https://Api.example.com/', 'https://api.example.com'],
+  ['PUBLIC_URL', 'http://localhost:3000', 'http://localhost:3000'],
   ['DATA_DIR', '/tmp/plant care/not made yet', '/tmp/plant care/not made yet'],
   [
     'MONGODB_URI',
@@ -154,6 +158,16 @@ test.each<[string, string, string | RegExp]>([
   ['PORT', '1e3', 'PORT must be a number in plain digits'],
   ['TIER_FREE_PLANTS', '0x10', 'TIER_FREE_PLANTS must be a number in plain digits'],
   ['HOST', 'not a host', 'HOST must be a valid hostname'],
+  [
+    'PUBLIC_URL',
+    'http://api.example.com',
+    'PUBLIC_URL must be an https origin such as https://api.example.com',
+  ],
+  [
+    'PUBLIC_URL',
+    'https://api.example.com/plants',
+    'PUBLIC_URL must be an https origin such as https://api.example.com',
+  ],
   ['MONGODB_URI', 'http://example.com', 'MONGODB_URI must be a mongodb:// or mongodb+srv:// URI'],
   ['MONGODB_URI', 'localhost:27017', 'MONGODB_URI must be a mongodb:// or mongodb+srv:// URI'],
   [

@@ -52,6 +52,15 @@ describe('GET', () => {
   });
 });
 
+const MCP = '/api/mcp';
+
+/** Where programs learn how people sign in to them. */
+function where(path: string): string {
+  const document = `${service.url}/.well-known/oauth-protected-resource${path}`;
+  const scopes = [...service.app.scopes.keys()].filter((scope) => scope !== 'account');
+  return `resource_metadata="${document}", scope="${scopes.join(' ')}"`;
+}
+
 describe('access', () => {
   const notAllowed = (header: string) => ({
     error: `The ${header} of this request is not allowed; operators allow it by MCP_ALLOWED_ORIGINS.`,
@@ -66,7 +75,7 @@ describe('access', () => {
 
   test('without a token is refused with 401', async () => {
     const { status, headers, body } = await anonymous({});
-    expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer']);
+    expect([status, headers['www-authenticate']]).toEqual([401, `Bearer ${where(MCP)}`]);
     expect(JSON.parse(body)).toMatchObject({ code: 'unauthorized' });
   });
 
@@ -90,7 +99,8 @@ describe('access', () => {
       expect(status).toBe(403);
       // Only who holds a token can learn what became of it.
       const description = why === undefined ? '' : `, error_description="${why}"`;
-      expect(headers['www-authenticate']).toBe(`Bearer error="invalid_token"${description}`);
+      const refusal = `Bearer error="invalid_token"${description}`;
+      expect(headers['www-authenticate']).toBe(`${refusal}, ${where(MCP)}`);
       expect(JSON.parse(text)).toMatchObject({ code: 'invalid_token' });
       if (why !== undefined) expect(errorOf({ body: text }).error).toBe(why);
       // Everywhere else it is 401.
@@ -99,7 +109,7 @@ describe('access', () => {
       });
       expect([rest.status, rest.headers['www-authenticate'], errorOf(rest)]).toEqual([
         401,
-        headers['www-authenticate'],
+        `${refusal}, ${where('')}`,
         errorOf({ body: text }),
       ]);
     }

@@ -2,12 +2,13 @@ import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 
 import { BatchLookup } from '../../../src/core/batch-lookup';
-import type {
-  AuthenticationOptions,
-  Authenticator,
-  CallSource,
-  Principal,
-  TokenFault,
+import {
+  type AuthenticationOptions,
+  type Authenticator,
+  type CallSource,
+  isAccessToken,
+  type Principal,
+  type TokenFault,
 } from '../../../src/core/identity';
 import { asUuid, idText } from '../../../src/core/ids';
 import { HOUR_MS } from '../../../src/core/time';
@@ -27,9 +28,17 @@ const MAX_KNOWN = 10_000;
 /** How many last uses are noted at once. */
 const MAX_UPDATES = 2;
 
+/** A token, and the one path that it opens where there is one. */
+export interface StoredToken extends TokenDocument {
+  onlyAt?: string | undefined;
+}
+
+/** Finds access tokens of sign-ins by their hashes. */
+export type FindAccessTokens = (hashes: readonly string[]) => Promise<StoredToken[]>;
+
 /** What a process knows of a good token. */
 interface KnownToken {
-  token: TokenDocument;
+  token: StoredToken;
   /** The version of the account's tokens as of which it is this. */
   version: string | undefined;
 }
@@ -46,7 +55,9 @@ export class TokenAuthenticator implements Authenticator {
   /** Every request reads its account; those that come together do so in one query. */
   readonly #current = new BatchLookup((ids) => this.#byId(ids));
   /** All of a crowd may come with tokens that are not known yet. */
-  readonly #stored = new BatchLookup((hashes) => this.#byHash(hashes));
+  readonly #stored = new BatchLookup<StoredToken>((hashes) => this.#byHash(hashes));
+  /** The access tokens of sign-ins; there are none until somebody keeps them. */
+  #access = new BatchLookup<StoredToken>(async () => new Map());
   readonly #host: Host;
 
   constructor(host: Host) {
@@ -59,11 +70,13 @@ export class TokenAuthenticator implements Authenticator {
     token: string,
     { lookUp, source }: AuthenticationOptions,
   ): Promise<Principal | TokenFault> {
-    if (!isWellFormedToken(token)) return 'unknown';
+    const isAccess = isAccessToken(token);
+    if (!isAccess && !isWellFormedToken(token)) return 'unknown';
+    const kept = isAccess ? this.#access : this.#stored;
     const hash = hashOf(token);
     const now = new Date();
     const known = this.#known.get(hash);
-    const stored = known?.token ?? (lookUp ? await this.#stored.get(hash) : undefined);
+    const stored = known?.token ?? (lookUp ? await kept.get(hash) : undefined);
     const found = checked(stored, now);
     if (typeof found === 'string') return found;
     // A token that is known costs a read of the account alone.
@@ -71,19 +84,27 @@ export class TokenAuthenticator implements Authenticator {
     const version = account?.tokensVersion;
     const isCurrent = known !== undefined && known.version === version;
     // Read after the account: whatever changes a token changes the version with it.
-    const current = isCurrent ? found : checked(await this.#stored.get(hash), now);
+    const current = isCurrent ? found : checked(await kept.get(hash), now);
     if (typeof current === 'string' || !account || account.deletingSince) {
       this.#known.delete(hash);
       return typeof current === 'string' ? current : 'unknown';
     }
     if (!isCurrent) this.#known.set(hash, { token: current, version });
-    this.#recordUse(current, now, source);
-    const { _id, name, scopes, expiresAt } = current;
+    if (!isAccess) this.#recordUse(current, now, source);
+    const { _id, name, scopes, expiresAt, onlyAt } = current;
     return {
       account: asAccount(account),
       scopes: new Set(scopes),
-      token: { id: idText(_id), name, scopes, expiresAt },
+      token: { id: idText(_id), name, scopes, expiresAt, isOfSignIn: isAccess },
+      onlyAt,
     };
+  }
+
+  /** Has access tokens of sign-ins be looked up where they are kept. */
+  acceptAccessTokens(find: FindAccessTokens): void {
+    this.#access = new BatchLookup(
+      async (hashes) => new Map((await find(hashes)).map((token) => [token.hash, token])),
+    );
   }
 
   async #byId(ids: readonly string[]): Promise<Map<string, AccountDocument>> {
@@ -135,7 +156,7 @@ export class TokenAuthenticator implements Authenticator {
 }
 
 /** A token that is good, or why it is not. */
-function checked(token: TokenDocument | undefined, now: Date): TokenDocument | TokenFault {
+function checked(token: StoredToken | undefined, now: Date): StoredToken | TokenFault {
   if (!token) return 'unknown';
   if (token.revokedAt !== null) return 'revoked';
   return token.expiresAt > now ? token : 'expired';

@@ -35,8 +35,8 @@ interface OwnNewToken {
   scopes: string[];
   /** In seconds. */
   expiresIn: number;
-  /** When the token that makes it ends. */
-  endsBy: Date;
+  /** When the token that makes it ends, where that matters. */
+  endsBy: Date | undefined;
 }
 
 /** How many good tokens an account may have: who makes more of them has lost count. */
@@ -96,7 +96,8 @@ export class TokenService {
       throw tokenLimitReached.error();
     }
     const token = makeToken();
-    const lifetimeMs = Math.min(expiresIn * 1000, endsBy.getTime() - now.getTime());
+    const leftMs = endsBy === undefined ? Infinity : endsBy.getTime() - now.getTime();
+    const lifetimeMs = Math.min(expiresIn * 1000, leftMs);
     const view = await this.#insert(tx, token, { name, scopes }, lifetimeMs);
     return { ...asOwn(view), token };
   }

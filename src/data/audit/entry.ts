@@ -3,8 +3,12 @@ import { createHash } from 'node:crypto';
 import type { CallSource } from '../../core/identity';
 import { canonicalJson } from '../../core/values';
 
-/** Who acts: the holder of a token, an operator on the command line, or the server by itself. */
+/**
+ * Who acts: the holder of a token, a person at the program's own pages, an operator on the command
+ * line, or the server by itself.
+ */
 export type Actor =
+  | { type: 'person'; account: string }
   | { type: 'token'; account: string; token: string }
   | { type: 'operator'; name: string; host: string }
   | { type: 'server'; host: string };

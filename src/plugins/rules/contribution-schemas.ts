@@ -17,7 +17,7 @@ import {
 } from './schemas';
 
 const apiPath = Joi.string().pattern(
-  /^(\/([a-z][a-z.-]*|\{[a-z]+\}))+$/,
+  /^(\/(\.?[a-z][a-z.-]*|\{[a-z]+\}))+$/,
   'a path such as /api/records/{id}',
 );
 
@@ -47,6 +47,7 @@ const contributionSchema = Joi.object({
     Joi.object({
       path: apiPath.required(),
       withSlash: Joi.boolean(),
+      anyOrigin: Joi.boolean(),
       methods: protocolMethods.required(),
       prepare: Joi.function(),
       ownPort: Joi.object().instance(PortSetting),
