@@ -57,6 +57,25 @@ test('everything but the short list of public operations needs a token', () => {
     'GET /docs',
     'GET /docs/{file}',
     'GET /api/mcp',
+    // Whoever comes there has no token yet.
+    'GET /.well-known/oauth-protected-resource',
+    'GET /.well-known/oauth-protected-resource/api/mcp',
+    'GET /.well-known/oauth-authorization-server',
+    'GET /.well-known/openid-configuration',
+    'GET /oauth/jwks',
+    'POST /oauth/token',
+    'POST /oauth/revoke',
+    'POST /oauth/register',
+    'GET /oauth/authorize',
+    'GET /oauth/authorize/{uid}',
+    'GET /oauth/consent/{uid}',
+    'POST /oauth/consent/{uid}',
+    'GET /sign-in',
+    'POST /sign-in',
+    'POST /sign-out',
+    'GET /sign-up',
+    'POST /sign-up',
+    'GET /pages.css',
   ];
   expect(open.filter((name) => !short.includes(name))).toEqual([]);
 });

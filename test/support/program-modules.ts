@@ -4,6 +4,7 @@ export { decodeProgress } from '../../plugins/changes/cursor';
 export { default as demoPlugin } from '../../plugins/demo/cli';
 export { openApiDocument } from '../../plugins/docs/openapi/document';
 export { default as eventsPlugin } from '../../plugins/events';
+export { default as oauthPlugin } from '../../plugins/oauth';
 export { eventModel } from '../../plugins/events/model';
 export { ToolArguments } from '../../plugins/mcp/tools/arguments';
 export { photoModel } from '../../plugins/photos/model';

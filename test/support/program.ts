@@ -76,6 +76,7 @@ export const {
   makeTokens,
   newId,
   nullable,
+  oauthPlugin,
   oneOf,
   openApiDocument,
   operationName,

@@ -1,0 +1,46 @@
+import { UsageError } from '../../src/cli/errors';
+import { duration, tierOption, userName } from '../../src/cli/values';
+import type { Tier } from '../../src/core/identity';
+import type { CommandLine } from '../../src/plugins/command';
+import type { PluginReference } from '../../src/plugins/reference';
+
+const DAY_SECONDS = 86_400;
+
+/** What the command needs of the plugin. */
+export interface Inviting {
+  /** Asks somebody to an account; answers the link, which is shown this once. */
+  invite(name: string, tier: Tier | undefined, seconds: number): Promise<string>;
+}
+
+/** Adds `user invite` to the commands of `user`. */
+export function commands(commandLine: CommandLine, plugin: PluginReference<Inviting>): void {
+  const parent = commandLine.program.commands.find((each) => each.name() === 'user');
+  if (!parent) throw new UsageError('There are no commands of user.');
+  parent
+    .command('invite')
+    .summary('let somebody sign up, or set a new password')
+    .description(
+      `Prints a link, this once, by which somebody makes the account of this name, or sets a new password for it where it is there: that is also the way back in for who forgot theirs. It works once, and takes the place of the last one.`,
+    )
+    .argument('<user>', 'the name of the account', userName)
+    .addOption(tierOption('the tier of the account, where it is made'))
+    .option(
+      '--expires-in <duration>',
+      'how long the link works: seconds, or 15m, 24h, 90d',
+      duration(60, 90 * DAY_SECONDS),
+      7 * DAY_SECONDS,
+    )
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ npm run --silent cli -- user invite ada --tier pro --json
+  {"user":"ada","link":"https://plants.example.com/sign-up?invite=…"}     printed as one line`,
+    )
+    .action(async (name: string, { tier, expiresIn }: { tier?: Tier; expiresIn: number }) => {
+      await commandLine.run(async (app) => {
+        const link = await app.exportsOf(plugin).invite(name, tier, expiresIn);
+        return { result: { user: name, link }, text: link };
+      });
+    });
+}

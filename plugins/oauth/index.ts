@@ -1,0 +1,91 @@
+import Joi from 'joi';
+
+import { hostSettings } from '../../src/core/host-settings';
+import { Setting } from '../../src/core/settings';
+import { toolScopes } from '../../src/plugins/operation-facts';
+import { definePlugin } from '../../src/plugins/plugin';
+import accountsPlugin from '../accounts';
+import { commands, type Inviting } from './commands';
+import { authorizationServer } from './endpoints/authorization-server';
+import { grantable, type Parts } from './endpoints/method';
+import { pages } from './endpoints/pages';
+import { markup } from './pages/markup';
+import { TEXTS } from './pages/texts';
+import { languageOf, showPage } from './pages/visit';
+import { People } from './people/people';
+import { findAccessTokens } from './server/access-tokens';
+import { loadLibrary } from './server/library';
+import { Providers } from './server/provider';
+import { credentialModel, stateModel } from './state/model';
+import { StateStore } from './state/store';
+
+const signUpSetting = new Setting(
+  'SIGN_UP',
+  Joi.string().valid('invite', 'open'),
+  'invite',
+  'Who may make an account at /sign-up: invite, who has a link of user invite, or open, everybody',
+);
+
+/** How often an address may have a program's own document be fetched. */
+const FETCHES = { most: 20, seconds: 60 };
+
+/** The program's own authorization server, and the pages that people sign in with. */
+const oauth = definePlugin<Inviting>({
+  name: 'oauth',
+  requires: ['accounts'],
+  settings: [signUpSetting],
+  models: [stateModel, credentialModel],
+  tag: {
+    name: 'Signing in',
+    description: 'How people sign in, and let programs have access (OAuth 2.1).',
+  },
+  commands: (commandLine) => {
+    commands(commandLine, oauth);
+  },
+  setup: (host) => {
+    const accounts = host.use(accountsPlugin);
+    const store = new StateStore(host, accounts);
+    const people = new People(store);
+    let scopes: { all: readonly string[]; usual: readonly string[] } = { all: [], usual: [] };
+    const providers = new Providers({
+      store,
+      scopes: () => scopes,
+      mayFetch: (ctx) => store.spend(`document ${ctx.ip}`, FETCHES),
+      renderError: (ctx, out) => {
+        const { failed } = TEXTS[languageOf(ctx)];
+        const why = out.error_description ?? out.error;
+        const content = markup`<p class="fault" role="alert">${why}.</p>`;
+        showPage(ctx, failed, content, { status: ctx.status });
+      },
+    });
+    accounts.acceptAccessTokens(findAccessTokens(store));
+    accounts.keep({
+      name: 'programs',
+      count: (userId) => store.count(userId),
+      export: (userId) => store.programs(userId),
+      delete: (tx) => store.deleteAll(tx),
+    });
+    const parts: Parts = {
+      ...{ host, store, people, providers },
+      isOpen: host.settings.of(signUpSetting) === 'open',
+      prepare: (description) => {
+        loadLibrary();
+        scopes = { all: grantable(description), usual: toolScopes(description) };
+      },
+    };
+    return {
+      exports: {
+        invite: async (name, tier, seconds) => {
+          const secret = await people.invite(name, tier, seconds);
+          const { publicUrl, port } = hostSettings;
+          const { settings } = host;
+          const origin = settings.of(publicUrl) ?? `http://localhost:${settings.of(port)}`;
+          return `${origin}/sign-up?invite=${secret}`;
+        },
+      },
+      protocols: [...authorizationServer(parts), ...pages(parts)],
+    };
+  },
+});
+
+export default oauth;

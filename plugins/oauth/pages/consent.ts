@@ -1,0 +1,140 @@
+import type Provider from 'oidc-provider';
+import { OWN_SCOPES } from '../server/configuration';
+import { loadLibrary } from '../server/library';
+import { grantName, hashOf, scopesIn, type StateStore } from '../state/store';
+import { markup } from './markup';
+import { PageFault } from './texts';
+import type { Visit } from './visit';
+
+type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
+type Client = NonNullable<Awaited<ReturnType<Provider['Client']['find']>>>;
+
+/** What a program asks of whom. */
+interface Request {
+  interaction: Interaction;
+  client: Client;
+  accountId: string;
+  /** When the person signed in, in seconds since 1970. */
+  signedInAt: number;
+  scopes: string[];
+}
+
+/** Asks the person who is signed in whether a program may have what it asks for. */
+export async function consentPage(visit: Visit, all: readonly string[]): Promise<void> {
+  const request = await requestOf(visit, all);
+  if (!request) return;
+  const { texts, api } = visit;
+  const { interaction, client, accountId, scopes } = request;
+  const name = client.clientName ?? placeOf(client.clientId) ?? client.clientId;
+  const to = placeOf(String(interaction.params['redirect_uri'])) ?? texts.thisDevice;
+  const by = client.clientId.startsWith('https:') ? placeOf(client.clientId) : undefined;
+  const boxes = scopes.map(
+    (scope) =>
+      markup`<label
+        ><input type="checkbox" name="scope" value="${scope}" checked />${
+          texts.scopes[scope] ?? api.scopes.get(scope) ?? scope
+        }</label
+      >`,
+  );
+  const content = markup`<p>${texts.signedIn} <strong>${accountId}</strong>.</p>
+    <form method="post">
+      ${visit.csrfField()}
+      <fieldset>
+        <legend>${texts.may}</legend>
+        ${boxes}
+      </fieldset>
+      <p>${texts.returns} <strong>${to}</strong>. ${texts.until}</p>
+      <p>${texts.unknown}</p>
+      <button class="main" name="answer" value="allow">${texts.allow}</button>
+      <button name="answer" value="refuse">${texts.refuse}</button>
+    </form>`;
+  const who = by === undefined ? name : `${name} (${by})`;
+  visit.show(`${who} ${texts.asks}`, content, { mayLeave: true });
+}
+
+/** Does what the person answered, and sends the browser back to where the program waits. */
+export async function answerConsent(
+  visit: Visit,
+  store: StateStore,
+  all: readonly string[],
+): Promise<void> {
+  const form = await visit.form();
+  const request = await requestOf(visit, all);
+  if (!request) return;
+  const { ctx, provider } = visit;
+  const { interaction, accountId, signedInAt } = request;
+  const scopes = request.scopes.filter((scope) => form.getAll('scope').includes(scope));
+  const isAllowed = form.get('answer') === 'allow' && scopes.length > 0;
+  const result = isAllowed
+    ? {
+        ...(interaction.prompt.name === 'login' ? { login: { accountId, ts: signedInAt } } : {}),
+        consent: { grantId: await grant(visit, store, request, scopes) },
+      }
+    : { error: 'access_denied', error_description: 'the person refused' };
+  const merge = { mergeWithLastSubmission: false };
+  visit.redirect(await provider.interactionResult(ctx.req, ctx.res, result, merge));
+}
+
+async function grant(
+  visit: Visit,
+  store: StateStore,
+  { interaction, client, accountId, scopes: asked }: Request,
+  scopes: readonly string[],
+): Promise<string> {
+  const removed = asked.filter((scope) => !scopes.includes(scope));
+  const { clientId } = client;
+  const made = new visit.provider.Grant({ accountId, clientId });
+  made.addOIDCScope(namesIn(interaction, OWN_SCOPES).join(' '));
+  for (const resource of [interaction.params['resource']].flat().map(String)) {
+    made.addResourceScope(resource, scopes.join(' '));
+    // So that it is not asked for again.
+    if (removed.length > 0) made.rejectResourceScope(resource, removed.join(' '));
+  }
+  const id = await made.save();
+  await store.host.transactShared(async (tx) => {
+    const target = { type: 'program', id: grantName(hashOf(id)) };
+    const act = { action: 'program.allowed', target, changes: { scopes } };
+    tx.audit(act, accountId, visit.acting(accountId));
+  });
+  return id;
+}
+
+/** What is asked, where somebody is signed in as it asks for; else they are sent to sign in first. */
+async function requestOf(visit: Visit, all: readonly string[]): Promise<Request | undefined> {
+  const { ctx, provider } = visit;
+  const interaction = await interactionOf(visit);
+  const { accountId, loginTs = 0 } = await visit.session();
+  const isFresh = interaction.prompt.name !== 'login' || loginTs >= interaction.iat;
+  if (accountId === undefined || !isFresh) {
+    visit.redirect(`/sign-in?return=${encodeURIComponent(ctx.path)}`);
+    return undefined;
+  }
+  const client = await provider.Client.find(String(interaction.params['client_id']));
+  if (!client) throw new PageFault('expired');
+  const scopes = namesIn(interaction, all);
+  return { interaction, client, accountId, signedInAt: loginTs, scopes };
+}
+
+/** @throws PageFault where the browser did not begin it, or long ago */
+async function interactionOf({ ctx, provider }: Visit): Promise<Interaction> {
+  try {
+    const found = await provider.interactionDetails(ctx.req, ctx.res);
+    if (ctx.path.endsWith(`/${found.uid}`)) return found;
+  } catch (error) {
+    if (!(error instanceof loadLibrary().errors.SessionNotFound)) throw error;
+  }
+  throw new PageFault('expired');
+}
+
+/** The scopes of a request that are among some. */
+function namesIn({ params }: Interaction, some: readonly string[]): string[] {
+  return scopesIn(params['scope']).filter((scope) => some.includes(scope));
+}
+
+/** Whose a redirect or a document is, as people know it; undefined where it is this device. */
+function placeOf(uri: string): string | undefined {
+  if (!URL.canParse(uri)) return undefined;
+  const { protocol, host, hostname } = new URL(uri);
+  if (!/^https?:$/.test(protocol)) return protocol.slice(0, -1);
+  return protocol === 'http:' || hostname === 'localhost' ? undefined : host;
+}

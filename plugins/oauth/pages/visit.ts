@@ -1,0 +1,204 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+import bodyParser from 'koa-bodyparser';
+import type { Context } from 'koa';
+import type Provider from 'oidc-provider';
+
+import {
+  ApiError,
+  payloadTooLarge,
+  rateLimited,
+  unsupportedMediaType,
+} from '../../../src/core/errors';
+import type { ProtocolApi } from '../../../src/plugins/protocol-endpoint';
+import type { ActingFor } from '../people/people';
+import { SESSION_SECONDS } from '../server/configuration';
+import { type Html, markup } from './markup';
+import { type Language, PageFault, TEXTS, type Texts } from './texts';
+
+/** The program's own style, and nothing else of anybody. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+];
+/** The longest form: a name, a password and what pages add. */
+const FORM_LIMIT = '16kb';
+
+const parseForm = bodyParser({
+  enableTypes: ['form'],
+  formLimit: FORM_LIMIT,
+  onerror: (error) => {
+    const { status } = error as { status?: number }; // What http-errors puts on its own.
+    throw status === 413
+      ? payloadTooLarge.error('The form is too long.')
+      : unsupportedMediaType.error('The form cannot be read.', { status: 400 });
+  },
+});
+
+/** A person's browser at one of the pages. */
+export class Visit {
+  readonly language: Language;
+  readonly texts: Texts;
+  #csrf: string | undefined;
+
+  constructor(
+    readonly ctx: Context,
+    readonly api: ProtocolApi,
+    readonly origin: string,
+    readonly provider: Provider,
+  ) {
+    this.language = languageOf(ctx);
+    this.texts = TEXTS[this.language];
+    ctx.cookies.secure = this.#isSecure;
+  }
+
+  get #isSecure(): boolean {
+    return this.origin.startsWith('https:');
+  }
+
+  /** Who acts, for the audit log. */
+  readonly acting: ActingFor = (account) => ({
+    actor: { type: 'person', account },
+    source: { address: this.ctx.ip, requestId: this.ctx.response.get('X-Request-Id') },
+  });
+
+  /** The session of the browser; without an account where nobody is signed in. */
+  session(): Promise<InstanceType<Provider['Session']>> {
+    return this.provider.Session.get(this.ctx);
+  }
+
+  /** Signs a person in, with another id than the browser had: whoever gave it that one does not know. */
+  async signIn(accountId: string): Promise<void> {
+    const { Session } = this.provider;
+    const before = await this.session();
+    const isSame = before.accountId === accountId;
+    if (!isSame && before.accountId !== undefined) await before.destroy();
+    const session = isSame ? before : new Session();
+    session.loginAccount({ accountId });
+    if (isSame) session.resetIdentifier();
+    await session.save(SESSION_SECONDS);
+    this.#setCookie(this.provider.cookieName('session'), session.jti, SESSION_SECONDS);
+    this.#setCookie(this.#csrfCookie, '', 0);
+  }
+
+  async signOut(): Promise<void> {
+    const session = await this.session();
+    if (session.accountId !== undefined) await session.destroy();
+    this.#setCookie(this.provider.cookieName('session'), '', 0);
+  }
+
+  /**
+   * The fields of a form that came from one of our own pages in this browser.
+   *
+   * @throws PageFault where it did not, ApiError where it is too long
+   */
+  async form(): Promise<URLSearchParams> {
+    const { ctx } = this;
+    await parseForm(ctx, async () => undefined);
+    const form = new URLSearchParams(ctx.request.rawBody ?? '');
+    const origin = ctx.get('Origin');
+    const cookie = ctx.cookies.get(this.#csrfCookie) ?? '';
+    const isOurs = cookie !== '' && isEqual(form.get('csrf') ?? '', csrfOf(cookie));
+    if (!isOurs || (origin !== '' && origin !== this.origin)) throw new PageFault('forged', 403);
+    return form;
+  }
+
+  /** The field by which a form shows that it is from a page of ours. */
+  csrfField(): Html {
+    let cookie = this.#csrf ?? this.ctx.cookies.get(this.#csrfCookie);
+    if (!cookie) {
+      cookie = randomBytes(24).toString('base64url');
+      this.#setCookie(this.#csrfCookie, cookie, SESSION_SECONDS);
+    }
+    this.#csrf = cookie;
+    return markup`<input type="hidden" name="csrf" value="${csrfOf(cookie)}" />`;
+  }
+
+  /** Sends the browser on. */
+  redirect(to: string): void {
+    this.ctx.body = '';
+    this.ctx.remove('Content-Type');
+    this.ctx.status = 303;
+    this.ctx.set('Location', to);
+    this.ctx.set('Cache-Control', 'no-store');
+  }
+
+  /** @param mayLeave whether a form on it leads to another site at last, which Chromium would refuse */
+  show(title: string, content: Html, { status = 200, mayLeave = false } = {}): void {
+    showPage(this.ctx, title, content, { status, mayLeave });
+  }
+
+  get #csrfCookie(): string {
+    return this.#isSecure ? '__Host-form' : 'form';
+  }
+
+  #setCookie(name: string, value: string, seconds: number): void {
+    const options = { httpOnly: true, sameSite: 'lax', path: '/', signed: false } as const;
+    this.ctx.cookies.set(name, value, {
+      ...options,
+      secure: this.#isSecure,
+      overwrite: true,
+      ...(seconds > 0 ? { maxAge: seconds * 1000 } : { expires: new Date(0) }),
+    });
+  }
+}
+
+export function languageOf(ctx: Context): Language {
+  return ctx.acceptsLanguages('en', 'fr') === 'fr' ? 'fr' : 'en';
+}
+
+/** A page with a title, for any browser. */
+export function showPage(
+  ctx: Context,
+  title: string,
+  content: Html,
+  { status = 200, mayLeave = false } = {},
+): void {
+  const policy = [...CONTENT_SECURITY_POLICY, ...(mayLeave ? [] : ["form-action 'self'"])];
+  ctx.status = status;
+  ctx.set({
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': policy.join('; '),
+    'Referrer-Policy': 'same-origin',
+    'X-Frame-Options': 'DENY',
+  });
+  ctx.vary('Accept-Language');
+  ctx.type = 'text/html';
+  ctx.body = markup`<!doctype html>
+    <html lang="${languageOf(ctx)}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <link rel="stylesheet" href="/pages.css" />
+      </head>
+      <body>
+        <main>
+          <h1>${title}</h1>
+          ${content}
+        </main>
+      </body>
+    </html> `.text;
+}
+
+/** A page that says why something was refused, whoever refuses it. */
+export function showFault(ctx: Context, error: PageFault | ApiError): void {
+  const texts = TEXTS[languageOf(ctx)];
+  if (error instanceof ApiError) ctx.set(error.headers);
+  const isLimited = error instanceof ApiError && error.kind === rateLimited;
+  const sentence =
+    error instanceof PageFault ? texts[error.sentence] : isLimited ? texts.tooMany : error.message;
+  const content = markup`<p class="fault" role="alert">${sentence}</p>`;
+  showPage(ctx, texts.failed, content, { status: error.status });
+}
+
+function csrfOf(cookie: string): string {
+  return createHash('sha256').update(`form ${cookie}`).digest('base64url');
+}
+
+function isEqual(a: string, b: string): boolean {
+  const [left, right] = [a, b].map((text) => createHash('sha256').update(text).digest());
+  return left !== undefined && right !== undefined && timingSafeEqual(left, right);
+}

@@ -1,0 +1,37 @@
+import type { errors } from 'oidc-provider';
+
+/** The grants that there are. */
+export const GRANTS = ['authorization_code', 'refresh_token'];
+/** How long the name of a program may be that people are shown. */
+const MAX_NAME = 100;
+const MAX_REDIRECTS = 20;
+
+/**
+ * Makes of what a program says of itself what it may be here, be it registered or in a document of
+ * its own: a native one, whose loopback address may have any port, without a secret of its own, and
+ * with no scope that it could not ask for later. Whatever else it asks for it does not get.
+ */
+export function adaptMetadata(
+  metadata: Record<string, unknown>,
+  InvalidClientMetadata: typeof errors.InvalidClientMetadata,
+): void {
+  const { client_name: name, grant_types: grants, redirect_uris: redirects } = metadata;
+  delete metadata['scope'];
+  metadata['application_type'] = 'native';
+  metadata['response_types'] = ['code'];
+  metadata['response_modes'] = ['query'];
+  metadata['grant_types'] = Array.isArray(grants)
+    ? GRANTS.filter((grant) => grant === 'authorization_code' || grants.includes(grant))
+    : GRANTS;
+  if (metadata['token_endpoint_auth_method'] !== 'private_key_jwt') {
+    metadata['token_endpoint_auth_method'] = 'none';
+    delete metadata['client_secret'];
+    delete metadata['client_secret_expires_at'];
+  }
+  if (typeof name === 'string' && name.length > MAX_NAME) {
+    throw new InvalidClientMetadata(`client_name must have at most ${MAX_NAME} characters`);
+  }
+  if (Array.isArray(redirects) && redirects.length > MAX_REDIRECTS) {
+    throw new InvalidClientMetadata(`redirect_uris must be at most ${MAX_REDIRECTS}`);
+  }
+}

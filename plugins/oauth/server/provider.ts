@@ -1,0 +1,100 @@
+import { generateKeyPair } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+
+import { LRUCache } from 'lru-cache';
+import type * as OidcProvider from 'oidc-provider';
+import type Provider from 'oidc-provider';
+
+import { ACCESS_TOKEN_PREFIX } from '../../../src/core/identity';
+import { hashOf, payloadOf } from '../state/store';
+import { configurationFor, type ServerDependencies } from './configuration';
+import { loadLibrary } from './library';
+
+/** How many origins one process is at: PUBLIC_URL, or the names and ports of loopback. */
+const MAX_ORIGINS = 8;
+/** Kept for good: what it signed has to stay good. */
+const NEVER = new Date('9999-12-31T00:00:00Z');
+
+/** The authorization servers of the origins at which the program is reached. */
+export class Providers {
+  readonly #byOrigin = new LRUCache<string, Promise<Provider>>({ max: MAX_ORIGINS });
+  readonly #dependencies: ServerDependencies;
+
+  constructor(dependencies: ServerDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** The one at an origin; made when it is first asked for. */
+  at(origin: string): Promise<Provider> {
+    const known = this.#byOrigin.get(origin);
+    if (known) return known;
+    const made = this.#make(origin);
+    this.#byOrigin.set(origin, made);
+    // Whoever comes next tries again.
+    made.catch(() => this.#byOrigin.delete(origin));
+    return made;
+  }
+
+  async #make(origin: string): Promise<Provider> {
+    const library = loadLibrary();
+    const { store } = this.#dependencies;
+    const configuration = configurationFor(origin, await this.#keys(), library, this.#dependencies);
+    const provider = new library.Provider(origin, configuration);
+    adapt(provider, origin.startsWith('https:'));
+    provider.on('server_error', (_ctx: unknown, error: Error) => {
+      store.host.log.error({ err: error }, 'The authorization server failed unexpectedly');
+    });
+    return provider;
+  }
+
+  /** The keys that sign: made once, by whichever process comes first. */
+  async #keys(): Promise<{ keys: OidcProvider.JWK[] }> {
+    const { records } = this.#dependencies.store;
+    const _id = hashOf('keys');
+    const known = await records.findOne({}, { _id });
+    const { privateKey } = known
+      ? { privateKey: undefined }
+      : await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
+    if (privateKey) {
+      const key = { ...privateKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig' };
+      const payload = JSON.stringify({ keys: [key] });
+      const made = { kind: 'Keys', payload, createdAt: new Date(), expiresAt: NEVER };
+      await records.upsert({}, { _id }, { $setOnInsert: made });
+    }
+    const kept = known ?? (await records.findOne({}, { _id }));
+    if (!kept) throw new Error('The keys of the authorization server are gone.');
+    // As it was stored above.
+    return payloadOf(kept) as { keys: OidcProvider.JWK[] };
+  }
+}
+
+/** What the library does by its prototypes, and has no setting for. */
+interface Inside {
+  createContext(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): { cookies: { secure: boolean } };
+  urlFor(name: string, options?: object): string;
+  OIDCContext: { prototype: { urlFor: (name: string, options?: object) => string } };
+  AccessToken: { prototype: { generateTokenId: () => string } };
+}
+
+function adapt(provider: Provider, isSecure: boolean): void {
+  // Its own methods, of which its types leave some out.
+  const inside = provider as unknown as Inside;
+  // By itself it believes the header Host.
+  inside.OIDCContext.prototype.urlFor = (name, options) => inside.urlFor(name, options);
+  const createContext = inside.createContext.bind(provider);
+  inside.createContext = (request, response) => {
+    const ctx = createContext(request, response);
+    // A proxy may have ended TLS.
+    ctx.cookies.secure = isSecure;
+    return ctx;
+  };
+  const { prototype } = inside.AccessToken;
+  const original = prototype.generateTokenId;
+  prototype.generateTokenId = function generateTokenId() {
+    return ACCESS_TOKEN_PREFIX + original.call(this);
+  };
+}

@@ -1,0 +1,130 @@
+import type { Adapter, AdapterPayload, errors } from 'oidc-provider';
+
+import { DAY_MS } from '../../../src/core/time';
+import { isRecord } from '../../../src/core/values';
+import type { StateDocument } from './model';
+import { hashOf, payloadOf, type StateStore } from './store';
+
+/** For how long a refresh whose answer was lost may be repeated. */
+const GRACE_MS = 30_000;
+/** How long a grant lives without use: as its refresh token does, and a little longer. */
+const GRANT_MS = 91 * DAY_MS;
+/** How long a grant may wait for its first token. */
+const NEW_GRANT_MS = 60 * 60 * 1000;
+/** How long a program stays registered that nobody lets have access. */
+const CLIENT_MS = 30 * DAY_MS;
+
+/** Kinds that are good as long as their grant is. */
+const OF_GRANT = new Set(['AccessToken', 'RefreshToken', 'AuthorizationCode']);
+
+/** Where the library keeps what it calls a model. */
+export class StoredModel implements Adapter {
+  readonly #kind: string;
+  readonly #store: StateStore;
+  readonly #InvalidGrant: typeof errors.InvalidGrant;
+
+  constructor(kind: string, store: StateStore, InvalidGrant: typeof errors.InvalidGrant) {
+    this.#kind = kind;
+    this.#store = store;
+    this.#InvalidGrant = InvalidGrant;
+  }
+
+  async upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void> {
+    const { grantId, clientId, uid, accountId, session } = payload;
+    const kind = this.#kind;
+    const lifetimeMs = { Client: CLIENT_MS, Grant: NEW_GRANT_MS }[kind] ?? (expiresIn ?? 0) * 1000;
+    const userId = accountId ?? session?.accountId;
+    const document = {
+      kind,
+      payload: JSON.stringify(withoutSecrets(payload)),
+      expiresAt: new Date(Date.now() + lifetimeMs),
+      ...(userId === undefined ? {} : { userId }),
+      ...(grantId === undefined ? {} : { grant: hashOf(grantId) }),
+      ...(kind === 'Session' && uid !== undefined ? { uid: hashOf(uid) } : {}),
+    };
+    if (!OF_GRANT.has(kind)) return this.#store.put({}, id, document);
+    // In one transaction, so that nothing is given out by a grant that ends meanwhile.
+    await this.#store.host.transactShared(async (tx) => {
+      await this.#extend(tx.session, hashOf(grantId ?? ''), hashOf(clientId ?? ''));
+      await this.#store.put(tx, id, document);
+    });
+  }
+
+  async find(id: string): Promise<AdapterPayload | undefined> {
+    const found = await this.#store.find(this.#kind, id);
+    return found && { ...this.#payload(found), ...(this.#kind === 'Client' ? {} : { jti: id }) };
+  }
+
+  async findByUid(uid: string): Promise<AdapterPayload | undefined> {
+    const found = await this.#store.records.findOne({}, { uid: hashOf(uid), kind: this.#kind });
+    return found && found.expiresAt > new Date() ? this.#payload(found) : undefined;
+  }
+
+  async findByUserCode(): Promise<undefined> {
+    return undefined;
+  }
+
+  /** Marks what may be used once; of a code that is used twice at once nobody keeps anything. */
+  async consume(id: string): Promise<void> {
+    const unused = { _id: hashOf(id), kind: this.#kind, consumedAt: { $exists: false } };
+    const $set = { consumedAt: new Date() };
+    if (await this.#store.records.updateOne({}, unused, { $set })) return;
+    if (this.#kind !== 'AuthorizationCode') return;
+    const used = await this.#store.find(this.#kind, id);
+    if (used?.grant !== undefined) await this.#store.endGrant(used.grant);
+    throw new this.#InvalidGrant('authorization code already consumed');
+  }
+
+  async destroy(id: string): Promise<void> {
+    if (this.#kind === 'Grant') return this.#store.endGrant(hashOf(id));
+    await this.#delete({ _id: hashOf(id) });
+  }
+
+  async revokeByGrantId(grantId: string): Promise<void> {
+    await this.#delete({ grant: hashOf(grantId) });
+  }
+
+  async #delete(filter: { _id: string } | { grant: string }): Promise<void> {
+    const kind = this.#kind;
+    const { records, accounts, host } = this.#store;
+    await host.transactShared(async ({ session }) => {
+      const found = await records.findOne({ session }, { ...filter, kind });
+      await records.deleteMany({ session }, { ...filter, kind });
+      if (kind !== 'AccessToken' || found?.userId === undefined) return;
+      await accounts.tokensChanged(session, found.userId);
+    });
+  }
+
+  /** Has a grant live on, and its client as well. */
+  async #extend(session: StateSession, grant: string, client: string): Promise<void> {
+    const { records } = this.#store;
+    const expiresAt = new Date(Date.now() + GRANT_MS);
+    const isThere = await records.updateOne(
+      { session },
+      { _id: grant, kind: 'Grant', expiresAt: { $gt: new Date() } },
+      this.#kind === 'AuthorizationCode' ? { $inc: { spent: 1 } } : { $set: { expiresAt } },
+    );
+    if (!isThere) throw new this.#InvalidGrant('grant not found');
+    const clientUntil = new Date(expiresAt.getTime() + CLIENT_MS);
+    const $max = { expiresAt: clientUntil };
+    await records.updateOne({ session }, { _id: client, kind: 'Client' }, { $max });
+  }
+
+  #payload(found: StateDocument): AdapterPayload {
+    const { consumedAt } = found;
+    const isLate = consumedAt !== undefined && Date.now() - consumedAt.getTime() > GRACE_MS;
+    const isConsumed = this.#kind === 'RefreshToken' ? isLate : consumedAt !== undefined;
+    const consumed = isConsumed && consumedAt ? Math.floor(consumedAt.getTime() / 1000) : undefined;
+    return { ...payloadOf(found), ...(consumed === undefined ? {} : { consumed }) };
+  }
+}
+
+type StateSession = NonNullable<Parameters<StateStore['put']>[0]['session']>;
+
+/** A payload without what opens something: its own id, and that of a session in it. */
+function withoutSecrets({ jti: _id, consumed: _used, ...payload }: AdapterPayload): object {
+  const session: unknown = payload.session;
+  if (!isRecord(session)) return payload;
+  const { cookie: _cookie, ...rest } = session;
+  return { ...payload, session: rest };
+}

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+
+import type { ClientSession } from 'mongoose';
+
+import { isRecord } from '../../../src/core/values';
+import type { SharedTransaction } from '../../../src/data/audit/audit-log';
+import type { Transaction } from '../../../src/data/transaction';
+import type { Host } from '../../../src/plugins/host';
+import type { Accounts } from '../../accounts';
+import { credentialModel, type StateDocument, stateModel } from './model';
+
+/** What is stored of whatever opens something. */
+export function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url');
+}
+
+/** The id of a grant by which people and the audit log name it: the form of a UUID. */
+export function grantName(hash: string): string {
+  const hex = Buffer.from(hash, 'base64url').toString('hex');
+  return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** The scopes of a parameter that lists them, whatever else it may be. */
+export function scopesIn(list: unknown): string[] {
+  return typeof list === 'string' ? list.split(' ') : [];
+}
+
+/** What a document holds. */
+export function payloadOf({ payload }: StateDocument): Record<string, unknown> {
+  const value: unknown = JSON.parse(payload);
+  return isRecord(value) ? value : {};
+}
+
+/** A program that a person let have access, as that person sees it. */
+export interface Program {
+  id: string;
+  name: string;
+  scopes: string[];
+  since: Date;
+}
+
+/** All that the authorization server keeps, and how it goes with the accounts. */
+export class StateStore {
+  readonly records;
+  readonly #credentials;
+
+  constructor(
+    readonly host: Host,
+    readonly accounts: Accounts,
+  ) {
+    this.records = host.records(stateModel);
+    this.#credentials = host.records(credentialModel);
+  }
+
+  /** A document of a kind that is good still. */
+  async find(kind: string, secret: string): Promise<StateDocument | undefined> {
+    const found = await this.records.findOne({}, { _id: hashOf(secret), kind });
+    // MongoDB deletes what has expired some time later.
+    return found && found.expiresAt > new Date() ? found : undefined;
+  }
+
+  /**
+   * Spends one call of a budget that all processes share; answers whether it had one left.
+   *
+   * @param key whose budget and for what; only a hash of it is kept
+   * @param by -1 gives a call back
+   */
+  async spend(
+    key: string,
+    { most, seconds }: { most: number; seconds: number },
+    by = 1,
+  ): Promise<boolean> {
+    const now = Date.now();
+    const window = Math.floor(now / (seconds * 1000));
+    const counted = await this.records.findOneAndUpdate(
+      {},
+      { _id: hashOf(`budget ${window} ${key}`), kind: 'Budget' },
+      {
+        $inc: { spent: by },
+        $setOnInsert: {
+          payload: '{}',
+          createdAt: new Date(now),
+          expiresAt: new Date((window + 1) * seconds * 1000),
+        },
+      },
+      { upsert: true },
+    );
+    return (counted?.spent ?? 0) <= most;
+  }
+
+  /** Ends a grant, and all that programs got by it, from the next request on. */
+  async endGrant(grant: string): Promise<void> {
+    await this.host.transactShared(async (tx) => {
+      const found = await this.records.findOne({ session: tx.session }, { _id: grant });
+      await this.records.deleteMany({ session: tx.session }, { $or: [{ _id: grant }, { grant }] });
+      if (found?.userId === undefined) return;
+      await this.accounts.tokensChanged(tx.session, found.userId);
+      const target = { type: 'program', id: grantName(grant) };
+      tx.audit({ action: 'program.revoked', target }, found.userId);
+    });
+  }
+
+  /** Ends all sessions of a person, within a transaction. */
+  async endSessions(session: ClientSession, userId: string): Promise<void> {
+    await this.records.deleteMany(
+      { session },
+      { userId, kind: { $in: ['Session', 'Invitation'] } },
+    );
+  }
+
+  /** What an account's programs may do. */
+  async programs(userId: string): Promise<Program[]> {
+    const grants = await this.records.find({}, { userId, kind: 'Grant' });
+    return Promise.all(
+      grants.map(async (grant) => {
+        const { clientId, resources } = payloadOf(grant);
+        const granted = isRecord(resources) ? Object.values(resources).join(' ') : '';
+        const client = await this.find('Client', String(clientId));
+        const name = client && payloadOf(client)['client_name'];
+        return {
+          id: grantName(grant._id),
+          name: typeof name === 'string' ? name : String(clientId),
+          scopes: [...new Set(granted.split(' '))],
+          since: grant.createdAt,
+        };
+      }),
+    );
+  }
+
+  count(userId: string): Promise<number> {
+    return this.records.count({}, { userId });
+  }
+
+  /** Deletes all of an account, when the account itself is closed. */
+  async deleteAll({ session, userId }: Pick<Transaction, 'session' | 'userId'>): Promise<void> {
+    await this.records.deleteMany({ session }, { userId });
+    await this.#credentials.deleteOne({ session }, { _id: userId });
+  }
+
+  /** Writes what is kept under a secret, in place of what was there. */
+  async put(
+    { session }: Pick<SharedTransaction, 'session'> | { session?: ClientSession },
+    secret: string,
+    document: Omit<StateDocument, '_id' | 'createdAt'>,
+  ): Promise<void> {
+    const scope = session ? { session } : {};
+    const update = { $set: document, $setOnInsert: { createdAt: new Date() } };
+    await this.records.upsert(scope, { _id: hashOf(secret) }, update);
+  }
+}

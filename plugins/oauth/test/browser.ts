@@ -1,0 +1,74 @@
+/** A browser as far as pages without scripts need one: cookies with paths, forms and redirects. */
+export class Browser {
+  readonly #cookies = new Map<string, { value: string; path: string }>();
+
+  constructor(readonly origin: string) {}
+
+  get cookies(): string[] {
+    return [...this.#cookies.keys()];
+  }
+
+  cookie(name: string): string | undefined {
+    return this.#cookies.get(name)?.value;
+  }
+
+  setCookie(name: string, value: string): void {
+    this.#cookies.set(name, { value, path: '/' });
+  }
+
+  /** Follows redirects as long as they stay at the origin; answers the last page, or who is next. */
+  async go(to: string | URL, init: RequestInit = {}): Promise<Page> {
+    const url = new URL(to, this.origin);
+    if (url.origin !== this.origin) return { status: 0, url, text: '', headers: new Headers() };
+    const headers = new Headers(init.headers);
+    headers.set('Accept', 'text/html');
+    headers.set('Cookie', this.#cookiesFor(url));
+    const answer = await fetch(url, { ...init, redirect: 'manual', headers });
+    for (const line of answer.headers.getSetCookie()) this.#keep(line);
+    const text = await answer.text();
+    const next = answer.headers.get('Location');
+    if (next !== null) return this.go(new URL(next, url));
+    return { status: answer.status, url, text, headers: answer.headers };
+  }
+
+  /** Sends a form of a page, with other values in some of its fields. */
+  async submit(page: Page, fields: Record<string, string | string[] | undefined>): Promise<Page> {
+    const action = /<form method="post"(?: action="([^"]*)")?>/.exec(page.text)?.[1];
+    const form = new URLSearchParams();
+    for (const [field] of page.text.matchAll(/<input[^>]*>/g)) {
+      const name = /name="([^"]*)"/.exec(field)?.[1];
+      const isBox = field.includes('type="checkbox"');
+      if (name === undefined || name in fields || (isBox && !field.includes(' checked'))) continue;
+      form.append(name, /value="([^"]*)"/.exec(field)?.[1] ?? '');
+    }
+    for (const [name, values] of Object.entries(fields)) {
+      for (const value of values === undefined ? [] : [values].flat()) form.append(name, value);
+    }
+    return this.go(action ?? page.url, { method: 'POST', body: form });
+  }
+
+  #keep(line: string): void {
+    const [pair = '', ...attributes] = line.split('; ');
+    const [name = '', value = ''] = pair.split('=');
+    const of = (attribute: string): string | undefined =>
+      attributes.find((each) => each.startsWith(`${attribute}=`))?.slice(attribute.length + 1);
+    const isOver = Date.parse(of('expires') ?? '2999-01-01') < Date.now();
+    if (value === '' || isOver) this.#cookies.delete(name);
+    else this.#cookies.set(name, { value, path: of('path') ?? '/' });
+  }
+
+  #cookiesFor({ pathname }: URL): string {
+    return [...this.#cookies]
+      .filter(([, { path }]) => pathname.startsWith(path))
+      .map(([name, { value }]) => `${name}=${value}`)
+      .join('; ');
+  }
+}
+
+/** What a browser shows; at another origin it has only its address. */
+export interface Page {
+  status: number;
+  url: URL;
+  text: string;
+  headers: Headers;
+}

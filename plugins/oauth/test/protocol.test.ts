@@ -1,0 +1,425 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+import { startService, userOf } from '../../../test/support/program';
+import { resetClock, setClock } from '../../../test/support/clock';
+import type { TestService } from '../../../test/support/service';
+import { bodyOf, expectError } from '../../../test/support/shapes';
+import { Browser, type Page } from './browser';
+import { person } from './people';
+import { letIn } from './program';
+
+let service: TestService;
+let ada: { name: string; password: string };
+beforeAll(async () => {
+  service = await startService();
+  ada = await person(service);
+});
+afterEach(() => {
+  resetClock();
+});
+afterAll(() => service.close());
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const CALLBACK = 'com.example.ferns:/callback';
+
+interface Tokens {
+  access_token: string;
+  refresh_token: string;
+  scope: string;
+}
+
+/** A phone's program: registered, with a private scheme. */
+class Phone {
+  readonly verifier = randomBytes(32).toString('base64url');
+  readonly browser = new Browser(service.url);
+
+  constructor(readonly clientId: string) {}
+
+  static async register(metadata: object = {}): Promise<Phone> {
+    const wanted = { client_name: 'Ferns', redirect_uris: [CALLBACK], ...metadata };
+    const answer = await service.anonymous.post('/oauth/register').send(wanted).expect(201);
+    return new Phone(String(bodyOf(answer)['client_id']));
+  }
+
+  /** Where the program sends the browser. */
+  asks(changes: Record<string, string | undefined> = {}): URL {
+    const url = new URL('/oauth/authorize', service.url);
+    const parameters: Record<string, string | undefined> = {
+      client_id: this.clientId,
+      redirect_uri: CALLBACK,
+      response_type: 'code',
+      state: 'as it was',
+      code_challenge: createHash('sha256').update(this.verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+      ...changes,
+    };
+    for (const [name, value] of Object.entries(parameters)) {
+      if (value !== undefined) url.searchParams.set(name, value);
+    }
+    return url;
+  }
+
+  allowed(changes: Record<string, string | undefined> = {}, scope?: string[]): Promise<Page> {
+    return letIn(this.browser, this.asks(changes), { ...ada, scope });
+  }
+
+  async code(changes: Record<string, string | undefined> = {}, scope?: string[]): Promise<string> {
+    const { url } = await this.allowed(changes, scope);
+    return url.searchParams.get('code') ?? '';
+  }
+
+  send(form: Record<string, string>) {
+    const sent = { client_id: this.clientId, ...form };
+    return service.anonymous.post('/oauth/token').type('form').send(sent);
+  }
+
+  exchange(code: string, changes: Record<string, string> = {}) {
+    const { verifier: code_verifier } = this;
+    const given = { code, redirect_uri: CALLBACK, code_verifier, ...changes };
+    return this.send({ grant_type: 'authorization_code', ...given });
+  }
+
+  async tokens(changes: Record<string, string | undefined> = {}, scope?: string[]) {
+    const answer = await this.exchange(await this.code(changes, scope)).expect(200);
+    return bodyOf(answer) as unknown as Tokens;
+  }
+
+  refresh(refresh_token: string) {
+    return this.send({ grant_type: 'refresh_token', refresh_token });
+  }
+}
+
+function status(token: string) {
+  return userOf(service.url, ada.name, token).get('/api/plants');
+}
+
+test('a phone with a private scheme gets an access token, and the API takes it', async () => {
+  const phone = await Phone.register();
+  const { url } = await phone.allowed();
+  expect(url.protocol).toBe('com.example.ferns:');
+  expect(url.searchParams.get('state')).toBe('as it was');
+  expect(url.searchParams.get('iss')).toBe(service.url);
+  const answer = await phone.exchange(url.searchParams.get('code') ?? '').expect(200);
+  const { access_token: token, expires_in: seconds } = bodyOf(answer);
+  expect(seconds).toBe(3600);
+  await status(String(token)).expect(200);
+});
+
+test('what is stored opens nothing', async () => {
+  const phone = await Phone.register();
+  const code = await phone.code();
+  const tokens = bodyOf(await phone.exchange(code).expect(200)) as unknown as Tokens;
+  const { connection } = service.app.database;
+  const stored = JSON.stringify(await connection.collection('oauthState').find().toArray());
+  const session = phone.browser.cookie('session') ?? 'none';
+  for (const secret of [code, tokens.access_token, tokens.refresh_token, session]) {
+    expect(stored).not.toContain(secret);
+  }
+  expect(JSON.stringify(await connection.collection('credentials').find().toArray())).not.toContain(
+    ada.password,
+  );
+});
+
+test('a person takes scopes away, and the token has the others', async () => {
+  const phone = await Phone.register();
+  const { access_token: token, scope } = await phone.tokens({}, ['plants:read']);
+  expect(scope).toBe('plants:read');
+  const user = userOf(service.url, ada.name, token);
+  await user.get('/api/plants').expect(200);
+  expectError(await user.post('/api/plants', { name: 'Fern' }), 403, 'insufficient_scope');
+});
+
+test('who takes all scopes away, or refuses, lets nobody in', async () => {
+  const phone = await Phone.register();
+  const { url } = await phone.allowed({}, []);
+  expect(url.searchParams.get('error')).toBe('access_denied');
+  const page = await phone.browser.go(phone.asks());
+  const refused = await phone.browser.submit(page, { answer: 'refuse' });
+  expect(refused.url.searchParams.get('error')).toBe('access_denied');
+});
+
+test('an expired token is renewed, and each refresh token is good once', async () => {
+  const phone = await Phone.register();
+  const first = await phone.tokens();
+  setClock(Date.now() + HOUR_MS + 1000);
+  expectError(await status(first.access_token), 401, 'invalid_token');
+  const second = bodyOf(await phone.refresh(first.refresh_token).expect(200)) as unknown as Tokens;
+  await status(second.access_token).expect(200);
+  setClock(Date.now() + 60_000);
+  const reused = await phone.refresh(first.refresh_token).expect(400);
+  expect(bodyOf(reused)['error']).toBe('invalid_grant');
+  expectError(await status(second.access_token), 401, 'invalid_token');
+  await phone.refresh(second.refresh_token).expect(400);
+});
+
+test('a refresh whose answer was lost may be repeated for half a minute', async () => {
+  const phone = await Phone.register();
+  const { refresh_token: token } = await phone.tokens();
+  await phone.refresh(token).expect(200);
+  setClock(Date.now() + 20_000);
+  const again = bodyOf(await phone.refresh(token).expect(200)) as unknown as Tokens;
+  await status(again.access_token).expect(200);
+});
+
+test('refreshing goes on for years, and ends after 90 days without use', async () => {
+  const phone = await Phone.register();
+  let { refresh_token: token } = await phone.tokens();
+  for (let times = 0; times < 6; times += 1) {
+    setClock(Date.now() + 80 * DAY_MS);
+    ({ refresh_token: token } = bodyOf(
+      await phone.refresh(token).expect(200),
+    ) as unknown as Tokens);
+  }
+  setClock(Date.now() + 92 * DAY_MS);
+  const { error } = bodyOf(await phone.refresh(token));
+  expect(['invalid_grant', 'invalid_client']).toContain(error);
+});
+
+test('a code that is used again ends what it gave out', async () => {
+  const phone = await Phone.register();
+  const code = await phone.code();
+  const tokens = bodyOf(await phone.exchange(code).expect(200)) as unknown as Tokens;
+  await phone.exchange(code).expect(400);
+  expectError(await status(tokens.access_token), 401, 'invalid_token');
+  await phone.refresh(tokens.refresh_token).expect(400);
+});
+
+test('of a code that is used three times at once no token stays good', async () => {
+  const phone = await Phone.register();
+  const code = await phone.code();
+  const answers = await Promise.all([1, 2, 3].map(() => phone.exchange(code)));
+  const given = answers.filter((answer) => answer.status === 200).map((answer) => bodyOf(answer));
+  expect(given.length).toBeLessThan(2);
+  for (const { access_token: token } of given) {
+    expectError(await status(String(token)), 401, 'invalid_token');
+  }
+});
+
+test('a revoked token is refused from the next request on, and so is all of its family', async () => {
+  const phone = await Phone.register();
+  const { access_token: token, refresh_token: refresh } = await phone.tokens();
+  await status(token).expect(200);
+  const revoke = (given: string) =>
+    service.anonymous
+      .post('/oauth/revoke')
+      .type('form')
+      .send({ client_id: phone.clientId, token: given });
+  await revoke(refresh).expect(200);
+  expectError(await status(token), 401, 'invalid_token');
+  await phone.refresh(refresh).expect(400);
+});
+
+test('the tool endpoint answers a bad access token with 401, which has programs renew it', async () => {
+  const token = `tnd_oat_${'a'.repeat(43)}`;
+  const answer = await userOf(service.url, ada.name, token).post('/api/mcp', {}).expect(401);
+  expect(answer.headers['www-authenticate']).toContain('error="invalid_token"');
+  expect(answer.headers['www-authenticate']).toContain(
+    `resource_metadata="${service.url}/.well-known/oauth-protected-resource/api/mcp"`,
+  );
+});
+
+test('a token for the tools opens the tools alone', async () => {
+  const phone = await Phone.register();
+  const resource = `${service.url}/api/mcp`;
+  const { access_token: token } = await phone.tokens({ resource });
+  const user = userOf(service.url, ada.name, token);
+  expectError(await user.get('/api/plants'), 401, 'invalid_token', /tools alone/);
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  await user.post('/api/mcp', call).expect(200);
+});
+
+test.each([
+  ['another host', { redirect_uri: 'https://evil.example/callback' }],
+  ['another path', { redirect_uri: 'com.example.ferns:/other' }],
+  ['a program that nobody knows', { client_id: 'nobody' }],
+  ['a form as the way back', { response_mode: 'form_post' }],
+])('%s is told to the person, and never sent there', async (_what, changes) => {
+  const phone = await Phone.register();
+  const page = await phone.browser.go(phone.asks(changes));
+  expect(page.url.origin).toBe(service.url);
+  expect(page.status).toBe(400);
+  expect(page.text).toContain('role="alert"');
+});
+
+test.each([
+  [
+    'no challenge',
+    { code_challenge: undefined, code_challenge_method: undefined },
+    'invalid_request',
+  ],
+  ['a plain challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
+  ['a token at once', { response_type: 'token' }, 'invalid_request'],
+  ['a resource that is not ours', { resource: 'https://evil.example/' }, 'invalid_target'],
+])('%s is refused', async (_what, changes, error) => {
+  const phone = await Phone.register();
+  const { url } = await phone.browser.go(phone.asks(changes));
+  expect(url.protocol).toBe('com.example.ferns:');
+  // Where a token would have been, what is wrong is there as well.
+  const inFragment = new URLSearchParams(url.hash.slice(1)).get('error');
+  expect(url.searchParams.get('error') ?? inFragment).toBe(error);
+});
+
+test('a code needs the verifier, the redirect and the program that it was made for', async () => {
+  const phone = await Phone.register();
+  const other = await Phone.register();
+  const code = await phone.code();
+  await phone.exchange(code, { code_verifier: 'x'.repeat(43) }).expect(400);
+  await phone.exchange(code, { redirect_uri: 'com.example.ferns:/other' }).expect(400);
+  await phone.exchange(code, { client_id: other.clientId }).expect(400);
+  await phone.exchange(code).expect(200);
+});
+
+test.each([
+  [{ redirect_uris: [`${CALLBACK}#part`] }],
+  [{ redirect_uris: ['http://evil.example/callback'] }],
+  [{ redirect_uris: ['javascript:alert(1)'] }],
+  [{ redirect_uris: [] }],
+  [{ client_name: 'x'.repeat(101) }],
+  [{ redirect_uris: Array.from({ length: 21 }, (_, each) => `${CALLBACK}/${each}`) }],
+])('%j is not registered', async (metadata) => {
+  const wanted = { redirect_uris: [CALLBACK], ...metadata };
+  const answer = await service.anonymous.post('/oauth/register').send(wanted).expect(400);
+  expect(bodyOf(answer)['error_description']).toEqual(expect.any(String));
+});
+
+test('what programs really send is registered, as far as it is offered', async () => {
+  const answer = await service.anonymous
+    .post('/oauth/register')
+    .send({
+      redirect_uris: ['http://127.0.0.1/callback', 'https://app.example.com/callback'],
+      grant_types: [
+        'authorization_code',
+        'refresh_token',
+        'urn:ietf:params:oauth:grant-type:device_code',
+      ],
+      token_endpoint_auth_method: 'client_secret_post',
+      application_type: 'web',
+      scope: 'plants:read plants:write mcp:tools',
+    })
+    .expect(201);
+  expect(bodyOf(answer)).toMatchObject({
+    grant_types: ['authorization_code', 'refresh_token'],
+    token_endpoint_auth_method: 'none',
+  });
+  expect(bodyOf(answer)).not.toHaveProperty('client_secret');
+});
+
+test('a loopback address may have any port', async () => {
+  const phone = await Phone.register({ redirect_uris: ['http://127.0.0.1/callback'] });
+  const { url } = await phone.allowed({ redirect_uri: 'http://127.0.0.1:50123/callback' });
+  expect(url.port).toBe('50123');
+  expect(url.searchParams.get('code')).not.toBeNull();
+});
+
+test('discovery names this address, whatever the header Host says', async () => {
+  for (const path of ['oauth-authorization-server', 'openid-configuration']) {
+    const { issuer, ...rest } = bodyOf(
+      await service.anonymous.get(`/.well-known/${path}`).expect(200),
+    );
+    expect(issuer).toBe(service.url);
+    expect(rest).toMatchObject({
+      token_endpoint: `${service.url}/oauth/token`,
+      code_challenge_methods_supported: ['S256'],
+      response_types_supported: ['code'],
+    });
+    await service.anonymous.get(`/.well-known/${path}`).set('Host', 'evil.example').expect(404);
+  }
+});
+
+test('scripts of all pages may register, get tokens and read where', async () => {
+  for (const path of ['/oauth/token', '/oauth/register', '/.well-known/oauth-protected-resource']) {
+    const asked = await service.anonymous
+      .options(path)
+      .set({ Origin: 'https://app.example', 'Access-Control-Request-Method': 'POST' })
+      .expect(204);
+    expect(asked.headers['access-control-allow-origin']).toBe('*');
+  }
+  const refused = await service.anonymous
+    .post('/oauth/token')
+    .set('Origin', 'https://app.example')
+    .type('form')
+    .send({ grant_type: 'refresh_token' });
+  expect(refused.headers['access-control-allow-origin']).toBe('*');
+});
+
+test('the account that is deleted ends what programs have of it', async () => {
+  const { name, password } = await person(service);
+  const phone = await Phone.register();
+  const page = await letIn(phone.browser, phone.asks({ scope: 'account plants:read' }), {
+    name,
+    password,
+  });
+  const code = page.url.searchParams.get('code') ?? '';
+  const tokens = bodyOf(await phone.exchange(code).expect(200)) as unknown as Tokens;
+  const user = userOf(service.url, name, tokens.access_token);
+  const exported = bodyOf(await user.get('/api/account/export').expect(200));
+  expect(exported['records']).toMatchObject({ programs: [{ name: 'Ferns' }] });
+  await user.delete('/api/account').send({ confirm: name }).expect(200);
+  expectError(await user.get('/api/plants'), 401, 'invalid_token');
+  await phone.refresh(tokens.refresh_token).expect(400);
+  const { connection } = service.app.database;
+  expect(await connection.collection('oauthState').countDocuments({ userId: name })).toBe(0);
+  expect(await connection.collection('credentials').countDocuments({ _id: name as never })).toBe(0);
+});
+
+test('a token that an app makes by a sign-in outlives it', async () => {
+  const phone = await Phone.register();
+  const { access_token: token } = await phone.tokens({ scope: 'account plants:read' });
+  const wanted = { name: 'Script', scopes: ['plants:read'], expiresIn: 86_400 };
+  const made = await userOf(service.url, ada.name, token).post('/api/account/tokens', wanted);
+  expect(Date.parse(String(bodyOf(made)['expiresAt']))).toBeGreaterThan(Date.now() + 23 * HOUR_MS);
+});
+
+test('a document of a program at a private address, or that is not there, is refused', async () => {
+  const phone = await Phone.register();
+  for (const client_id of ['https://127.0.0.1:1/program', 'https://localhost/program.json']) {
+    const page = await phone.browser.go(phone.asks({ client_id }));
+    expect([page.status, page.url.origin]).toEqual([400, service.url]);
+  }
+});
+
+test('an address registers 120 programs an hour, and begins 60 sign-ins a minute', async () => {
+  const limited = await startService({});
+  const from = (each: number) => ({ redirect_uris: [`${CALLBACK}/${each}`] });
+  const statuses: number[] = [];
+  for (let times = 0; times < 121; times += 1) {
+    const answer = await limited.anonymous.post('/oauth/register').send(from(times));
+    statuses.push(answer.status);
+  }
+  expect(statuses.filter((each) => each === 201)).toHaveLength(120);
+  expect(statuses.at(-1)).toBe(429);
+  for (let times = 0; times < 61; times += 1) {
+    const answer = await limited.anonymous.get('/oauth/authorize');
+    statuses.push(answer.status);
+  }
+  expect(statuses.at(-1)).toBe(429);
+  await limited.close();
+});
+
+test('under an https address cookies are for it alone, and its documents name it', async () => {
+  const origin = 'https://plants.example';
+  const secure = await startService({ env: { PUBLIC_URL: origin } });
+  const page = await secure.anonymous.get('/sign-in').expect(200);
+  expect(page.get('Set-Cookie')?.join()).toMatch(/^__Host-form=.*; path=\/;.*secure; httponly/);
+  const { issuer } = bodyOf(
+    await secure.anonymous.get('/.well-known/oauth-authorization-server').expect(200),
+  );
+  expect(issuer).toBe(origin);
+  const registered = await secure.anonymous
+    .post('/oauth/register')
+    .send({ redirect_uris: [CALLBACK] })
+    .expect(201);
+  const begun = await secure.anonymous.get('/oauth/authorize').query({
+    client_id: bodyOf(registered)['client_id'],
+    redirect_uri: CALLBACK,
+    response_type: 'code',
+    code_challenge: 'x'.repeat(43),
+    code_challenge_method: 'S256',
+  });
+  expect(begun.status).toBe(303);
+  expect(begun.get('Set-Cookie')?.join()).toMatch(/__Secure-interaction=.*secure/);
+  // It is its own host: assistants name it.
+  await secure.anonymous.post('/api/mcp').set('Host', 'plants.example').expect(401);
+  await secure.close();
+});
