@@ -5,20 +5,31 @@ import type { TokenService } from './tokens/service';
 /** What other plugins and commands may do with accounts, their tokens and all of their data. */
 export type Accounts = Pick<
   AccountService,
-  'account' | 'accounts' | 'change' | 'changeAccount' | 'ensureAccount'
+  | 'account'
+  | 'accounts'
+  | 'accountsAfter'
+  | 'change'
+  | 'changeAccount'
+  | 'ensureAccount'
+  | 'person'
+  | 'putAccount'
 > &
   Pick<
     TokenService,
     | 'createToken'
+    | 'goodTokens'
     | 'hasTokens'
     | 'idOf'
+    | 'makeOwn'
     | 'pruneTokens'
+    | 'revokeAll'
+    | 'revokeOwn'
     | 'revokeToken'
     | 'revokeTokensOf'
     | 'rotateToken'
     | 'tokens'
   > &
-  Pick<PersonalData, 'counts' | 'deleteUser' | 'exportUser'>;
+  Pick<PersonalData, 'close' | 'counts' | 'deleteUser' | 'exportUser'>;
 
 export function exportsOf(
   accounts: AccountService,
@@ -28,19 +39,27 @@ export function exportsOf(
   return {
     account: (userId) => accounts.account(userId),
     accounts: () => accounts.accounts(),
+    accountsAfter: (id, limit) => accounts.accountsAfter(id, limit),
     change: (tx, changes) => accounts.change(tx, changes),
-    changeAccount: (userId, changes) => accounts.changeAccount(userId, changes),
+    changeAccount: (...change) => accounts.changeAccount(...change),
     ensureAccount: (...account) => accounts.ensureAccount(...account),
+    person: (userId, scope) => accounts.person(userId, scope),
+    putAccount: (...account) => accounts.putAccount(...account),
     createToken: (wanted) => tokens.createToken(wanted),
+    goodTokens: (userId) => tokens.goodTokens(userId),
     hasTokens: () => tokens.hasTokens(),
+    makeOwn: (tx, wanted) => tokens.makeOwn(tx, wanted),
+    revokeAll: (tx) => tokens.revokeAll(tx),
+    revokeOwn: (tx, id) => tokens.revokeOwn(tx, id),
     pruneTokens: () => tokens.pruneTokens(),
     idOf: (token) => tokens.idOf(token),
     revokeToken: (id) => tokens.revokeToken(id),
     revokeTokensOf: (userId) => tokens.revokeTokensOf(userId),
     rotateToken: (id, overlapSeconds) => tokens.rotateToken(id, overlapSeconds),
     tokens: (userId) => tokens.tokens(userId),
+    close: (tx) => data.close(tx),
     counts: (userId) => data.counts(userId),
     deleteUser: (userId, onDeleted) => data.deleteUser(userId, onDeleted),
-    exportUser: (userId) => data.exportUser(userId),
+    exportUser: (...wanted) => data.exportUser(...wanted),
   };
 }

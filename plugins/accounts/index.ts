@@ -10,7 +10,10 @@ import { routes } from './routes';
 import { ACCOUNT_SCOPE } from './scope';
 import { TokenService } from './tokens/service';
 
+export { tokenLimitReached, tokenNotFound } from './errors';
 export type { Accounts } from './exports';
+export { newToken, ownTokens, scopeList, tokenFields } from './schema';
+export { MANAGE_SCOPE, personalScopes, usualScopes } from './scope';
 
 /** Accounts and their tokens: who a caller is. */
 const accounts = definePlugin<Accounts>({

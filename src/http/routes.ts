@@ -7,6 +7,7 @@ import { authenticate } from '../middleware/authenticate';
 import { bodyParserOf } from '../middleware/body-parser';
 import { chainOf, type Services, toolChainOf } from '../middleware/chain';
 import { toClientError } from '../middleware/client-error';
+import { refuseBackend } from '../middleware/refuse-backend';
 import { callerOf, recordError } from '../middleware/state';
 import type { Operation } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
@@ -100,6 +101,7 @@ function protocolApi(description: ApiDescription, services: Services): ProtocolA
     ...description,
     authenticate: async (ctx) => {
       await letIn(ctx, done);
+      await refuseBackend(ctx, done);
       return callerOf(ctx);
     },
     readJson: async (ctx) => {

@@ -1,12 +1,12 @@
 import type { Middleware } from 'koa';
 import compose from 'koa-compose';
 
-import type { Act, Acting } from '../data/audit/entry';
+import type { Act } from '../data/audit/entry';
 import type { Quotas } from '../plugins/quotas';
 import type { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
-import { sourceOf } from './authenticate';
-import { callerOf } from './state';
+import { actingOf } from './authenticate';
+import { missingTarget, targetAccount } from './target-account';
 
 interface Dependencies {
   writeQueue: WriteQueue;
@@ -18,20 +18,17 @@ interface Dependencies {
  * stored response are there together or not at all. They run again where it has to be retried.
  */
 export function transaction(
-  { quota, audit }: Operation,
+  operation: Operation,
   { writeQueue, quotas }: Dependencies,
   steps: Middleware[],
 ): Middleware {
+  const { quota, audit } = operation;
   const inner = compose(steps);
   const run: Middleware = async (ctx) => {
-    const { account, token } = callerOf(ctx);
     const { state } = ctx;
-    const acting: Acting = {
-      actor: { type: 'token', account: account.id, token: token.id },
-      source: sourceOf(ctx),
-    };
-    await writeQueue.run(
-      account.id,
+    const acting = actingOf(ctx);
+    const write = writeQueue.run(
+      targetAccount(operation, ctx),
       async (shared) => {
         const tx = shared.as(acting);
         state.tx = tx;
@@ -42,6 +39,9 @@ export function transaction(
       },
       { quota },
     );
+    await write.catch((error: unknown) => {
+      throw missingTarget(operation, error);
+    });
   };
   // What `audit routes` shows.
   const value = `transaction(${steps.map(({ name }) => name).join(' → ')})`;

@@ -89,7 +89,7 @@ const contributionSchema = Joi.object({
 }).required();
 
 const operationSchema = Joi.object({
-  method: Joi.valid('GET', 'POST', 'PATCH', 'DELETE').required(),
+  method: Joi.valid('GET', 'POST', 'PUT', 'PATCH', 'DELETE').required(),
   path: apiPath.required(),
   summary: sentence.required(),
   description: sentence,
@@ -109,6 +109,8 @@ const operationSchema = Joi.object({
     remedy: sentence,
   }),
   params: Joi.object().pattern(/./, errorCode),
+  account: Joi.string(),
+  ownPort: Joi.object().instance(PortSetting),
   query: Joi.object().schema(),
   body: Joi.object().schema(),
   response: Joi.object({

@@ -114,6 +114,9 @@ function faultsBetween(place: string, operation: Operation, known: Known): strin
   if (inPath.join() !== declared.join()) {
     faults.push(`${place}: params: must list the parameters of the path: ${inPath.join(', ')}`);
   }
+  if (operation.account !== undefined && !declared.includes(operation.account)) {
+    faults.push(`${place}: account: must be a parameter of the path: ${inPath.join(', ')}`);
+  }
   for (const error of [...(operation.errors ?? []), ...Object.values(operation.params ?? {})]) {
     if (!known.errors.has(error.code)) {
       faults.push(`${place}: errors: no plugin declares the error code ${error.code}`);
