@@ -8,7 +8,4 @@ export const accountNotFound = new ErrorCode(
 );
 
 /** Where an account would be made that no path can name. */
-export const invalidAccountId = validationError.at(
-  400,
-  `The id of an account ${ACCOUNT_ID_RULE}.`,
-);
+export const invalidAccountId = validationError.at(400, `The id of an account ${ACCOUNT_ID_RULE}.`);

@@ -18,7 +18,14 @@ import {
   usualScopes,
 } from '../accounts';
 import { accountNotFound, invalidAccountId } from './errors';
-import { accountPage, accountSchema, createToken, listAccounts, putAccount, viewOf } from './schema';
+import {
+  accountPage,
+  accountSchema,
+  createToken,
+  listAccounts,
+  putAccount,
+  viewOf,
+} from './schema';
 import { adminPortSetting } from './settings';
 
 /** What tells a cursor of the list from all others. */
