@@ -40,7 +40,7 @@ const common = {
 const one = { ...common, account: 'id', params: { id: accountNotFound } } as const;
 const notCacheable = 'it is about other accounts than that of the caller';
 
-/** Operations on the accounts of others (docs/decisions.md, "A trusted backend"). */
+/** Operations on the accounts of others (docs/api.md, "A trusted backend"). */
 export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>): Operation[] {
   return [
     read({
