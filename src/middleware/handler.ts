@@ -99,15 +99,12 @@ export function putHandler(operation: Operation, { checkResponses }: Dependencie
   const run = runner(operation, checkResponses);
   return async function handler(ctx) {
     const { account, token } = callerOf(ctx);
-    let isNew = false;
-    const call = {
-      ...{ ...ctx.state.input, account, token, acting: actingOf(ctx), now: new Date() },
-      made: () => {
-        isNew = true;
-      },
+    ctx.status = operation.response.status;
+    const made = (): void => {
+      ctx.status = 201;
     };
-    const value = await run(call);
-    ctx.status = isNew ? 201 : operation.response.status;
+    const acting = actingOf(ctx);
+    const value = await run({ ...ctx.state.input, account, token, acting, now: new Date(), made });
     ctx.type = 'application/json';
     ctx.body = await jsonText(value);
   };

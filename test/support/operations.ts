@@ -126,6 +126,7 @@ export interface SampleRequest {
 
 /** What a path parameter stands for: `plant`, `event`, `photo`. */
 export function kindOf(operation: Operation, parameter: string): string {
+  if (parameter === operation.account) return 'account';
   return operation.params?.[parameter]?.code.replace('_not_found', '') ?? '';
 }
 
