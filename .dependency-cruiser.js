@@ -1,6 +1,6 @@
 'use strict';
 
-const { readdirSync, readFileSync } = require('node:fs');
+const { existsSync, readdirSync, readFileSync } = require('node:fs');
 const path = require('node:path');
 
 /** The folders of src/ from the bottom up: each imports only those before it. */
@@ -16,7 +16,8 @@ const PLUGIN = `^(?:${PLUGIN_FOLDERS.join('|')})`;
 /** Each plugin's folder, and what its manifest requires. */
 const requirements = PLUGIN_FOLDERS.flatMap((folder) =>
   readdirSync(path.join(__dirname, folder)).map((name) => {
-    const manifest = readFileSync(path.join(__dirname, folder, name, 'index.ts'), 'utf8');
+    const entries = ['index.ts', 'cli.ts'].map((file) => path.join(__dirname, folder, name, file));
+    const manifest = readFileSync(entries.find(existsSync), 'utf8');
     const [, required] = /requires: \[([^\]]*)\]/.exec(manifest);
     return { plugin: `${folder}/${name}`, names: [name, ...(required.match(/[\w-]+/g) ?? [])] };
   }),

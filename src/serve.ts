@@ -18,6 +18,7 @@ import { OWN_PORT_CONNECTIONS } from './http/limits';
 import { countRefusals, type RefusalStatus } from './http/refused';
 import { closeHttpServer, createHttpServer } from './http/server';
 import { reloadCertificate } from './http/tls';
+import { loadPlugins } from './plugins/loader';
 
 /** How much of the time to stop is for what comes after the requests in progress. */
 const CLOSING_MS = 5000;
@@ -64,6 +65,8 @@ class ServerProcess {
     const starting = startProgram({
       role: 'server',
       env: process.env,
+      // Those of the command line bring the demo garden.
+      ...(this.#options.welcome && { plugins: loadPlugins() }),
       stopping: this.#stopping.signal,
       progress: (line) => {
         // Once there is a log, what its servers do belongs there.

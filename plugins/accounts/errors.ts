@@ -1,13 +1,9 @@
 import { ErrorCode } from '../../src/core/errors';
 
-export const tokenNotFound = new ErrorCode(
-  'token_not_found',
-  404,
-  'There is no token of yours with this id, or it is not good any more.',
-);
+export const tokenNotFound = new ErrorCode('token_not_found', 404, 'Token not found.');
 
 export const tokenLimitReached = new ErrorCode(
   'token_limit_reached',
   403,
-  'You have as many good tokens as an account may have.',
+  'An account may have at most 100 valid tokens.',
 );

@@ -45,6 +45,7 @@ export const tokenFields = {
   name: text({ min: 1, max: 100 }).required().description('What its owner knows it by'),
   expiresIn: integer(60, YEAR_SECONDS)
     .default(YEAR_SECONDS)
+    .example(YEAR_SECONDS)
     .description(
       'For how many seconds it is good: a year, and no longer than the one that makes it',
     ),

@@ -3,7 +3,7 @@ import { ErrorCode, invalidCursor } from '../../src/core/errors';
 export const cursorExpired = new ErrorCode(
   'cursor_expired',
   410,
-  'It is not known any more what has changed since then; start again without since.',
+  'This cursor has expired; start again without it.',
 );
 
 export const invalidSince = invalidCursor.at(

@@ -3,7 +3,7 @@ import type { Host } from '../../src/plugins/host';
 import type { FirstStart } from '../../src/plugins/plugin';
 import { DAY_MS } from '../../src/core/time';
 import { type Accounts, usualScopes } from '../accounts';
-import type { SeededGarden } from './seeded/seeded-garden';
+import type { SeededGarden } from './seeded-garden';
 
 const TOKEN_SECONDS = (365 * DAY_MS) / 1000;
 

@@ -1,31 +1,20 @@
-import { anyOf, idText, toStoredId } from '../../src/core/ids';
 import { fieldError } from '../../src/core/errors';
+import { anyOf, idText, toStoredId } from '../../src/core/ids';
 import { LIVE } from '../../src/data/changes';
 import type { Transaction } from '../../src/data/transaction';
-import type { Host } from '../../src/plugins/host';
-import type { Photos } from '../photos';
-import { type Plants, unknownPlant } from '../plants';
-import { CareChanges } from './derived/care-changes';
+import { unknownPlant } from '../plants';
+import type { EventContext } from './context';
 import { eventLimitReached, unknownEvent } from './errors';
-import { eventModel } from './model';
 import { newEvent } from './new-event';
 import { event, type EventView, type LogCare, MAX_AT_ONCE, type SeveralPlants } from './schema';
 import { EVENT_QUOTA } from './service';
 
 /** What is done with many events in one transaction: all of it, or nothing. */
 export class BulkEvents {
-  readonly #host: Host;
-  readonly #events;
-  readonly #plants: Plants;
-  readonly #photos: Photos;
-  readonly #changes: CareChanges;
+  readonly #context: EventContext;
 
-  constructor(host: Host, plants: Plants, photos: Photos) {
-    this.#host = host;
-    this.#plants = plants;
-    this.#photos = photos;
-    this.#events = host.records(eventModel);
-    this.#changes = new CareChanges(this.#events, plants);
+  constructor(context: EventContext) {
+    this.#context = context;
   }
 
   /**
@@ -38,8 +27,9 @@ export class BulkEvents {
     tx: Transaction,
     { plantIds, location, ...body }: LogCare,
   ): Promise<{ items: EventView[] }> {
+    const { host, photos, records, care } = this.#context;
     const ids = await this.#plantsOf(tx, { plantIds, location });
-    const left = this.#host.quotaLeft(tx.account, EVENT_QUOTA);
+    const left = host.quotaLeft(tx.account, EVENT_QUOTA);
     if (ids.length > left) {
       throw eventLimitReached.error(
         `Your tier allows ${left} more events, deleted ones counted, and these are ${ids.length}.`,
@@ -47,19 +37,19 @@ export class BulkEvents {
     }
     // There is at least one.
     const [first = ''] = ids;
-    const photos = await this.#photos.showIn(tx, first, body.photoIds ?? [], 'photoIds');
+    const shown = await photos.showIn(tx, first, body.photoIds ?? [], 'photoIds');
     const documents = ids.map((id) => newEvent(tx, id, body));
-    await this.#events.insertBulk(tx, documents);
+    await records.insertBulk(tx, documents);
     tx.addUsage(EVENT_QUOTA, documents.length);
-    await this.#changes.added(tx, documents);
-    return { items: documents.map((each) => ({ ...event.toView(each), photos })) };
+    await care.added(tx, documents);
+    return { items: documents.map((each) => ({ ...event.toView(each), photos: shown })) };
   }
 
   /** Deletes events softly. @throws ApiError event_not_found (400) where one of them is not there */
   async delete(tx: Transaction, eventIds: readonly string[]): Promise<void> {
-    const ids = eventIds.map(toStoredId);
-    const found = await this.#events.find(tx, { ...LIVE, _id: { $in: ids } });
-    const there = await this.#plants.existing(
+    const { plants, records, care } = this.#context;
+    const found = await records.find(tx, { ...LIVE, _id: { $in: eventIds.map(toStoredId) } });
+    const there = await plants.existing(
       tx,
       found.map(({ plantId }) => plantId),
     );
@@ -69,12 +59,9 @@ export class BulkEvents {
     if (missing !== undefined) {
       throw unknownEvent.error(`eventIds names an event that is not there: ${missing}.`);
     }
-    await this.#events.updateMany(
-      tx,
-      { _id: anyOf(live.map(({ _id }) => _id)) },
-      { $set: { deletedAt: tx.now } },
-    );
-    await this.#changes.changed(
+    const ids = anyOf(live.map(({ _id }) => _id));
+    await records.updateMany(tx, { _id: ids }, { $set: { deletedAt: tx.now } });
+    await care.changed(
       tx,
       live.map((before) => ({ before })),
     );
@@ -82,13 +69,14 @@ export class BulkEvents {
 
   /** @throws ApiError as {@link log} */
   async #plantsOf(tx: Transaction, { plantIds, location }: SeveralPlants): Promise<string[]> {
+    const { plants } = this.#context;
     if (plantIds) {
-      const there = await this.#plants.idsInOrder(tx, { ids: plantIds });
+      const there = await plants.idsInOrder(tx, { ids: plantIds });
       const missing = plantIds.find((id) => !there.includes(id.toLowerCase()));
       if (missing === undefined) return there;
       throw unknownPlant.error(`plantIds names a plant that is not yours: ${missing}.`);
     }
-    const there = await this.#plants.idsInOrder(tx, { location });
+    const there = await plants.idsInOrder(tx, { location });
     if (there.length === 0) throw fieldError('location', 'location has no plants.');
     if (there.length > MAX_AT_ONCE) {
       const message = `location has more than ${MAX_AT_ONCE} plants; name them by plantIds.`;

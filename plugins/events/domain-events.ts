@@ -1,13 +1,11 @@
 import { DomainEvent } from '../../src/data/domain-event';
-import type { CareEntry } from './schema';
+import type { EventDocument } from './schema';
 
 /** How one event changed: added (`after` alone), deleted (`before` alone) or changed (both). */
 export interface CareChange {
-  before?: CareEntry;
-  after?: CareEntry;
+  before?: EventDocument;
+  after?: EventDocument;
 }
 
-/** Events of one plant were added, deleted or changed. */
-export const careChanged = new DomainEvent<{ plantId: string; changes: readonly CareChange[] }>(
-  'care.changed',
-);
+/** Events were added, deleted or changed. */
+export const careChanged = new DomainEvent<readonly CareChange[]>('care.changed');

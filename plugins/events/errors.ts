@@ -3,19 +3,19 @@ import { ErrorCode, featureNotAvailable } from '../../src/core/errors';
 export const eventNotFound = new ErrorCode(
   'event_not_found',
   404,
-  'There is no event of yours with this id, or it was deleted.',
+  'Event not found.',
   'Call search_events for the ids of events.',
 );
 /** Where one is to be brought back: lists do not show those. */
 export const eventGone = eventNotFound.at(
   404,
-  'There is no event of yours with this id, or its plant was deleted.',
+  'Event not found, or its plant was deleted.',
   'Use the id that the event had when it was logged or deleted.',
 );
 /** Where a field of a request names an event. */
 export const unknownEvent = eventNotFound.at(400, 'A field names an event that is not there.');
 export const eventLimitReached = featureNotAvailable.at(
   403,
-  'You have logged as many events as your tier allows, deleted ones included.',
+  'Event limit of the tier reached, deleted events included.',
   'No call helps: deleted events count as well. The person needs another tier.',
 );

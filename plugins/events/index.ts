@@ -5,6 +5,7 @@ import photosPlugin from '../photos';
 import plantsPlugin from '../plants';
 import { plantDeleted } from '../plants/domain-events';
 import { BulkEvents } from './bulk';
+import { eventContext } from './context';
 import { lastCare } from './derived/last-care';
 import { missingDays } from './derived/missing-days';
 import { PlantDeletions } from './derived/plant-deletions';
@@ -12,19 +13,14 @@ import { careChanged } from './domain-events';
 import { eventLimitReached, eventNotFound } from './errors';
 import { EventFeed } from './list/feed';
 import { EventPages } from './list/pages';
+import { migrations } from './migrations';
 import { deletedPlantModel, eventModel } from './model';
-import { revisions } from './migrations/0001-revisions';
-import { lastFertilized } from './migrations/0002-last-fertilized';
-import { photosOfPlants } from './migrations/0003-photos-of-plants';
-import { eventDays } from './migrations/0004-event-days';
-import { lastCareDays } from './migrations/0005-last-care-days';
 import { momentsAhead } from './moments-ahead';
 import { routes } from './routes';
 import { EVENT_QUOTA, EventService } from './service';
 
 export { monthlyView } from './features';
 export {
-  type CareEntry,
   createEvent,
   type CreateEvent,
   EVENT_TYPES,
@@ -36,13 +32,11 @@ export {
   type GrowthUnit,
 } from './schema';
 export type { AlikeGrowth, DayCount } from './derived/event-sums';
+export { newEvent } from './new-event';
 export { EVENT_QUOTA } from './service';
 
 /** What other plugins may do with events. */
-export type Events = Pick<
-  EventService,
-  'changes' | 'create' | 'growthSpan' | 'insertBulk' | 'sums'
->;
+export type Events = Pick<EventService, 'changes' | 'create' | 'insertBulk' | 'sums'>;
 
 /** The events of deleted plants, while they are not yet marked deleted. */
 export type PendingPlantDeletions = Pick<PlantDeletions, 'finish' | 'pending' | 'plantIds'>;
@@ -69,7 +63,7 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
   errors: [eventNotFound],
   emits: [careChanged],
   models: [eventModel, deletedPlantModel],
-  migrations: [revisions, lastFertilized, photosOfPlants, eventDays, lastCareDays],
+  migrations,
   instructions:
     "Log care of a plant with create_event; never write it into the plant's notes. list_events and create_event take the plant's id, update_event and delete_event the event's. To correct a wrong event use update_event, and do not log a second one.",
   tag: {
@@ -78,23 +72,23 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
   },
   setup: (host) => {
     const plants = host.use(plantsPlugin);
-    const photos = host.use(photosPlugin);
-    const events = new EventService(host, plants, photos);
-    const deletions = new PlantDeletions(host, events);
+    const context = eventContext(host, plants, host.use(photosPlugin));
+    const events = new EventService(context);
+    const deletions = new PlantDeletions(context);
     return {
       exports: { events, deletions },
       operations: () =>
         routes({
           events,
-          bulk: new BulkEvents(host, plants, photos),
-          pages: new EventPages(host, plants, photos),
-          feed: new EventFeed(host, plants, photos),
+          bulk: new BulkEvents(context),
+          pages: new EventPages(context),
+          feed: new EventFeed(context),
         }),
       listeners: [on(plantDeleted, (tx, { plantId }) => deletions.record(tx, plantId))],
-      counts: { [EVENT_QUOTA]: (tx) => events.count(tx) },
+      counts: { [EVENT_QUOTA]: (tx) => context.records.count(tx) },
       // First, since the rest adds up what they are of.
-      derived: [missingDays(host.records(eventModel)), lastCare(plants, events.sums)],
-      dataChecks: [momentsAhead(events)],
+      derived: [missingDays(context.records), lastCare(context)],
+      dataChecks: [momentsAhead(context)],
       jobs: [deletions.job()],
     };
   },

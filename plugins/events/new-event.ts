@@ -16,15 +16,18 @@ export function dayFor({ timezone }: Account, occurredAt: Date): string {
  * The document of a new event of a plant; without a moment it happened now. Whether its photos are the
  * account's own is for the caller to check.
  */
-export function newEvent(tx: Transaction, plantId: string, body: CreateEvent): EventDocument {
-  const { userId, now } = tx;
+export function newEvent(
+  { userId, account, now }: Pick<Transaction, 'userId' | 'account' | 'now'>,
+  plantId: string,
+  body: CreateEvent,
+): EventDocument {
   const { occurredAt = now } = body;
   return {
     ...event.toDocument(
       { ...body, occurredAt },
       {
         ...{ _id: newId(), userId, plantId: toStoredId(plantId), createdAt: now, updatedAt: now },
-        occurredOn: dayFor(tx.account, occurredAt),
+        occurredOn: dayFor(account, occurredAt),
       },
     ),
     deletedAt: null,

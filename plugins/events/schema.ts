@@ -94,12 +94,6 @@ export interface EventDocument extends Document<typeof event.fields> {
   photos: { photoId: StoredId }[];
 }
 
-/** What of an event counts towards totals. */
-export type CareEntry = Pick<
-  EventDocument,
-  'type' | 'occurredAt' | 'occurredOn' | 'growthAmount' | 'growthUnit'
->;
-
 /** What is left out depends on other fields, or on the moment (docs/specification.md, 2.5). */
 export const createEvent = withKeys<CreateEvent>(event.createBody, {
   type: eventType

@@ -1,64 +1,48 @@
-import type { DatedMoment } from '../../src/core/dated-moment';
-import { anyOf, asUuid, idText, toStoredId } from '../../src/core/ids';
-import { HOUR_MS } from '../../src/core/time';
+import { asUuid, idText, toStoredId } from '../../src/core/ids';
 import { LIVE } from '../../src/data/changes';
 import type { Transaction } from '../../src/data/transaction';
-import type { Host } from '../../src/plugins/host';
-import type { Photos } from '../photos';
-import { plantNotFound, type Plants } from '../plants';
+import { plantNotFound } from '../plants';
 import { eventChanges } from './changes';
-import { CareChanges } from './derived/care-changes';
-import { EventSums } from './derived/event-sums';
-import { careChanged } from './domain-events';
+import type { EventContext } from './context';
+import type { EventSums } from './derived/event-sums';
 import { eventGone, eventNotFound } from './errors';
 import { presentEvents } from './list/present';
-import { eventModel } from './model';
 import { dayFor, newEvent, photoReferences } from './new-event';
 import {
   type CreateEvent,
   event,
   type EventDocument,
   type EventView,
-  type GrowthUnit,
-  MAX_HOURS_AHEAD,
   type UpdateEvent,
 } from './schema';
 
 /** What events count against, deleted ones included. */
 export const EVENT_QUOTA = 'events';
 
-/** What is done with events, and what their totals are made of. */
+/** What is done with single events, and what other plugins do with them. */
 export class EventService {
   /** Events for those who keep a copy of them. */
   readonly changes;
   /** What events add up to. */
   readonly sums: EventSums;
-  readonly #events;
-  readonly #plants: Plants;
-  readonly #photos: Photos;
-  readonly #changes: CareChanges;
+  readonly #context: EventContext;
 
-  constructor(host: Host, plants: Plants, photos: Photos) {
-    this.#plants = plants;
-    this.#photos = photos;
-    this.#events = host.records(eventModel);
-    this.sums = new EventSums(this.#events);
-    this.changes = eventChanges(this.#events, plants, photos);
-    this.#changes = new CareChanges(this.#events, plants);
+  constructor(context: EventContext) {
+    this.#context = context;
+    this.sums = context.sums;
+    this.changes = eventChanges(context);
   }
 
   /** @throws ApiError plant_not_found, photo_not_found */
   async create(tx: Transaction, plantId: string, body: CreateEvent): Promise<EventView> {
+    const { plants, photos, records, care } = this.#context;
     const document = newEvent(tx, plantId, body);
-    await this.#plants.care.record(tx, [plantId], document);
-    // Said before a photo that is not there; `record` knows it only once its update is sent.
-    if (body.photoIds?.length && !(await this.#plants.exists(tx, plantId))) {
-      throw plantNotFound.error();
-    }
-    const photos = await this.#photos.showIn(tx, plantId, body.photoIds ?? [], 'photoIds');
-    await this.#events.insert(tx, document);
-    await this.#changes.emitAdded(tx, [document]);
-    return { ...event.toView(document), photos };
+    // Said before a photo that is not there; the last care knows it only once its update is sent.
+    if (body.photoIds?.length && !(await plants.exists(tx, plantId))) throw plantNotFound.error();
+    const shown = await photos.showIn(tx, plantId, body.photoIds ?? [], 'photoIds');
+    await records.insert(tx, document);
+    await care.added(tx, [document]);
+    return { ...event.toView(document), photos: shown };
   }
 
   /** @throws ApiError event_not_found */
@@ -68,21 +52,19 @@ export class EventService {
 
   /** Changes the fields given; none given changes nothing. @throws ApiError event_not_found */
   async update(tx: Transaction, id: string, body: UpdateEvent): Promise<EventView> {
+    const { photos, care } = this.#context;
     const before = await this.#requireLive(tx, id);
-    const plantId = idText(before.plantId);
-    if (body.photoIds) await this.#photos.showIn(tx, plantId, body.photoIds, 'photoIds');
+    const { occurredAt, photoIds } = body;
+    if (photoIds) await photos.showIn(tx, idText(before.plantId), photoIds, 'photoIds');
     if (Object.keys(body).length === 0) return this.#present(tx, before);
-    const { occurredAt } = body;
     const isMoved = occurredAt && occurredAt.getTime() !== before.occurredAt.getTime();
-    const changes: Partial<EventDocument> = {
+    const after = await this.#set(tx, before, {
       ...event.toChanges(body),
       ...(isMoved && { occurredOn: dayFor(tx.account, occurredAt) }),
-      ...(body.photoIds && { photos: photoReferences(body.photoIds) }),
+      ...(photoIds && { photos: photoReferences(photoIds) }),
       updatedAt: tx.now,
-    };
-    await this.#set(tx, before, changes);
-    const after = { ...before, ...changes };
-    await this.#changes.changed(tx, [{ before, after }]);
+    });
+    await care.changed(tx, [{ before, after }]);
     return this.#present(tx, after);
   }
 
@@ -90,7 +72,7 @@ export class EventService {
   async delete(tx: Transaction, id: string): Promise<void> {
     const before = await this.#requireLive(tx, id);
     await this.#set(tx, before, { deletedAt: tx.now });
-    await this.#changes.changed(tx, [{ before }]);
+    await this.#context.care.changed(tx, [{ before }]);
   }
 
   /**
@@ -99,60 +81,15 @@ export class EventService {
    * @throws ApiError event_not_found also where its plant is gone
    */
   async restore(tx: Transaction, id: string): Promise<EventView> {
-    const found = await this.#events.findOne(tx, { _id: toStoredId(id) });
-    if (!found || !(await this.#plants.exists(tx, idText(found.plantId)))) {
-      throw eventGone.error();
-    }
+    const { photos, records, care } = this.#context;
+    const found = await records.findOne(tx, { _id: toStoredId(id) });
+    if (!found || !(await this.#hasPlant(tx, found))) throw eventGone.error();
     if (found.deletedAt === null) return this.#present(tx, found);
-    const restored = { ...found, deletedAt: null };
-    await this.#set(tx, restored, { deletedAt: null });
+    const restored = await this.#set(tx, found, { deletedAt: null });
     const photoIds = found.photos.map(({ photoId }) => photoId);
-    if (photoIds.length > 0) await this.#photos.claim(tx, idText(found.plantId), photoIds);
-    await this.#changes.added(tx, [restored]);
+    if (photoIds.length > 0) await photos.claim(tx, idText(found.plantId), photoIds);
+    await care.added(tx, [restored]);
     return this.#present(tx, restored);
-  }
-
-  /** When a plant's growth was first and last measured in a unit. */
-  async growthSpan(
-    tx: Transaction,
-    plantId: string,
-    unit: GrowthUnit | null,
-  ): Promise<{ first: DatedMoment; last: DatedMoment } | undefined> {
-    const measured = {
-      plantId: toStoredId(plantId),
-      type: 'growth' as const,
-      growthUnit: unit,
-      growthAmount: { $gt: 0 },
-    };
-    const first = await this.sums.edge(tx, measured, 'first');
-    const last = await this.sums.edge(tx, measured, 'last');
-    return first && last ? { first, last } : undefined;
-  }
-
-  /** How many events are stored, deleted ones included, counted one by one. */
-  count(tx: Transaction): Promise<number> {
-    return this.#events.count(tx);
-  }
-
-  /** How many events of an account lie further ahead than one can be logged. */
-  countAhead(userId: string): Promise<number> {
-    const latest = new Date(Date.now() + MAX_HOURS_AHEAD * HOUR_MS);
-    return this.#events.count({ userId }, { ...LIVE, occurredAt: { $gt: latest } });
-  }
-
-  /** Marks some events of a deleted plant deleted, which stands for them; answers how many. */
-  async deleteSome(tx: Transaction, plantId: string, limit: number): Promise<number> {
-    const live = { ...LIVE, plantId: toStoredId(plantId) };
-    const events = await this.#events.find(tx, live, { limit });
-    if (events.length === 0) return 0;
-    const marked = { $set: { deletedAt: tx.now } };
-    await this.#events.updateWithoutRevision(
-      tx,
-      { _id: anyOf(events.map(({ _id }) => _id)) },
-      marked,
-    );
-    await tx.emit(careChanged, { plantId, changes: events.map((before) => ({ before })) });
-    return events.length;
   }
 
   /**
@@ -160,27 +97,34 @@ export class EventService {
    * checks the limits of the tier, and rebuilds what derives from them.
    */
   async insertBulk(tx: Transaction, documents: readonly EventDocument[]): Promise<void> {
-    await this.#events.insertBulk(tx, documents);
+    await this.#context.records.insertBulk(tx, documents);
     tx.addUsage(EVENT_QUOTA, documents.length);
   }
 
+  /** Changes an event; returns it as it is then. */
   async #set(
     tx: Transaction,
-    { _id }: EventDocument,
+    before: EventDocument,
     changes: Partial<EventDocument>,
-  ): Promise<void> {
-    await this.#events.updateOne(tx, { _id: asUuid(_id) }, { $set: changes });
+  ): Promise<EventDocument> {
+    await this.#context.records.updateOne(tx, { _id: asUuid(before._id) }, { $set: changes });
+    return { ...before, ...changes };
+  }
+
+  #hasPlant(tx: Transaction, { plantId }: EventDocument): Promise<boolean> {
+    return this.#context.plants.exists(tx, idText(plantId));
   }
 
   /** An event lives as long as it is not deleted and its plant is there. */
   async #requireLive(tx: Transaction, id: string): Promise<EventDocument> {
-    const found = await this.#events.findOne(tx, { ...LIVE, _id: toStoredId(id) });
-    if (found && (await this.#plants.exists(tx, idText(found.plantId)))) return found;
+    const found = await this.#context.records.findOne(tx, { ...LIVE, _id: toStoredId(id) });
+    if (found && (await this.#hasPlant(tx, found))) return found;
     throw eventNotFound.error();
   }
 
   async #present(tx: Transaction, document: EventDocument): Promise<EventView> {
-    for await (const [view] of presentEvents(this.#photos, tx, [document])) if (view) return view;
+    const presented = presentEvents(this.#context.photos, tx, [document]);
+    for await (const [view] of presented) if (view) return view;
     throw new Error('One event was presented as none.');
   }
 }

@@ -4,11 +4,10 @@ import eventsPlugin from '../events';
 import { careChanged } from '../events/domain-events';
 import plantsPlugin from '../plants';
 import { plantDeleted } from '../plants/domain-events';
-import { CareDays } from './derived/care-days';
-import { GrowthTotals } from './derived/growth';
-import { totals } from './migrations/0001-totals';
-import { growthDays } from './migrations/0002-growth-days';
-import { careMonthModel, growthModel, wateringRunModel } from './model';
+import { CareDays } from './care-days';
+import { GrowthTotals } from './growth';
+import { migrations } from './migrations';
+import { careMonthModel, growthModel } from './model';
 import { routes } from './routes';
 import { InsightService } from './service';
 
@@ -17,8 +16,8 @@ export default definePlugin({
   name: 'insights',
   requires: ['events', 'photos', 'plants'],
   scopes: { 'insights:read': 'Read insights' },
-  models: [careMonthModel, wateringRunModel, growthModel],
-  migrations: [totals, growthDays],
+  models: [careMonthModel, growthModel],
+  migrations,
   tag: { name: 'Insights', description: 'What all the care adds up to.' },
   setup: (host) => {
     const { events, deletions } = host.use(eventsPlugin);
@@ -29,13 +28,8 @@ export default definePlugin({
     return {
       operations: () => routes(insights),
       listeners: [
-        onAll(careChanged, (tx, all) =>
-          careDays.apply(
-            tx,
-            all.flatMap(({ changes }) => changes),
-          ),
-        ),
-        onAll(careChanged, (tx, all) => growth.apply(tx, all)),
+        onAll(careChanged, (tx, all) => careDays.apply(tx, all.flat())),
+        onAll(careChanged, (tx, all) => growth.apply(tx, all.flat())),
         on(plantDeleted, (tx, { plantId }) => growth.deletePlant(tx, plantId)),
       ],
       derived: [

@@ -5,10 +5,7 @@ import type { StoredId } from '../../src/core/ids';
 import { accountModel } from '../../src/data/models';
 import type { EventType, GrowthUnit } from '../events';
 
-/** Events by type on one day. */
-export type TypeCounts = Partial<Record<EventType, number>>;
-
-/** In place of a month: what all of them add up to, beside them so that one command counts both. */
+/** In place of a month: what all of them add up to. */
 export const ALL_MONTHS = 'all';
 
 /** How many events of each type an account has on each day of a month. */
@@ -17,7 +14,7 @@ export interface CareMonthDocument {
   /** `YYYY-MM`, or {@link ALL_MONTHS}. */
   month: string;
   /** By day of the month, in two digits; of all months by weekday, 0 for Monday. */
-  days: Record<string, TypeCounts>;
+  days: Record<string, Partial<Record<EventType, number>>>;
 }
 
 export const careMonthModel = accountModel<CareMonthDocument>(
@@ -30,34 +27,8 @@ export const careMonthModel = accountModel<CareMonthDocument>(
     },
     { collection: 'careMonths', versionKey: false, minimize: false },
   )
-    // All months of an account; one of them, to count an event.
+    // The months of an account, in their order; one of them, to count an event.
     .index({ userId: 1, month: 1 }, { unique: true }),
-);
-
-/** Days that follow each other, on each of which an account watered; numbers count from 1970. */
-interface WateringRunDocument {
-  userId: string;
-  first: number;
-  last: number;
-  /** How many these are. */
-  days: number;
-}
-
-export const wateringRunModel = accountModel<WateringRunDocument>(
-  'WateringRun',
-  new Schema(
-    {
-      userId: { type: String, required: true },
-      first: { type: Number, required: true },
-      last: { type: Number, required: true },
-      days: { type: Number, required: true },
-    },
-    { collection: 'wateringRuns', versionKey: false },
-  )
-    // The last run; that of a day and its neighbours.
-    .index({ userId: 1, first: 1 }, { unique: true })
-    // The longest run.
-    .index({ userId: 1, days: 1 }),
 );
 
 /** What the growth of a plant adds up to, in one of the units that were logged. */

@@ -1,13 +1,5 @@
-import type { ClientSession } from 'mongoose';
-
-import type { Transaction } from '../../src/data/transaction';
 import type { Account } from '../../src/core/identity';
 import { idText, type StoredId } from '../../src/core/ids';
-import type { Host } from '../../src/plugins/host';
-import type { ReadCall } from '../../src/plugins/operation';
-import type { Events, PendingPlantDeletions } from '../events';
-import { PHOTO_QUOTA } from '../photos';
-import type { Plants, PlantSummary } from '../plants';
 import {
   addDays,
   calendarOf,
@@ -16,12 +8,16 @@ import {
   dayNumber,
   endOfQuarterHour,
 } from '../../src/core/time';
-import { WEEKDAYS } from './weekdays';
-import type { CareDays } from './derived/care-days';
-import { type CareSums, DayCounts } from './derived/day-counts';
-import type { GrowthTotals } from './derived/growth';
+import type { Transaction } from '../../src/data/transaction';
+import type { Host } from '../../src/plugins/host';
+import type { ReadCall } from '../../src/plugins/operation';
+import type { Events, PendingPlantDeletions } from '../events';
+import { PHOTO_QUOTA } from '../photos';
+import type { Plants, PlantSummary } from '../plants';
+import { type CareCount, CareCounts, WEEKDAYS } from './care-counts';
+import type { CareDays } from './care-days';
+import type { GrowthTotals } from './growth';
 import type { GrowthDocument } from './model';
-import { lengthOf, type Run } from './derived/runs';
 import type { InsightsQuery, InsightsView } from './schema';
 
 /** How many days `careActivityByDay` has unless others are asked for, today included. */
@@ -57,60 +53,52 @@ export class InsightService {
     { sections, from, to }: InsightsQuery,
     { now, validUntil, countBytes }: Call,
   ): Promise<Partial<InsightsView>> {
-    const { plants, careDays, growth } = this.#dependencies;
+    const { plants, careDays, deletions, growth } = this.#dependencies;
     return this.#host.snapshot(async (session) => {
-      const scope = { userId: account.id, session };
       const today = calendarOf(account.timezone)(now);
       const last = to ?? today;
-      const days = { first: from ?? addDays(last, 1 - ACTIVITY_DAYS), last, today };
-      const deleted = await this.#deleted(scope, countBytes);
-      const history = await careDays.read(scope, days, deleted);
+      const days = { first: from ?? addDays(last, 1 - ACTIVITY_DAYS), last };
+      // Events of deleted plants are counted until they are marked deleted.
+      const deleted = new CareCounts();
+      for await (const { type, occurredOn, count } of deletions.pending(account.id, session)) {
+        deleted.addEvents(occurredOn, type, count);
+        countBytes(PENDING_EVENT_BYTES * count);
+      }
+      const history = await careDays.read({ userId: account.id, session }, days, deleted);
       const summaries = await plants.summaries(account.id, session);
-      const totals = await growth.read(account.id, session);
+      const growths = await growth.read(account.id, session);
       validUntil(endOfQuarterHour(now));
       const [first] = summaries;
-      if (first) {
-        const nextAge = daysSince(first.createdAt, now) + 1;
-        validUntil(new Date(first.createdAt.getTime() + nextAge * DAY_MS));
-      }
+      const age = first ? daysSince(first.createdAt, now) : null;
+      if (first) validUntil(new Date(first.createdAt.getTime() + (Number(age) + 1) * DAY_MS));
       const view: InsightsView = {
-        overview: overview(summaries, history.sums, account.usage[PHOTO_QUOTA] ?? 0, now),
+        overview: {
+          totalPlants: summaries.length,
+          ...events(history.weekdays),
+          totalPhotos: account.usage[PHOTO_QUOTA] ?? 0,
+          daysSinceFirstPlant: age,
+        },
         careActivityByDay: history.activity,
-        wateringStreaks: streaks(history.runs, dayNumber(today)),
+        wateringStreaks: streaks(history.watered, dayNumber(today)),
         speciesDistribution: species(summaries),
-        growthTracking: tracking(summaries, totals),
+        growthTracking: tracking(summaries, growths),
       };
       if (!sections) return view;
       return Object.fromEntries(sections.map((section) => [section, view[section]]));
     });
   }
 
-  /** Recomputes day counts; answers each difference. */
+  /** Recomputes day counts; returns each difference. */
   async rebuildDays(tx: Transaction): Promise<string[]> {
-    const { account, session } = tx;
-    const { careDays, deletions, events } = this.#dependencies;
-    const deleted = await deletions.plantIds(account.id, session);
-    return careDays.rebuild(tx, this.#ofPlants(tx, events.sums.byDay(tx), deleted));
+    const { careDays, deletions, events: ofEvents } = this.#dependencies;
+    const deleted = await deletions.plantIds(tx.account.id, tx.session);
+    return careDays.rebuild(tx, this.#ofPlants(tx, ofEvents.sums.byDay(tx), deleted));
   }
 
-  /** Recomputes growth totals; answers each difference. */
+  /** Recomputes growth totals; returns each difference. */
   async rebuildGrowth(tx: Transaction): Promise<string[]> {
-    const { events, growth } = this.#dependencies;
-    return growth.rebuild(tx, this.#ofPlants(tx, events.sums.growth(tx)));
-  }
-
-  /** Events of plants that were deleted, which are counted until they are marked deleted. */
-  async #deleted(
-    { userId, session }: { userId: string; session: ClientSession },
-    countBytes: Call['countBytes'],
-  ): Promise<DayCounts> {
-    const counts = new DayCounts();
-    const pending = this.#dependencies.deletions.pending(userId, session);
-    for await (const { type, occurredOn, count } of pending) {
-      counts.add(occurredOn, type, count);
-      countBytes(PENDING_EVENT_BYTES * count);
-    }
-    return counts;
+    const { events: ofEvents, growth } = this.#dependencies;
+    return growth.rebuild(tx, this.#ofPlants(tx, ofEvents.sums.growth(tx)));
   }
 
   /** Those of plants that are there, or among `others`. */
@@ -132,34 +120,32 @@ function daysSince(moment: Date, now: Date): number {
   return Math.max(0, Math.floor((now.getTime() - moment.getTime()) / DAY_MS));
 }
 
-function overview(
-  plants: readonly PlantSummary[],
-  { events: totalEvents, weekdays }: CareSums,
-  totalPhotos: number,
-  now: Date,
-): InsightsView['overview'] {
-  const [first] = plants;
-  return {
-    totalPlants: plants.length,
-    totalEvents,
-    totalPhotos,
-    daysSinceFirstPlant: first ? daysSince(first.createdAt, now) : null,
-    // The first of equals: ties go to the earlier weekday.
-    mostActiveDay:
-      totalEvents === 0 ? null : (WEEKDAYS[weekdays.indexOf(Math.max(...weekdays))] ?? null),
-  };
+function events(
+  counts: readonly CareCount[],
+): Pick<InsightsView['overview'], 'totalEvents' | 'mostActiveDay'> {
+  const weekdays = WEEKDAYS.map((_, weekday) =>
+    counts.reduce((sum, { day, count }) => sum + (Number(day) === weekday ? count : 0), 0),
+  );
+  const totalEvents = weekdays.reduce((sum, count) => sum + count, 0);
+  // The first of equals: ties go to the earlier weekday.
+  const most = WEEKDAYS[weekdays.indexOf(Math.max(...weekdays))];
+  return { totalEvents, mostActiveDay: totalEvents === 0 ? null : (most ?? null) };
 }
 
-function streaks(runs: readonly Run[], today: number): InsightsView['wateringStreaks'] {
+/** @param days those with a watering, in their order */
+function streaks(days: readonly number[], today: number): InsightsView['wateringStreaks'] {
+  const runs: { first: number; last: number; length: number }[] = [];
+  for (const day of days) {
+    const run = runs.at(-1);
+    if (run?.last === day - 1) Object.assign(run, { last: day, length: run.length + 1 });
+    else runs.push({ first: day, last: day, length: 1 });
+  }
   const current = runs.find(({ first, last }) => first <= today && last >= today - 1);
-  const last = runs.reduce<number | null>(
-    (latest, run) => Math.max(latest ?? run.last, run.last),
-    null,
-  );
+  const last = days.at(-1);
   return {
-    currentStreak: current ? lengthOf(current) : 0,
-    longestStreak: runs.reduce((longest, run) => Math.max(longest, lengthOf(run)), 0),
-    lastWateredDate: last === null ? null : dayAt(last),
+    currentStreak: current?.length ?? 0,
+    longestStreak: runs.reduce((longest, { length }) => Math.max(longest, length), 0),
+    lastWateredDate: last === undefined ? null : dayAt(last),
   };
 }
 

@@ -9,7 +9,7 @@ export const unknownPhoto = photoNotFound.at(400, 'A field names a photo that is
 export const photoLimitReached = new ErrorCode(
   'photo_limit_reached',
   403,
-  'You have as many photos as your tier allows.',
+  'Photo limit of the tier reached.',
   'Only delete_photo frees a place, or another tier; the person has to decide.',
 );
 export const invalidCrop = new ErrorCode(

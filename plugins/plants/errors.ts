@@ -6,6 +6,6 @@ export const unknownPlant = plantNotFound.at(400, 'A field names a plant that is
 export const plantLimitReached = new ErrorCode(
   'plant_limit_reached',
   403,
-  'You have as many plants as your tier allows.',
+  'Plant limit of the tier reached.',
   'Only delete_plant makes room, or another tier; the person has to decide.',
 );

@@ -26,10 +26,10 @@ import type { ApiDescription } from '../plugins/protocol-endpoint';
 
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** How many reads of an account are worked on at once: each may be a long list. */
-const MAX_READS = 4;
+/** How many reads are worked on at once: each may be a long list. */
+const MAX_READS = { perAccount: 4, total: 100 };
 /** How many writes are: they mostly wait for a transaction that they then share (see WriteQueue). */
-const MAX_WRITES = 100;
+const MAX_WRITES = { perAccount: 100, total: 1000 };
 
 interface Dependencies {
   plugins: readonly Plugin[];

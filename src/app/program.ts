@@ -6,7 +6,7 @@ import type { Acting } from '../data/audit/entry';
 import { releaseHistory } from '../data/snapshot-history';
 import { openLog } from './log';
 import { measureProcess } from './process-metrics';
-import { loadPlugins } from '../plugins/loader';
+import { loadServerPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
 import { acquireServers, type Progress, type Role, type Servers } from '../servers';
 import { hostSettings } from '../core/host-settings';
@@ -27,6 +27,7 @@ export interface Program {
 interface ProgramOptions {
   role: Role;
   env: NodeJS.ProcessEnv;
+  /** Those that a server needs where left out. */
   plugins?: readonly Plugin[];
   progress?: Progress;
   /** Whether a backup is to be restored, and data need not be whole. */
@@ -47,7 +48,15 @@ interface ProgramOptions {
  * @throws SettingsError, LoaderError, SchemaError or ServersError, whose messages are for the operator
  */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
-  const { role, env, plugins = loadPlugins(), progress, restoring, stopping, acting } = options;
+  const {
+    role,
+    env,
+    plugins = loadServerPlugins(),
+    progress,
+    restoring,
+    stopping,
+    acting,
+  } = options;
   const { log, dropped } = openLog(env);
   const app = new App({ plugins, env, log, acting });
   const { settings } = app;

@@ -40,7 +40,7 @@ export function recordNotFound(kind: string, remedy: string): ErrorCode {
   return new ErrorCode(
     `${kind}_not_found`,
     404,
-    `There is no ${kind} of yours with this id.`,
+    `${kind.charAt(0).toUpperCase()}${kind.slice(1)} not found.`,
     remedy,
   );
 }
@@ -124,7 +124,7 @@ export const payloadTooLarge = new ErrorCode(
 export const unauthorized = new ErrorCode(
   'unauthorized',
   401,
-  'This request needs a token in the header Authorization: Bearer TOKEN.',
+  'Missing token; send it as Authorization: Bearer TOKEN.',
 );
 export const invalidToken = new ErrorCode(
   'invalid_token',
@@ -146,22 +146,22 @@ export const rateLimited = new ErrorCode(
   429,
   'Too many requests; try again after the number of seconds in Retry-After.',
 );
-export const notFound = new ErrorCode('not_found', 404, 'There is nothing at this path.');
+export const notFound = new ErrorCode('not_found', 404, 'Path not found.');
 export const methodNotAllowed = new ErrorCode(
   'method_not_allowed',
   405,
-  'This path does not take this method; the header Allow lists those that it takes.',
+  'Method not allowed; the header Allow lists those that this path takes.',
 );
 export const invalidCursor = new ErrorCode(
   'invalid_cursor',
   400,
-  'The cursor is not one that this list gave; start again without it.',
+  'Invalid cursor; start again without it.',
   'Make the same call without cursor.',
 );
 export const preconditionFailed = new ErrorCode(
   'precondition_failed',
   412,
-  'The record is not in the state any more that If-Match names.',
+  'The record has changed since the version in If-Match.',
 );
 export const idempotencyConflict = new ErrorCode(
   'idempotency_conflict',
@@ -172,18 +172,18 @@ export const idempotencyConflict = new ErrorCode(
 export const idempotencyMismatch = new ErrorCode(
   'idempotency_mismatch',
   422,
-  'This Idempotency-Key was used before with another request.',
+  'This Idempotency-Key has been used with another request.',
   'Make this call with another Idempotency-Key, or without one.',
 );
 export const serviceUnavailable = new ErrorCode(
   'service_unavailable',
   503,
-  'The service cannot answer right now; try again shortly.',
+  'The service is temporarily unavailable; try again shortly.',
 );
 export const internalError = new ErrorCode(
   'internal_error',
   500,
-  'Something went wrong on our side; it has been logged under the request id.',
+  'Internal error; it has been logged under the request id.',
 );
 
 /** The codes that any request may meet; plugins add those of their resources. */

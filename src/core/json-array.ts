@@ -1,4 +1,4 @@
-import { ownTurn } from './turns';
+import { yieldToEventLoop } from './event-loop';
 import { isRecord } from './values';
 
 /** How much JSON the items of a page may be, in bytes: with what stands around them it is 1 MB. */
@@ -43,7 +43,7 @@ export async function* jsonArray(
       yield piece;
       piece = '';
       // Whoever reads as fast as this writes must not keep others waiting.
-      await ownTurn();
+      await yieldToEventLoop();
     }
   }
   yield `${piece}]`;
@@ -59,7 +59,7 @@ export async function firstOfPage<T>(batches: AsyncIterable<readonly T[]>): Prom
     for (const item of batch) {
       bytes += bytesOf(item);
       if (bytes > MAX_PAGE_BYTES && bytesOf === mostBytes) {
-        await ownTurn();
+        await yieldToEventLoop();
         bytesOf = exactBytes;
         bytes = [...page, item].reduce((sum, each) => sum + exactBytes(each), 0);
       }

@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 
 import { PROJECT } from './project';
 import { within } from './timeout';
-import { ownTurn } from './turns';
+import { yieldToEventLoop } from './event-loop';
 
 /** What all of the program's own metrics begin with. */
 const PREFIX = 'plantcare_';
@@ -129,7 +129,7 @@ export class Metrics {
 
   async #write(): Promise<string> {
     await sleep(Math.max(0, this.#pausedUntil - performance.now()));
-    await ownTurn();
+    await yieldToEventLoop();
     const started = performance.now();
     try {
       return await this.#registry.metrics();

@@ -1,4 +1,4 @@
-import { BoundedMap } from './bounded-map';
+import { LRUCache } from 'lru-cache';
 
 /** The milliseconds of an hour. */
 export const HOUR_MS = 60 * 60 * 1000;
@@ -76,7 +76,7 @@ export function timezoneName(given: string): string | undefined {
 
 /** More than there are zones; accounts of earlier versions may have them in any letter case. */
 const MAX_CALENDARS = 1000;
-const calendars = new BoundedMap<string, Calendar>(MAX_CALENDARS);
+const calendars = new LRUCache<string, Calendar>({ max: MAX_CALENDARS });
 
 /** Outside of these moments a local year may not have four digits. */
 const FIRST_LOCAL = Date.UTC(1000, 0, 2);

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
+import { LRUCache } from 'lru-cache';
 import { Schema } from 'mongoose';
 
-import { BoundedMap } from '../core/bounded-map';
 import type { Database } from './database';
 import { sharedModel } from './models';
 
@@ -34,7 +34,7 @@ export const logKeyModel = sharedModel<LogKeyDocument>(
 export class AccountHash {
   readonly #key: Buffer;
   /** Most requests are of an account that was there a moment ago. */
-  readonly #known = new BoundedMap<string, string>(MAX_KNOWN);
+  readonly #known = new LRUCache<string, string>({ max: MAX_KNOWN });
 
   private constructor(key: Buffer) {
     this.#key = key;

@@ -1,7 +1,7 @@
 import type { ClientSession, Model, mongo } from 'mongoose';
 
 import { anyOf, type StoredId } from '../core/ids';
-import { ownTurn } from '../core/turns';
+import { yieldToEventLoop } from '../core/event-loop';
 import { acrossAccounts } from './guard';
 import type { AccountScope, SharedScope } from './models';
 import { WriteBuffer } from './write-buffer';
@@ -172,7 +172,7 @@ async function decoded<T>(cursor: mongo.FindCursor<mongo.WithId<T>>): Promise<T[
   let begun = performance.now();
   while (cursor.bufferedCount() > 0 && records.length < BATCH) {
     if (performance.now() - begun > TURN_MS) {
-      await ownTurn();
+      await yieldToEventLoop();
       begun = performance.now();
     }
     // As in `find`.

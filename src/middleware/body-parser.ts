@@ -11,7 +11,7 @@ import {
 } from '../core/errors';
 import { DepthFault, JsonFault, parseJson } from '../core/json';
 import { MAX_BODY_KIB } from '../core/request-limits';
-import { ownTurn } from '../core/turns';
+import { yieldToEventLoop } from '../core/event-loop';
 
 /** From which length on it takes milliseconds to parse and to check a body; in bytes. */
 const LONG = 16 * 1024;
@@ -64,7 +64,7 @@ const mediaType: Middleware = (ctx, next) => {
 const json: Middleware = async ({ request }, next) => {
   const { body } = request;
   if (!Buffer.isBuffer(body) || body.length === 0) throw empty();
-  if (body.length > LONG) await ownTurn();
+  if (body.length > LONG) await yieldToEventLoop();
   try {
     request.body = parseJson(body);
   } catch (error) {

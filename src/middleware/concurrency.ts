@@ -10,10 +10,18 @@ const MAX_WAIT_MS = 10_000;
 /**
  * Works on so many calls of an account at once, so that no account keeps the others waiting: a call
  * holds its place until its response was sent. The rest wait, and are answered service_unavailable
- * where that takes too long.
+ * where that takes too long. Of all accounts so many are worked on until their responses are made, or
+ * thousands that come at once would take turns, and a probe its turn after all of them.
  */
-export function concurrency(perAccount: number): Middleware {
+export function concurrency({
+  perAccount,
+  total,
+}: {
+  perAccount: number;
+  total: number;
+}): Middleware {
   const gates = new Map<string, LimitFunction>();
+  const all = pLimit(total);
   return async function concurrency(ctx, next) {
     const { id } = callerOf(ctx).account;
     const gate = gates.get(id) ?? pLimit(perAccount);
@@ -29,7 +37,7 @@ export function concurrency(perAccount: number): Middleware {
       void gate(async () => {
         clearTimeout(timer);
         if (isOver) return;
-        await next().then(resolve, reject);
+        await all(next).then(resolve, reject);
         await ctx.state.sent;
       }).finally(() => {
         if (gate.activeCount + gate.pendingCount === 0) gates.delete(id);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { decodePlace, encodePlace } from '../core/cursor';
 import { invalidCursor } from '../core/errors';
 import { PIECE_LENGTH } from '../core/json-array';
-import { ownTurn } from '../core/turns';
+import { yieldToEventLoop } from '../core/event-loop';
 import { isAsyncIterable, isRecord } from '../core/values';
 import type { ListPart } from '../plugins/protocol-endpoint';
 
@@ -88,7 +88,7 @@ export async function cut(
         skipped += text.length;
         if (skipped < PIECE_LENGTH) continue;
         skipped = 0;
-        await ownTurn();
+        await yieldToEventLoop();
         continue;
       }
       length += text.length + 1;

@@ -20,6 +20,18 @@ const requireFrom = createRequire(__filename);
 /** The folder of the program's own plugins, beside `src` in the sources and in the build alike. */
 export const PLUGINS_FOLDER = path.resolve(__dirname, '../../plugins');
 
+/** The manifest of a plugin that no server needs is in this file in place of `index`. */
+const CLI_ENTRY = 'cli';
+
+/**
+ * Loads the plugins that a server needs: all but those of the command line.
+ *
+ * @throws LoaderError as {@link loadPlugins}
+ */
+export function loadServerPlugins(folder: string = PLUGINS_FOLDER): Plugin[] {
+  return pluginsIn(foldersIn(folder).filter((each) => !isOfCommandLine(each)));
+}
+
 /**
  * Finds every folder in the folders given, checks the manifests alone and against each other, and
  * answers the plugins in the order in which they require each other.
@@ -30,9 +42,12 @@ export function loadPlugins(
   folder: string = PLUGINS_FOLDER,
   ...others: readonly string[]
 ): Plugin[] {
+  return pluginsIn([folder, ...others].flatMap(foldersIn));
+}
+
+function pluginsIn(folders: readonly string[]): Plugin[] {
   const plugins: Plugin[] = [];
   const faults: string[] = [];
-  const folders = [folder, ...others].flatMap(foldersIn);
   const names = new Set(folders.map((each) => path.basename(each)));
   for (const each of folders) {
     const name = path.basename(each);
@@ -68,8 +83,13 @@ function foldersIn(folder: string): string[] {
   );
 }
 
+function isOfCommandLine(folder: string): boolean {
+  return readdirSync(folder).some((name) => path.parse(name).name === CLI_ENTRY);
+}
+
 function manifestOf(folder: string): unknown {
-  const module: unknown = requireFrom(folder);
+  const entry = isOfCommandLine(folder) ? path.join(folder, CLI_ENTRY) : folder;
+  const module: unknown = requireFrom(entry);
   return isRecord(module) ? module['default'] : undefined;
 }
 

@@ -23,7 +23,7 @@ export async function fillWithAccounts(
   await db
     .collection<{ _id: string }>('accounts')
     .insertMany(others.map((_id) => ({ ...account, _id })));
-  for (const name of ['plants', 'events', 'careMonths', 'wateringRuns']) {
+  for (const name of ['plants', 'events', 'careMonths']) {
     const collection = db.collection(name);
     const records = await collection.find({ userId }).limit(20).toArray();
     let copies: object[] = [];

@@ -1,5 +1,5 @@
 import accountsPlugin from '../../plugins/accounts';
-import demoPlugin from '../../plugins/demo';
+import demoPlugin from '../../plugins/demo/cli';
 import type { Program } from '../../src/app/program';
 import type { Sample, Target } from './load';
 import type { Gardener } from './subjects';

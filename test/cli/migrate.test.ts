@@ -26,7 +26,7 @@ const ALL = [
   ...['plants/0001-revisions', 'plants/0002-snoozes', 'photos/0001-revisions'],
   ...['events/0001-revisions', 'events/0002-last-fertilized', 'events/0003-photos-of-plants'],
   ...['events/0004-event-days', 'events/0005-last-care-days'],
-  ...['insights/0001-totals', 'insights/0002-growth-days'],
+  ...['insights/0001-totals', 'insights/0002-growth-days', 'insights/0003-computed-runs'],
 ];
 
 let uri: string;
@@ -62,7 +62,8 @@ async function forgetTotals(...users: TestUser[]): Promise<void> {
 }
 
 async function expectSummedUp(service: TestService, { id, token }: TestUser, before: unknown) {
-  expect(await client.db().listCollections({ name: 'careTotals' }).toArray()).toEqual([]);
+  const dropped = { name: { $in: ['careTotals', 'wateringRuns'] } };
+  expect(await client.db().listCollections(dropped).toArray()).toEqual([]);
   expect(await insightsOf(userOf(service.url, id, token))).toEqual(before);
   expect(await differencesOf(service.app, id)).toEqual([]);
 }
@@ -248,8 +249,6 @@ describe('data of an earlier version', () => {
       }
     });
     await forgetTotals(user, ...watered.map((each) => each.user));
-    // The runs of the other one are all there.
-    await client.db().collection('wateringRuns').deleteOne({ userId: watered[0]?.user.id });
     expect((await cli.run('migrate', 'up')).code).toBe(0);
     const service = await startService({ mongodbUri: uri });
     const again = userOf(service.url, user.id, user.token);
@@ -311,14 +310,14 @@ describe('data of an earlier version', () => {
     await service.close();
   });
 
-  test('days that an earlier version has counted are summed up, without the runs of waterings', async () => {
+  test('runs of waterings that an earlier version stored are dropped, and insights stay the same', async () => {
     let before: unknown;
-    const user = await oldData(async (someone, service) => {
+    const user = await oldData(async (someone) => {
       before = await insightsOfWatered(someone);
-      await service.user();
     });
     await forgetTotals(user);
-    await client.db().collection('wateringRuns').drop();
+    const run = { userId: user.id, first: 18_263, last: 18_264, days: 2 };
+    await client.db().collection('wateringRuns').insertOne(run);
     expect((await cli.run('migrate', 'up')).code).toBe(0);
     const service = await startService({ mongodbUri: uri });
     await expectSummedUp(service, user, before);

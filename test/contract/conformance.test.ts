@@ -34,7 +34,7 @@ const json = (status: number, value: unknown) => ({
   body: JSON.stringify(value),
 });
 const GET_HEALTH: [string, string] = ['GET', '/healthz'];
-const NOT_FOUND = { error: 'There is nothing at this path.', code: 'not_found' };
+const NOT_FOUND = { error: 'Path not found.', code: 'not_found' };
 
 test.each<[string, [string, string], ReturnType<typeof json>]>([
   ['what is declared', GET_HEALTH, json(200, { status: 'ok' })],

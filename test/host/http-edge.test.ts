@@ -93,6 +93,8 @@ const OF_THE_MOMENT = [
   'ratelimit',
   'x-ratelimit-remaining',
   'x-ratelimit-reset',
+  // Of what is made while it is sent, which HEAD does not.
+  'transfer-encoding',
 ];
 
 test('HEAD answers with the headers of GET and without its body, wherever GET is', async () => {
@@ -101,14 +103,16 @@ test('HEAD answers with the headers of GET and without its body, wherever GET is
     if (!methods.includes('GET') || path === '/metrics') continue;
     const get = await send(service.url, 'GET', path, { headers: authorized });
     const head = await send(service.url, 'HEAD', path, { headers: authorized });
-    for (const name of OF_THE_MOMENT) {
+    for (const name of OF_THE_MOMENT.slice(0, -1)) {
       expect([path, name, name in head.headers]).toEqual([path, name, name in get.headers]);
     }
     const lasting = (headers: object) =>
       Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_MOMENT.includes(name)));
     expect([path, head.status]).toEqual([path, get.status]);
     expect(lasting(head.headers)).toEqual(lasting(get.headers));
-    expect(get.headers['content-length']).toBe(String(Buffer.byteLength(get.body)));
+    if (!('transfer-encoding' in get.headers)) {
+      expect(get.headers['content-length']).toBe(String(Buffer.byteLength(get.body)));
+    }
     expect(head.body).toBe('');
   }
 });

@@ -94,7 +94,7 @@ test('the same key with another body is refused with 422 and has no effect', asy
   await keyed(user, 'k', { name: 'Fern' }).expect(201);
   const other = await keyed(user, 'k', { name: 'Ivy' }).expect(422);
   expect(other.body).toEqual({
-    error: 'This Idempotency-Key was used before with another request.',
+    error: 'This Idempotency-Key has been used with another request.',
     code: 'idempotency_mismatch',
   });
   expect((await plantsOf(user)).map(({ name }) => name)).toEqual(['Fern']);

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { loadPlugins, LoaderError } from '../../src/plugins/loader';
+import { loadPlugins, loadServerPlugins, LoaderError } from '../../src/plugins/loader';
 import { manifest, pluginFolder } from './plugin-folder';
 
 /** What the loader says of a folder that it must refuse. */
@@ -120,6 +120,15 @@ describe('one manifest by itself', () => {
     symlinkSync(path.join(elsewhere, 'herbs'), path.join(folder, 'herbs'));
     writeFileSync(path.join(folder, 'notes.txt'), 'Not a plugin.');
     expect(loadPlugins(folder).map(({ name }) => name)).toEqual(['herbs']);
+  });
+
+  test('a server never loads a plugin whose manifest is cli in place of index', () => {
+    const folder = pluginFolder({ herbs: manifest('herbs') });
+    mkdirSync(path.join(folder, 'spices'));
+    writeFileSync(path.join(folder, 'spices', 'cli.js'), "throw new Error('Loaded.');");
+    expect(loadServerPlugins(folder).map(({ name }) => name)).toEqual(['herbs']);
+    expect(refusal(folder)).toBe('plugins/spices: cannot be loaded: Loaded');
+    expect(loadServerPlugins().map(({ name }) => name)).not.toContain('demo');
   });
 
   test('faults of several plugins are all named, a line each', () => {

@@ -1,7 +1,7 @@
 // What the tests use of the program, and what handles it: loaded by Node (see environment.ts).
 export { default as accountsPlugin } from '../../plugins/accounts';
 export { decodeProgress } from '../../plugins/changes/cursor';
-export { default as demoPlugin } from '../../plugins/demo';
+export { default as demoPlugin } from '../../plugins/demo/cli';
 export { openApiDocument } from '../../plugins/docs/openapi/document';
 export { default as eventsPlugin } from '../../plugins/events';
 export { eventModel } from '../../plugins/events/model';

@@ -1,7 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 
 import { BatchLookup } from '../../../src/core/batch-lookup';
-import { BoundedMap } from '../../../src/core/bounded-map';
 import type {
   AuthenticationOptions,
   Authenticator,
@@ -38,11 +38,11 @@ interface KnownToken {
 export class TokenAuthenticator implements Authenticator {
   readonly #accounts;
   readonly #tokens;
-  readonly #known = new BoundedMap<string, KnownToken>(MAX_KNOWN);
+  readonly #known = new LRUCache<string, KnownToken>({ max: MAX_KNOWN });
   /** All tokens in use come with the new hour; what waits for a connection is not to be these. */
   readonly #updates = pLimit(MAX_UPDATES);
   /** The hour of the last use of a token, by its hash; noted or about to be. */
-  readonly #lastUses = new BoundedMap<string, Date>(MAX_KNOWN);
+  readonly #lastUses = new LRUCache<string, Date>({ max: MAX_KNOWN });
   /** Every request reads its account; those that come together do so in one query. */
   readonly #current = new BatchLookup((ids) => this.#byId(ids));
   /** All of a crowd may come with tokens that are not known yet. */

@@ -1,6 +1,7 @@
 import type { mongo } from 'mongoose';
 
 import type { DatedMoment } from '../../../src/core/dated-moment';
+import { anyOf, type StoredId } from '../../../src/core/ids';
 import { LIVE } from '../../../src/data/changes';
 import type { AccountScope } from '../../../src/data/models';
 import { projectionOf } from '../../../src/data/record-reader';
@@ -13,7 +14,7 @@ export interface DayCount extends Pick<EventDocument, 'plantId' | 'type' | 'occu
 }
 
 /** The last event of a type that a plant has. */
-export interface LastOfType extends Pick<EventDocument, 'plantId' | 'type'> {
+interface LastOfType extends Pick<EventDocument, 'plantId' | 'type'> {
   last: DatedMoment;
 }
 
@@ -45,8 +46,10 @@ export class EventSums {
     return this.#grouped(scope, {}, ['plantId', 'type'], { last: { $max: MOMENT } });
   }
 
-  growth(scope: AccountScope): AsyncGenerator<AlikeGrowth> {
-    const measured = { type: 'growth' as const, growthAmount: { $gt: 0 } };
+  /** Measurements; of all plants unless some are given. */
+  growth(scope: AccountScope, plantIds?: readonly StoredId[]): AsyncGenerator<AlikeGrowth> {
+    const ofPlants = plantIds ? { plantId: anyOf(plantIds) } : {};
+    const measured = { ...ofPlants, type: 'growth' as const, growthAmount: { $gt: 0 } };
     return this.#grouped(scope, measured, ['plantId', 'growthUnit', 'growthAmount'], {
       count: { $sum: 1 },
       first: { $min: MOMENT },
@@ -54,26 +57,22 @@ export class EventSums {
     });
   }
 
-  /** The first or last of some events; of those of one moment, the day that is furthest out. */
-  async edge(
+  /** The last of some events; of those of one moment, the latest day. */
+  async last(
     scope: AccountScope,
     filter: mongo.Filter<EventDocument>,
-    end: 'first' | 'last',
   ): Promise<DatedMoment | null> {
-    const [edge, next] = await this.#events.find(
-      scope,
-      { ...filter, ...LIVE },
-      { sort: { occurredAt: end === 'first' ? 1 : -1 }, limit: 2, projection: MOMENT_FIELDS },
-    );
-    if (!edge) return null;
-    const { occurredAt: at, occurredOn: on } = edge;
+    const live = { ...filter, ...LIVE };
+    const [last, next] = await this.#events.find(scope, live, {
+      ...{ sort: { occurredAt: -1 }, limit: 2, projection: MOMENT_FIELDS },
+    });
+    if (!last) return null;
+    const { occurredAt: at, occurredOn: on } = last;
     if (next?.occurredAt.getTime() !== at.getTime()) return { at, on };
-    const furthest = { [end === 'first' ? '$min' : '$max']: '$occurredOn' };
-    const days = this.#events.aggregate<{ on: string }>(
-      scope,
-      { ...filter, ...LIVE, occurredAt: at },
-      [{ $group: { _id: null, on: furthest } }],
-    );
+    const latest = { $group: { _id: null, on: { $max: '$occurredOn' } } };
+    const days = this.#events.aggregate<{ on: string }>(scope, { ...live, occurredAt: at }, [
+      latest,
+    ]);
     for await (const day of days) return { at, on: day.on };
     return { at, on };
   }

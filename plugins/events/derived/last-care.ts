@@ -1,8 +1,8 @@
 import { momentText } from '../../../src/core/dated-moment';
-import { idText, type StoredId } from '../../../src/core/ids';
+import { idText } from '../../../src/core/ids';
 import type { DerivedData } from '../../../src/data/derived';
-import { careOn, isRecurring, type LastCare, type Plants } from '../../plants';
-import type { EventSums } from './event-sums';
+import { careOn, isRecurring, type LastCare } from '../../plants';
+import type { EventContext } from '../context';
 
 const NEVER: LastCare = {
   ...{ lastWatered: null, lastWatering: null, lastFertilized: null, lastFertilizing: null },
@@ -10,15 +10,19 @@ const NEVER: LastCare = {
 };
 
 /** When plants were last cared for, recomputed from the events. */
-export function lastCare(plants: Plants, sums: EventSums): DerivedData {
+export function lastCare({ plants, sums }: EventContext): DerivedData {
   return {
     name: 'last care of plants',
     rebuild: async (tx) => {
       const latest = new Map<string, LastCare>();
       for await (const { plantId, type, last } of sums.lastByType(tx)) {
-        const care = careOf(latest, plantId);
-        care.lastEvent = later(care.lastEvent, last.at);
-        if (isRecurring(type)) Object.assign(care, careOn(type, last));
+        const care = latest.get(idText(plantId)) ?? NEVER;
+        const isLater = care.lastEvent === null || last.at > care.lastEvent;
+        latest.set(idText(plantId), {
+          ...care,
+          ...(isRecurring(type) && careOn(type, last)),
+          ...(isLater && { lastEvent: last.at }),
+        });
       }
       const differences: string[] = [];
       for (const plant of await plants.care.last(tx)) {
@@ -32,22 +36,7 @@ export function lastCare(plants: Plants, sums: EventSums): DerivedData {
   };
 }
 
-function careOf(latest: Map<string, LastCare>, plantId: StoredId): LastCare {
-  const id = idText(plantId);
-  const care = latest.get(id) ?? { ...NEVER };
-  latest.set(id, care);
-  return care;
-}
-
-function later(known: Date | null, other: Date): Date {
-  return known === null || other > known ? other : known;
-}
-
-function text(care: LastCare): string {
-  const { lastWatered, lastFertilized, lastEvent } = care;
-  return JSON.stringify({
-    ...{ lastWatered, lastWatering: momentText(care.lastWatering) },
-    ...{ lastFertilized, lastFertilizing: momentText(care.lastFertilizing) },
-    lastEvent,
-  });
+function text({ lastWatered, lastWatering, lastFertilized, lastFertilizing, lastEvent }: LastCare) {
+  const days = [momentText(lastWatering), momentText(lastFertilizing)];
+  return JSON.stringify({ lastWatered, lastFertilized, lastEvent, days });
 }

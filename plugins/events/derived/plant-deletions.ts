@@ -2,11 +2,12 @@ import type { ClientSession } from 'mongoose';
 
 import { isAccountGone } from '../../../src/core/identity';
 import { anyOf, idText, toStoredId } from '../../../src/core/ids';
+import { LIVE } from '../../../src/data/changes';
 import type { Transaction } from '../../../src/data/transaction';
-import type { Host } from '../../../src/plugins/host';
 import type { Job } from '../../../src/plugins/plugin';
+import type { EventContext } from '../context';
+import { careChanged } from '../domain-events';
 import { deletedPlantModel } from '../model';
-import type { EventService } from '../service';
 import type { DayCount } from './event-sums';
 
 /** Events marked deleted in one transaction: few enough that the account's own writes get through. */
@@ -19,13 +20,11 @@ const CHUNK = 1000;
  */
 export class PlantDeletions {
   readonly #plants;
-  readonly #host: Host;
-  readonly #events: EventService;
+  readonly #context: EventContext;
 
-  constructor(host: Host, events: EventService) {
-    this.#host = host;
-    this.#events = events;
-    this.#plants = host.records(deletedPlantModel);
+  constructor(context: EventContext) {
+    this.#context = context;
+    this.#plants = context.host.records(deletedPlantModel);
   }
 
   async record(tx: Transaction, plantId: string): Promise<void> {
@@ -38,7 +37,7 @@ export class PlantDeletions {
     const plantIds = await this.plantIds(userId, session);
     if (plantIds.length === 0) return;
     const ofThem = { plantId: anyOf(plantIds.map(toStoredId)) };
-    yield* this.#events.sums.byDay({ userId, session }, ofThem);
+    yield* this.#context.sums.byDay({ userId, session }, ofThem);
   }
 
   /** The plants of an account whose events are yet to be marked deleted. */
@@ -54,8 +53,22 @@ export class PlantDeletions {
       everySeconds: 1,
       run: async (stopping) => {
         const failures = new Map<string, unknown>();
-        // Asked anew for each round: what is deleted meanwhile need not wait for what takes long.
-        while (await this.#finishSomeOfAll(stopping, failures));
+        for (let isUnfinished = true; isUnfinished;) {
+          isUnfinished = false;
+          // Asked anew for each round: what is deleted meanwhile need not wait for what takes long.
+          const plants = await this.#plants.findAcrossAccounts('a job of the server');
+          for (const { userId, _id } of plants) {
+            const plantId = idText(_id);
+            if (failures.has(plantId)) continue;
+            if (stopping.aborted) return;
+            try {
+              if (!(await this.#finishSome(userId, plantId))) isUnfinished = true;
+            } catch (error) {
+              // One that fails is tried again next time. An account takes its events with it.
+              if (!isAccountGone(error)) failures.set(plantId, error);
+            }
+          }
+        }
         // Of several the log says one, and why.
         const [failure] = failures.values();
         if (failures.size > 0) throw failure;
@@ -70,33 +83,30 @@ export class PlantDeletions {
     }
   }
 
-  /** Does a chunk of each deletion but those that have failed; answers whether any is unfinished. */
-  async #finishSomeOfAll(stopping: AbortSignal, failures: Map<string, unknown>): Promise<boolean> {
-    let isUnfinished = false;
-    for (const { userId, _id } of await this.#plants.findAcrossAccounts('a job of the server')) {
-      const plantId = idText(_id);
-      if (stopping.aborted) return false;
-      if (failures.has(plantId)) continue;
-      try {
-        if (!(await this.#finishSome(userId, plantId))) isUnfinished = true;
-      } catch (error) {
-        // One that fails is tried again next time. Who deletes an account deletes its events too.
-        if (!isAccountGone(error)) failures.set(plantId, error);
-      }
-    }
-    return isUnfinished;
-  }
-
-  /** Marks a chunk of events deleted; answers whether these were the last. */
+  /** Marks a chunk of events deleted; returns whether these were the last. */
   #finishSome(userId: string, plantId: string): Promise<boolean> {
-    return this.#host.transact(userId, async (tx) => {
+    return this.#context.host.transact(userId, async (tx) => {
       const id = { _id: toStoredId(plantId) };
       // Another process may have finished it, and seeds may have brought the plant back since.
       if (!(await this.#plants.findOne(tx, id))) return true;
-      const marked = await this.#events.deleteSome(tx, plantId, CHUNK);
-      if (marked === CHUNK) return false;
+      if ((await this.#markSome(tx, plantId)) === CHUNK) return false;
       await this.#plants.deleteOne(tx, id);
       return true;
     });
+  }
+
+  /** The plant stands for its events in copies: these need not learn of each. Returns how many. */
+  async #markSome(tx: Transaction, plantId: string): Promise<number> {
+    const { records } = this.#context;
+    const live = { ...LIVE, plantId: toStoredId(plantId) };
+    const events = await records.find(tx, live, { limit: CHUNK });
+    if (events.length === 0) return 0;
+    const ids = anyOf(events.map(({ _id }) => _id));
+    await records.updateWithoutRevision(tx, { _id: ids }, { $set: { deletedAt: tx.now } });
+    await tx.emit(
+      careChanged,
+      events.map((before) => ({ before })),
+    );
+    return events.length;
   }
 }

@@ -1,18 +1,16 @@
-import { toStoredId } from '../../../src/core/ids';
+import { idText, toStoredId } from '../../../src/core/ids';
 import { containing } from '../../../src/core/text';
-import { ownTurn } from '../../../src/core/turns';
+import { yieldToEventLoop } from '../../../src/core/event-loop';
 import { chunksOf } from '../../../src/core/values';
 import { LIVE } from '../../../src/data/changes';
 import { decodeCursor, encodeCursor } from '../../../src/data/cursor';
 import { merged } from '../../../src/data/merged';
 import { inRange, pageOf } from '../../../src/data/page';
-import type { Host } from '../../../src/plugins/host';
-import type { Photos } from '../../photos';
-import { placeOf, type Plants } from '../../plants';
-import { eventModel, LIVE_INDEXES } from '../model';
+import { placeOf } from '../../plants';
+import type { EventContext } from '../context';
+import { LIVE_INDEXES } from '../model';
 import type { EventDocument, EventList, FeedQuery } from '../schema';
-import { isBefore, LIST_ORDER } from './order';
-import { presentEvents } from './present';
+import { LIST_ORDER, presentEvents } from './present';
 
 /** How many events a search looks at for one page; it says where to go on from. */
 const MAX_SEARCHED = 5000;
@@ -27,14 +25,10 @@ const MAX_MERGED = 100;
 
 /** Events of all plants that there are, newest first. */
 export class EventFeed {
-  readonly #events;
-  readonly #plants: Plants;
-  readonly #photos: Photos;
+  readonly #context: EventContext;
 
-  constructor(host: Host, plants: Plants, photos: Photos) {
-    this.#plants = plants;
-    this.#photos = photos;
-    this.#events = host.records(eventModel);
+  constructor(context: EventContext) {
+    this.#context = context;
   }
 
   /**
@@ -54,7 +48,7 @@ export class EventFeed {
     const filters = [from, to, type, plantId?.toLowerCase(), place, q];
     const identity = [userId, '/api/events', ...filters] as const;
     const after = cursor === undefined ? undefined : decodeCursor(identity, cursor);
-    const plantIds = await this.#plants.idsInOrder(
+    const plantIds = await this.#context.plants.idsInOrder(
       { userId },
       { location, ...(plantId === undefined ? {} : { ids: [plantId] }) },
     );
@@ -68,7 +62,7 @@ export class EventFeed {
       q === undefined ? take(events, limit + 1) : search(events, limit + 1, q, countBytes);
     return pageOf(
       { limit, ...(await taken) },
-      (found) => presentEvents(this.#photos, { userId }, found),
+      (found) => presentEvents(this.#context.photos, { userId }, found),
       ({ occurredAt, _id }) => encodeCursor(identity, { moment: occurredAt, id: _id }),
     );
   }
@@ -85,7 +79,7 @@ export class EventFeed {
     const atOnce = isOfSome ? MAX_MERGED : plantIds.length;
     return merged(
       chunksOf(plantIds, atOnce).map((ids) =>
-        this.#events.batches(
+        this.#context.records.batches(
           { userId },
           { ...LIVE, ...filter, plantId: { $in: ids.map(toStoredId) } },
           {
@@ -99,6 +93,12 @@ export class EventFeed {
       isBefore,
     );
   }
+}
+
+/** Whether an event comes before another in {@link LIST_ORDER}. */
+function isBefore(a: EventDocument, b: EventDocument): boolean {
+  const apart = b.occurredAt.getTime() - a.occurredAt.getTime();
+  return apart === 0 ? idText(a._id) < idText(b._id) : apart < 0;
 }
 
 interface Taken {
@@ -130,7 +130,7 @@ async function search(
     if (isWanted(text)) found.push(event);
     if (found.length === count) break;
     if (searched === MAX_SEARCHED) return { found, searchedTo: event };
-    if (searched % SEARCHED_PER_TURN === 0) await ownTurn();
+    if (searched % SEARCHED_PER_TURN === 0) await yieldToEventLoop();
   }
   return { found };
 }

@@ -3,24 +3,17 @@ import { LIVE } from '../../../src/data/changes';
 import { decodeCursor, encodeCursor, type Position } from '../../../src/data/cursor';
 import { inRange, pageOf } from '../../../src/data/page';
 import type { PageQuery } from '../../../src/fields/page';
-import type { Host } from '../../../src/plugins/host';
-import type { Photos } from '../../photos';
-import { plantNotFound, type Plants } from '../../plants';
-import { eventModel } from '../model';
+import { plantNotFound } from '../../plants';
+import type { EventContext } from '../context';
 import type { EventDocument, EventList, EventView, MonthQuery } from '../schema';
-import { LIST_ORDER } from './order';
-import { presentEvents } from './present';
+import { LIST_ORDER, presentEvents } from './present';
 
 /** Lists of a plant's events. */
 export class EventPages {
-  readonly #events;
-  readonly #plants: Plants;
-  readonly #photos: Photos;
+  readonly #context: EventContext;
 
-  constructor(host: Host, plants: Plants, photos: Photos) {
-    this.#plants = plants;
-    this.#photos = photos;
-    this.#events = host.records(eventModel);
+  constructor(context: EventContext) {
+    this.#context = context;
   }
 
   /**
@@ -34,7 +27,7 @@ export class EventPages {
     const found = await this.#find(userId, plantId, after, limit + 1);
     return pageOf(
       { found, limit },
-      (events) => presentEvents(this.#photos, { userId }, events),
+      (events) => presentEvents(this.#context.photos, { userId }, events),
       ({ occurredAt, _id }) => encodeCursor(identity, { moment: occurredAt, id: _id }),
     );
   }
@@ -45,7 +38,7 @@ export class EventPages {
     plantId: string,
     query: MonthQuery,
   ): Promise<AsyncIterable<EventView[]>> {
-    if (!(await this.#plants.exists({ userId }, plantId))) throw plantNotFound.error();
+    if (!(await this.#context.plants.exists({ userId }, plantId))) throw plantNotFound.error();
     return this.#between(userId, plantId, query);
   }
 
@@ -56,8 +49,10 @@ export class EventPages {
   ): AsyncGenerator<EventView[]> {
     const month = inRange('occurredAt', { from: new Date(monthStart), to: new Date(monthEnd) });
     const filter = { ...liveOf(plantId), ...month };
-    for await (const batch of this.#events.batches({ userId }, filter, { sort: LIST_ORDER })) {
-      yield* presentEvents(this.#photos, { userId }, batch);
+    for await (const batch of this.#context.records.batches({ userId }, filter, {
+      sort: LIST_ORDER,
+    })) {
+      yield* presentEvents(this.#context.photos, { userId }, batch);
     }
   }
 
@@ -69,8 +64,8 @@ export class EventPages {
   ): Promise<Iterable<EventDocument>> {
     const filter = { ...liveOf(plantId), ...inRange('occurredAt', { after }) };
     const [isThere, found] = await Promise.all([
-      this.#plants.exists({ userId }, plantId),
-      this.#events.findLazily({ userId }, filter, { sort: LIST_ORDER, limit }),
+      this.#context.plants.exists({ userId }, plantId),
+      this.#context.records.findLazily({ userId }, filter, { sort: LIST_ORDER, limit }),
     ]);
     if (!isThere) throw plantNotFound.error();
     return found;

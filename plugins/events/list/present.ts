@@ -1,7 +1,11 @@
 import { idText, type StoredId } from '../../../src/core/ids';
 import type { AccountScope } from '../../../src/data/models';
+import { newestFirst } from '../../../src/data/page';
 import type { Photos } from '../../photos';
 import { event, type EventDocument, type EventView } from '../schema';
+
+/** The order of lists of events. */
+export const LIST_ORDER = newestFirst('occurredAt');
 
 /** How many photos are looked up at once: more than most pages show, and few enough to be held. */
 const MAX_LOOKED_UP = 200;

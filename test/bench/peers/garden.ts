@@ -55,7 +55,6 @@ interface Collections {
   photos: Owned;
   events: Event;
   careMonths: Owned & { month: string; days: Record<string, Record<string, number>> };
-  wateringRuns: Owned & { first: number; last: number; days: number };
   growth: Growth;
 }
 
@@ -140,23 +139,19 @@ export class Garden {
     const now = new Date();
     const today = now.toISOString().slice(0, 10);
     const first = dayAt(dayNumber(today) + 1 - ACTIVITY_DAYS);
-    const month = { $gte: first.slice(0, 7), $lte: today.slice(0, 7) };
-    const runs = this.#collection('wateringRuns');
-    const [plants, totals, months, photos, growth, last, longest] = await Promise.all([
+    const [plants, totals, months, photos, growth] = await Promise.all([
       this.#find('plants', { userId }, { createdAt: 1, _id: 1 }),
       this.#collection('careMonths').findOne({ userId, month: 'all' }),
-      this.#find('careMonths', { userId, month }, { month: 1 }),
+      this.#find('careMonths', { userId, month: { $lt: 'all' } }, { month: 1 }),
       this.#collection('photos').countDocuments({ userId }),
       this.#find('growth', { userId }, { plantId: 1, unit: 1 }),
-      runs.findOne({ userId }, { sort: { first: -1 } }),
-      runs.findOne({ userId }, { sort: { days: -1 } }),
     ]);
     const weekdays = WEEKDAYS.map((_, weekday) =>
       Object.values(totals?.days[weekday] ?? {}).reduce((sum, count) => sum + count, 0),
     );
     const totalEvents = weekdays.reduce((sum, count) => sum + count, 0);
     const oldest = plants[0]?.createdAt;
-    const goesOn = last !== null && last.last >= dayNumber(today) - 1;
+    const counts = activity(months);
     return {
       overview: {
         totalPlants: plants.length,
@@ -167,12 +162,8 @@ export class Garden {
           : null,
         mostActiveDay: WEEKDAYS[weekdays.indexOf(Math.max(...weekdays))] ?? null,
       },
-      careActivityByDay: activity(months).filter(({ date }) => date >= first && date <= today),
-      wateringStreaks: {
-        currentStreak: goesOn ? last.days : 0,
-        longestStreak: longest?.days ?? 0,
-        lastWateredDate: last ? dayAt(last.last) : null,
-      },
+      careActivityByDay: counts.filter(({ date }) => date >= first && date <= today),
+      wateringStreaks: streaks(counts, dayNumber(today)),
       speciesDistribution: species(plants),
       growthTracking: plants.flatMap((plant) =>
         growth
@@ -337,6 +328,22 @@ function activity(
   return counts
     .filter(({ count }) => count > 0)
     .sort((a, b) => compare(a.date, b.date) || compare(a.type, b.type));
+}
+
+function streaks(counts: ReturnType<typeof activity>, today: number): object {
+  const runs: { last: number; days: number }[] = [];
+  for (const { date, type } of counts) {
+    if (type !== 'watered') continue;
+    const [run, day] = [runs.at(-1), dayNumber(date)];
+    if (run?.last === day - 1) Object.assign(run, { last: day, days: run.days + 1 });
+    else runs.push({ last: day, days: 1 });
+  }
+  const last = runs.at(-1);
+  return {
+    currentStreak: last && last.last >= today - 1 ? last.days : 0,
+    longestStreak: Math.max(0, ...runs.map(({ days }) => days)),
+    lastWateredDate: last ? dayAt(last.last) : null,
+  };
 }
 
 function species(plants: readonly { species: string | null }[]): object[] {

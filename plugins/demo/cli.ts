@@ -1,0 +1,94 @@
+import { randomInt } from 'node:crypto';
+
+import { counted } from '../../src/cli/table';
+import { newUserName, tierOption, wholeNumber } from '../../src/cli/values';
+import type { CommandLine, ProgressBar } from '../../src/plugins/command';
+import { definePlugin } from '../../src/plugins/plugin';
+import accountsPlugin from '../accounts';
+import eventsPlugin from '../events';
+import photosPlugin from '../photos';
+import plantsPlugin from '../plants';
+import { type GardenOptions, writeGarden } from './generated-garden';
+import { type GardenSeed, gardenSeed } from './seed';
+import { SeededGarden } from './seeded-garden';
+import { welcome } from './welcome';
+
+interface Demo {
+  write: (options: GardenOptions, bar: ProgressBar) => ReturnType<typeof writeGarden>;
+}
+
+/** Gardens to try the service with: a small one in `seeds/`, and generated ones of any size. */
+const demo = definePlugin<Demo>({
+  name: 'demo',
+  requires: ['accounts', 'events', 'photos', 'plants'],
+  commands,
+  setup: (host) => {
+    const dependencies = {
+      accounts: host.use(accountsPlugin),
+      plants: host.use(plantsPlugin),
+      ...host.use(eventsPlugin),
+      photos: host.use(photosPlugin),
+    };
+    const seeded = new SeededGarden(host, dependencies);
+    return {
+      exports: { write: (options, bar) => writeGarden(host, dependencies, options, bar) },
+      seeds: [
+        {
+          name: 'garden',
+          schema: gardenSeed,
+          preflight: (garden: GardenSeed) => seeded.preflight(garden),
+          load: (garden: GardenSeed) => seeded.load(garden),
+        },
+      ],
+      welcome: (start) => welcome(host, dependencies.accounts, seeded, start),
+    };
+  },
+});
+
+export default demo;
+
+function commands(commandLine: CommandLine): void {
+  commandLine.program
+    .command('demo')
+    .summary('generate a garden with a long history')
+    .description(
+      'Adds generated plants with years of care to an account, which is made when there is none: waterings, feedings, repotting, growth, notes, and photos as far as the tier has room for them. With the same seed on the same day, the same garden again.',
+    )
+    .requiredOption('--user <user>', 'whose garden, 1 to 128 characters', newUserName)
+    .addOption(tierOption("set the account's tier; a new account is free without it"))
+    .requiredOption('--plants <count>', 'how many plants', wholeNumber(1, 1_000_000))
+    .requiredOption(
+      '--events <count>',
+      'how many events, over all plants',
+      wholeNumber(0, 100_000_000),
+    )
+    .option('--seed <number>', 'any number, for the same garden again', wholeNumber(0, 2 ** 32 - 1))
+    .addHelpText(
+      'after',
+      `
+It fails, before it writes anything, when the tier has no room for so many plants or events.
+
+Example:
+  $ npm run --silent cli -- demo --user ada --tier pro --plants 100 --events 20000 --json
+  {"user":"ada","plants":100,"events":20000,"photos":300,"seconds":1.2}`,
+    )
+    .action((options: Omit<GardenOptions, 'seed'> & { seed?: number }) =>
+      commandLine.run(async (app) => {
+        const start = performance.now();
+        const bar = app.progress('Events', options.events);
+        const written = await app
+          .exportsOf(demo)
+          .write({ seed: randomInt(2 ** 32), ...options }, bar)
+          .finally(() => {
+            bar.stop();
+          });
+        const seconds = Math.round((performance.now() - start) / 100) / 10;
+        const { user, plants, events, photos } = written;
+        const parts = `${counted(plants, 'plant')}, ${counted(events, 'event')}, ${counted(photos, 'photo')}`;
+        return {
+          result: { ...written, seconds },
+          text: `${user} has ${parts} more, written in ${seconds} s.`,
+        };
+      }),
+    );
+}

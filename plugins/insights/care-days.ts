@@ -1,0 +1,108 @@
+import { dayNumber } from '../../src/core/time';
+import type { AccountScope } from '../../src/data/models';
+import { projectionOf } from '../../src/data/record-reader';
+import type { Transaction } from '../../src/data/transaction';
+import type { Host } from '../../src/plugins/host';
+import type { DayCount } from '../events';
+import type { CareChange } from '../events/domain-events';
+import { type CareCount, CareCounts, countsOf, WEEKDAYS } from './care-counts';
+import { ALL_MONTHS, type CareMonthDocument, careMonthModel } from './model';
+import type { InsightsView } from './schema';
+
+/** The waterings of a month alone. */
+const WATERINGS = projectionOf([
+  'month',
+  ...Array.from({ length: 31 }, (_, day) => `days.${String(day + 1).padStart(2, '0')}.watered`),
+]);
+
+/** What an account did on which day, as far as insights show it. */
+interface CareHistory {
+  /** The counts of all days by weekday. */
+  weekdays: CareCount[];
+  /** The counts of the days asked for. */
+  activity: InsightsView['careActivityByDay'];
+  /** The numbers of all days with a watering, in their order. */
+  watered: number[];
+}
+
+/** How many events of each type an account has on each day: kept up as events come and go. */
+export class CareDays {
+  readonly #months;
+
+  constructor(host: Host) {
+    this.#months = host.records(careMonthModel);
+  }
+
+  /** The history without the events of `deleted`, which are counted still. */
+  async read(
+    scope: AccountScope,
+    { first, last }: { first: string; last: string },
+    deleted: CareCounts,
+  ): Promise<CareHistory> {
+    const left = (stored: CareMonthDocument): CareCount[] =>
+      countsOf(stored)
+        .map((each) => ({ ...each, count: each.count - deleted.of(each) }))
+        .filter(({ count }) => count !== 0);
+    const all = await this.#months.findOne(scope, { month: ALL_MONTHS });
+    const history: CareHistory = { weekdays: all ? left(all) : [], activity: [], watered: [] };
+    const sort = { month: 1 } as const;
+    const asked = { month: { $gte: first.slice(0, 7), $lte: last.slice(0, 7) } };
+    // Some at a time, so that centuries are not counted in one turn of the event loop.
+    for await (const months of this.#months.batches(scope, asked, { sort })) {
+      for (const { month, day, type, count } of months.flatMap(left)) {
+        const date = `${month}-${day}`;
+        if (first <= date && date <= last) history.activity.push({ date, type, count });
+      }
+    }
+    const every = { month: { $lt: ALL_MONTHS } };
+    const waterings = this.#months.batches(scope, every, { sort, projection: WATERINGS });
+    for await (const months of waterings) {
+      const days = months.flatMap(left).map(({ month, day }) => dayNumber(`${month}-${day}`));
+      history.watered.push(...days);
+    }
+    return history;
+  }
+
+  /** Counts events that came, went or moved. */
+  async apply(tx: Transaction, changes: readonly CareChange[]): Promise<void> {
+    const moved = new CareCounts();
+    for (const { before, after } of changes) {
+      if (before) moved.addEvents(before.occurredOn, before.type, -1);
+      if (after) moved.addEvents(after.occurredOn, after.type, 1);
+    }
+    await this.#add(tx, moved.entries());
+  }
+
+  /** Recounts all events; writes what differs and returns each difference. */
+  async rebuild(tx: Transaction, events: AsyncIterable<DayCount>): Promise<string[]> {
+    const wanted = new CareCounts();
+    for await (const { occurredOn, type, count } of events) {
+      wanted.addEvents(occurredOn, type, count);
+    }
+    const changes = new CareCounts();
+    for (const each of wanted.entries()) changes.add(each);
+    for await (const months of this.#months.batches(tx, {})) {
+      for (const each of months.flatMap(countsOf)) changes.add(each, -1);
+    }
+    await this.#add(tx, changes.entries());
+    return changes.entries().map((change) => {
+      const { month, day, type, count } = change;
+      const place = month === ALL_MONTHS ? `a ${WEEKDAYS[Number(day)]}` : `${month}-${day}`;
+      const should = wanted.of(change);
+      return `events of type ${type} on ${place}: ${should - count} should be ${should}`;
+    });
+  }
+
+  async #add(tx: Transaction, counts: readonly CareCount[]): Promise<void> {
+    const months = new Map<string, Record<string, number>>();
+    for (const { month, day, type, count } of counts) {
+      const increments = months.get(month) ?? {};
+      increments[`days.${day}.${type}`] = count;
+      months.set(month, increments);
+    }
+    await this.#months.upsertMany(
+      tx,
+      [...months].map(([month, $inc]) => ({ filter: { month }, update: { $inc } })),
+    );
+  }
+}

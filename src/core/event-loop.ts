@@ -1,0 +1,12 @@
+import { setImmediate } from 'node:timers/promises';
+
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Waits for a turn of the event loop that no other caller gets, before a piece of work that takes
+ * milliseconds: so requests that need none come between such pieces, however many wait.
+ */
+export async function yieldToEventLoop(): Promise<void> {
+  last = last.then(() => setImmediate());
+  await last;
+}
