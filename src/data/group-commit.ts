@@ -129,7 +129,7 @@ async function openTransaction(
             if (payloads) payloads.push(payload);
             else collected.set(listener, [payload]);
           } else {
-            // It may read what the events before have led to.
+            // It may read what those before have led to.
             await handleCollected();
             // A listener of this event takes its payload: `on` has compared the types.
             await listener.handle(own, payload as never);
