@@ -129,7 +129,7 @@ function scopeList(known: readonly string[]) {
     const unknown = scopes.find((scope) => !known.includes(scope));
     if (unknown === undefined) return scopes;
     throw new InvalidArgumentError(
-      `There is no scope "${unknown}" for people; known are ${known.join(', ')}.`,
+      `There is no scope "${unknown}"; known are ${known.join(', ')}.`,
     );
   };
 }
