@@ -1,7 +1,10 @@
+import { on } from '../../src/data/listener';
 import { definePlugin } from '../../src/plugins/plugin';
 import plantsPlugin from '../plants';
+import { plantChanged } from '../plants/domain-events';
 import { routes } from './routes';
 import { CareService } from './service';
+import { snoozeChanges } from './snoozes';
 
 /** Care that is due. */
 export default definePlugin({
@@ -10,6 +13,10 @@ export default definePlugin({
   requires: ['events', 'plants'],
   setup: (host) => {
     const care = new CareService(host.use(plantsPlugin));
-    return { operations: () => routes(care) };
+    return {
+      operations: () => routes(care),
+      changes: [snoozeChanges],
+      listeners: [on(plantChanged, (tx, { plantId, change }) => care.follow(tx, plantId, change))],
+    };
   },
 });

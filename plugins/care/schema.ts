@@ -1,7 +1,7 @@
 import Joi from 'joi';
 
 import { day, id, instant, integer, nullable, oneOf, text } from '../../src/fields/joi';
-import { locationFilter, RECURRING_TYPES, type RecurringCare, type Snooze } from '../plants';
+import { locationFilter, RECURRING_TYPES, type RecurringCare } from '../plants';
 
 /** Care of one type of a plant. */
 export interface CareItem {
@@ -55,7 +55,9 @@ export const dueCareQuery = Joi.object<DueCareQuery, true>({
 /** How many days ahead care may be snoozed. */
 export const MAX_SNOOZE_DAYS = 365;
 
-export interface SnoozeCare extends Omit<Snooze, 'until'> {
+export interface SnoozeCare {
+  plantId: string;
+  type: RecurringCare;
   until: string | null;
 }
 

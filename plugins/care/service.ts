@@ -1,16 +1,17 @@
 import type { Account } from '../../src/core/identity';
 import { fieldError } from '../../src/core/errors';
+import { idText } from '../../src/core/ids';
 import { calendarOf, dayAt, dayNumber, endOfQuarterHour } from '../../src/core/time';
 import type { AccountScope } from '../../src/data/models';
 import type { Transaction } from '../../src/data/transaction';
 import {
-  type CareSchedule,
+  type PlantDocument,
   type Plants,
   RECURRING_CARE,
   RECURRING_TYPES,
   type RecurringCare,
-  snoozedUntil,
   unknownPlant,
+  type UpdatePlant,
 } from '../plants';
 import {
   type CareItem,
@@ -19,6 +20,22 @@ import {
   MAX_SNOOZE_DAYS,
   type SnoozeCare,
 } from './schema';
+import {
+  clearedSnoozes,
+  SNOOZE_FIELDS,
+  type SnoozedPlant,
+  snoozedUntil,
+  snoozeFields,
+} from './snoozes';
+
+/** What says when the care of a plant is due. */
+type Schedule = SnoozedPlant & Pick<PlantDocument, 'name' | 'location' | 'createdAt'>;
+
+const SCHEDULE_FIELDS = [
+  ...['name', 'location', 'createdAt'],
+  ...RECURRING_TYPES.flatMap((type) => Object.values(RECURRING_CARE[type])),
+  ...SNOOZE_FIELDS,
+];
 
 /** The last day that can be written. */
 const LAST_DAY = dayNumber('9999-12-31');
@@ -42,7 +59,7 @@ export class CareService {
     const dayOf = calendarOf(timezone);
     const today = dayOf(now);
     const types = type === undefined ? RECURRING_TYPES : [type];
-    const schedules = await this.#plants.care.schedules(scope, location);
+    const schedules: Schedule[] = await this.#plants.fields(scope, SCHEDULE_FIELDS, location);
     validUntil(endOfQuarterHour(now));
     const items = schedules
       .flatMap((schedule) => types.flatMap((each) => itemOf(schedule, each, today, dayOf) ?? []))
@@ -67,7 +84,8 @@ export class CareService {
     if (until !== null && dayNumber(until) > dayNumber(today) + MAX_SNOOZE_DAYS) {
       throw fieldError('until', `until must be at most ${MAX_SNOOZE_DAYS} days ahead.`);
     }
-    const schedule = await this.#plants.care.snooze(tx, plantId, type, until);
+    const fields = snoozeFields(type, until, tx.now);
+    const schedule: Schedule | undefined = await this.#plants.keep(tx, plantId, fields);
     if (!schedule) throw unknownPlant.error('plantId names a plant that is not yours.');
     const item = itemOf(schedule, type, today, dayOf);
     if (item) return item;
@@ -76,11 +94,17 @@ export class CareService {
       `type must be care of which the plant has a frequency: it has no ${RECURRING_CARE[type].everyDays}.`,
     );
   }
+
+  /** Ends the snoozes of care whose frequency a change of a plant clears. */
+  async follow(tx: Transaction, plantId: string, change: UpdatePlant): Promise<void> {
+    const cleared = clearedSnoozes(change, tx.now);
+    if (Object.keys(cleared).length > 0) await this.#plants.keep(tx, plantId, cleared);
+  }
 }
 
 /** Care of a plant, where it has a frequency. */
 function itemOf(
-  schedule: CareSchedule,
+  schedule: Schedule,
   type: RecurringCare,
   today: string,
   dayOf: (moment: Date) => string,
@@ -95,7 +119,7 @@ function itemOf(
   const until = snoozedUntil(schedule, type);
   const dueOn = until ?? regular;
   return {
-    plantId: schedule.id,
+    plantId: idText(schedule._id),
     plantName: schedule.name,
     location: schedule.location,
     type,

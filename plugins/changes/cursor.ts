@@ -8,8 +8,8 @@ import { cursorExpired, invalidSince } from './errors';
 
 /** A place among the records of one source. */
 export interface SourcePlace extends RevisionPlace {
-  /** Which source; beyond the last one where all of the revision is done with. */
-  source: number;
+  /** The name of the source; {@link END} where all of the revision is done with. */
+  source: string;
 }
 
 /** How far a copy has come. */
@@ -22,7 +22,13 @@ export interface Progress {
   base: number;
 }
 
-const PLACE = String.raw`\.-?\d{1,16}\.\d{1,2}\.(${UUID_FORM})?`;
+/** Comes after the names of all sources. */
+export const END = '~';
+/** What stood for it while sources were numbered, up to release 1.1.0. */
+const NUMBERED_END = '5';
+const IS_NUMBER = /^\d+$/;
+
+const PLACE = String.raw`\.-?\d{1,16}\.(/[\w/-]*|~|\d{1,2})\.(${UUID_FORM})?`;
 /** The day, the account, the base, a place, and perhaps how far those have come that show its record. */
 const PROGRESS = new RegExp(
   String.raw`^\d{1,6}(-\d{1,16})?\.\d{1,16}${PLACE}(${PLACE}\.${UUID_FORM})?$`,
@@ -54,12 +60,16 @@ export function decodeProgress(holder: Holder, cursor: string, now: Date): Progr
   // Clocks of several servers may differ, though not by days.
   const isOfItsTime = age >= -1 && age <= DELETIONS_KEPT_DAYS;
   if (!isOfItsTime || createdAt !== holder.createdAt.getTime()) throw cursorExpired.error();
+  const reached = { place: placeOf(texts), base: Number(base) };
   const record = storedId(texts[6]);
-  return {
-    place: placeOf(texts),
-    base: Number(base),
-    ...(record ? { shownIn: { ...placeOf(texts.slice(3)), record } } : {}),
-  };
+  if (IS_NUMBER.test(texts[1] ?? '')) return fromNumbered(reached);
+  return { ...reached, ...(record ? { shownIn: { ...placeOf(texts.slice(3)), record } } : {}) };
+}
+
+/** A cursor within a revision says nothing once the order has changed: all of that revision comes again. */
+function fromNumbered({ place: { revision, source }, base }: Progress): Progress {
+  const isDone = source === NUMBERED_END;
+  return { place: { revision: isDone ? revision : revision - 1, source: END }, base };
 }
 
 /** The first moment at which a cursor of `now` would be another one by time alone. */
@@ -76,8 +86,8 @@ function placeTexts({ revision, source, id }: SourcePlace): (string | number)[] 
   return [revision, source, id ? idText(id) : ''];
 }
 
-function placeOf([revision, source, id]: readonly string[]): SourcePlace {
-  return { revision: Number(revision), source: Number(source), id: storedId(id) };
+function placeOf([revision, source = '', id]: readonly string[]): SourcePlace {
+  return { revision: Number(revision), source, id: storedId(id) };
 }
 
 function storedId(text = ''): StoredId | undefined {

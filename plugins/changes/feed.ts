@@ -1,18 +1,25 @@
 import { idText } from '../../src/core/ids';
+import type { Stored } from '../../src/data/changes';
 import type { AccountScope } from '../../src/data/models';
-import type { Progress, SourcePlace } from './cursor';
-import type { Change, Source } from './source';
+import { END, type Progress, type SourcePlace } from './cursor';
+import { DELETED, FIRST, type Source } from './source';
 
 /** A change at its place in the order of all. */
 export interface Entry {
-  change: Change;
+  document: Stored;
   source: Source;
+  meaning: ReturnType<Source['meaningOf']>;
   /** How far a copy has come with it. */
   progress: Progress;
 }
 
 /** The place before all others. */
-const FIRST: SourcePlace = { revision: -1, source: 0 };
+const START: SourcePlace = { revision: -1, source: FIRST };
+
+/** The place after all of a revision. */
+export function endOf(revision: number): SourcePlace {
+  return { revision, source: END };
+}
 
 /** The changes of an account in their order: by revision, source and id. */
 export class Feed {
@@ -20,11 +27,6 @@ export class Feed {
 
   constructor(sources: readonly Source[]) {
     this.#sources = sources;
-  }
-
-  /** The place after all of a revision. */
-  endOf(revision: number): SourcePlace {
-    return { revision, source: this.#sources.length };
   }
 
   /**
@@ -48,18 +50,21 @@ export class Feed {
   async #next(scope: AccountScope, { place, base }: Progress, limit: number): Promise<Entry[]> {
     let entries: Entry[] = [];
     // One after the other: they share a session.
-    for (const [index, source] of this.#sources.entries()) {
-      const after = placeIn(index, place);
+    for (const source of this.#sources) {
+      const after = placeIn(source, place);
       // What was deleted before a copy was begun was never in it.
-      const from = source.field === 'deleted' && after.revision < base ? { revision: base } : after;
+      const from = source.list === DELETED && after.revision < base ? { revision: base } : after;
       // Of what comes after as many as are wanted nothing is read.
       const before = entries[limit - 1]?.progress.place.revision ?? Infinity;
-      for (const change of await source.after(scope, { after: from, before, limit })) {
-        const { revision, id, shownByOthers: record } = change;
-        const progress = { place: { revision, source: index, id }, base };
+      const found = await source.records.after(scope, { after: from, before, limit });
+      for (const document of found) {
+        const { revision, _id: id } = document;
+        const meaning = source.meaningOf(document);
+        const place = { revision, source: source.name, id };
         // What a new copy has got so far showed it as it was by then.
-        const shownIn = record && revision > base && { ...FIRST, record };
-        entries.push({ change, source, progress: { ...progress, ...(shownIn && { shownIn }) } });
+        const record = revision > base ? meaning.embedded : undefined;
+        const progress = { place, base, ...(record && { shownIn: { ...START, record } }) };
+        entries.push({ document, source, meaning, progress });
       }
       entries = entries.sort(byPlace).slice(0, limit);
     }
@@ -67,11 +72,11 @@ export class Feed {
   }
 
   async #isAnyShownByOthers(scope: AccountScope, entries: readonly Entry[]): Promise<boolean> {
-    const records = entries.flatMap(({ change }) => change.shownByOthers ?? []);
-    if (records.length === 0) return false;
-    const before = Math.max(...entries.map(({ change }) => change.revision));
-    for (const source of this.#sources) {
-      if (await source.anyReferringTo(scope, records, before)) return true;
+    const embedded = entries.flatMap(({ meaning }) => meaning.embedded ?? []);
+    if (embedded.length === 0) return false;
+    const before = Math.max(...entries.map(({ document }) => document.revision));
+    for (const { records } of this.#sources) {
+      if (await records.anyReferringTo(scope, embedded, before)) return true;
     }
     return false;
   }
@@ -84,30 +89,35 @@ export class Feed {
   ): AsyncGenerator<Entry> {
     if (!shownIn) return;
     const { record } = shownIn;
-    for (const [index, source] of this.#sources.entries()) {
-      if (index < shownIn.source) continue;
-      const after = index === shownIn.source ? shownIn : { revision: -1 };
+    for (const source of this.#sources) {
+      const { name } = source;
+      if (name < shownIn.source) continue;
+      const after = name === shownIn.source ? shownIn : { revision: -1 };
       const range = { after, before: place.revision, limit };
-      for (const change of await source.referringTo(scope, record, range)) {
-        const { revision, id } = change;
-        const reached = { place, base, shownIn: { revision, source: index, id, record } };
-        yield { change, source, progress: reached };
+      for (const document of await source.records.referringTo(scope, record, range)) {
+        const { revision, _id: id } = document;
+        const reached = { place, base, shownIn: { revision, source: name, id, record } };
+        yield { document, source, meaning: source.meaningOf(document), progress: reached };
       }
     }
   }
 }
 
 /** From where on a source is read at a place in the order of all. */
-function placeIn(source: number, place: SourcePlace) {
-  if (source === place.source) return place;
-  return { revision: source < place.source ? place.revision : place.revision - 1 };
+function placeIn({ name }: Source, place: SourcePlace) {
+  if (name === place.source) return place;
+  return { revision: name < place.source ? place.revision : place.revision - 1 };
 }
 
 function byPlace(a: Entry, b: Entry): number {
-  const [one, other] = [a.progress.place, b.progress.place];
+  const [one, other] = [a.document, b.document];
   return (
     one.revision - other.revision ||
-    one.source - other.source ||
-    (idText(a.change.id) < idText(b.change.id) ? -1 : 1)
+    compare(a.source.name, b.source.name) ||
+    compare(idText(one._id), idText(other._id))
   );
+}
+
+function compare(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }

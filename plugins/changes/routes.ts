@@ -1,14 +1,14 @@
+import type { Host } from '../../src/plugins/host';
 import { type Operation, read } from '../../src/plugins/operation';
-import { eventView } from '../events';
-import { photoView } from '../photos';
-import type { Plants } from '../plants';
 import { nextDay } from './cursor';
 import { cursorExpired, invalidSince } from './errors';
 import { changesQuery, changesSchema } from './schema';
-import type { ChangeService } from './service';
+import { ChangeService } from './service';
 
 /** What changed (docs/api.md, "Changes"). */
-export function routes(changes: ChangeService, plants: Pick<Plants, 'view'>): Operation[] {
+export function routes(host: Host): Operation[] {
+  const lists = host.changedLists();
+  const changes = new ChangeService(host, lists);
   return [
     read({
       path: '/api/changes',
@@ -19,7 +19,7 @@ export function routes(changes: ChangeService, plants: Pick<Plants, 'view'>): Op
       access: { scope: 'plants:read' },
       query: changesQuery,
       response: {
-        schema: changesSchema({ plants: plants.view, events: eventView, photos: photoView }),
+        schema: changesSchema(lists),
         description:
           'Records that are new or changed since the cursor, each as it is now, and those that are gone. An answer ends at 1 MB, and may hold fewer than `limit` while `hasMore` is true',
       },

@@ -1,32 +1,29 @@
 import type { Account } from '../../src/core/identity';
+import { idText } from '../../src/core/ids';
 import { firstOfPage } from '../../src/core/json-array';
 import { chunksOf } from '../../src/core/values';
+import type { ChangedList } from '../../src/data/changes';
 import type { AccountScope } from '../../src/data/models';
 import type { Host } from '../../src/plugins/host';
 import { decodeProgress, encodeProgress, type Progress } from './cursor';
 import { cursorExpired } from './errors';
-import { type Entry, Feed } from './feed';
+import { endOf, type Entry, Feed } from './feed';
 import type { Changes, ChangesQuery } from './schema';
-import { type Change, type Dependencies, type Field, sourcesOf } from './source';
+import { DELETED, sourcesOf } from './source';
 
 /** How many records are shown at a time: an answer may end at any of them. */
 const SHOWN_AT_ONCE = 50;
 
-/** A record as it is shown, and where; the view is undefined for one that is out of reach. */
-interface Shown {
-  field: Field;
-  view: unknown;
-  snoozes: Change['snoozes'];
-}
-
 /** What changed in the data of an account, for those who keep a copy of it. */
 export class ChangeService {
   readonly #host: Host;
+  readonly #lists: readonly ChangedList[];
   readonly #feed: Feed;
 
-  constructor(host: Host, dependencies: Dependencies) {
+  constructor(host: Host, lists: readonly ChangedList[]) {
     this.#host = host;
-    this.#feed = new Feed(sourcesOf(host, dependencies));
+    this.#lists = lists;
+    this.#feed = new Feed(sourcesOf(host, lists));
   }
 
   /**
@@ -36,21 +33,25 @@ export class ChangeService {
    */
   list(account: Account, { since, limit }: ChangesQuery, now: Date): Promise<Changes> {
     const { id: userId, revision } = account;
-    const begin: Progress = { place: this.#feed.endOf(-1), base: revision };
+    const begin: Progress = { place: endOf(-1), base: revision };
     const progress = since === undefined ? begin : decodeProgress(account, since, now);
     // Of a state that is no more, such as before a backup was restored.
     if (progress.place.revision > revision) throw cursorExpired.error();
     return this.#host.snapshot(async (session) => {
       const scope = { userId, session };
       const { entries, hasMore } = await this.#collect(scope, progress, limit);
-      const shown = await firstOfPage(present(scope, entries));
+      const views = await firstOfPage(present(scope, entries));
+      const shown = entries.slice(0, views.length);
       const isCut = hasMore || shown.length < entries.length;
-      const last = entries[shown.length - 1]?.progress ?? progress;
+      const last = shown.at(-1)?.progress ?? progress;
       // All that was written before this call is in a copy that has got all there is.
-      const end = this.#feed.endOf(Math.max(revision, last.place.revision));
+      const end = endOf(Math.max(revision, last.place.revision));
       const reached = isCut ? last : { place: end, base: 0 };
-      const cursor = encodeProgress(account, reached, now);
-      return { ...byField(shown), nextCursor: cursor, hasMore: isCut };
+      return {
+        ...(await this.#byList(scope, shown, views)),
+        nextCursor: encodeProgress(account, reached, now),
+        hasMore: isCut,
+      };
     });
   }
 
@@ -59,7 +60,7 @@ export class ChangeService {
     const entries: Entry[] = [];
     const deleted = new Set<string>();
     for await (const entry of this.#feed.after(scope, progress, limit + 1)) {
-      const { keys, deletes } = entry.change;
+      const { keys, deletes } = entry.meaning;
       if (entries.length === limit || keys.some((key) => deleted.has(key))) {
         return { entries, hasMore: true };
       }
@@ -68,43 +69,41 @@ export class ChangeService {
     }
     return { entries, hasMore: false };
   }
+
+  async #byList(
+    scope: AccountScope,
+    entries: readonly Entry[],
+    views: readonly unknown[],
+  ): Promise<Record<string, unknown[]>> {
+    const viewsOf = (name: string): unknown[] =>
+      views.filter((view, index) => view !== null && entries[index]?.source.list === name);
+    const byList: Record<string, unknown[]> = {};
+    for (const { name, kind, model, present } of this.#lists) {
+      const owner = this.#lists.find((each) => each.model && each.kind === kind);
+      byList[name] = model ? viewsOf(name) : [...(await present(scope, distinct(entries, owner)))];
+    }
+    return { ...byList, [DELETED]: viewsOf(DELETED) };
+  }
 }
 
-async function* present(scope: AccountScope, entries: readonly Entry[]): AsyncGenerator<Shown[]> {
+/** The records of a list, each once: one comes twice where what it embeds changed after it. */
+function distinct(entries: readonly Entry[], list: ChangedList | undefined) {
+  const documents = entries.flatMap(({ source, document }) =>
+    source.list === list?.name ? document : [],
+  );
+  return [...new Map(documents.map((each) => [idText(each._id), each])).values()];
+}
+
+/** How changes are shown, in their order; null for what is out of reach. */
+async function* present(scope: AccountScope, entries: readonly Entry[]): AsyncGenerator<unknown[]> {
   for (const group of chunksOf(entries, SHOWN_AT_ONCE)) {
     const views = new Map<Entry, unknown>();
     for (const source of new Set(group.map((entry) => entry.source))) {
       const own = group.filter((entry) => entry.source === source);
-      const shown = await source.present(
-        scope,
-        own.map(({ change }) => change),
-      );
+      const documents = own.map(({ document }) => document);
+      const shown = await source.present(scope, documents);
       own.forEach((entry, index) => views.set(entry, shown[index]));
     }
-    yield group.map((entry) => ({
-      field: entry.source.field,
-      view: views.get(entry),
-      snoozes: entry.change.snoozes,
-    }));
+    yield group.map((entry) => views.get(entry) ?? null);
   }
-}
-
-function byField(shown: readonly Shown[]): Pick<Changes, Field | 'snoozes'> {
-  const viewsOf = (field: Field): unknown[] =>
-    shown.flatMap((each) => (each.field === field ? (each.view ?? []) : []));
-  // A plant comes twice where its photo changed after it.
-  const snoozes = new Map(
-    shown
-      .flatMap(({ snoozes: ofPlant = [] }) => ofPlant)
-      .map((snooze) => [`${snooze.plantId} ${snooze.type}`, snooze] as const),
-  );
-  // Of deletions all sources show the same.
-  const deleted = viewsOf('deleted') as Changes['deleted'];
-  return {
-    plants: viewsOf('plants'),
-    events: viewsOf('events'),
-    photos: viewsOf('photos'),
-    snoozes: [...snoozes.values()],
-    deleted,
-  };
 }

@@ -1,104 +1,142 @@
 import { idText, type StoredId } from '../../src/core/ids';
-import { ChangedRecords, type Revised, type RevisionRange } from '../../src/data/changes';
-import { type DeletionDocument, EVERYTHING, deletionModel } from '../../src/data/deletions';
-import type { AccountScope } from '../../src/data/models';
+import {
+  type ChangedList,
+  ChangedRecords,
+  SOFTLY_DELETED,
+  type Stored,
+} from '../../src/data/changes';
+import { EVERYTHING, deletionModel } from '../../src/data/deletions';
+import { type AccountScope, LIVE, type ModelDefinition } from '../../src/data/models';
 import type { Host } from '../../src/plugins/host';
-import type { Events } from '../events';
-import type { Photos } from '../photos';
-import { type Plants, type Snooze, snoozesOf } from '../plants';
 import { cursorExpired } from './errors';
-import type { Deleted } from './schema';
 
-/** The list of an answer in which a change is shown. */
-export type Field = 'plants' | 'events' | 'photos' | 'deleted';
+/** The list of answers for what is not there any more. */
+export const DELETED = 'deleted';
+/** The name of the source of deletions, which comes before all others. */
+export const FIRST = '/';
 
-/** A change, yet to be shown. */
-export interface Change {
-  revision: number;
-  id: StoredId;
+type Present = ChangedList['present'];
+
+/** What a change means for a copy. */
+interface Meaning {
   /** Names the record, and what takes it along when it is deleted. */
   keys: readonly string[];
   /** Names the record that it deletes. */
   deletes?: string;
-  /** A record that other records show, and that is another one now. */
-  shownByOthers?: StoredId | undefined;
-  /** Of a plant: its care that is snoozed. */
-  snoozes?: readonly Snooze[];
-  /** As its source has found it. */
-  document: unknown;
+  /** A record that others embed, and that is another one now. */
+  embedded?: StoredId;
 }
 
 /** Where changes are found. */
 export interface Source {
-  field: Field;
-  after(scope: AccountScope, range: RevisionRange): Promise<Change[]>;
-  /** Changes of records that show a record. */
-  referringTo(scope: AccountScope, id: StoredId, range: RevisionRange): Promise<Change[]>;
-  anyReferringTo(scope: AccountScope, ids: readonly StoredId[], before: number): Promise<boolean>;
-  /** How its own changes are shown; undefined for what is out of reach. */
-  present(scope: AccountScope, changes: readonly Change[]): Promise<unknown[]>;
-}
-
-export interface Dependencies {
-  plants: Pick<Plants, 'changes'>;
-  events: Pick<Events, 'changes'>;
-  photos: Pick<Photos, 'changes'>;
+  /** Says where its changes come in the order of those of a revision. */
+  name: string;
+  /** The list of an answer in which its changes are shown. */
+  list: string;
+  records: ChangedRecords;
+  /** @throws ApiError cursor_expired where a copy has to begin anew */
+  meaningOf: (document: Stored) => Meaning;
+  /** How changes are shown; undefined for what is out of reach. */
+  present: Present;
 }
 
 /**
- * All sources, in the order in which their changes come within a revision. Deletions are the first:
- * what is there although it was deleted came back later.
+ * All sources, in the order in which their changes come within a revision: deletions first, since
+ * what is there although it was deleted came back later; records before those that are part of them.
  */
-export function sourcesOf(host: Host, { plants, events, photos }: Dependencies): Source[] {
-  const deletions = new ChangedRecords<DeletionDocument, Deleted>(host.records(deletionModel), {
-    present: (_scope, documents) =>
-      Promise.resolve(documents.map(({ kind, id }) => ({ kind, id: idText(id) }))),
-  });
-  return [
-    source('deleted', deletions, ({ kind, id }) => {
+export function sourcesOf(host: Host, lists: readonly ChangedList[]): Source[] {
+  const embedded = new Set(lists.flatMap(({ embeds }) => embeds?.kind ?? []));
+  const deletionRecords: ModelDefinition<object, 'account'> = deletionModel;
+  const deletions: Source = {
+    name: FIRST,
+    list: DELETED,
+    records: new ChangedRecords(host.records(deletionRecords)),
+    meaningOf: (document) => {
+      const { kind, id } = deletionOf(document);
       if (kind === EVERYTHING) throw cursorExpired.error();
-      const deletes = keyOf(kind, id);
-      return { keys: [], deletes, shownByOthers: kind === 'photo' ? id : undefined };
-    }),
-    source('plants', plants.changes, (plant) => ({
-      keys: [keyOf('plant', plant._id)],
-      snoozes: snoozesOf(plant),
-    })),
-    source('events', events.changes.live, ({ _id, plantId }) => ({
-      keys: [keyOf('event', _id), keyOf('plant', plantId)],
-    })),
-    source('deleted', events.changes.deleted, () => ({ keys: [] })),
-    source('photos', photos.changes, ({ _id }) => ({
-      keys: [keyOf('photo', _id)],
-      shownByOthers: _id,
-    })),
-  ];
+      return { keys: [], deletes: keyOf(kind, id), ...(embedded.has(kind) && { embedded: id }) };
+    },
+    present: async (_scope, documents) =>
+      documents.map(deletionOf).map(({ kind, id }) => ({ kind, id: idText(id) })),
+  };
+  const sources = lists.flatMap((list): Source[] => {
+    const { kind, model, partOf } = list;
+    if (!model) return [];
+    const parent = lists.find((each) => each.model && each.kind === partOf?.kind);
+    const reachable = new Reachable(list, parent?.model && recordsOf(host, parent, LIVE));
+    const name = parent ? `/${parent.name}/${list.name}` : `/${list.name}`;
+    const live: Source = {
+      name,
+      list: list.name,
+      records: recordsOf(host, list, LIVE),
+      meaningOf: (document) => ({
+        keys: [
+          keyOf(kind, document._id),
+          ...(partOf ? [keyOf(partOf.kind, reachable.parentOf(document))] : []),
+        ],
+        ...(embedded.has(kind) && { embedded: document._id }),
+      }),
+      present: reachable.only(list.present),
+    };
+    if (!model.softlyDeleted) return [live];
+    const deleted: Source = {
+      name: `${name}/${DELETED}`,
+      list: DELETED,
+      records: recordsOf(host, { ...list, embeds: undefined }, SOFTLY_DELETED),
+      meaningOf: () => ({ keys: [] }),
+      present: reachable.only(async (_scope, documents) =>
+        documents.map(({ _id }) => ({ kind, id: idText(_id) })),
+      ),
+    };
+    return [live, deleted];
+  });
+  return [deletions, ...sources].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function source<T extends object, View>(
-  field: Field,
-  records: ChangedRecords<T, View>,
-  about: (document: T & Revised) => Pick<Change, 'keys' | 'deletes' | 'shownByOthers' | 'snoozes'>,
-): Source {
-  const asChange = (document: T & Revised): Change => ({
-    revision: document.revision,
-    id: document._id,
-    document,
-    ...about(document),
-  });
-  return {
-    field,
-    after: async (scope, range) => (await records.after(scope, range)).map(asChange),
-    referringTo: async (scope, id, range) =>
-      (await records.referringTo(scope, id, range)).map(asChange),
-    anyReferringTo: (scope, ids, before) => records.anyReferringTo(scope, ids, before),
-    present: (scope, changes) =>
-      records.present(
+/** What is in reach of the records of a list: what they are part of may be deleted. */
+class Reachable {
+  readonly #field: string;
+  readonly #parents: ChangedRecords | undefined;
+
+  constructor({ partOf }: ChangedList, parents: ChangedRecords | undefined) {
+    this.#field = partOf?.field ?? '';
+    this.#parents = parents;
+  }
+
+  /** Whatever a record is part of. */
+  parentOf(document: Stored): StoredId {
+    return document[this.#field] as StoredId; // What plugins name is a field with an id.
+  }
+
+  /** Shows only what is in reach. */
+  only(present: Present): Present {
+    const parents = this.#parents;
+    if (!parents) return present;
+    return async (scope: AccountScope, documents) => {
+      const there = await parents.existing(
         scope,
-        // Only changes of this very source are given to it.
-        changes.map(({ document }) => document as T & Revised),
-      ),
-  };
+        documents.map((each) => this.parentOf(each)),
+      );
+      const isThere = (each: Stored) => there.has(idText(this.parentOf(each)));
+      const views = (await present(scope, documents.filter(isThere))).values();
+      return documents.map((each) => (isThere(each) ? views.next().value : undefined));
+    };
+  }
+}
+
+/** The records of a list that are there, or those that are deleted softly. */
+function recordsOf(
+  host: Host,
+  { model, embeds }: Pick<ChangedList, 'model'> & { embeds?: ChangedList['embeds'] | undefined },
+  there: object,
+): ChangedRecords {
+  if (!model) throw new Error('A list without a model has no records of its own.');
+  return new ChangedRecords(host.records(model), model.softlyDeleted ? there : {}, embeds?.field);
+}
+
+function deletionOf(document: Stored): { kind: string; id: StoredId } {
+  const { kind, id } = document;
+  return { kind: String(kind), id: id as StoredId }; // As `deletionModel` has it.
 }
 
 function keyOf(kind: string, id: StoredId): string {

@@ -80,7 +80,6 @@ export class SeededGarden {
       ...{ [PLANT_QUOTA]: 1, [PHOTO_QUOTA]: added.length, [EVENT_QUOTA]: events.length },
     };
     requireRoom(this.#host, tx.account, wanted);
-    for (const [quota, count] of Object.entries(wanted)) tx.addUsage(quota, count);
     for (const { id: photoId, ...photo } of added) {
       await records.photos.create(tx, photo, toStoredId(photoId));
     }

@@ -1,13 +1,12 @@
 import { fieldError } from '../../src/core/errors';
 import { anyOf, idText, toStoredId } from '../../src/core/ids';
-import { LIVE } from '../../src/data/changes';
+import { LIVE } from '../../src/data/models';
 import type { Transaction } from '../../src/data/transaction';
 import { unknownPlant } from '../plants';
 import type { EventContext } from './context';
-import { eventLimitReached, unknownEvent } from './errors';
+import { unknownEvent } from './errors';
 import { newEvent } from './new-event';
 import { event, type EventView, type LogCare, MAX_AT_ONCE, type SeveralPlants } from './schema';
-import { EVENT_QUOTA } from './service';
 
 /** What is done with many events in one transaction: all of it, or nothing. */
 export class BulkEvents {
@@ -27,20 +26,13 @@ export class BulkEvents {
     tx: Transaction,
     { plantIds, location, ...body }: LogCare,
   ): Promise<{ items: EventView[] }> {
-    const { host, photos, records, care } = this.#context;
+    const { photos, records, care } = this.#context;
     const ids = await this.#plantsOf(tx, { plantIds, location });
-    const left = host.quotaLeft(tx.account, EVENT_QUOTA);
-    if (ids.length > left) {
-      throw eventLimitReached.error(
-        `Your tier allows ${left} more events, deleted ones counted, and these are ${ids.length}.`,
-      );
-    }
     // There is at least one.
     const [first = ''] = ids;
     const shown = await photos.showIn(tx, first, body.photoIds ?? [], 'photoIds');
     const documents = ids.map((id) => newEvent(tx, id, body));
     await records.insertBulk(tx, documents);
-    tx.addUsage(EVENT_QUOTA, documents.length);
     await care.added(tx, documents);
     return { items: documents.map((each) => ({ ...event.toView(each), photos: shown })) };
   }
@@ -59,8 +51,7 @@ export class BulkEvents {
     if (missing !== undefined) {
       throw unknownEvent.error(`eventIds names an event that is not there: ${missing}.`);
     }
-    const ids = anyOf(live.map(({ _id }) => _id));
-    await records.updateMany(tx, { _id: ids }, { $set: { deletedAt: tx.now } });
+    await records.softDelete(tx, { _id: anyOf(live.map(({ _id }) => _id)) });
     await care.changed(
       tx,
       live.map((before) => ({ before })),

@@ -1,5 +1,6 @@
-import { countSetting } from '../../src/core/settings';
+import { changedList } from '../../src/data/changes';
 import { on } from '../../src/data/listener';
+import { tierQuota } from '../../src/data/quotas';
 import { definePlugin } from '../../src/plugins/plugin';
 import photosPlugin from '../photos';
 import plantsPlugin from '../plants';
@@ -11,15 +12,17 @@ import { missingDays } from './derived/missing-days';
 import { PlantDeletions } from './derived/plant-deletions';
 import { careChanged } from './domain-events';
 import { eventLimitReached, eventNotFound } from './errors';
+import { monthlyView } from './features';
 import { EventFeed } from './list/feed';
 import { EventPages } from './list/pages';
+import { presented } from './list/present';
 import { migrations } from './migrations';
-import { deletedPlantModel, eventModel } from './model';
+import { deletedPlantModel, EVENT_QUOTA, eventModel } from './model';
 import { momentsAhead } from './moments-ahead';
 import { routes } from './routes';
-import { EVENT_QUOTA, EventService } from './service';
+import { eventView } from './schema';
+import { EventService } from './service';
 
-export { monthlyView } from './features';
 export {
   createEvent,
   type CreateEvent,
@@ -32,25 +35,14 @@ export {
   type GrowthUnit,
 } from './schema';
 export type { AlikeGrowth, DayCount } from './derived/event-sums';
+export { EVENT_QUOTA } from './model';
 export { newEvent } from './new-event';
-export { EVENT_QUOTA } from './service';
 
 /** What other plugins may do with events. */
-export type Events = Pick<EventService, 'changes' | 'create' | 'insertBulk' | 'sums'>;
+export type Events = Pick<EventService, 'create' | 'insertBulk' | 'sums'>;
 
 /** The events of deleted plants, while they are not yet marked deleted. */
 export type PendingPlantDeletions = Pick<PlantDeletions, 'finish' | 'pending' | 'plantIds'>;
-
-const freeEvents = countSetting(
-  'TIER_FREE_EVENTS',
-  250_000,
-  'Events that a free account may log, deleted ones included',
-);
-const proEvents = countSetting(
-  'TIER_PRO_EVENTS',
-  2_000_000,
-  'Events that a pro account may log, deleted ones included',
-);
 
 /** Care events logged against plants. */
 export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }>({
@@ -58,8 +50,14 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
   requires: ['photos', 'plants'],
   scopes: { 'events:write': 'Log, change and delete care events' },
   quotas: {
-    [EVENT_QUOTA]: { limits: { free: freeEvents, pro: proEvents }, error: eventLimitReached },
+    [EVENT_QUOTA]: tierQuota(
+      EVENT_QUOTA,
+      { free: 250_000, pro: 2_000_000 },
+      eventLimitReached,
+      'may log, deleted ones included',
+    ),
   },
+  features: { monthlyView },
   errors: [eventNotFound],
   emits: [careChanged],
   models: [eventModel, deletedPlantModel],
@@ -85,7 +83,14 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
           feed: new EventFeed(context),
         }),
       listeners: [on(plantDeleted, (tx, { plantId }) => deletions.record(tx, plantId))],
-      counts: { [EVENT_QUOTA]: (tx) => context.records.count(tx) },
+      changes: [
+        changedList(eventModel, {
+          view: eventView,
+          embeds: { kind: 'photo', field: 'photos.photoId' },
+          partOf: { kind: 'plant', field: 'plantId' },
+          present: (scope, documents) => presented(context.photos, scope, documents),
+        }),
+      ],
       // First, since the rest adds up what they are of.
       derived: [missingDays(context.records), lastCare(context)],
       dataChecks: [momentsAhead(context)],

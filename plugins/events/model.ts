@@ -1,8 +1,9 @@
 import { Schema } from 'mongoose';
 
 import type { StoredId } from '../../src/core/ids';
-import { LIVE, tracked } from '../../src/data/changes';
-import { accountModel } from '../../src/data/models';
+import { tracked } from '../../src/data/changes';
+import { accountModel, LIVE } from '../../src/data/models';
+import { counted } from '../../src/data/quotas';
 import { event, type EventDocument } from './schema';
 
 const AMONG_LIVE = { partialFilterExpression: LIVE };
@@ -38,7 +39,12 @@ const model = accountModel<EventDocument>(
     .index({ userId: 1 }),
 );
 
-export const eventModel = tracked('event', model, { softlyDeleted: true });
+/** What events count against, deleted ones included. */
+export const EVENT_QUOTA = 'events';
+
+export const eventModel = counted(EVENT_QUOTA, tracked('event', model, { softlyDeleted: true }), {
+  deletedToo: true,
+});
 
 /** A plant that was deleted and whose events are yet to be marked deleted. */
 interface DeletedPlantDocument {

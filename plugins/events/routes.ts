@@ -21,7 +21,7 @@ import {
   loggedCare,
   monthQuery,
 } from './schema';
-import { EVENT_QUOTA, type EventService } from './service';
+import type { EventService } from './service';
 
 interface Services {
   events: EventService;
@@ -62,7 +62,6 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
         'Without `type` it is a watering, and without `occurredAt` it happened now. Growth has the type `growth` with `growthAmount`, what was added since the last measurement, and `growthUnit`.',
       access: { scope: 'events:write' },
       params: { id: plantNotFound },
-      quota: EVENT_QUOTA,
       body: createEvent,
       response: { schema: eventView, description: 'The event' },
       errors: [eventLimitReached, unknownPhoto],
@@ -142,7 +141,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
         description:
           'List care events of all plants, newest first: what was done lately or between two moments (from, to), of a type, at a location, or with a word in its text (q). While hasMore is true, pass nextCursor as cursor with the same filters, also where a page is short or empty.',
       },
-      handler: ({ account, query, countBytes }) => feed.list(account.id, query, countBytes),
+      handler: ({ account, query }) => feed.list(account.id, query),
     }),
     write({
       method: 'POST',

@@ -1,12 +1,11 @@
 import { asUuid, idText, toStoredId } from '../../src/core/ids';
-import { LIVE } from '../../src/data/changes';
+import { LIVE } from '../../src/data/models';
 import type { Transaction } from '../../src/data/transaction';
 import { plantNotFound } from '../plants';
-import { eventChanges } from './changes';
 import type { EventContext } from './context';
 import type { EventSums } from './derived/event-sums';
 import { eventGone, eventNotFound } from './errors';
-import { presentEvents } from './list/present';
+import { presented } from './list/present';
 import { dayFor, newEvent, photoReferences } from './new-event';
 import {
   type CreateEvent,
@@ -16,13 +15,8 @@ import {
   type UpdateEvent,
 } from './schema';
 
-/** What events count against, deleted ones included. */
-export const EVENT_QUOTA = 'events';
-
 /** What is done with single events, and what other plugins do with them. */
 export class EventService {
-  /** Events for those who keep a copy of them. */
-  readonly changes;
   /** What events add up to. */
   readonly sums: EventSums;
   readonly #context: EventContext;
@@ -30,7 +24,6 @@ export class EventService {
   constructor(context: EventContext) {
     this.#context = context;
     this.sums = context.sums;
-    this.changes = eventChanges(context);
   }
 
   /** @throws ApiError plant_not_found, photo_not_found */
@@ -52,18 +45,20 @@ export class EventService {
 
   /** Changes the fields given; none given changes nothing. @throws ApiError event_not_found */
   async update(tx: Transaction, id: string, body: UpdateEvent): Promise<EventView> {
-    const { photos, care } = this.#context;
+    const { photos, records, care } = this.#context;
     const before = await this.#requireLive(tx, id);
     const { occurredAt, photoIds } = body;
     if (photoIds) await photos.showIn(tx, idText(before.plantId), photoIds, 'photoIds');
     if (Object.keys(body).length === 0) return this.#present(tx, before);
     const isMoved = occurredAt && occurredAt.getTime() !== before.occurredAt.getTime();
-    const after = await this.#set(tx, before, {
+    const changes = {
       ...event.toChanges(body),
       ...(isMoved && { occurredOn: dayFor(tx.account, occurredAt) }),
       ...(photoIds && { photos: photoReferences(photoIds) }),
       updatedAt: tx.now,
-    });
+    };
+    await records.updateOne(tx, { _id: asUuid(before._id) }, { $set: changes });
+    const after = { ...before, ...changes };
     await care.changed(tx, [{ before, after }]);
     return this.#present(tx, after);
   }
@@ -71,8 +66,9 @@ export class EventService {
   /** Deletes softly (docs/specification.md, 3). @throws ApiError event_not_found */
   async delete(tx: Transaction, id: string): Promise<void> {
     const before = await this.#requireLive(tx, id);
-    await this.#set(tx, before, { deletedAt: tx.now });
-    await this.#context.care.changed(tx, [{ before }]);
+    const { records, care } = this.#context;
+    await records.softDelete(tx, { _id: asUuid(before._id) });
+    await care.changed(tx, [{ before }]);
   }
 
   /**
@@ -85,7 +81,8 @@ export class EventService {
     const found = await records.findOne(tx, { _id: toStoredId(id) });
     if (!found || !(await this.#hasPlant(tx, found))) throw eventGone.error();
     if (found.deletedAt === null) return this.#present(tx, found);
-    const restored = await this.#set(tx, found, { deletedAt: null });
+    await records.restore(tx, { _id: asUuid(found._id) });
+    const restored = { ...found, deletedAt: null };
     const photoIds = found.photos.map(({ photoId }) => photoId);
     if (photoIds.length > 0) await photos.claim(tx, idText(found.plantId), photoIds);
     await care.added(tx, [restored]);
@@ -94,21 +91,10 @@ export class EventService {
 
   /**
    * Inserts many events at once, out of reach as long as their plants are not there; the caller
-   * checks the limits of the tier, and rebuilds what derives from them.
+   * rebuilds what derives from them.
    */
   async insertBulk(tx: Transaction, documents: readonly EventDocument[]): Promise<void> {
     await this.#context.records.insertBulk(tx, documents);
-    tx.addUsage(EVENT_QUOTA, documents.length);
-  }
-
-  /** Changes an event; returns it as it is then. */
-  async #set(
-    tx: Transaction,
-    before: EventDocument,
-    changes: Partial<EventDocument>,
-  ): Promise<EventDocument> {
-    await this.#context.records.updateOne(tx, { _id: asUuid(before._id) }, { $set: changes });
-    return { ...before, ...changes };
   }
 
   #hasPlant(tx: Transaction, { plantId }: EventDocument): Promise<boolean> {
@@ -123,8 +109,8 @@ export class EventService {
   }
 
   async #present(tx: Transaction, document: EventDocument): Promise<EventView> {
-    const presented = presentEvents(this.#context.photos, tx, [document]);
-    for await (const [view] of presented) if (view) return view;
+    const [view] = await presented(this.#context.photos, tx, [document]);
+    if (view) return view;
     throw new Error('One event was presented as none.');
   }
 }

@@ -23,11 +23,8 @@ import type { InsightsQuery, InsightsView } from './schema';
 /** How many days `careActivityByDay` has unless others are asked for, today included. */
 const ACTIVITY_DAYS = 365;
 
-/** What an event of a deleted plant costs that is not yet marked deleted, as bytes of an answer do. */
-const PENDING_EVENT_BYTES = 100;
-
 /** What of a call matters beside what it asks for. */
-type Call = Pick<ReadCall<InsightsQuery, never>, 'now' | 'validUntil' | 'countBytes'>;
+type Call = Pick<ReadCall<InsightsQuery, never>, 'now' | 'validUntil'>;
 
 interface Dependencies {
   plants: Plants;
@@ -51,7 +48,7 @@ export class InsightService {
   async read(
     account: Account,
     { sections, from, to }: InsightsQuery,
-    { now, validUntil, countBytes }: Call,
+    { now, validUntil }: Call,
   ): Promise<Partial<InsightsView>> {
     const { plants, careDays, deletions, growth } = this.#dependencies;
     return this.#host.snapshot(async (session) => {
@@ -62,7 +59,6 @@ export class InsightService {
       const deleted = new CareCounts();
       for await (const { type, occurredOn, count } of deletions.pending(account.id, session)) {
         deleted.addEvents(occurredOn, type, count);
-        countBytes(PENDING_EVENT_BYTES * count);
       }
       const history = await careDays.read({ userId: account.id, session }, days, deleted);
       const summaries = await plants.summaries(account.id, session);

@@ -1,4 +1,4 @@
-import { ErrorCode, recordNotFound } from '../../src/core/errors';
+import { ErrorCode, limitReached, recordNotFound } from '../../src/core/errors';
 
 export const photoNotFound = recordNotFound(
   'photo',
@@ -6,10 +6,15 @@ export const photoNotFound = recordNotFound(
 );
 /** Where a field of a request names a photo. */
 export const unknownPhoto = photoNotFound.at(400, 'A field names a photo that is not yours.');
-export const photoLimitReached = new ErrorCode(
-  'photo_limit_reached',
-  403,
-  'Photo limit of the tier reached.',
+/** Where a field of a request names a plant. */
+export const unknownPlant = new ErrorCode(
+  'plant_not_found',
+  400,
+  'A field names a plant that is not yours.',
+  'Call list_plants for the ids of all plants.',
+);
+export const photoLimitReached = limitReached(
+  'photo',
   'Only delete_photo frees a place, or another tier; the person has to decide.',
 );
 export const invalidCrop = new ErrorCode(

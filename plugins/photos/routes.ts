@@ -1,9 +1,8 @@
 import { invalidCursor } from '../../src/core/errors';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
-import { unknownPlant } from '../plants';
-import { invalidCrop, photoLimitReached, photoNotFound } from './errors';
+import { invalidCrop, photoLimitReached, photoNotFound, unknownPlant } from './errors';
 import { cropPhoto, photo, photoList, photoListQuery, photoView } from './schema';
-import { PHOTO_QUOTA, type PhotoService } from './service';
+import type { PhotoService } from './service';
 
 /** Operations on photos (docs/specification.md, 4.3). */
 export function routes(photos: PhotoService): Operation[] {
@@ -15,7 +14,6 @@ export function routes(photos: PhotoService): Operation[] {
       description:
         'The image itself is at an image host already; only its metadata is kept here. The `id` of the answer goes into `photoIds` of an event, or `primaryPhotoId` of a plant. The tier limits how many photos an account may have.',
       access: { scope: 'plants:write' },
-      quota: PHOTO_QUOTA,
       body: photo.createBody,
       response: { schema: photoView, description: 'The photo' },
       errors: [photoLimitReached, unknownPlant],

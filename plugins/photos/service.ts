@@ -1,5 +1,4 @@
 import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
-import { ChangedRecords } from '../../src/data/changes';
 import type { AccountScope } from '../../src/data/models';
 import { decodeCursor, encodeCursor } from '../../src/data/cursor';
 import { inRange, newestFirst, pageOf } from '../../src/data/page';
@@ -7,7 +6,7 @@ import { Resource } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
 import type { Page } from '../../src/fields/page';
 import type { Host } from '../../src/plugins/host';
-import type { Plants } from '../plants';
+import { photoAdded, photoDeleted } from './domain-events';
 import { invalidCrop, photoNotFound, unknownPhoto } from './errors';
 import { photoModel } from './model';
 import {
@@ -22,31 +21,21 @@ import {
 /** How far from square a crop may be, in pixels (docs/specification.md, 2.9). */
 const SQUARE_TOLERANCE = 2;
 
-/** What photos count against. */
-export const PHOTO_QUOTA = 'photos';
-
 /** What is done with the metadata of photos. */
 export class PhotoService {
-  /** Photos for those who keep a copy of them. */
-  readonly changes;
   readonly #records;
   readonly #photos;
-  readonly #plants: Plants;
 
-  constructor(host: Host, plants: Plants) {
-    this.#plants = plants;
+  constructor(host: Host) {
     this.#records = host.records(photoModel);
-    this.changes = new ChangedRecords(this.#records, {
-      present: (_scope, documents) =>
-        Promise.resolve(documents.map((document) => photo.toView(document))),
-    });
     this.#photos = new Resource(photo, this.#records, photoNotFound);
   }
 
   /** @throws ApiError plant_not_found for a plant that is not the account's */
   async create(tx: Transaction, body: CreatePhoto, _id = newId()): Promise<PhotoView> {
-    if (body.plantId !== undefined) await this.#plants.requireOwn(tx, body.plantId, 'plantId');
-    return photo.toView(await this.#photos.create(tx, body, _id));
+    const created = await this.#photos.create(tx, body, _id);
+    if (body.plantId !== undefined) await tx.emit(photoAdded, { plantId: body.plantId });
+    return photo.toView(created);
   }
 
   /** One page of an account's photos, or of one plant's, newest first. @throws ApiError invalid_cursor */
@@ -76,8 +65,7 @@ export class PhotoService {
    */
   async delete(tx: Transaction, id: string): Promise<void> {
     await this.#photos.delete(tx, id);
-    tx.addUsage(PHOTO_QUOTA, -1);
-    await this.#plants.removePrimaryPhoto(tx, id);
+    await tx.emit(photoDeleted, { photoId: id });
   }
 
   /** @throws ApiError photo_not_found */
@@ -168,14 +156,8 @@ export class PhotoService {
     return this.#photos.owners(ids);
   }
 
-  /** How many photos there are, counted one by one. */
-  count(tx: Transaction): Promise<number> {
-    return this.#records.count(tx);
-  }
-
-  /** Inserts many photos at once; the caller checks the limits of the tier. */
+  /** Inserts many photos at once. */
   async insertBulk(tx: Transaction, documents: readonly PhotoDocument[]): Promise<void> {
     await this.#records.insertBulk(tx, documents);
-    tx.addUsage(PHOTO_QUOTA, documents.length);
   }
 }

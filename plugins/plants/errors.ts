@@ -1,11 +1,8 @@
-import { ErrorCode, recordNotFound } from '../../src/core/errors';
+import { limitReached } from '../../src/core/errors';
+import { unknownPlant } from '../photos';
 
-export const plantNotFound = recordNotFound('plant', 'Call list_plants for the ids of all plants.');
-/** Where a field of a request names a plant. */
-export const unknownPlant = plantNotFound.at(400, 'A field names a plant that is not yours.');
-export const plantLimitReached = new ErrorCode(
-  'plant_limit_reached',
-  403,
-  'Plant limit of the tier reached.',
+export const plantNotFound = unknownPlant.at(404, 'Plant not found.');
+export const plantLimitReached = limitReached(
+  'plant',
   'Only delete_plant makes room, or another tier; the person has to decide.',
 );

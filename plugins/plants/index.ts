@@ -1,15 +1,21 @@
-import { countSetting, rateSetting } from '../../src/core/settings';
+import { rateSetting } from '../../src/core/settings';
+import { changedList } from '../../src/data/changes';
+import { on } from '../../src/data/listener';
+import { tierQuota } from '../../src/data/quotas';
 import { definePlugin } from '../../src/plugins/plugin';
-import { plantDeleted } from './domain-events';
+import photosPlugin from '../photos';
+import { photoAdded, photoDeleted } from '../photos/domain-events';
+import { plantChanged, plantDeleted } from './domain-events';
 import { plantLimitReached, plantNotFound } from './errors';
-import { plantModel } from './model';
+import { PLANT_QUOTA, plantModel } from './model';
 import { revisions } from './migrations/0001-revisions';
 import { snoozes } from './migrations/0002-snoozes';
 import { routes } from './routes';
-import { PLANT_QUOTA, PlantService } from './service';
+import { plantView } from './schema';
+import { PlantService } from './service';
 
-export { plantNotFound, unknownPlant } from './errors';
-export type { CareSchedule } from './care';
+export { unknownPlant } from '../photos';
+export { plantNotFound } from './errors';
 export {
   careOn,
   type CreatePlant,
@@ -21,28 +27,26 @@ export {
   RECURRING_CARE,
   RECURRING_TYPES,
   type RecurringCare,
+  type UpdatePlant,
 } from './schema';
 export { placeOf } from './places';
-export { PLANT_QUOTA, type PlantSummary } from './service';
-export { type Snooze, snoozedUntil, snoozesOf } from './snoozes';
+export { PLANT_QUOTA } from './model';
+export type { PlantSummary } from './service';
 
 /** What other plugins may do with plants. */
 export type Plants = Pick<
   PlantService,
   | 'care'
-  | 'changes'
   | 'create'
   | 'existing'
   | 'exists'
+  | 'fields'
   | 'idsInOrder'
   | 'insertBulk'
+  | 'keep'
   | 'owners'
-  | 'photos'
-  | 'removePrimaryPhoto'
   | 'requireOwn'
   | 'summaries'
-  | 'update'
-  | 'view'
 >;
 
 const creations = rateSetting(
@@ -50,34 +54,35 @@ const creations = rateSetting(
   60,
   'New plants a minute per account',
 );
-const freePlants = countSetting('TIER_FREE_PLANTS', 25, 'Plants that a free account may have');
-const proPlants = countSetting('TIER_PRO_PLANTS', 1000, 'Plants that a pro account may have');
-
 /** Plants and the locations they stand in. */
 export default definePlugin<Plants>({
   name: 'plants',
-  requires: [],
-  scopes: {
-    'plants:read': 'Read plants, their events and photos',
-    'plants:write': 'Add, change and remove plants and photos',
-  },
+  requires: ['photos'],
   budgets: { plants: creations },
-  quotas: {
-    [PLANT_QUOTA]: { limits: { free: freePlants, pro: proPlants }, error: plantLimitReached },
-  },
+  quotas: { [PLANT_QUOTA]: tierQuota(PLANT_QUOTA, { free: 25, pro: 1000 }, plantLimitReached) },
   errors: [plantNotFound, plantLimitReached],
-  emits: [plantDeleted],
+  emits: [plantChanged, plantDeleted],
   models: [plantModel],
   migrations: [revisions, snoozes],
   instructions:
     "Plants are one person's. list_plants turns a plant's name into its id, and says when each was lastWatered and had its lastEvent. delete_plant is final: ask first.",
   tag: { name: 'Plants', description: 'Plants, and the locations they stand in.' },
   setup: (host) => {
-    const plants = new PlantService(host);
+    const plants = new PlantService(host, host.use(photosPlugin));
     return {
       exports: plants,
       operations: () => routes(plants),
-      counts: { [PLANT_QUOTA]: (tx) => plants.count(tx) },
+      listeners: [
+        on(photoAdded, (tx, { plantId }) => plants.requireOwn(tx, plantId, 'plantId')),
+        on(photoDeleted, (tx, { photoId }) => plants.removePrimaryPhoto(tx, photoId)),
+      ],
+      changes: [
+        changedList(plantModel, {
+          view: plantView,
+          embeds: { kind: 'photo', field: 'primaryPhotoId' },
+          present: (scope, documents) => plants.present(scope, documents),
+        }),
+      ],
     };
   },
 });

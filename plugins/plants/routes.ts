@@ -1,13 +1,13 @@
 import Joi from 'joi';
 
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
+import { unknownPhoto } from '../photos';
 import { plantLimitReached, plantNotFound } from './errors';
-import { locations, plant, plantListQuery, summaryView } from './schema';
-import { PLANT_QUOTA, type PlantService } from './service';
+import { locations, plant, plantListQuery, plantView, summaryView } from './schema';
+import type { PlantService } from './service';
 
 /** Operations on plants and locations (docs/specification.md, 4.1). */
 export function routes(plants: PlantService): Operation[] {
-  const { view } = plants;
   const list = read({
     path: '/api/plants',
     summary: 'List all plants',
@@ -16,7 +16,7 @@ export function routes(plants: PlantService): Operation[] {
     operationId: 'listPlants',
     access: { scope: 'plants:read' },
     query: plantListQuery,
-    response: { schema: Joi.array().items(view), description: 'The plants, oldest first' },
+    response: { schema: Joi.array().items(plantView), description: 'The plants, oldest first' },
     tool: { none: 'list_plants answers it where it is called with view full' },
     handler: async ({ account, query }) => plants.list(account.id, query),
   });
@@ -49,10 +49,9 @@ export function routes(plants: PlantService): Operation[] {
       description: 'Only `name` is required. The tier limits how many plants an account may have.',
       access: { scope: 'plants:write' },
       limit: 'plants',
-      quota: PLANT_QUOTA,
       body: plant.createBody,
-      response: { schema: view, description: 'The plant' },
-      errors: [plantLimitReached, ...plants.photos.errors],
+      response: { schema: plantView, description: 'The plant' },
+      errors: [plantLimitReached, unknownPhoto],
       tool: {
         name: 'create_plant',
         description:
@@ -67,7 +66,7 @@ export function routes(plants: PlantService): Operation[] {
         'With its primary photo, where it has one, and when it was last watered and cared for.',
       access: { scope: 'plants:read' },
       params: { id: plantNotFound },
-      response: { schema: view, description: 'The plant' },
+      response: { schema: plantView, description: 'The plant' },
       tool: {
         name: 'get_plant',
         description:
@@ -84,8 +83,8 @@ export function routes(plants: PlantService): Operation[] {
       access: { scope: 'plants:write' },
       params: { id: plantNotFound },
       body: plant.patchBody,
-      response: { schema: view, description: 'The plant as it is now' },
-      errors: plants.photos.errors,
+      response: { schema: plantView, description: 'The plant as it is now' },
+      errors: [unknownPhoto],
       tool: {
         name: 'update_plant',
         description:

@@ -2,13 +2,12 @@ import Joi from 'joi';
 
 import type { DatedMoment } from '../../src/core/dated-moment';
 import type { CreateBody, Document, PatchBody, View } from '../../src/fields/field';
-import { text as textSchema } from '../../src/fields/joi';
+import { text as textSchema, withKeys } from '../../src/fields/joi';
 import { defineRecord } from '../../src/fields/record';
 import { named } from '../../src/fields/schema-name';
 import {
   boolean,
   datedMoment,
-  day,
   identified,
   integer,
   oneOf,
@@ -17,6 +16,7 @@ import {
   timestamps,
   uuid,
 } from '../../src/fields/types';
+import { type PhotoView, photoView } from '../photos';
 
 const LIGHT = ['low', 'medium', 'bright_indirect', 'full_sun'] as const;
 const POT = ['plastic', 'terracotta', 'ceramic', 'fabric', 'other'] as const;
@@ -67,10 +67,6 @@ export const plant = defineRecord({
   lastFertilized: timestamp().nullable().internal(),
   lastWatering: datedMoment().nullable().internal(),
   lastFertilizing: datedMoment().nullable().internal(),
-  wateringSnoozedUntil: day().nullable().internal(),
-  wateringSnoozedAt: timestamp().nullable().internal(),
-  fertilizerSnoozedUntil: day().nullable().internal(),
-  fertilizerSnoozedAt: timestamp().nullable().internal(),
 });
 
 export type CreatePlant = CreateBody<typeof plant.fields>;
@@ -78,7 +74,11 @@ export type UpdatePlant = PatchBody<typeof plant.fields>;
 export type PlantDocument = Document<typeof plant.fields>;
 
 /** A plant as it is shown: with its primary photo, where it has one. */
-export type PlantView = View<typeof plant.fields> & { primaryPhoto?: object };
+export type PlantView = View<typeof plant.fields> & { primaryPhoto?: PhotoView };
+export const plantView = named(
+  'Plant',
+  withKeys<PlantView>(plant.view, { primaryPhoto: photoView }),
+);
 
 const {
   id,
@@ -135,15 +135,11 @@ export const RECURRING_CARE = {
     everyDays: 'wateringFrequencyDays',
     lastDone: 'lastWatered',
     last: 'lastWatering',
-    snoozedUntil: 'wateringSnoozedUntil',
-    snoozedAt: 'wateringSnoozedAt',
   },
   fertilized: {
     everyDays: 'fertilizerFrequencyDays',
     lastDone: 'lastFertilized',
     last: 'lastFertilizing',
-    snoozedUntil: 'fertilizerSnoozedUntil',
-    snoozedAt: 'fertilizerSnoozedAt',
   },
 } as const;
 export type RecurringCare = keyof typeof RECURRING_CARE;

@@ -1,20 +1,17 @@
 import type { ClientSession } from 'mongoose';
 
 import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
-import { ChangedRecords } from '../../src/data/changes';
 import { containing } from '../../src/core/text';
 import type { AccountScope } from '../../src/data/models';
 import { projectionOf } from '../../src/data/record-reader';
 import { LIST_ORDER, Resource } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
-import { withKeys } from '../../src/fields/joi';
-import { named } from '../../src/fields/schema-name';
 import type { Host } from '../../src/plugins/host';
+import { type Photos, unknownPlant } from '../photos';
 import { PlantCare } from './care';
-import { plantDeleted } from './domain-events';
-import { plantNotFound, unknownPlant } from './errors';
+import { plantChanged, plantDeleted } from './domain-events';
+import { plantNotFound } from './errors';
 import { plantModel } from './model';
-import { PrimaryPhotos } from './photos';
 import { Places } from './places';
 import {
   type CreatePlant,
@@ -26,10 +23,6 @@ import {
   type SummaryView,
   type UpdatePlant,
 } from './schema';
-import { clearedSnoozes } from './snoozes';
-
-/** What plants count against. */
-export const PLANT_QUOTA = 'plants';
 
 const BRIEF_FIELDS = ['name', 'species', 'createdAt'] as const;
 
@@ -41,38 +34,24 @@ const SUMMARY_PROJECTION = projectionOf(Object.keys(plantSummary.paths));
 
 /** What is done with plants, and how they are shown. */
 export class PlantService {
-  readonly photos = new PrimaryPhotos();
-  /** Plants for those who keep a copy of them. */
-  readonly changes;
   readonly places;
   readonly care;
   readonly #records;
   readonly #plants;
+  readonly #photos: Photos;
 
-  constructor(host: Host) {
+  constructor(host: Host, photos: Photos) {
+    this.#photos = photos;
     this.#records = host.records(plantModel);
-    this.changes = new ChangedRecords(this.#records, {
-      references: 'primaryPhotoId',
-      present: (scope, documents) => this.#present(scope, documents),
-    });
     this.places = new Places(this.#records);
-    this.care = new PlantCare(this.#records, this.places);
-    const definition = {
-      toDocument: (...created: Parameters<typeof plant.toDocument>) => plant.toDocument(...created),
-      toChanges: (body: UpdatePlant) => ({ ...plant.toChanges(body), ...clearedSnoozes(body) }),
-    };
-    this.#plants = new Resource(definition, this.#records, plantNotFound);
-  }
-
-  /** A plant as it is shown. */
-  get view() {
-    return named('Plant', withKeys(plant.view, { primaryPhoto: this.photos.view }));
+    this.care = new PlantCare(this.#records);
+    this.#plants = new Resource(plant, this.#records, plantNotFound);
   }
 
   /** Plants of an account, by `createdAt`, then `id`. */
   async *list(userId: string, query: PlantListQuery): AsyncGenerator<PlantView[]> {
     for await (const batch of this.#listed(userId, query)) {
-      yield await this.#present({ userId }, batch);
+      yield await this.present({ userId }, batch);
     }
   }
 
@@ -106,21 +85,22 @@ export class PlantService {
 
   /** @throws ApiError photo_not_found for a primary photo that is not the account's */
   async create(tx: Transaction, body: CreatePlant, _id = newId()): Promise<PlantView> {
-    await this.photos.showIn(tx, idText(_id), body.primaryPhotoId);
+    await this.#showPrimary(tx, idText(_id), body);
     return this.#presentOne(tx, await this.#plants.create(tx, body, _id));
   }
 
   /** Changes the fields given; none given changes nothing. @throws ApiError plant_not_found */
   async update(tx: Transaction, id: string, body: UpdatePlant): Promise<PlantView> {
     const changed = await this.#plants.update(tx, id, body);
-    await this.photos.showIn(tx, id, body.primaryPhotoId);
+    await this.#showPrimary(tx, id, body);
+    await tx.emit(plantChanged, { plantId: id, change: body });
     return this.#presentOne(tx, changed);
   }
 
   /** Deletes a plant for good. @throws ApiError plant_not_found */
   async delete(tx: Transaction, id: string): Promise<void> {
     await this.#plants.delete(tx, id);
-    tx.addUsage(PLANT_QUOTA, -1);
+    await this.#photos.detachPlant(tx, id);
     await tx.emit(plantDeleted, { plantId: id });
   }
 
@@ -142,6 +122,24 @@ export class PlantService {
       { projection: BRIEF_PROJECTION, sort: LIST_ORDER },
     );
     return documents.map(({ _id, ...fields }) => ({ ...fields, id: idText(_id) }));
+  }
+
+  /**
+   * Some fields of the plants of an account, or of those at a location, in the order of the list; also
+   * fields that another plugin keeps with them.
+   */
+  async fields(
+    scope: AccountScope,
+    names: readonly string[],
+    location?: string,
+  ): Promise<PlantDocument[]> {
+    const options = { projection: projectionOf(names), sort: LIST_ORDER };
+    return this.#records.find(scope, await this.places.filter(scope, location), options);
+  }
+
+  /** Keeps fields of another plugin with a plant; returns the plant, undefined where there is none. */
+  keep(tx: Transaction, id: string, fields: object): Promise<PlantDocument | undefined> {
+    return this.#records.findOneAndUpdate(tx, { _id: toStoredId(id) }, { $set: fields });
   }
 
   /**
@@ -180,11 +178,6 @@ export class PlantService {
     return this.#plants.owners(ids);
   }
 
-  /** How many plants there are, counted one by one. */
-  count(tx: Transaction): Promise<number> {
-    return this.#records.count(tx);
-  }
-
   /** Which of some plants there are. */
   async existing(scope: AccountScope, ids: readonly StoredId[]): Promise<Set<string>> {
     const filter = { _id: anyOf(ids) };
@@ -192,25 +185,30 @@ export class PlantService {
     return new Set(found.map(({ _id }) => idText(_id)));
   }
 
-  /**
-   * Inserts many plants at once, whose events may be there already; the caller checks the limits of
-   * the tier.
-   */
+  /** Inserts many plants at once, whose events may be there already. */
   async insertBulk(tx: Transaction, documents: readonly PlantDocument[]): Promise<void> {
     await this.#records.insertBulk(tx, documents);
     await this.#records.restartCopies(tx);
-    tx.addUsage(PLANT_QUOTA, documents.length);
+  }
+
+  async #showPrimary(
+    tx: Transaction,
+    plantId: string,
+    { primaryPhotoId: photoId }: UpdatePlant,
+  ): Promise<void> {
+    if (photoId) await this.#photos.showIn(tx, plantId, [photoId], 'primaryPhotoId');
   }
 
   async #presentOne(scope: AccountScope, document: PlantDocument): Promise<PlantView> {
-    const [view] = await this.#present(scope, [document]);
+    const [view] = await this.present(scope, [document]);
     if (!view) throw new Error('One plant was presented as none.');
     return view;
   }
 
-  async #present(scope: AccountScope, documents: readonly PlantDocument[]): Promise<PlantView[]> {
+  /** Plants as they are shown, in their order. */
+  async present(scope: AccountScope, documents: readonly PlantDocument[]): Promise<PlantView[]> {
     const ids = documents.flatMap(({ primaryPhotoId }) => primaryPhotoId ?? []);
-    const photos = await this.photos.byIds(scope, ids);
+    const photos = await this.#photos.byIds(scope, ids);
     return documents.map((document) => {
       const view = plant.toView(document);
       const primaryPhoto =

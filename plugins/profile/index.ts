@@ -5,7 +5,7 @@ import { routes } from './routes';
 /** The account as its owner sees it, and the one setting that is the owner's. */
 export default definePlugin({
   name: 'profile',
-  requires: ['accounts', 'events', 'photos', 'plants'],
+  requires: ['accounts', 'plants'],
   tag: {
     name: 'Account',
     description: "The account as its owner sees it, and the one setting that is the owner's.",

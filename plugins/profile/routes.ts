@@ -3,15 +3,13 @@ import { calendarOf } from '../../src/core/time';
 import type { Host } from '../../src/plugins/host';
 import { type Operation, read, write } from '../../src/plugins/operation';
 import type { Accounts } from '../accounts';
-import { monthlyView } from '../events';
-import { PHOTO_QUOTA } from '../photos';
-import { PLANT_QUOTA } from '../plants';
-import { profile, type ProfileView, updateProfile } from './schema';
+import { profileSchema, type ProfileView, updateProfile } from './schema';
 
 const SAYS_TIME = 'it says what time it is';
 
 /** Operations on the caller's own account. */
 export function routes(host: Host, accounts: Accounts): Operation[] {
+  const profile = profileSchema(host.quotas, Object.keys(host.features));
   const limitOf = ({ tier, usage }: Account, quota: string) => ({
     max: host.quotaLimit(tier, quota),
     used: usage[quota] ?? 0,
@@ -22,8 +20,13 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
     timezone: account.timezone,
     now,
     today: calendarOf(account.timezone)(now),
-    limits: { plants: limitOf(account, PLANT_QUOTA), photos: limitOf(account, PHOTO_QUOTA) },
-    features: { monthlyView: monthlyView.tiers.includes(account.tier) },
+    limits: Object.fromEntries(host.quotas.map((quota) => [quota, limitOf(account, quota)])),
+    features: Object.fromEntries(
+      Object.entries(host.features).map(([name, { tiers }]) => [
+        name,
+        tiers.includes(account.tier),
+      ]),
+    ),
     token: { id, name, scopes, expiresAt },
   });
   return [

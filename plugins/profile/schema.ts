@@ -15,41 +15,49 @@ export interface ProfileView {
   timezone: string;
   now: Date;
   today: string;
-  limits: { plants: LimitView; photos: LimitView };
-  features: { monthlyView: boolean };
+  limits: Record<string, LimitView>;
+  features: Record<string, boolean>;
   token: { id: string; name: string; scopes: readonly string[]; expiresAt: Date };
 }
 
 const limit = () => Joi.object({ max: integer(0).required(), used: integer(0).required() });
 
-/** The account of the caller (docs/api.md, "Account"). */
-export const profile = named(
-  'Account',
-  Joi.object<ProfileView, true>({
-    userId: text().required().example('ada'),
-    tier: named('Tier', oneOf(TIERS)).required(),
-    timezone: text()
-      .required()
-      .example('Europe/Paris')
-      .description('IANA name; calendar days are reckoned in it'),
-    now: instant().required(),
-    today: day().required().description("The calendar day in the account's time zone"),
-    limits: Joi.object({ plants: limit().required(), photos: limit().required() })
-      .required()
-      .description('How many there may be, and are'),
-    features: Joi.object({ monthlyView: Joi.boolean().required() })
-      .required()
-      .description('What only some tiers have'),
-    token: Joi.object({
-      id: id().required(),
-      name: text().required().example('Phone'),
-      scopes: Joi.array().items(Joi.string().example('plants:read')).required(),
-      expiresAt: instant().required(),
-    })
-      .required()
-      .description('The token that the call came with'),
-  }),
-);
+/**
+ * The account of the caller (docs/api.md, "Account").
+ *
+ * @param quotas the names of what it has limits of
+ * @param features the names of what only some tiers have
+ */
+export const profileSchema = (quotas: readonly string[], features: readonly string[]) =>
+  named(
+    'Account',
+    Joi.object<ProfileView, true>({
+      userId: text().required().example('ada'),
+      tier: named('Tier', oneOf(TIERS)).required(),
+      timezone: text()
+        .required()
+        .example('Europe/Paris')
+        .description('IANA name; calendar days are reckoned in it'),
+      now: instant().required(),
+      today: day().required().description("The calendar day in the account's time zone"),
+      limits: Joi.object(Object.fromEntries(quotas.map((name) => [name, limit().required()])))
+        .required()
+        .description('How many there may be, and are'),
+      features: Joi.object(
+        Object.fromEntries(features.map((name) => [name, Joi.boolean().required()])),
+      )
+        .required()
+        .description('What only some tiers have'),
+      token: Joi.object({
+        id: id().required(),
+        name: text().required().example('Phone'),
+        scopes: Joi.array().items(Joi.string().example('plants:read')).required(),
+        expiresAt: instant().required(),
+      })
+        .required()
+        .description('The token that the call came with'),
+    }),
+  );
 
 interface UpdateProfile {
   timezone: string;

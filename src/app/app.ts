@@ -4,7 +4,6 @@ import path from 'node:path';
 
 import type { Logger } from 'pino';
 
-import { Quotas } from '../plugins/quotas';
 import type { Identity } from '../core/identity';
 import { AccountData } from '../data/account-data';
 import { AuditLog } from '../data/audit/audit-log';
@@ -15,7 +14,8 @@ import { Database } from '../data/database';
 import { type CountRecords, type DerivedData, quotaUsage } from '../data/derived';
 import { hostModels } from '../data/host-models';
 import { missingRevisions } from '../data/missing-revisions';
-import { collectionOf, isTracked } from '../data/models';
+import { collectionOf, isTracked, type ModelDefinition } from '../data/models';
+import { countedFilter, Quotas } from '../data/quotas';
 import { IdempotencyStore } from '../data/idempotency';
 import { Fence } from '../data/schema/fence';
 import { KnownMigrations } from '../data/schema/migration';
@@ -50,7 +50,7 @@ interface AppOptions {
 export class App {
   readonly settings: Settings;
   readonly metrics = new Metrics();
-  readonly database = new Database(this.metrics);
+  readonly database: Database;
   readonly audit: AuditLog;
   readonly fence: Fence;
   readonly schema: StoredSchema;
@@ -92,6 +92,7 @@ export class App {
       new Map(plugins.flatMap(({ quotas = {} }) => Object.entries(quotas))),
       this.settings,
     );
+    this.database = new Database(metrics, this.#quotas);
     const migrations = plugins.flatMap(({ name: plugin, migrations: own = [] }) =>
       own.map((migration) => ({ id: `${plugin}/${migration.name}`, plugin, migration })),
     );
@@ -127,6 +128,7 @@ export class App {
     const host: HostDependencies = {
       log,
       app: this,
+      plugins,
       accountData: this.#accountData,
       quotas: this.#quotas,
       connections: this.#connections,
@@ -142,7 +144,11 @@ export class App {
     if (!identity) throw new Error('No plugin answers who a caller is.');
     this.identity = identity;
     this.operations = this.plugins.flatMap(({ operations }) => operations);
-    this.#counts = new Map(contributions.flatMap((each) => Object.entries(each.counts ?? {})));
+    this.#counts = new Map(
+      plugins.flatMap(({ quotas = {}, models = [] }) =>
+        Object.keys(quotas).map((quota) => [quota, this.#counting(quota, models)]),
+      ),
+    );
     this.#idempotency = new IdempotencyStore(
       this.database,
       this.#connections.mongo,
@@ -178,6 +184,22 @@ export class App {
       ],
       { log, metrics },
     );
+  }
+
+  /** How the records are counted that take up a quota. */
+  #counting(quota: string, models: readonly ModelDefinition[]): CountRecords {
+    const counted = models
+      .filter((model) => model.quota?.name === quota)
+      .map((model) => ({
+        // Only models of accounts are counted.
+        records: this.database.records(model as ModelDefinition<object, 'account'>),
+        filter: countedFilter(model),
+      }));
+    return async (tx) => {
+      let sum = 0;
+      for (const { records, filter } of counted) sum += await records.count(tx, filter);
+      return sum;
+    };
   }
 
   /**
@@ -247,7 +269,6 @@ export class App {
       redis: this.#connections.redis,
       idempotency: this.#idempotency,
       mongo: this.#connections.mongo,
-      quotas: this.#quotas,
       hashAccount: (accountId) => this.#connections.hashAccount(accountId),
       isClosing: () => this.isClosing,
       isStarting: () => this.#starting !== undefined,
@@ -277,6 +298,10 @@ export class App {
 
   get isClosing(): boolean {
     return this.#closing;
+  }
+
+  get contributions(): readonly Contribution[] {
+    return [...this.#contributions.values()];
   }
 
   /** From now on connections are not kept, and the service is not ready. */

@@ -1,7 +1,7 @@
 import type { ClientSession } from 'mongoose';
 import type { Logger } from 'pino';
 
-import type { Quotas } from '../plugins/quotas';
+import type { Quotas } from '../data/quotas';
 import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings';
 import { within } from '../core/timeout';
@@ -12,9 +12,9 @@ import type { DerivedData } from '../data/derived';
 import type { Fence } from '../data/schema/fence';
 import type { WriteQueue } from '../data/write-queue';
 import type { Host } from '../plugins/host';
-import type { Plugin } from '../plugins/plugin';
+import type { Contribution, Plugin } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/reference';
-import { requirePlugin } from '../plugins/setup';
+import { requireCollected, requirePlugin } from '../plugins/setup';
 import { rebuildAll } from './reconcile';
 import { READY_MS, type ServerConnections } from './server-connections';
 
@@ -30,12 +30,16 @@ interface AppForPlugins {
   readonly unready: string | undefined;
   readonly fence: Fence;
   readonly warnings: readonly string[];
+  /** Of the plugins that are set up by now. */
+  readonly contributions: readonly Contribution[];
   exportsOf: <Exports>(plugin: PluginReference<Exports>) => Exports;
 }
 
 export interface HostDependencies {
   log: Logger;
   app: AppForPlugins;
+  /** All that there are. */
+  plugins: readonly Plugin[];
   accountData: AccountData;
   quotas: Quotas;
   connections: ServerConnections;
@@ -44,7 +48,7 @@ export interface HostDependencies {
 /** What a plugin gets of the program. */
 export function hostFor(
   plugin: Plugin,
-  { log, app, accountData, quotas, connections }: HostDependencies,
+  { log, app, plugins, accountData, quotas, connections }: HostDependencies,
 ): Host {
   return {
     settings: app.settings,
@@ -59,7 +63,16 @@ export function hostFor(
     transactShared: (work) => app.audit.transact(work),
     accountData,
     snapshot: <T>(read: (session: ClientSession) => Promise<T>) => app.database.snapshot(read),
+    changedLists: () => {
+      requireCollected(plugin, 'changes');
+      return app.contributions.flatMap(({ changes = [] }) => changes);
+    },
     quotaLeft: (account, quota) => Math.max(0, quotas.left(account, quota)),
+    quotas: plugins.flatMap(({ quotas: own = {} }) => Object.keys(own)),
+    features: Object.assign(
+      {},
+      ...plugins.map(({ features = {} }) => features),
+    ) as Host['features'],
     quotaLimit: (tier, quota) => quotas.limit(tier, quota),
     rebuildDerived: async (tx) => {
       await rebuildAll(app.derived, tx);

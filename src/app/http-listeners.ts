@@ -8,7 +8,6 @@ import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings';
 import type { IdempotencyStore } from '../data/idempotency';
 import type { MongoHealth } from '../data/mongo-health';
-import type { Quotas } from '../plugins/quotas';
 import type { RedisConnection } from '../data/redis-connection';
 import type { WriteQueue } from '../data/write-queue';
 import { koaApp } from '../http/koa-app';
@@ -40,7 +39,6 @@ interface Dependencies {
   writeQueue: WriteQueue;
   idempotency: IdempotencyStore;
   mongo: MongoHealth;
-  quotas: Quotas;
   identity: Identity;
   hashAccount: (accountId: string) => string;
   checkResponses: boolean;

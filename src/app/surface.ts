@@ -62,9 +62,13 @@ interface Source {
 export function surfaceOf(source: Source): Surface {
   const { plugins } = source;
   const identity = plugins.filter(({ contribution }) => contribution.identity);
+  const quotas = plugins.flatMap(({ plugin }) => Object.entries(plugin.quotas ?? {}));
+  /** What an operation counts against shows in the error that it may answer. */
+  const quotaOf = ({ errors = [] }: Operation): string | undefined =>
+    quotas.find(([, { error }]) => errors.includes(error))?.[0];
   const endpoints = plugins.flatMap((each) => [
     ...each.operations.map((operation) => ({
-      ...factsOf(operation, source.stepsOf(operation)),
+      ...factsOf(operation, quotaOf(operation), source.stepsOf(operation)),
       plugin: each.plugin.name,
       collections: namesOf([
         ...reachedModels(reachOf(each, plugins, operation.method !== 'GET')),
@@ -103,8 +107,12 @@ export function surfaceOf(source: Source): Surface {
   };
 }
 
-function factsOf(operation: Operation, steps: string[]): Omit<Endpoint, 'plugin' | 'collections'> {
-  const { method, path, summary, access, limit, quota, feature, idempotent, tool } = operation;
+function factsOf(
+  operation: Operation,
+  quota: string | undefined,
+  steps: string[],
+): Omit<Endpoint, 'plugin' | 'collections'> {
+  const { method, path, summary, access, limit, feature, idempotent, tool } = operation;
   const { query, body, response } = operation;
   const request = {
     query: query && jsonSchemaOf(query, 'input'),
@@ -131,8 +139,8 @@ function factsOf(operation: Operation, steps: string[]): Omit<Endpoint, 'plugin'
 }
 
 /**
- * A plugin and those that its calls may get to: what it requires, what provides something to it,
- * and, of a write, what listens to its domain events; and so on from there.
+ * A plugin and those that its calls may get to: what it requires or collects from and, of a write,
+ * what listens to its domain events; and so on from there.
  */
 function reachOf(from: SetUpPlugin, all: readonly SetUpPlugin[], isWrite: boolean): SetUpPlugin[] {
   const reached = new Set([from]);
@@ -141,7 +149,7 @@ function reachOf(from: SetUpPlugin, all: readonly SetUpPlugin[], isWrite: boolea
     for (const other of all) {
       if (
         plugin.requires.includes(other.plugin.name) ||
-        other.plugin.providesTo?.includes(plugin.name) ||
+        (plugin.collects && other.contribution.changes) ||
         (isWrite && listensTo(other, plugin))
       ) {
         reached.add(other);

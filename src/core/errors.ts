@@ -1,4 +1,5 @@
 import { MAX_BODY_KIB } from './request-limits';
+import { capitalized } from './text';
 
 /**
  * A kind of failure with a code that clients may rely on.
@@ -37,10 +38,19 @@ export class ErrorCode {
  * @param kind a word such as `record`: the code is then `record_not_found`
  */
 export function recordNotFound(kind: string, remedy: string): ErrorCode {
+  return new ErrorCode(`${kind}_not_found`, 404, `${capitalized(kind)} not found.`, remedy);
+}
+
+/**
+ * The error for a record over the limit of its kind.
+ *
+ * @param kind a word such as `record`: the code is then `record_limit_reached`
+ */
+export function limitReached(kind: string, remedy: string): ErrorCode {
   return new ErrorCode(
-    `${kind}_not_found`,
-    404,
-    `${kind.charAt(0).toUpperCase()}${kind.slice(1)} not found.`,
+    `${kind}_limit_reached`,
+    403,
+    `${capitalized(kind)} limit of the tier reached.`,
     remedy,
   );
 }

@@ -51,3 +51,8 @@ function folded(text: string): string {
   // at last, so that no syllable of Hangul is the beginning of another.
   return bare.toLowerCase().toUpperCase().normalize('NFC');
 }
+
+/** A word, or several, as at the beginning of a sentence. */
+export function capitalized(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,7 +1,8 @@
-import type { mongo } from 'mongoose';
+import type Joi from 'joi';
 
-import { anyOf, asUuid, type StoredId } from '../core/ids';
-import type { AccountScope, ModelDefinition } from './models';
+import { capitalized } from '../core/text';
+import { anyOf, asUuid, idText, type StoredId } from '../core/ids';
+import { type AccountScope, collectionOf, LIVE, type ModelDefinition } from './models';
 import type { Records } from './records';
 
 /** What a record of a tracked model has beside its own fields. */
@@ -10,6 +11,9 @@ export interface Revised {
   /** The account's revision at its last change. */
   revision: number;
 }
+
+/** A record of a tracked model, whichever it is. */
+export type Stored = Revised & Readonly<Record<string, unknown>>;
 
 /** A place among records by revision: just after one of them, or after all of a revision. */
 export interface RevisionPlace {
@@ -25,8 +29,6 @@ export interface RevisionRange {
   limit: number;
 }
 
-/** Records that are not deleted softly. */
-export const LIVE = { deletedAt: null };
 /** Records that are, in words by which an index is known to have them all. */
 export const SOFTLY_DELETED = { deletedAt: { $type: 'date' } };
 
@@ -53,61 +55,115 @@ export function tracked<T>(
   } else {
     schema.index(order);
   }
-  return { ...definition, tracked: kind };
+  return { ...definition, tracked: kind, softlyDeleted };
 }
 
-/** How the records of a tracked model are read by those who keep a copy of them. */
-interface ChangedRecordsOptions<T, View> {
-  /** Which of them are there; all unless given. */
-  filter?: object;
-  /** Where a record has the ids of other records that it shows. */
-  references?: string;
-  /** How they are shown, in the same order; undefined for one that is out of reach. */
-  present: (
-    scope: AccountScope,
-    documents: readonly (T & Revised)[],
-  ) => Promise<(View | undefined)[]>;
+/** Other records that a record names. */
+interface Named {
+  kind: string;
+  /** The field that has the id, or ids. */
+  field: string;
+}
+
+/** A list of `GET /api/changes`. */
+export interface ChangedList {
+  name: string;
+  /** What deletions call the records that it shows (see {@link tracked}). */
+  kind: string;
+  /** Their model. A list without one shows more of the records of another list. */
+  model?: ModelDefinition<object, 'account'>;
+  description: string;
+  /** How one of its items is shown. */
+  view: Joi.Schema;
+  /** What records embed: they come again when it changes. */
+  embeds?: Named;
+  /** What stands for records when it is deleted. */
+  partOf?: Named;
+  /** Shows records: each in its order, or, where a list has no model, what it has to show of them. */
+  present: (scope: AccountScope, documents: readonly Stored[]) => Promise<readonly unknown[]>;
+}
+
+/** How the records of a tracked model are shown: one by one, or many together. */
+type Shown<T> =
+  | { show: (document: T) => unknown }
+  | { present: (scope: AccountScope, documents: readonly T[]) => Promise<readonly unknown[]> };
+
+/**
+ * The list of `GET /api/changes` that shows the records of a tracked model, under the name of its
+ * collection. Each plugin contributes one for each of its tracked models.
+ */
+export function changedList<T extends object>(
+  model: ModelDefinition<T, 'account'>,
+  list: Pick<ChangedList, 'view' | 'embeds' | 'partOf'> & Shown<T>,
+): ChangedList {
+  const { view, embeds, partOf } = list;
+  const name = collectionOf(model);
+  // The documents of a list are those of its model.
+  const of = (documents: readonly Stored[]) => documents as unknown as readonly T[];
+  return {
+    name,
+    kind: model.tracked ?? '',
+    model,
+    description: `${capitalized(name)} that are new or changed`,
+    view,
+    ...(embeds && { embeds }),
+    ...(partOf && { partOf }),
+    present: async (scope, documents) =>
+      'show' in list
+        ? of(documents).map((each) => list.show(each))
+        : list.present(scope, of(documents)),
+  };
 }
 
 /** The records of a tracked model by the revision of their last change. */
-export class ChangedRecords<T extends object, View> {
-  readonly #records: Records<T, AccountScope>;
-  readonly #options: ChangedRecordsOptions<T, View>;
+export class ChangedRecords {
+  readonly #records: Records<object, AccountScope>;
+  readonly #there: object;
+  readonly #embeds: string | undefined;
 
-  constructor(records: Records<T, AccountScope>, options: ChangedRecordsOptions<T, View>) {
+  /**
+   * @param there finds those that are there, or that are listed apart
+   * @param embeds the field that has the ids of records that they embed
+   */
+  constructor(records: Records<object, AccountScope>, there: object = {}, embeds?: string) {
     this.#records = records;
-    this.#options = options;
+    this.#there = there;
+    this.#embeds = embeds;
   }
 
   /** Records in the order of their last changes, and by id within a revision. */
-  after(scope: AccountScope, range: RevisionRange): Promise<(T & Revised)[]> {
+  after(scope: AccountScope, range: RevisionRange): Promise<Stored[]> {
     return this.#find(scope, range, {});
   }
 
-  /** The same of those that show a record. */
+  /** The same of those that embed a record. */
   async referringTo(
     scope: AccountScope,
     id: StoredId,
     range: RevisionRange,
-  ): Promise<(T & Revised)[]> {
-    const { references } = this.#options;
-    return references === undefined ? [] : this.#find(scope, range, { [references]: anyOf([id]) });
+  ): Promise<Stored[]> {
+    return this.#embeds === undefined
+      ? []
+      : this.#find(scope, range, { [this.#embeds]: anyOf([id]) });
   }
 
-  /** Whether any that last changed before a revision shows one of some records. */
+  /** Whether any that last changed before a revision embeds one of some records. */
   async anyReferringTo(
     scope: AccountScope,
     ids: readonly StoredId[],
     before: number,
   ): Promise<boolean> {
-    const { references } = this.#options;
-    if (references === undefined) return false;
-    const filter = this.#filter({ [references]: anyOf(ids), revision: { $lt: before } });
+    if (this.#embeds === undefined) return false;
+    const filter = this.#filter({ [this.#embeds]: anyOf(ids), revision: { $lt: before } });
     return this.#records.exists(scope, filter);
   }
 
-  present(scope: AccountScope, documents: readonly (T & Revised)[]): Promise<(View | undefined)[]> {
-    return this.#options.present(scope, documents);
+  /** Which of some records are there. */
+  async existing(scope: AccountScope, ids: readonly StoredId[]): Promise<Set<string>> {
+    const found = await this.#records.find(scope, this.#filter({ _id: anyOf(ids) }), {
+      projection: { _id: 1 },
+    });
+    return new Set((found as Stored[]).map(({ _id }) => idText(_id))); // As in `#range`.
   }
 
   /** Each is one range of an index: what a revision still has, however much, and what comes after. */
@@ -115,7 +171,7 @@ export class ChangedRecords<T extends object, View> {
     scope: AccountScope,
     { after: { revision, id }, before = Infinity, limit }: RevisionRange,
     filter: object,
-  ): Promise<(T & Revised)[]> {
+  ): Promise<Stored[]> {
     const rest =
       id === undefined
         ? []
@@ -126,14 +182,13 @@ export class ChangedRecords<T extends object, View> {
     return [...rest, ...(await this.#range(scope, { ...filter, revision: further }, left))];
   }
 
-  async #range(scope: AccountScope, filter: object, limit: number): Promise<(T & Revised)[]> {
+  async #range(scope: AccountScope, filter: object, limit: number): Promise<Stored[]> {
     const sort = { revision: 1, _id: 1 } as const;
     const found = await this.#records.find(scope, this.#filter(filter), { sort, limit });
-    return found as (T & Revised)[]; // As in `#filter`.
+    return found as Stored[]; // Documents of a tracked model have these fields.
   }
 
-  #filter(filter: object): mongo.Filter<T> {
-    // Documents of a tracked model have these fields, of which their own type need not know.
-    return { ...this.#options.filter, ...filter };
+  #filter(filter: object): object {
+    return { ...this.#there, ...filter };
   }
 }

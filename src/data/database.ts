@@ -12,6 +12,7 @@ import type { AnyModel, ModelDefinition, ScopeOf } from './models';
 import { mayRetry } from './mongodb-errors';
 import { APP_NAME } from './orphans';
 import { measurePool } from './pool-metrics';
+import type { Quotas } from './quotas';
 import { Records } from './records';
 import { UnfinishedRestoreError, hasUnfinishedRestore } from './restore-marker';
 import { Tracking } from './tracking';
@@ -52,12 +53,15 @@ failWritesToClosedSockets();
 export class Database {
   readonly connection: Connection;
   readonly #metrics: Metrics;
+  readonly #quotas: Pick<Quotas, 'counterOf'> | undefined;
   readonly #transactions = pLimit(MAX_OTHER_TRANSACTIONS);
   #isClosed = false;
   #isSharded = false;
 
-  constructor(metrics: Metrics) {
+  /** @param quotas what the records of models count against, where any do */
+  constructor(metrics: Metrics, quotas?: Pick<Quotas, 'counterOf'>) {
     this.#metrics = metrics;
+    this.#quotas = quotas;
     this.connection = mongoose.createConnection();
     // A query that is sent while there is no connection fails at once instead of piling up, and
     // nothing is made behind our back. `set` would have no effect: it only changes what is there.
@@ -94,8 +98,12 @@ export class Database {
     definition: ModelDefinition<T, Owner>,
   ): Records<T, ScopeOf<Owner>> {
     const model = this.model(definition);
-    if (definition.tracked === undefined) return new Records(model);
-    return new Records(model, new Tracking(definition.tracked, this.records(deletionModel)));
+    const { tracked } = definition;
+    return new Records(model, {
+      tracking:
+        tracked === undefined ? undefined : new Tracking(tracked, this.records(deletionModel)),
+      counter: this.#quotas?.counterOf(definition),
+    });
   }
 
   /**

@@ -24,8 +24,6 @@ export interface GroupCommitDependencies {
 export interface GroupedWrite {
   userId: string;
   work: (tx: Transaction) => Promise<unknown>;
-  /** The quota that it takes one of. */
-  quota: string | undefined;
   /** Until when an unknown outcome is asked for. */
   deadline: number;
   /** Whether its caller was told that it is not known to be done. */
@@ -59,10 +57,9 @@ export async function commitGroup(
       opened.set(account.id, await openTransaction(dependencies, buffer, account));
     }
     const values: unknown[] = [];
-    for (const { userId, quota, work } of writes) {
+    for (const { userId, work } of writes) {
       const open = opened.get(userId);
       if (!open) throw new Error('The account is not open.');
-      if (quota !== undefined) open.tx.addUsage(quota, 1);
       values.push(await work(open.tx));
     }
     for (const { finish } of opened.values()) await finish();
@@ -129,7 +126,7 @@ async function openTransaction(
             if (payloads) payloads.push(payload);
             else collected.set(listener, [payload]);
           } else {
-            // It may read what those before have led to.
+            // It may read what those before it have led to.
             await handleCollected();
             // A listener of this event takes its payload: `on` has compared the types.
             await listener.handle(own, payload as never);

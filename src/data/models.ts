@@ -14,6 +14,9 @@ export interface SharedScope {
   readonly revision?: number;
 }
 
+/** Finds records that are not deleted softly. */
+export const LIVE = { deletedAt: null };
+
 /** Data that is not an account's, and why. */
 interface Shared {
   shared: string;
@@ -34,6 +37,10 @@ export interface ModelDefinition<T = unknown, Owner = 'account' | Shared> {
   owner: Owner;
   /** What `GET /api/changes` calls such a record, where it lists them (see `tracked`). */
   tracked?: string;
+  /** Whether records that are deleted may stay, with `deletedAt` set. */
+  softlyDeleted?: boolean;
+  /** The quota that each of its records takes one of (see `counted`). */
+  quota?: { name: string; deletedToo: boolean };
   /** Never there: it carries the documents' type to those who ask for the records. */
   document?: T;
 }

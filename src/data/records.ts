@@ -1,10 +1,12 @@
 import type { Model, mongo } from 'mongoose';
 
 import type { StoredId } from '../core/ids';
-import type { SharedScope } from './models';
+import { LIVE, type SharedScope } from './models';
+import type { QuotaCounter } from './quotas';
 import { type BufferedWrite, WriteBuffer, sendWrites } from './write-buffer';
 import { ownerOf, RecordReader, scoped, sessionOf, withIds } from './record-reader';
 import type { Tracking } from './tracking';
+import type { Transaction } from './transaction';
 
 type Filter<T> = mongo.Filter<T>;
 type Update<T> = mongo.UpdateFilter<T>;
@@ -22,25 +24,35 @@ export interface OneUpdate<T> {
  * In a transaction, inserts and updates whose outcome nobody waits for are sent together with others
  * (see {@link WriteBuffer}). Writes to a tracked model set the revision of its records, and
  * deletions are recorded; only `updateWithoutRevision` and `deleteSome` are of no concern to copies.
+ *
+ * What is added to a model with a quota, deleted or brought back moves the account's usage; only
+ * `deleteSome`, for accounts that go, does not. Nothing is added over the limit.
  */
 export class Records<T extends object, Scope extends SharedScope> extends RecordReader<T, Scope> {
   readonly #model: Model<T>;
   readonly #tracking: Tracking | undefined;
+  readonly #counter: QuotaCounter | undefined;
 
-  constructor(model: Model<T>, tracking?: Tracking) {
+  constructor(
+    model: Model<T>,
+    { tracking, counter }: { tracking?: Tracking | undefined; counter?: QuotaCounter | undefined },
+  ) {
     super(model);
     this.#model = model;
     this.#tracking = tracking;
+    this.#counter = counter;
   }
 
   async insert(scope: Scope, record: T): Promise<void> {
     const document = this.#inserted(scope, record);
     await this.#model.validate(document);
+    this.#counter?.move(scope, 1);
     await this.#send(scope, [{ write: { insertOne: { document } } }]);
   }
 
   /** Inserts many records without the model's validation; all have their `_id`. */
   async insertBulk(scope: Scope, records: readonly T[]): Promise<void> {
+    this.#counter?.move(scope, records.length);
     await this.#send(
       scope,
       records.map((record) => ({
@@ -80,6 +92,7 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
 
   /** Updates a record, or inserts it when none matches; answers whether it is new. */
   async upsert(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<boolean> {
+    this.#refuseUpsert();
     await this.flush(scope);
     const { upsertedCount } = await this.collection.updateOne(
       scoped(scope, filter),
@@ -96,6 +109,7 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
     update: Update<T>,
     options: { upsert?: boolean; returnDocument?: 'before' } = {},
   ): Promise<T | undefined> {
+    if (options.upsert) this.#refuseUpsert();
     await this.flush(scope);
     const found = await this.collection.findOneAndUpdate(
       scoped(scope, filter),
@@ -107,13 +121,33 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
   }
 
   async updateMany(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<void> {
-    await this.updateWithoutRevision(scope, filter, this.#updated(scope, update));
+    await this.flush(scope);
+    await this.collection.updateMany(
+      scoped(scope, filter),
+      this.#updated(scope, update),
+      sessionOf(scope),
+    );
   }
 
   /** Updates what nobody is shown, or records that are out of reach: no copy has to follow. */
   async updateWithoutRevision(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<void> {
     await this.flush(scope);
+    refuseDeletion(update);
     await this.collection.updateMany(scoped(scope, filter), update, sessionOf(scope));
+  }
+
+  /**
+   * Deletes records softly: they stay, with `deletedAt` set.
+   *
+   * @param options.isShown whether copies have to follow; not where the records are out of reach
+   */
+  async softDelete(tx: Transaction, filter: Filter<T>, { isShown = true } = {}): Promise<void> {
+    await this.#setDeletedAt(tx, { ...filter, ...LIVE }, tx.now, isShown);
+  }
+
+  /** Brings softly deleted records back. @throws ApiError where they are over their quota */
+  async restore(tx: Transaction, filter: Filter<T>): Promise<void> {
+    await this.#setDeletedAt(tx, { ...filter, deletedAt: { $ne: null } }, null);
   }
 
   /** Answers whether a record matched. */
@@ -121,12 +155,14 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
     await this.flush(scope);
     const deleted = await this.collection.findOneAndDelete(scoped(scope, filter), {
       ...sessionOf(scope),
-      projection: { _id: 1 },
+      projection: { _id: 1, deletedAt: 1 },
     });
-    const id: unknown = deleted?._id;
+    if (!deleted) return false;
+    const { _id, deletedAt } = deleted as { _id: unknown; deletedAt?: Date | null };
     // Records of tracked models have a UUID.
-    if (deleted) await this.#tracking?.deleted(scope, [id as StoredId]);
-    return deleted !== null;
+    await this.#tracking?.deleted(scope, [_id as StoredId]);
+    if (this.#counter?.deletedToo || !deletedAt) this.#counter?.move(scope, -1);
+    return true;
   }
 
   async deleteMany(scope: Scope, filter: Filter<T>): Promise<void> {
@@ -138,6 +174,10 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
         scope,
         (found as { _id: StoredId }[]).map(({ _id }) => _id),
       );
+    }
+    if (this.#counter) {
+      const counted = this.#counter.deletedToo ? filter : { ...filter, ...LIVE };
+      this.#counter.move(scope, -(await this.count(scope, counted)));
     }
     await this.collection.deleteMany(scoped(scope, filter), sessionOf(scope));
   }
@@ -162,6 +202,7 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
 
   /** Applies many upserts. */
   async upsertMany(scope: Scope, upserts: readonly OneUpdate<T>[]): Promise<void> {
+    this.#refuseUpsert();
     await this.#updateEach(scope, upserts, { upsert: true });
   }
 
@@ -194,11 +235,35 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
     await this.#tracking?.restarted(scope);
   }
 
+  async #setDeletedAt(
+    tx: Transaction,
+    filter: object,
+    deletedAt: Date | null,
+    isShown = true,
+  ): Promise<void> {
+    await this.flush(tx);
+    const plain = { $set: { deletedAt } };
+    const update = isShown ? (this.#tracking?.updated(tx, plain) ?? plain) : plain;
+    // Softly deleted records have this field, which the types of others lack.
+    const { modifiedCount } = await this.untyped.updateMany(
+      scoped(tx, filter),
+      update,
+      sessionOf(tx),
+    );
+    if (this.#counter?.deletedToo) return;
+    this.#counter?.move(tx, deletedAt === null ? modifiedCount : -modifiedCount);
+  }
+
+  #refuseUpsert(): void {
+    if (this.#counter) throw new Error('What counts against a quota is inserted, not upserted.');
+  }
+
   #inserted(scope: Scope, record: T): T {
     return this.#tracking?.inserted(scope, record) ?? record;
   }
 
   #updated(scope: Scope, update: Update<T>): Update<T> {
+    refuseDeletion(update);
     if (!this.#tracking) return update;
     // Documents of a tracked model have a `revision`, of which their own type need not know.
     return this.#tracking.updated(scope, update);
@@ -209,4 +274,9 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
     if (buffer) buffer.add(this.untyped, ownerOf(scope), writes);
     else await sendWrites(this.untyped, writes, scope.session);
   }
+}
+
+/** Records that are deleted by an update would be counted as if they were there. */
+function refuseDeletion({ $set }: { readonly $set?: object | undefined }): void {
+  if ($set && 'deletedAt' in $set) throw new Error('deletedAt is set by softDelete and restore.');
 }

@@ -2,9 +2,11 @@ import { type IndexDefinition, type mongo, Schema } from 'mongoose';
 
 import type { ErrorCode } from '../core/errors';
 import { idText, newId, type StoredId, toStoredId } from '../core/ids';
-import type { Document, Fields } from '../fields/field';
+import type { CreateBody, Document, Fields, PatchBody } from '../fields/field';
 import type { RecordDefinition } from '../fields/record';
+import { tracked } from './changes';
 import { accountModel, type AccountScope, type ModelDefinition } from './models';
+import { counted } from './quotas';
 import { RecordLookup } from './record-lookup';
 import { withIds } from './record-reader';
 import type { Records } from './records';
@@ -14,16 +16,21 @@ import type { Transaction } from './transaction';
  * The model of a resource of accounts.
  *
  * @param indexes each leads with `userId`
+ * @param options.tracked what `GET /api/changes` calls such a record (see `tracked`)
+ * @param options.quota what its records count against (see `counted`)
  */
 export function resourceModel<F extends Fields>(
   name: string,
   collection: string,
   { paths }: RecordDefinition<F>,
   indexes: readonly IndexDefinition[],
+  options: { tracked?: string; quota?: string } = {},
 ): ModelDefinition<Document<F>, 'account'> {
   const schema = new Schema(paths, { collection, versionKey: false });
   for (const index of indexes) schema.index(index);
-  return accountModel(name, schema);
+  let model = accountModel<Document<F>>(name, schema);
+  if (options.tracked !== undefined) model = tracked(options.tracked, model);
+  return options.quota === undefined ? model : counted(options.quota, model);
 }
 
 /** The order of lists of all records. */
@@ -42,6 +49,12 @@ interface Definition<Stored, CreateBody, PatchBody> {
   toDocument(body: CreateBody, set: SetOnCreate): Stored;
   toChanges(body: PatchBody): Partial<Stored>;
 }
+
+/** The records of a definition, as {@link Resource} has them. */
+export type ResourceOf<F extends Fields> =
+  Document<F> extends infer Stored extends Omit<SetOnCreate, 'updatedAt'>
+    ? Resource<Stored, CreateBody<F>, PatchBody<F>>
+    : never;
 
 /** What most plugins do with the records of an account: list them, and the rest by their ids. */
 export class Resource<

@@ -26,11 +26,6 @@ const PING_EVERY_MS = 3000;
 /** How long a write meets conflicts before orphaned transactions are looked for, and how often. */
 const ORPHANS_EVERY_MS = 1000;
 
-interface WriteOptions {
-  /** The quota that the write takes one of. */
-  quota?: string | undefined;
-}
-
 interface QueuedWrite extends GroupedWrite {
   /** How often it was tried. Once tried, it shares no transaction with other accounts. */
   attempts: number;
@@ -87,18 +82,13 @@ export class WriteQueue {
    *
    * @throws ApiError service_unavailable where the write is not known to be done in time
    */
-  run<T>(
-    userId: string,
-    work: (tx: Transaction) => Promise<T>,
-    { quota }: WriteOptions = {},
-  ): Promise<T> {
+  run<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     if (this.#waiting.length >= MAX_WAITING) return Promise.reject(serviceUnavailable.error());
     let timer: NodeJS.Timeout | undefined;
     return new Promise<T>((resolve, reject) => {
       const write: QueuedWrite = {
         userId,
         work,
-        quota,
         deadline: performance.now() + DEADLINE_MS,
         isGivenUp: false,
         attempts: 0,

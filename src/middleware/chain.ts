@@ -3,7 +3,6 @@ import type { Middleware } from 'koa';
 import type { Authenticator } from '../core/identity';
 import type { IdempotencyStore } from '../data/idempotency';
 import type { MongoHealth } from '../data/mongo-health';
-import type { Quotas } from '../plugins/quotas';
 import type { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
 import { hasEtag, isConditional, isPrivateRead, readsBody } from '../plugins/operation-facts';
@@ -31,7 +30,6 @@ export interface Services {
   mongo: MongoHealth;
   idempotency: IdempotencyStore;
   writeQueue: WriteQueue;
-  quotas: Quotas;
   /** Whether responses are checked against their schemas, as in tests. */
   checkResponses: boolean;
 }

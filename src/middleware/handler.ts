@@ -125,7 +125,6 @@ export function readCallOf(ctx: Context): ReadCall<unknown, string> {
     validUntil: (moment) => {
       state.validUntil = Math.min(state.validUntil ?? Infinity, moment.getTime());
     },
-    countBytes: () => undefined,
   };
 }
 

@@ -2,7 +2,6 @@ import type { Middleware } from 'koa';
 import compose from 'koa-compose';
 
 import type { Act } from '../data/audit/entry';
-import type { Quotas } from '../plugins/quotas';
 import type { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
 import { actingOf } from './authenticate';
@@ -10,7 +9,6 @@ import { missingTarget, targetAccount } from './target-account';
 
 interface Dependencies {
   writeQueue: WriteQueue;
-  quotas: Quotas;
 }
 
 /**
@@ -19,26 +17,21 @@ interface Dependencies {
  */
 export function transaction(
   operation: Operation,
-  { writeQueue, quotas }: Dependencies,
+  { writeQueue }: Dependencies,
   steps: Middleware[],
 ): Middleware {
-  const { quota, audit } = operation;
+  const { audit } = operation;
   const inner = compose(steps);
   const run: Middleware = async (ctx) => {
     const { state } = ctx;
     const acting = actingOf(ctx);
-    const write = writeQueue.run(
-      targetAccount(operation, ctx),
-      async (shared) => {
-        const tx = shared.as(acting);
-        state.tx = tx;
-        if (quota !== undefined) quotas.check(tx, quota);
-        await inner(ctx, async () => undefined);
-        if (audit !== undefined) tx.audit(actOf(audit, state.input.params));
-        await state.store?.(tx, { status: ctx.status, body: ctx.body as string });
-      },
-      { quota },
-    );
+    const write = writeQueue.run(targetAccount(operation, ctx), async (shared) => {
+      const tx = shared.as(acting);
+      state.tx = tx;
+      await inner(ctx, async () => undefined);
+      if (audit !== undefined) tx.audit(actOf(audit, state.input.params));
+      await state.store?.(tx, { status: ctx.status, body: ctx.body as string });
+    });
     await write.catch((error: unknown) => {
       throw missingTarget(operation, error);
     });

@@ -5,9 +5,11 @@ import type { Account, Tier } from '../core/identity';
 import type { Settings } from '../core/settings';
 import type { AccountData } from '../data/account-data';
 import type { SharedTransaction } from '../data/audit/audit-log';
+import type { ChangedList } from '../data/changes';
 import type { ModelDefinition, ScopeOf } from '../data/models';
 import type { Records } from '../data/records';
 import type { Transaction } from '../data/transaction';
+import type { Feature } from './operation';
 import type { PluginReference } from './reference';
 
 /** What the host gives to a plugin. */
@@ -30,10 +32,16 @@ export interface Host {
   readonly accountData: AccountData;
   /** Reads that all see the same moment. */
   snapshot<T>(read: (session: ClientSession) => Promise<T>): Promise<T>;
+  /** The lists of `GET /api/changes` of all plugins, for one that collects them; not during setup. */
+  changedLists(): readonly ChangedList[];
   /** How many more records an account may have that count against a quota. */
   quotaLeft(account: Pick<Account, 'tier' | 'usage'>, quota: string): number;
+  /** The names of the quotas of all plugins. */
+  readonly quotas: readonly string[];
   /** How many records an account of a tier may have that count against a quota. */
   quotaLimit(tier: Tier, quota: string): number;
+  /** What only some tiers have, of all plugins, by name. */
+  readonly features: Readonly<Record<string, Feature>>;
   /** Recomputes everything that derives from other data of the account of `tx`. */
   rebuildDerived(tx: Transaction): Promise<void>;
   /** Whether the program can serve, and what operators should know of it. */

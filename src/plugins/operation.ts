@@ -91,8 +91,6 @@ export interface ReadCall<Query, Names extends string> extends CallBase {
   query: Query;
   /** Says when time alone makes the answer another one; without it only writes do. */
   validUntil: (moment: Date) => void;
-  /** Counts what is looked at in search of the answer, where it is more than that, as bytes of one. */
-  countBytes: (bytes: number) => void;
 }
 
 /** What the handler of a public read gets. */
@@ -131,8 +129,6 @@ export interface Operation extends OperationBase<string> {
    * 409 and the record's id.
    */
   secret?: string;
-  /** Name of the quota of which a successful call takes one. */
-  quota?: string;
   /** Whether it takes an Idempotency-Key, as every POST does. */
   idempotent: boolean;
   /** Whether operators' own programs ask it again and again: it is then logged at debug level. */
@@ -188,7 +184,6 @@ interface WriteOperation<Body, Names extends string> extends OperationBase<Names
   body?: Joi.ObjectSchema<Body>;
   /** The field of the answer that is shown once, and not stored for retries. */
   secret?: string;
-  quota?: string;
   /** Why it answers with no ETag. */
   notConditional?: string;
   /** Reads the record as answers show it, for If-Match; the GET at the same path unless given. */

@@ -1,40 +1,38 @@
 import type Joi from 'joi';
 
 import type { ErrorCode } from '../core/errors';
-import type { Identity, Tier } from '../core/identity';
+import type { Identity } from '../core/identity';
 import type { Reading } from '../core/metrics';
 import type { Setting } from '../core/settings';
-import type { CountRecords, DerivedData } from '../data/derived';
+import type { ChangedList } from '../data/changes';
+import type { DerivedData } from '../data/derived';
 import type { DomainEvent } from '../data/domain-event';
 import type { Listener } from '../data/listener';
 import type { ModelDefinition } from '../data/models';
+import type { Quota } from '../data/quotas';
 import type { Migration } from '../data/schema/migration';
 import type { CommandLine } from './command';
 import type { Host } from './host';
-import type { Operation } from './operation';
+import type { Feature, Operation } from './operation';
 import type { PluginReference } from './reference';
 import type { Tag, ProtocolEndpoint } from './protocol-endpoint';
-
-/** How many records of a kind an account may have. */
-export interface Quota {
-  limits: Readonly<Record<Tier, Setting<number>>>;
-  /** The answer to a call over the limit. */
-  error: ErrorCode;
-}
 
 /** A plugin: what it is (data, checked before anything runs) and how it is set up. */
 export interface Plugin<Exports = unknown> extends PluginReference<Exports> {
   /** Plugins whose exports, scopes, errors or domain events it uses; they are set up before it. */
   requires: readonly string[];
-  /** Those of them whose calls come back to it, by what it hands to their exports. */
-  providesTo?: readonly string[];
+  /** What it uses of the contributions of all plugins, whose data its calls then read. */
+  collects?: readonly 'changes'[];
   /** Scopes that tokens may carry, each with what it permits. */
   scopes?: Readonly<Record<string, string>>;
   /** Those of budgets and quotas need not be named again. */
   settings?: readonly Setting<unknown>[];
   /** Rate budgets: calls a minute for each account. */
   budgets?: Readonly<Record<string, Setting<number>>>;
+  /** What its models count against. */
   quotas?: Readonly<Record<string, Quota>>;
+  /** What only some tiers have, by the names that `GET /api/account` gives them. */
+  features?: Readonly<Record<string, Feature>>;
   errors?: readonly ErrorCode[];
   /** Domain events that it emits. */
   emits?: readonly DomainEvent<unknown>[];
@@ -58,8 +56,8 @@ export interface Contribution<Exports = unknown> {
   operations?: () => readonly Operation[];
   protocols?: readonly ProtocolEndpoint[];
   listeners?: readonly Listener[];
-  /** How the records are counted that count against each of the plugin's quotas. */
-  counts?: Readonly<Record<string, CountRecords>>;
+  /** Lists of `GET /api/changes`: one for each of its tracked models, and perhaps more. */
+  changes?: readonly ChangedList[];
   derived?: readonly DerivedData[];
   dataChecks?: readonly DataCheck[];
   jobs?: readonly Job[];

@@ -36,6 +36,11 @@ export function requirePlugin(plugin: Plugin, other: PluginReference): void {
   refuse([`plugins/${plugin.name}: uses ${other.name} without requiring it`]);
 }
 
+/** @throws LoaderError where a plugin uses contributions of a kind that it does not say it collects */
+export function requireCollected({ name, collects = [] }: Plugin, kind: 'changes'): void {
+  if (!collects.includes(kind)) refuse([`plugins/${name}: uses ${kind} without collecting them`]);
+}
+
 function refuse(faults: readonly (string | undefined)[]): void {
   const found = faults.filter((fault) => fault !== undefined);
   if (found.length > 0) throw new LoaderError(found);

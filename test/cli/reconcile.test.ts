@@ -102,7 +102,11 @@ test('reconcile --check finds what --repair puts right, account by account', asy
   expect(found).toMatchObject({ checked: 2, repaired: false });
   expect(new Set(found.differences.map(({ user }) => user))).toEqual(new Set([upsetUser.id]));
   expect([...new Set(found.differences.map(({ derived }) => derived))].sort()).toEqual(
-    service.app.derived.map(({ name }) => name).sort(),
+    // The command line has no plugins of the fixtures.
+    service.app.derived
+      .map(({ name }) => name)
+      .filter((name) => !name.endsWith('reminders'))
+      .sort(),
   );
   for (const { difference } of found.differences) expect(difference).toContain('should be');
 

@@ -1,10 +1,13 @@
 import Joi from 'joi';
+import { Schema } from 'mongoose';
 import pino from 'pino';
 import supertest from 'supertest';
 
 import { App } from '../../src/app/app';
 import { ErrorCode } from '../../src/core/errors';
 import { countSetting } from '../../src/core/settings';
+import { accountModel } from '../../src/data/models';
+import { counted } from '../../src/data/quotas';
 import { createHttpServer } from '../../src/http/server';
 import type { Identity } from '../../src/core/identity';
 import { LoaderError } from '../../src/plugins/loader';
@@ -169,12 +172,7 @@ describe('an operation and the manifests', () => {
     [
       'a GET that takes an Idempotency-Key',
       { ...list, idempotent: true },
-      'GET /api/herbs: method: a GET takes neither a quota nor an Idempotency-Key',
-    ],
-    [
-      'an unknown quota',
-      { ...list, method: 'POST', quota: 'meals' },
-      'POST /api/herbs: quota: neither it nor a plugin that it requires declares the quota meals',
+      'GET /api/herbs: method: a GET takes no Idempotency-Key',
     ],
     [
       'an error that no manifest lists',
@@ -247,13 +245,21 @@ describe('what a plugin contributes', () => {
     expect(appOf(keeper, friend).exportsOf(friend)).toBe('who is who');
   });
 
-  test('a quota whose records nobody counts is refused', () => {
+  test('a quota that no model counts against is refused, and so is a model without its quota', () => {
     const limit = countSetting('TIER_HERBS', 5, 'Herbs that an account may have');
     const quotas = { herbs: { limits: { free: limit, pro: limit }, error: herbNotFound } };
     const lazy = plugin('lazy', () => ({ exports: undefined }), { quotas });
     expect(refusal(keeper, lazy)).toBe(
-      'plugins/lazy: counts: must count for each of its quotas: herbs',
+      'plugins/lazy: quotas: none of its models counts against herbs',
     );
+    const schema = new Schema({ userId: { type: String } }, { collection: 'herbs' });
+    const models = [counted('spices', accountModel('Herb', schema))];
+    expect(
+      refusal(
+        keeper,
+        plugin('lazy', () => ({ exports: undefined }), { models }),
+      ),
+    ).toBe('plugins/lazy: models: it does not declare the quota spices');
   });
 
   test.each([

@@ -35,7 +35,6 @@ test('what listeners emit is handled to the end, and what those record is writte
       work: async (tx: Transaction) => {
         if (first) await tx.emit(first, first.name);
       },
-      quota: undefined,
       deadline: Infinity,
       isGivenUp: false,
     };

@@ -235,11 +235,6 @@ describe('what the host itself has', () => {
 });
 
 describe('requirements', () => {
-  test('a plugin can only provide something to one that it requires', () => {
-    const modules = { herbs: manifest('herbs', "providesTo: ['pots']"), pots: manifest('pots') };
-    expect(refusalOf(modules)).toBe('plugins/herbs: providesTo: it does not require pots');
-  });
-
   test('a required plugin that is missing is refused by name', () => {
     expect(refusalOf({ herbs: manifest('herbs', "requires: ['pots']") })).toBe(
       'plugins/herbs: requires: there is no plugin pots',

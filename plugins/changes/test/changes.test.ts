@@ -5,6 +5,7 @@ import { queriesOf } from '../../../test/support/profiler';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { several } from '../../../test/support/several';
 import { bodyOf, expectError } from '../../../test/support/shapes';
+import { encodePlace } from '../../../src/core/cursor';
 import { DAY_MS } from '../../../src/core/time';
 import {
   startService,
@@ -203,6 +204,22 @@ test('a cursor that was tampered with, is of another account or of another list 
   expectError(await user.get(`/api/changes?since=${ofList}`), 400, 'invalid_cursor');
   const other = await service.user();
   expectError(await other.get(`/api/changes?since=${cursor}`), 400, 'invalid_cursor');
+});
+
+test('a cursor in which sources were numbered goes on, and within a revision begins that anew', async () => {
+  const plant = await user.plant();
+  const event = await user.event(plant.id);
+  const account = await service.app.exportsOf(accountsPlugin).account(user.id);
+  const { revision = 0, createdAt = new Date() } = account ?? {};
+  const numbered = (place: string) => {
+    const day = Math.floor(Date.now() / DAY_MS);
+    return encodePlace([user.id, 'changes'], `${day}-${createdAt.getTime()}.0.${place}`);
+  };
+  expect(await changesSince(client, numbered(`${revision}.5.`))).toMatchObject(EMPTY);
+  const within = await changesSince(client, numbered(`${revision}.1.${plant.id}`));
+  // Logging the event has moved the plant.
+  expect(within).toMatchObject({ plants: [{ id: plant.id }], events: [{ id: event.id }] });
+  expect(await changesSince(client, within.nextCursor)).toMatchObject(EMPTY);
 });
 
 test('a cursor is good for 90 days, and expired after them', async () => {

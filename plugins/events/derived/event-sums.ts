@@ -2,7 +2,7 @@ import type { mongo } from 'mongoose';
 
 import type { DatedMoment } from '../../../src/core/dated-moment';
 import { anyOf, type StoredId } from '../../../src/core/ids';
-import { LIVE } from '../../../src/data/changes';
+import { LIVE } from '../../../src/data/models';
 import type { AccountScope } from '../../../src/data/models';
 import { projectionOf } from '../../../src/data/record-reader';
 import type { Records } from '../../../src/data/records';

@@ -2,7 +2,7 @@ import type { ClientSession } from 'mongoose';
 
 import { isAccountGone } from '../../../src/core/identity';
 import { anyOf, idText, toStoredId } from '../../../src/core/ids';
-import { LIVE } from '../../../src/data/changes';
+import { LIVE } from '../../../src/data/models';
 import type { Transaction } from '../../../src/data/transaction';
 import type { Job } from '../../../src/plugins/plugin';
 import type { EventContext } from '../context';
@@ -102,7 +102,7 @@ export class PlantDeletions {
     const events = await records.find(tx, live, { limit: CHUNK });
     if (events.length === 0) return 0;
     const ids = anyOf(events.map(({ _id }) => _id));
-    await records.updateWithoutRevision(tx, { _id: ids }, { $set: { deletedAt: tx.now } });
+    await records.softDelete(tx, { _id: ids }, { isShown: false });
     await tx.emit(
       careChanged,
       events.map((before) => ({ before })),

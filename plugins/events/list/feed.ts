@@ -2,7 +2,7 @@ import { idText, toStoredId } from '../../../src/core/ids';
 import { containing } from '../../../src/core/text';
 import { yieldToEventLoop } from '../../../src/core/event-loop';
 import { chunksOf } from '../../../src/core/values';
-import { LIVE } from '../../../src/data/changes';
+import { LIVE } from '../../../src/data/models';
 import { decodeCursor, encodeCursor } from '../../../src/data/cursor';
 import { merged } from '../../../src/data/merged';
 import { inRange, pageOf } from '../../../src/data/page';
@@ -18,8 +18,6 @@ const MAX_SEARCHED = 5000;
 const SEARCHED_BATCH = 500;
 /** How many are looked at in one turn of the event loop: of the longest texts it takes a millisecond. */
 const SEARCHED_PER_TURN = 10;
-/** What an event costs that is looked at, beside its text, as so many bytes of an answer do. */
-const SEARCHED_BYTES = 100;
 /** Plants whose events MongoDB merges in their order; of more it would sort them in memory. */
 const MAX_MERGED = 100;
 
@@ -35,14 +33,9 @@ export class EventFeed {
    * One page. It may be short, and say that there are more, where it would be too long or a search
    * would look at too much.
    *
-   * @param countBytes gets what was looked at in search of it
    * @throws ApiError invalid_cursor
    */
-  async list(
-    userId: string,
-    query: FeedQuery,
-    countBytes: (bytes: number) => void,
-  ): Promise<EventList> {
+  async list(userId: string, query: FeedQuery): Promise<EventList> {
     const { limit, cursor, from, to, type, plantId, location, q } = query;
     const place = location === undefined ? undefined : placeOf(location);
     const filters = [from, to, type, plantId?.toLowerCase(), place, q];
@@ -58,8 +51,7 @@ export class EventFeed {
     };
     const isOfSome = plantId !== undefined || location !== undefined;
     const events = this.#newestFirst(userId, plantIds, filter, { isOfSome, limit, q });
-    const taken =
-      q === undefined ? take(events, limit + 1) : search(events, limit + 1, q, countBytes);
+    const taken = q === undefined ? take(events, limit + 1) : search(events, limit + 1, q);
     return pageOf(
       { limit, ...(await taken) },
       (found) => presentEvents(this.#context.photos, { userId }, found),
@@ -118,16 +110,13 @@ async function search(
   events: AsyncIterable<EventDocument>,
   count: number,
   part: string,
-  countBytes: (bytes: number) => void,
 ): Promise<Taken> {
   const isWanted = containing(part);
   const found: EventDocument[] = [];
   let searched = 0;
   for await (const event of events) {
-    const text = event.text ?? '';
     searched += 1;
-    countBytes(SEARCHED_BYTES + text.length);
-    if (isWanted(text)) found.push(event);
+    if (isWanted(event.text ?? '')) found.push(event);
     if (found.length === count) break;
     if (searched === MAX_SEARCHED) return { found, searchedTo: event };
     if (searched % SEARCHED_PER_TURN === 0) await yieldToEventLoop();

@@ -1,5 +1,5 @@
 import { toStoredId } from '../../../src/core/ids';
-import { LIVE } from '../../../src/data/changes';
+import { LIVE } from '../../../src/data/models';
 import { decodeCursor, encodeCursor, type Position } from '../../../src/data/cursor';
 import { inRange, pageOf } from '../../../src/data/page';
 import type { PageQuery } from '../../../src/fields/page';

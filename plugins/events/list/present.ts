@@ -26,6 +26,17 @@ export async function* presentEvents(
   }
 }
 
+/** The same of events that are held already. */
+export async function presented(
+  photos: Photos,
+  scope: AccountScope,
+  documents: Iterable<EventDocument>,
+): Promise<EventView[]> {
+  const views: EventView[] = [];
+  for await (const batch of presentEvents(photos, scope, documents)) views.push(...batch);
+  return views;
+}
+
 /** The same events, in groups that do not show too many photos. */
 function* groupsOf(documents: Iterable<EventDocument>): Generator<EventDocument[]> {
   let group: EventDocument[] = [];

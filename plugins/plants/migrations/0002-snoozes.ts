@@ -5,17 +5,31 @@ import { changeInChunks } from '../../../src/data/schema/chunks';
 import { calendarsOf } from '../../../src/data/schema/days';
 import type { Migration } from '../../../src/data/schema/migration';
 import { nextRevision } from '../../../src/data/schema/revisions';
-import { RECURRING_CARE, RECURRING_TYPES, type RecurringCare } from '../schema';
-import { type RecurringFields, snoozeFields } from '../snoozes';
 
 /** Plants looked at by one command: few enough for one that may not take long. */
 const CHUNK = 1000;
 
-type SnoozedPlant = RecurringFields & {
-  _id: mongo.UUID;
-  userId: string;
-  createdAt: Date;
-};
+const WATERING = {
+  everyDays: 'wateringFrequencyDays',
+  lastDone: 'lastWatered',
+  until: 'wateringSnoozedUntil',
+  setAt: 'wateringSnoozedAt',
+} as const;
+const FERTILIZING = {
+  everyDays: 'fertilizerFrequencyDays',
+  lastDone: 'lastFertilized',
+  until: 'fertilizerSnoozedUntil',
+  setAt: 'fertilizerSnoozedAt',
+} as const;
+type Care = typeof WATERING | typeof FERTILIZING;
+
+type SnoozedPlant = Record<Care['everyDays'], number | null> &
+  Record<Care['until'], string | null> &
+  Record<Care['lastDone' | 'setAt'], Date | null> & {
+    _id: mongo.UUID;
+    userId: string;
+    createdAt: Date;
+  };
 
 /**
  * Gives snoozes the moment at which they were set. What earlier versions stored stood still, since they
@@ -30,7 +44,7 @@ export const snoozes: Migration = {
     const setAt = new Date();
     await changeInChunks(run, plants, { size: CHUNK }, async (_chunk, ids) => {
       const snoozed = await plants
-        .find<SnoozedPlant>({ _id: ids, $or: RECURRING_TYPES.map(isWithoutMoment) })
+        .find<SnoozedPlant>({ _id: ids, $or: [WATERING, FERTILIZING].map(isWithoutMoment) })
         .toArray();
       const calendarFor = await calendarsOf(
         run,
@@ -41,8 +55,8 @@ export const snoozes: Migration = {
         const dayOf = calendarFor(userId);
         const revision = await nextRevision(run, userId);
         const $set = {
-          ...migrated(plant, 'watered', setAt, dayOf),
-          ...migrated(plant, 'fertilized', setAt, dayOf),
+          ...migrated(plant, WATERING, setAt, dayOf),
+          ...migrated(plant, FERTILIZING, setAt, dayOf),
           revision,
         };
         await plants.updateOne({ _id }, { $set });
@@ -52,25 +66,18 @@ export const snoozes: Migration = {
 };
 
 /** A snooze that this migration has yet to reach. */
-function isWithoutMoment(type: RecurringCare): object {
-  const { snoozedUntil, snoozedAt } = RECURRING_CARE[type];
-  return { [snoozedUntil]: { $type: 'string' }, [snoozedAt]: null };
+function isWithoutMoment({ until, setAt }: Care): object {
+  return { [until]: { $type: 'string' }, [setAt]: null };
 }
 
-function migrated(
-  plant: SnoozedPlant,
-  type: RecurringCare,
-  setAt: Date,
-  dayOf: Calendar,
-): Partial<RecurringFields> {
-  const fields = RECURRING_CARE[type];
-  const until = plant[fields.snoozedUntil];
-  if (!until || plant[fields.snoozedAt]) return {};
-  const everyDays = plant[fields.everyDays];
-  const lastDone = plant[fields.lastDone];
+function migrated(plant: SnoozedPlant, care: Care, setAt: Date, dayOf: Calendar): object {
+  const until = plant[care.until];
+  if (!until || plant[care.setAt]) return {};
+  const everyDays = plant[care.everyDays];
+  const lastDone = plant[care.lastDone];
   const regular = lastDone
     ? dayNumber(dayOf(lastDone)) + (everyDays ?? 0)
     : dayNumber(dayOf(plant.createdAt));
   const hasEffect = everyDays !== null && dayNumber(until) >= regular;
-  return snoozeFields(type, hasEffect ? { until, setAt } : null);
+  return { [care.until]: hasEffect ? until : null, [care.setAt]: hasEffect ? setAt : null };
 }

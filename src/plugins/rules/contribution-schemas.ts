@@ -1,12 +1,20 @@
 import Joi from 'joi';
 
-import { TIERS } from '../../core/identity';
 import { PortSetting } from '../../core/settings';
 import { DomainEvent } from '../../data/domain-event';
 import type { Operation } from '../operation';
 import { operationName } from '../operation-facts';
 import type { Plugin } from '../plugin';
-import { camelName, errorCode, faultOf, name, reasonFor, sentence, snakeName } from './schemas';
+import {
+  camelName,
+  errorCode,
+  faultOf,
+  feature,
+  name,
+  reasonFor,
+  sentence,
+  snakeName,
+} from './schemas';
 
 const apiPath = Joi.string().pattern(
   /^(\/([a-z][a-z.-]*|\{[a-z]+\}))+$/,
@@ -30,6 +38,8 @@ const protocolMethod = Joi.object({
 });
 const protocolMethods = Joi.object({ GET: protocolMethod, POST: protocolMethod }).min(1);
 
+const namedRecords = Joi.object({ kind: name.required(), field: Joi.string().required() });
+
 const contributionSchema = Joi.object({
   exports: Joi.any(),
   operations: Joi.function(),
@@ -49,7 +59,18 @@ const contributionSchema = Joi.object({
       isCollected: Joi.boolean(),
     }),
   ),
-  counts: Joi.object().pattern(/./, Joi.function()),
+  changes: Joi.array().items(
+    Joi.object({
+      name: camelName.required(),
+      kind: name.required(),
+      model: Joi.object(),
+      description: sentence.required(),
+      view: Joi.object().schema().required(),
+      embeds: namedRecords,
+      partOf: namedRecords,
+      present: Joi.function().required(),
+    }),
+  ),
   derived: Joi.array().items(
     Joi.object({ name: sentence.required(), rebuild: Joi.function().required() }).unknown(),
   ),
@@ -100,14 +121,7 @@ const operationSchema = Joi.object({
     reasonFor('public'),
   ).required(),
   limit: Joi.alternatives(Joi.string(), reasonFor('none')).required(),
-  feature: Joi.object({
-    name: sentence.required(),
-    tiers: Joi.array()
-      .items(Joi.valid(...TIERS))
-      .min(1)
-      .required(),
-    remedy: sentence,
-  }),
+  feature,
   params: Joi.object().pattern(/./, errorCode),
   account: Joi.string(),
   ownPort: Joi.object().instance(PortSetting),
@@ -123,7 +137,6 @@ const operationSchema = Joi.object({
   audit: Joi.string().pattern(/^[a-z]+\.[a-z_]+$/, 'a name such as record.deleted'),
   readsAll: Joi.string(),
   secret: Joi.string(),
-  quota: Joi.string(),
   idempotent: Joi.boolean(),
   cacheable: Joi.boolean(),
   isProbe: Joi.boolean(),

@@ -1,6 +1,7 @@
 import { hostErrors } from '../../core/errors';
 import { HOST_BUDGETS } from '../../core/host-settings';
 import type { DomainEvent } from '../../data/domain-event';
+import { isTracked } from '../../data/models';
 import type { Operation } from '../operation';
 import { operationName } from '../operation-facts';
 import type { Plugin, SetUpPlugin } from '../plugin';
@@ -33,17 +34,15 @@ export function contributionFaults(all: readonly SetUpPlugin[]): string[] {
     for (const seed of contribution.seeds ?? []) {
       unique(`plugins/${plugin.name}`, 'seed', seed.name);
     }
-    const quotas = Object.keys(plugin.quotas ?? {})
-      .sort()
-      .join(', ');
-    const counts = Object.keys(contribution.counts ?? {})
-      .sort()
-      .join(', ');
-    if (quotas !== counts) {
-      faults.push(
-        `plugins/${plugin.name}: counts: must count for each of its quotas: ${quotas || 'none'}`,
-      );
+    for (const list of contribution.changes ?? []) {
+      unique(`plugins/${plugin.name}`, 'list of changes', list.name);
     }
+    const shown = (contribution.changes ?? []).map(({ model }) => model?.name);
+    for (const model of (plugin.models ?? []).filter(isTracked)) {
+      if (shown.includes(model.name)) continue;
+      faults.push(`plugins/${plugin.name}: changes: must show the tracked model ${model.name}`);
+    }
+    faults.push(...quotaFaults(plugin));
     for (const { event } of contribution.listeners ?? []) {
       if (known.domainEvents.has(event)) continue;
       faults.push(
@@ -59,37 +58,52 @@ export function contributionFaults(all: readonly SetUpPlugin[]): string[] {
   return faults;
 }
 
+/** Quotas and models that count against them belong together, or nothing would be counted. */
+function quotaFaults({ name, quotas = {}, models = [] }: Plugin): string[] {
+  const counted = models.flatMap(({ quota }) => quota?.name ?? []);
+  return [
+    ...Object.keys(quotas)
+      .filter((quota) => !counted.includes(quota))
+      .map((quota) => `plugins/${name}: quotas: none of its models counts against ${quota}`),
+    ...counted
+      .filter((quota) => !Object.hasOwn(quotas, quota))
+      .map((quota) => `plugins/${name}: models: it does not declare the quota ${quota}`),
+  ];
+}
+
 interface Known {
   scopes: ReadonlySet<string>;
   budgets: ReadonlySet<string>;
-  quotas: ReadonlySet<string>;
   errors: ReadonlySet<string>;
   domainEvents: ReadonlySet<DomainEvent<unknown>>;
 }
 
 /**
- * What a plugin may use: what the host, it itself and the plugins that it requires declare. Errors
- * may be those of any plugin, since one that is not required may provide what fails.
+ * What a plugin may use: what the host, it itself and the plugins that it requires, and so on from
+ * there, declare. Errors may be those of any plugin, since a listener may be what fails.
  */
 function declaredFor(plugin: Plugin, all: readonly Plugin[]): Known {
-  const near = all.filter(({ name: other }) => [plugin.name, ...plugin.requires].includes(other));
+  const near = new Set([plugin]);
+  // A set goes on to what is added to it meanwhile.
+  for (const { requires } of near) {
+    for (const other of all) if (requires.includes(other.name)) near.add(other);
+  }
   return {
-    scopes: new Set(near.flatMap(({ scopes = {} }) => Object.keys(scopes))),
+    scopes: new Set([...near].flatMap(({ scopes = {} }) => Object.keys(scopes))),
     budgets: new Set([
       ...Object.keys(HOST_BUDGETS),
-      ...near.flatMap(({ budgets = {} }) => Object.keys(budgets)),
+      ...[...near].flatMap(({ budgets = {} }) => Object.keys(budgets)),
     ]),
-    quotas: new Set(near.flatMap(({ quotas = {} }) => Object.keys(quotas))),
     errors: new Set(
       [...hostErrors, ...all.flatMap(({ errors = [] }) => errors)].map(({ code }) => code),
     ),
-    domainEvents: new Set(near.flatMap(({ emits = [] }) => emits)),
+    domainEvents: new Set([...near].flatMap(({ emits = [] }) => emits)),
   };
 }
 
 function faultsBetween(place: string, operation: Operation, known: Known): string[] {
   const faults: string[] = [];
-  const { access, limit, method, quota, idempotent } = operation;
+  const { access, limit, method, idempotent } = operation;
   const undeclared = (key: string, kind: string, value: string): void => {
     faults.push(
       `${place}: ${key}: neither it nor a plugin that it requires declares the ${kind} ${value}`,
@@ -98,8 +112,8 @@ function faultsBetween(place: string, operation: Operation, known: Known): strin
   if ('public' in access && (method !== 'GET' || typeof limit === 'string')) {
     faults.push(`${place}: access: what needs no token can only be a GET without a limit`);
   }
-  if (method === 'GET' && (quota !== undefined || idempotent)) {
-    faults.push(`${place}: method: a GET takes neither a quota nor an Idempotency-Key`);
+  if (method === 'GET' && idempotent) {
+    faults.push(`${place}: method: a GET takes no Idempotency-Key`);
   }
   if (operation.audit !== undefined && !operation.path.includes('{id}')) {
     faults.push(`${place}: audit: only an operation on {id} says by its path what it acts on`);
@@ -108,7 +122,6 @@ function faultsBetween(place: string, operation: Operation, known: Known): strin
     undeclared('access', 'scope', access.scope);
   }
   if (typeof limit === 'string' && !known.budgets.has(limit)) undeclared('limit', 'budget', limit);
-  if (quota !== undefined && !known.quotas.has(quota)) undeclared('quota', 'quota', quota);
   const inPath = [...operation.path.matchAll(/\{([a-z]+)\}/g)].map((match) => match[1]);
   const declared = Object.keys(operation.params ?? {});
   if (inPath.join() !== declared.join()) {

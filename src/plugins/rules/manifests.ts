@@ -8,14 +8,23 @@ import { AUTH_FAILURES, HOST_BUDGETS, hostSettings } from '../../core/host-setti
 import { TIERS } from '../../core/identity';
 import { Setting } from '../../core/settings';
 import { type Plugin, settingsOf } from '../plugin';
-import { errorCode, faultOf, name, reasonFor, sentence, uniqueness } from './schemas';
+import {
+  camelName,
+  errorCode,
+  faultOf,
+  feature,
+  name,
+  reasonFor,
+  sentence,
+  uniqueness,
+} from './schemas';
 
 const setting = Joi.object().instance(Setting);
 
 const manifestSchema = Joi.object({
   name: name.required(),
   requires: Joi.array().items(name).unique().required(),
-  providesTo: Joi.array().items(name).unique(),
+  collects: Joi.array().items(Joi.valid('changes')),
   scopes: Joi.object().pattern(/^[a-z]+(:[a-z]+)?$/, sentence),
   settings: Joi.array().items(setting),
   budgets: Joi.object().pattern(/./, setting),
@@ -28,6 +37,7 @@ const manifestSchema = Joi.object({
       error: errorCode.required(),
     }),
   ),
+  features: Joi.object().pattern(camelName, feature),
   errors: Joi.array().items(errorCode),
   emits: Joi.array().items(Joi.object().instance(DomainEvent)),
   instructions: sentence,
@@ -38,6 +48,8 @@ const manifestSchema = Joi.object({
       schema: Joi.object().unknown().required(),
       owner: Joi.alternatives(Joi.valid('account'), reasonFor('shared')).required(),
       tracked: name,
+      softlyDeleted: Joi.boolean(),
+      quota: Joi.object({ name: Joi.string().required(), deletedToo: Joi.boolean().required() }),
     }),
   ),
   migrations: Joi.array()
@@ -77,11 +89,6 @@ export function manifestFaults(plugins: readonly Plugin[]): string[] {
         faults.push(`plugins/${plugin.name}: requires: there is no plugin ${required}`);
       }
     }
-    for (const served of plugin.providesTo ?? []) {
-      if (!plugin.requires.includes(served)) {
-        faults.push(`plugins/${plugin.name}: providesTo: it does not require ${served}`);
-      }
-    }
   }
   const unique = uniqueness(faults);
   for (const error of hostErrors) unique('src', 'error code', error.code);
@@ -100,6 +107,7 @@ export function manifestFaults(plugins: readonly Plugin[]): string[] {
     for (const { name: variable } of settingsOf(plugin)) unique(place, 'setting', variable);
     for (const budget of Object.keys(plugin.budgets ?? {})) unique(place, 'budget', budget);
     for (const quota of Object.keys(plugin.quotas ?? {})) unique(place, 'quota', quota);
+    for (const each of Object.keys(plugin.features ?? {})) unique(place, 'feature', each);
     for (const error of plugin.errors ?? []) unique(place, 'error code', error.code);
     for (const model of plugin.models ?? []) {
       unique(place, 'model', model.name);

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 
 import { ErrorCode } from '../../core/errors';
+import { TIERS } from '../../core/identity';
 import { JSON_VALIDATION } from '../../core/validation';
 
 /** Names as manifests write them. */
@@ -12,6 +13,15 @@ export const sentence = Joi.string().min(3);
 /** An object that says why under one key. */
 export const reasonFor = (key: string) => Joi.object({ [key]: sentence.required() });
 export const errorCode = Joi.object().instance(ErrorCode);
+/** A part of the service that only some tiers have. */
+export const feature = Joi.object({
+  name: sentence.required(),
+  tiers: Joi.array()
+    .items(Joi.valid(...TIERS))
+    .min(1)
+    .required(),
+  remedy: sentence,
+});
 
 /** What a schema has against a value, if anything. */
 export function faultOf(schema: Joi.Schema, value: unknown): string | undefined {

@@ -1,0 +1,7 @@
+import { DomainEvent } from '../../src/data/domain-event';
+
+/** A photo of a plant was added; whoever knows plants refuses one that is not there. */
+export const photoAdded = new DomainEvent<{ plantId: string }>('photo.added');
+
+/** A photo was deleted for good. */
+export const photoDeleted = new DomainEvent<{ photoId: string }>('photo.deleted');
