@@ -4,6 +4,8 @@ import Joi from 'joi';
 
 import { decodePlace, encodePlace } from '../../src/core/cursor';
 import { fieldError, invalidCursor } from '../../src/core/errors';
+import type { Account } from '../../src/core/identity';
+import type { AccountScope } from '../../src/data/models';
 import { success } from '../../src/fields/joi';
 import { pageOf } from '../../src/data/page';
 import { type Operation, put, read, remove, write } from '../../src/plugins/operation';
@@ -42,6 +44,11 @@ const notCacheable = 'it is about other accounts than that of the caller';
 
 /** Operations on the accounts of others (docs/api.md, "A trusted backend"). */
 export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>): Operation[] {
+  const person = async (id: string, { session }: AccountScope): Promise<Account> => {
+    const account = await accounts.person(id, session ? { session } : {});
+    if (!account) throw accountNotFound.error();
+    return account;
+  };
   return [
     read({
       ...common,
@@ -72,11 +79,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       operationId: 'getAccountById',
       notCacheable,
       response: { schema: accountSchema, description: 'The account' },
-      handler: async ({ params, scope: { session } }) => {
-        const account = await accounts.person(params.id, session ? { session } : {});
-        if (!account) throw accountNotFound.error();
-        return viewOf(account);
-      },
+      handler: async ({ params, scope }) => viewOf(await person(params.id, scope)),
     }),
     put({
       ...one,
@@ -114,9 +117,8 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       operationId: 'listAccountTokens',
       notCacheable,
       response: { schema: ownTokens, description: 'The tokens, oldest first' },
-      handler: async ({ params, scope: { session } }) => {
-        const account = await accounts.person(params.id, session ? { session } : {});
-        if (!account) throw accountNotFound.error();
+      handler: async ({ params, scope }) => {
+        await person(params.id, scope);
         return { items: await accounts.goodTokens(params.id) };
       },
     }),
@@ -134,9 +136,9 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       errors: [tokenLimitReached],
       handler: async ({ tx, token, body }) => {
         const wanted = body.scopes ?? usualScopes(scopes);
-        const unknown = wanted.find((scope) => !personalScopes(scopes).includes(scope));
-        if (unknown !== undefined) {
-          throw fieldError('scopes', `scopes must be of ${personalScopes(scopes).join(', ')}.`);
+        const known = personalScopes(scopes);
+        if (!wanted.every((scope) => known.includes(scope))) {
+          throw fieldError('scopes', `scopes must be of ${known.join(', ')}.`);
         }
         return accounts.makeOwn(tx, { ...body, scopes: wanted, endsBy: token.expiresAt });
       },
@@ -172,9 +174,9 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       notConditional: 'it is made while it is sent',
       readsAll: 'it has all that is stored',
       response: { schema: Joi.object().unknown(), description: 'All of it, as one object' },
-      handler: async ({ params, acting }) => {
-        const account = await accounts.person(params.id, {});
-        const pieces = account && (await accounts.exportUser(params.id, acting));
+      handler: async ({ params, scope, acting }) => {
+        await person(params.id, scope);
+        const pieces = await accounts.exportUser(params.id, acting);
         if (!pieces) throw accountNotFound.error();
         return Readable.from(pieces, { objectMode: false });
       },
