@@ -43,7 +43,7 @@ export const accountModel = sharedModel<AccountDocument>(
     { collection: 'accounts', versionKey: false, minimize: false },
   )
     // Those that are being deleted: few, if any.
-    .index({ deletingSince: 1 }, { partialFilterExpression: { deletingSince: { $exists: true } } }),
+    .index({ deletingSince: 1 }, { sparse: true }),
 );
 
 /** A version of an account's tokens that there never was. */

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Quotas } from '../data/quotas';
 import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings';
-import { within } from '../core/timeout';
+import { withTimeout } from '../core/timeout';
 import type { AccountData } from '../data/account-data';
 import type { AuditLog } from '../data/audit/audit-log';
 import type { Database } from '../data/database';
@@ -80,7 +80,7 @@ export function hostFor(
     readiness: async () => {
       const [{ mongodb, rateLimits }, newer] = await Promise.all([
         connections.readiness(),
-        within(READY_MS, app.fence.find()),
+        withTimeout(READY_MS, app.fence.find()),
       ]);
       const unready = app.unready ?? (mongodb ? newer : 'MongoDB cannot be reached.');
       return { unready, rateLimits, warnings: app.warnings };

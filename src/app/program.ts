@@ -1,16 +1,15 @@
 import type { Logger } from 'pino';
 
 import { App } from './app';
-import { findMongodb, type Waiting } from './given-mongodb';
+import { findMongodb, type Waiting } from './external-mongodb';
 import type { Acting } from '../data/audit/entry';
-import { releaseHistory } from '../data/snapshot-history';
 import { openLog } from './log';
 import { measureProcess } from './process-metrics';
 import { loadServerPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
 import { acquireServers, type Progress, type Role, type Servers } from '../servers';
 import { hostSettings } from '../core/host-settings';
-import { within } from '../core/timeout';
+import { withTimeout } from '../core/timeout';
 
 /** How long the app may take to finish with its servers before they are stopped. */
 const CLOSE_MS = 3000;
@@ -63,10 +62,10 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   measureProcess(app.metrics, settings, dropped);
   const restarts = app.metrics.counter(
     'own_server_restarts_total',
-    'Times that an own MongoDB or Redis had ended and was started again',
+    'Times that a managed MongoDB or Redis had ended and was started again',
     ['server'],
   );
-  const given = settings.of(hostSettings.mongodbUri);
+  const external = settings.of(hostSettings.mongodbUri);
   const waiting: Waiting = {
     // A command is for somebody who can call it again.
     waitMs: role === 'server' ? settings.of(hostSettings.startupTimeoutSeconds) * 1000 : 0,
@@ -78,7 +77,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const servers = await acquireServers(
     {
       dataDir: settings.of(hostSettings.dataDir),
-      mongodbUri: given && (await findMongodb(given, waiting)),
+      mongodbUri: external && (await findMongodb(external, waiting)),
       redisUrl: settings.of(hostSettings.redisUrl),
       mongodBinary: settings.of(hostSettings.mongodBinary),
     },
@@ -87,7 +86,8 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
       countRestarts: (server, by) => {
         restarts.inc({ server }, by);
       },
-      ...(progress ? { progress } : {}),
+      progress,
+      stopping,
       meanwhile:
         role === 'server'
           ? () => {
@@ -99,17 +99,13 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const stop = async (): Promise<void> => {
     try {
       // What waits for a MongoDB that hangs must not keep it from being stopped.
-      await within(CLOSE_MS, app.close());
+      await withTimeout(CLOSE_MS, app.close());
     } finally {
       await servers.release();
     }
   };
   try {
     await app.connect({ ...servers, restoring }, () => prepare({ app, log }, options));
-    if (role === 'server' && given === undefined) {
-      // A backup that was killed has left it as it was for that backup.
-      await releaseHistory(app.database.connection.getClient());
-    }
   } catch (error) {
     await stop();
     throw error;

@@ -1,14 +1,15 @@
 import path from 'node:path';
 
+import type { Command } from 'commander';
+
 import { readArchive } from '../app/backup/archive-reader';
 import { createBackup } from '../app/backup/create';
 import { BackupFolder } from '../app/backup/folder';
 import { documentsIn, type Manifest } from '../app/backup/manifest';
 import { requireOwnVersion, restoreBackup } from '../app/backup/restore';
 import { hostSettings } from '../core/host-settings';
-import type { ProgressBar } from '../plugins/command';
 import type { CommandRunner } from './command-line';
-import { progressBar } from './progress';
+import { withProgress } from './progress';
 import { counted, table } from './table';
 
 /** Adds `backup create`, `backup verify` and `backup restore`. */
@@ -22,9 +23,7 @@ export function backupCommands(commandLine: CommandRunner): void {
   restoreCommand(commandLine, parent);
 }
 
-type Parent = CommandRunner['program'];
-
-function createCommand(commandLine: CommandRunner, parent: Parent): void {
+function createCommand(commandLine: CommandRunner, parent: Command): void {
   parent
     .command('create')
     .summary('archive all data as it is at one moment')
@@ -46,19 +45,13 @@ Examples:
     )
     .action((given: string | undefined) =>
       commandLine.runHost(
-        async ({ app, servers }, running) => {
+        async ({ app, servers: { mongodbUri } }) => {
           const { settings } = app;
           const file = given ?? (await new BackupFolder(settings).nextFile({ scheduled: false }));
-          let bar: ProgressBar | undefined;
-          const made = await createBackup({
-            mongodbUri: servers.mongodbUri,
-            isOwn: settings.of(hostSettings.mongodbUri) === undefined,
-            file: path.resolve(file),
-            onDocuments: (count, total) => {
-              bar ??= running.progress('Documents', total);
-              bar.advance(count);
-            },
-          }).finally(() => bar?.stop());
+          const isManaged = settings.of(hostSettings.mongodbUri) === undefined;
+          const made = await withProgress('Documents', (onDocuments) =>
+            createBackup({ mongodbUri, isManaged, file: path.resolve(file), onDocuments }),
+          );
           // Data of another version is read, and nothing of it is written.
           if (await app.schema.fits()) {
             await app.audit.record({
@@ -75,7 +68,7 @@ Examples:
     );
 }
 
-function verifyCommand(commandLine: CommandRunner, parent: Parent): void {
+function verifyCommand(commandLine: CommandRunner, parent: Command): void {
   parent
     .command('verify')
     .summary('check that an archive is whole and unaltered')
@@ -100,22 +93,18 @@ Examples:
       const file = path.resolve(given);
       const manifest = await verified(file);
       const { moment, program, collections } = manifest;
-      const rows = collections.map(({ name, documents }) => [name, String(documents)]);
+      const { version } = program;
+      const counts = collections.map((each): [string, number] => [each.name, each.documents]);
+      const rows = counts.map(([name, count]) => [name, String(count)]);
       const documents = documentsIn(manifest);
       commandLine.print({
-        result: {
-          file,
-          moment,
-          version: program.version,
-          documents,
-          collections: Object.fromEntries(collections.map((each) => [each.name, each.documents])),
-        },
-        text: `${table(['collection', 'documents'], rows)}\n${file} is whole: ${counted(documents, 'document')} of ${moment}, written by release ${program.version}.`,
+        result: { file, moment, version, documents, collections: Object.fromEntries(counts) },
+        text: `${table(['collection', 'documents'], rows)}\n${file} is whole: ${counted(documents, 'document')} of ${moment}, written by release ${version}.`,
       });
     });
 }
 
-function restoreCommand(commandLine: CommandRunner, parent: Parent): void {
+function restoreCommand(commandLine: CommandRunner, parent: Command): void {
   parent
     .command('restore')
     .summary('put what is in an archive into an empty database')
@@ -136,15 +125,13 @@ Examples:
       const manifest = await verified(file);
       requireOwnVersion(manifest);
       await commandLine.runHost(
-        async ({ app, servers: { mongodbUri } }, running) => {
+        async ({ app, servers: { mongodbUri } }) => {
           const documents = documentsIn(manifest);
-          const bar = running.progress('Documents', documents);
-          const onDocuments = (count: number): void => {
-            bar.advance(count);
-          };
-          const restoring = restoreBackup({ mongodbUri, app, file, manifest, onDocuments });
-          const { isOlder } = await restoring.finally(() => {
-            bar.stop();
+          const { isOlder } = await withProgress('Documents', (advance) => {
+            const onDocuments = (count: number): void => {
+              advance(count, documents);
+            };
+            return restoreBackup({ mongodbUri, app, file, manifest, onDocuments });
           });
           const { moment } = manifest;
           return {
@@ -160,13 +147,7 @@ Examples:
 const OLDER =
   ' It is as an earlier version wrote it: a server of this version brings it up to date when it starts, as `migrate up` does.';
 
-/** The manifest of an archive that was read to its end. */
-async function verified(file: string): Promise<Manifest> {
-  let bar: ProgressBar | undefined;
-  return readArchive(file, {
-    onBytes: (bytes, size) => {
-      bar ??= progressBar('Checking', size);
-      bar.advance(bytes);
-    },
-  }).finally(() => bar?.stop());
+/** Returns the manifest of an archive that was read to its end. */
+function verified(file: string): Promise<Manifest> {
+  return withProgress('Checking', (onBytes) => readArchive(file, { onBytes }));
 }

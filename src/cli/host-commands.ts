@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 
 import { UsageError } from './errors';
-import type { CommandResult, ProgressBar } from '../plugins/command';
+import type { CommandResult } from '../plugins/command';
 import { reconcile, type Reconciliation } from '../app/reconcile';
 import { SEEDS_FOLDER } from '../app/seeds';
 import { auditCommands } from './audit-commands';
@@ -11,6 +11,7 @@ import { configCommands } from './config-commands';
 import { doctorCommand } from './doctor-command';
 import { EXIT } from './exit-codes';
 import { migrateCommands } from './migrate-commands';
+import { withProgress } from './progress';
 import { counted, table } from './table';
 
 /** Adds the commands that concern no plugin alone. */
@@ -74,17 +75,18 @@ Examples:
     )
     .action(async ({ check = false, repair = false }: { check?: boolean; repair?: boolean }) => {
       if (check === repair) throw new UsageError('Say either --check or --repair.');
-      await commandLine.runHost(async ({ app }, running) => {
-        let bar: ProgressBar | undefined;
-        const found = await reconcile(app, {
-          repair,
-          onAccount: (total) => {
-            bar ??= running.progress('Accounts', total);
-            bar.advance(1);
-          },
-        }).finally(() => bar?.stop());
-        return reconciliation(found);
-      });
+      await commandLine.runHost(async ({ app }) =>
+        reconciliation(
+          await withProgress('Accounts', (advance) =>
+            reconcile(app, {
+              repair,
+              onAccount: (total) => {
+                advance(1, total);
+              },
+            }),
+          ),
+        ),
+      );
     });
 }
 

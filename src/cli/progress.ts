@@ -21,3 +21,16 @@ export function progressBar(label: string, total: number): ProgressBar {
     },
   };
 }
+
+/** Does work of which only it knows how much there is, and draws its progress. */
+export async function withProgress<T>(
+  label: string,
+  work: (advance: (by: number, total: number) => void) => Promise<T>,
+): Promise<T> {
+  let bar: ProgressBar | undefined;
+  const advance = (by: number, total: number): void => {
+    bar ??= progressBar(label, total);
+    bar.advance(by);
+  };
+  return work(advance).finally(() => bar?.stop());
+}

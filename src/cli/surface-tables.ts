@@ -56,7 +56,7 @@ export function surfaceTables({ endpoints, reach, collections }: Surface): Table
 }
 
 function chainOf({ operation }: Endpoint): string[] {
-  return operation ? [operation.steps.join(' → ')] : [];
+  return operation ? [operation.steps.join(' ')] : [];
 }
 
 function endpointCells(endpoint: Endpoint, chains: readonly string[]): string[] {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import DataLoader from 'dataloader';
 
-import { within } from './timeout';
+import { withTimeout } from './timeout';
 
 /** How long a query waits for the one before it. */
 const PATIENCE_MS = 5;
@@ -35,7 +35,7 @@ export class BatchLookup<Value> {
       maxBatchSize: most,
       batchScheduleFn: (dispatch) => {
         const turn = this.#inProgress
-          ? within(PATIENCE_MS, this.#inProgress)
+          ? withTimeout(PATIENCE_MS, this.#inProgress)
           : setImmediate(undefined);
         void turn.then(dispatch);
       },

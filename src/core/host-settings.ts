@@ -80,17 +80,17 @@ export const hostSettings = {
     'DATA_DIR',
     writableFolder,
     './data',
-    'Where the own servers keep their data',
+    'Where managed servers keep their data',
   ),
   mongodbUri: optional(
     'MONGODB_URI',
-    'A replica set or sharded cluster to use instead of an own mongod',
+    'A replica set or sharded cluster to use instead of a managed mongod',
     mongodbUri,
     maskUri,
   ),
   redisUrl: optional(
     'REDIS_URL',
-    'A Redis to use instead of an own redis-server',
+    'A Redis to use instead of a managed redis-server',
     // A path is that of a socket.
     Joi.string().when('.', {
       is: Joi.string().pattern(/^\//),

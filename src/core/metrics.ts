@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import { PROJECT } from './project';
-import { within } from './timeout';
+import { withTimeout } from './timeout';
 import { yieldToEventLoop } from './event-loop';
 
 /** What all of the program's own metrics begin with. */
@@ -152,7 +152,7 @@ export class Metrics {
 /** What a reading comes to; undefined where it fails, or does not come to anything in time. */
 async function inTime(read: Reading['read']): Promise<Value> {
   try {
-    return await within(READ_MS, read());
+    return await withTimeout(READ_MS, read());
   } catch {
     return undefined;
   }

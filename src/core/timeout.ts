@@ -6,7 +6,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
  *
  * @throws what the work throws in time
  */
-export function within<T>(ms: number, work: T | Promise<T>): Promise<T | undefined> {
+export function withTimeout<T>(ms: number, work: T | Promise<T>): Promise<T | undefined> {
   const late = sleep(ms, undefined, { ref: false }).then(() => setImmediate(undefined));
   return Promise.race([work, late]);
 }

@@ -23,7 +23,7 @@ export class DatabaseReader {
   private constructor(
     client: mongo.MongoClient,
     clusterTime: mongo.Timestamp,
-    /** Ends the reading; has an own MongoDB keep the past as briefly as before. */
+    /** Ends the reading; has a managed MongoDB keep the past as briefly as before. */
     readonly close: () => Promise<void>,
     readonly collections: readonly string[],
     readonly mongodbVersion: string,
@@ -35,9 +35,9 @@ export class DatabaseReader {
   /**
    * Connects and chooses the moment: now. It has all writes that were acknowledged before.
    *
-   * @param isOwn whether MongoDB is the program's own, which then keeps the past for longer
+   * @param isManaged whether MongoDB is a managed one, which then keeps the past for longer
    */
-  static async open(uri: string, isOwn: boolean): Promise<DatabaseReader> {
+  static async open(uri: string, isManaged: boolean): Promise<DatabaseReader> {
     const client = new mongo.MongoClient(uri, {
       appName: READER_NAME,
       maxPoolSize: 2,
@@ -46,10 +46,10 @@ export class DatabaseReader {
     });
     const close = async (): Promise<void> => {
       await client.close();
-      if (isOwn) await releaseOwn(uri);
+      if (isManaged) await releaseOwn(uri);
     };
     try {
-      if (isOwn) await keepHistory(client);
+      if (isManaged) await keepHistory(client);
       const database = client.db();
       const collections = (await collectionNames(database)).sort();
       const { cursor } = await database.command({

@@ -5,7 +5,7 @@ import pLimit from 'p-limit';
 
 import { deletionModel } from './deletions';
 import type { Metrics } from '../core/metrics';
-import { within } from '../core/timeout';
+import { withTimeout } from '../core/timeout';
 import { failWritesToClosedSockets } from './driver-sockets';
 import { guardUserData } from './guard';
 import type { AnyModel, ModelDefinition, ScopeOf } from './models';
@@ -166,7 +166,7 @@ export class Database {
   async ping(): Promise<boolean> {
     // Once more, as the driver does for reads: a connection that broke says nothing of MongoDB.
     const answered = this.#answers().then((isThere) => isThere || this.#answers());
-    return (await within(PING_MS, answered)) ?? false;
+    return (await withTimeout(PING_MS, answered)) ?? false;
   }
 
   async #answers(): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 
 import { serviceUnavailable } from '../core/errors';
 import type { Metrics } from '../core/metrics';
-import { within } from '../core/timeout';
+import { withTimeout } from '../core/timeout';
 import { isConnectionError } from './mongodb-errors';
 
 /** How long a read may wait before it is asked whether MongoDB is there at all. */
@@ -79,7 +79,7 @@ export class MongoHealth {
   /** Whether MongoDB answers within so many milliseconds. */
   async answersWithin(ms: number): Promise<boolean> {
     if (this.#isAway) return false;
-    const isThere = (await within(ms, this.#ping())) ?? false;
+    const isThere = (await withTimeout(ms, this.#ping())) ?? false;
     if (!isThere) this.suspect();
     return isThere;
   }

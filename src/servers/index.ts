@@ -1,23 +1,21 @@
 import { DataDirectory } from './data-directory';
 import { explain } from './errors';
-import { mongod, ownMongodbUri } from './mongod';
-import { OwnServer } from './own-server';
-import { OwnServers, type Role } from './own-servers';
-import { answers, type Progress } from './lease';
-import { redis, redisAnswers } from './redis';
+import { ManagedServers, type ServersOptions } from './managed-servers';
+import { managedMongodbUri } from './mongod';
+import { redisAnswers } from './redis';
 
+export type { Progress } from './binaries';
+export type { Role } from './data-directory';
 export { ServersError } from './errors';
-export type { Progress } from './lease';
-export type { Role } from './own-servers';
 export { redisVersion } from './redis';
 
-/** The name of the database, unless the URI of one that is given names another. */
+/** The name of the database, unless MONGODB_URI names another. */
 export const DATABASE = 'plantcare';
 
 /** DATA_DIR, MONGODB_URI, REDIS_URL and MONGOD_BINARY of the environment. */
 export interface ServersConfig {
   dataDir: string;
-  /** That of a MongoDB which is there. */
+  /** That of an external MongoDB. */
   mongodbUri?: string | undefined;
   redisUrl?: string | undefined;
   mongodBinary?: string | undefined;
@@ -26,35 +24,28 @@ export interface ServersConfig {
 /** Servers that are ready for use. */
 export interface Servers {
   mongodbUri: string;
-  /** A URL, or the path of a socket; undefined where there is no Redis to be had. */
+  /** A URL, or the path of a socket; undefined where there is no Redis. */
   redisUrl: string | undefined;
   /** Whether a server serves from this MongoDB already; undefined where that cannot be known. */
   isServed: boolean | undefined;
-  /** What was found, started, used again or is missing, a sentence each. */
+  /** What was found, started or is missing, a sentence each. */
   notes: string[];
-  /** Stops what nobody else uses any more. It may be called more than once. */
+  /** Stops what was started. It may be called more than once. */
   release: () => Promise<void>;
 }
 
-interface ServersOptions {
-  role: Role;
-  progress?: Progress;
-  countRestarts?: (server: string, by: 0 | 1) => void;
-  /** Called while a start of MongoDB is waited for, which takes a second: the time for other work. */
-  meanwhile?: (() => void) | undefined;
-}
-
 /**
- * Has a MongoDB and a Redis serve: those given, those that run already, or new ones.
+ * Has a MongoDB and a Redis serve: external ones, or managed ones. The server runs the managed ones of
+ * a data directory. A command attaches to those, or runs MongoDB itself where no server does.
  *
  * @throws ServersError, whose message is for the operator
  */
 export async function acquireServers(
   config: ServersConfig,
-  { role, progress = () => undefined, countRestarts = () => undefined, meanwhile }: ServersOptions,
+  options: ServersOptions,
 ): Promise<Servers> {
-  const notes: string[] = [];
   const { mongodbUri, redisUrl } = config;
+  const notes: string[] = [];
   if (mongodbUri !== undefined) notes.push('MongoDB is the one of MONGODB_URI.');
   if (redisUrl !== undefined) {
     // One that is away now may come back: limits do without it meanwhile.
@@ -64,28 +55,21 @@ export async function acquireServers(
   if (mongodbUri !== undefined && redisUrl !== undefined) {
     return { mongodbUri, redisUrl, isServed: undefined, notes, release: async () => undefined };
   }
-  const directory = await DataDirectory.open(config.dataDir);
-  const search = { root: directory.root, owner: directory.owner, progress };
-  const ownSearch = { ...search, chosen: config.mongodBinary, mayFetch: true };
-  const ownMongod = new OwnServer(mongod, directory, ownSearch, meanwhile);
-  // A command does without Redis sooner than it waits for a download.
-  const ownRedis = new OwnServer(redis, directory, { ...search, mayFetch: role === 'server' });
-  const servers = [mongodbUri ?? ownMongod, redisUrl ?? ownRedis];
-  const needed = servers.filter((server) => server instanceof OwnServer);
-  const own = new OwnServers(directory, needed, role, progress, countRestarts);
+  const managed = new ManagedServers(await DataDirectory.open(config.dataDir), options);
   let released: Promise<void> | undefined;
+  const release = (): Promise<void> => (released ??= managed.release());
+  const runMongodb = async (): Promise<string> =>
+    managedMongodbUri(await managed.runMongodb(config.mongodBinary), DATABASE);
   try {
-    notes.push(...(await own.start()));
+    return {
+      mongodbUri: mongodbUri ?? (await runMongodb()),
+      redisUrl: redisUrl ?? (await managed.runRedis()),
+      isServed: mongodbUri === undefined ? managed.isServed : undefined,
+      notes: [...notes, ...managed.notes],
+      release,
+    };
   } catch (error) {
-    await own.release();
+    await release();
     throw explain(error);
   }
-  return {
-    mongodbUri: mongodbUri ?? ownMongodbUri(ownMongod.socket, DATABASE),
-    // One that hangs under another program may answer again: limits do without it meanwhile.
-    redisUrl: redisUrl ?? ((await answers(ownRedis.socket)) ? ownRedis.socket : undefined),
-    isServed: mongodbUri === undefined ? own.isServed : undefined,
-    notes,
-    release: async () => (released ??= own.release()),
-  };
 }

@@ -1,6 +1,6 @@
 import { mongo } from 'mongoose';
 import { isRecord } from '../core/values';
-import type { ServerKind } from './own-server';
+import type { ServerKind } from './managed-server';
 
 const SOCKET = 'mongodb.sock';
 const REPLICA_SET = 'plantcare';
@@ -10,14 +10,14 @@ const NOT_INITIATED = 94;
 const OTHER_VERSION =
   /UPGRADE PROBLEM|compatibility ?version|mongod version|unsupported WiredTiger/i;
 
-/** The URI of a database in an own MongoDB. */
-export function ownMongodbUri(socket: string, database: string): string {
+/** The URI of a database in a managed MongoDB. */
+export function managedMongodbUri(socket: string, database: string): string {
   return `mongodb://${encodeURIComponent(socket)}/${database}?directConnection=true`;
 }
 
 /** mongod as a replica set of one, because transactions need a replica set. */
 export const mongod: ServerKind = {
-  name: 'mongod',
+  program: 'mongod',
   title: 'MongoDB',
   folder: 'mongodb',
   arguments: [
@@ -35,10 +35,6 @@ export const mongod: ServerKind = {
   unlogged: '"s":"[^F]", *"c":"(COMMAND|QUERY|WRITE|TXN)"',
   // While it starts, and on a slow disk, it may refuse or be silent.
   serves: async (socket) => asAdmin(socket, isPrimary).catch(() => false),
-  takeOver: async (socket) =>
-    asAdmin(socket, async (admin) => admin.command({ killAllSessions: [] })),
-  shutDown: async (socket) =>
-    asAdmin(socket, async (admin) => admin.command({ shutdown: 1, force: true })),
   explainEnd(log, home, writtenBy = 'another version') {
     if (log.includes('DBPathInUse')) {
       return `cannot open ${home}, because another MongoDB works there which this program did not start: stop that one first`;
@@ -54,6 +50,11 @@ export const mongod: ServerKind = {
   },
 };
 
+/** Shuts the MongoDB down that listens on a socket, whoever started it. */
+export async function shutDownMongodb(socket: string): Promise<void> {
+  await asAdmin(socket, (admin) => admin.command({ shutdown: 1, force: true, timeoutSecs: 0 }));
+}
+
 async function asAdmin<T>(socket: string, work: (admin: mongo.Db) => Promise<T>): Promise<T> {
   // The last holds a program that has ended otherwise, while MongoDB hangs.
   const limits = {
@@ -61,7 +62,7 @@ async function asAdmin<T>(socket: string, work: (admin: mongo.Db) => Promise<T>)
     socketTimeoutMS: 2_000,
     connectTimeoutMS: 2_000,
   };
-  const uri = ownMongodbUri(socket, 'admin');
+  const uri = managedMongodbUri(socket, 'admin');
   const client = new mongo.MongoClient(uri, { maxPoolSize: 1, ...limits });
   try {
     return await work(client.db());

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
-import type { ServerKind } from './own-server';
+import type { ServerKind } from './managed-server';
 
 /** redis-server without persistence: what it holds may be lost. */
 export const redis: ServerKind = {
-  name: 'redis-server',
+  program: 'redis-server',
   title: 'Redis',
   folder: 'redis',
   arguments: [
@@ -17,10 +17,9 @@ export const redis: ServerKind = {
   ],
   serves: redisAnswers,
   explainEnd: (log, home) => `could not start in ${home}: ${log.trim().split('\n').at(-1) ?? ''}`,
-  shutDown: async (socket) => ask(socket, async (client) => client.shutdown('NOSAVE')),
 };
 
-/** Whether a Redis answers at the URL, or on the socket with that path. */
+/** Returns whether a Redis answers at the URL, or on the socket with that path. */
 export async function redisAnswers(url: string): Promise<boolean> {
   return (await ask(url, async (client) => client.ping())) !== undefined;
 }

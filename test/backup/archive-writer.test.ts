@@ -1,31 +1,35 @@
 import { randomBytes } from 'node:crypto';
+import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { explain } from '../../src/app/backup/errors';
-import { ArchiveWriter } from '../support/program';
+import type { ArchiveFile } from '../../src/app/backup/archive-writer';
+import { writeArchive } from '../support/program';
 
 const MEGABYTE = 1024 * 1024;
 
 /** Takes so many bytes, as a disk that is full then. */
-function fullAfter(limit: number, isSlow: boolean) {
-  return async (content: AsyncIterable<Buffer>): Promise<void> => {
-    let bytes = 0;
-    for await (const { length } of content) {
+function fullAfter(limit: number, isSlow: boolean): Writable {
+  let bytes = 0;
+  return new Writable({
+    write: ({ length }: Buffer, _encoding, done) => {
       bytes += length;
-      if (isSlow) await sleep(1);
-      if (bytes > limit) {
-        const message = 'ENOSPC: no space left on device, write';
-        throw Object.assign(new Error(message), { code: 'ENOSPC', syscall: 'write' });
-      }
-    }
-  };
+      const message = 'ENOSPC: no space left on device, write';
+      const full = Object.assign(new Error(message), { code: 'ENOSPC', syscall: 'write' });
+      const end = (): void => {
+        done(bytes > limit ? full : null);
+      };
+      if (isSlow) setTimeout(end, 1);
+      else end();
+    },
+  });
 }
 
-async function* documents(count: number, bytes: number): AsyncGenerator<Buffer> {
+async function* files(count: number, bytes: number): AsyncGenerator<ArchiveFile> {
   for (let index = 0; index < count; index += 1) {
     await sleep(0);
     // Nothing is compressed of what has no order.
-    yield randomBytes(bytes);
+    yield { name: String(index), content: randomBytes(bytes) };
   }
 }
 
@@ -34,14 +38,8 @@ const LIMITS = [0, 16 * 1024, MEGABYTE, 4 * MEGABYTE, 5 * MEGABYTE, 8 * MEGABYTE
 test.each(LIMITS.flatMap((limit) => [true, false].map((isSlow) => [limit, isSlow] as const)))(
   'a disk that is full after %i bytes (slow: %s) ends a backup with that reason, and nothing else',
   async (limit, isSlow) => {
-    const writer = new ArchiveWriter(fullAfter(limit, isSlow), new Date());
-    const writing = async (): Promise<void> => {
-      for (const name of ['a', 'b', 'c']) {
-        await writer.addCollection(name, documents(10, MEGABYTE / 2), () => undefined);
-      }
-    };
-    const failed: unknown = await writing().catch((error: unknown) => error);
-    await writer.abort();
+    const writing = writeArchive(fullAfter(limit, isSlow), new Date(), files(5, 3 * MEGABYTE));
+    const failed: unknown = await writing.catch((error: unknown) => error);
     expect(explain(failed)).toMatchObject({
       message: expect.stringMatching(/^The backup cannot be written: .*no space.*\.$/i) as string,
     });
@@ -51,11 +49,19 @@ test.each(LIMITS.flatMap((limit) => [true, false].map((isSlow) => [limit, isSlow
 );
 
 test('a backup that is broken off while a part is written ends without an error of its own', async () => {
-  const writer = new ArchiveWriter(fullAfter(Infinity, true), new Date());
-  const adding = writer.addCollection('a', documents(20, MEGABYTE / 2), () => undefined);
-  const failed = expect(adding).rejects.toThrow();
-  await sleep(30);
-  await writer.abort();
-  await failed;
+  const stopping = AbortSignal.timeout(30);
+  const output = fullAfter(Infinity, true);
+  const writing = writeArchive(output, new Date(), files(20, 3 * MEGABYTE), stopping);
+  await expect(writing).rejects.toThrow('aborted');
+  await sleep(20);
+});
+
+test('a backup whose data cannot be read any more ends with that reason', async () => {
+  async function* broken(): AsyncGenerator<ArchiveFile> {
+    yield* files(2, MEGABYTE);
+    throw new Error('The data is gone.');
+  }
+  const writing = writeArchive(fullAfter(Infinity, true), new Date(), broken());
+  await expect(writing).rejects.toThrow('The data is gone.');
   await sleep(20);
 });

@@ -142,13 +142,10 @@ test('what an own MongoDB had is served by another one, and by an own one elsewh
   }
 
   const elsewhere = path.join(folder, 'elsewhere');
-  // One MongoDB for both, for it takes seconds to stop it and to start it again.
-  const { release } = await acquireServers({ dataDir: elsewhere }, { role: 'tool' });
   resultOf(await run(['backup', 'restore', again, '--json'], { DATA_DIR: elsewhere }));
   const restored = await startOwn(elsewhere);
   await expectServed(restored);
   await restored.close();
-  await release();
 });
 
 test('a restore that was killed is recognized and refused until it is done again', async () => {

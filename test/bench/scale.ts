@@ -106,7 +106,7 @@ class Stage {
   /** A program on own servers, or on a database of them. */
   async program(given: NodeJS.ProcessEnv = {}): Promise<Program> {
     const env = { ...process.env, DATA_DIR: this.#dataDir, ...LIMITS, ...given };
-    const program = await startProgram({ role: 'tool', env });
+    const program = await startProgram({ role: 'server', env });
     this.#started.push(program);
     return program;
   }

@@ -385,7 +385,7 @@ test('old entries that do not verify are not deleted', async () => {
 
 test('a chain is verified however long that takes, while acts are recorded', async () => {
   const dataDir = await dataDirectory();
-  const servers = await acquireServers({ dataDir }, { role: 'tool' });
+  const servers = await acquireServers({ dataDir }, { role: 'server' });
   const { proxy, uri } = await TcpProxy.before(servers.mongodbUri);
   try {
     await asOperatorOf(uri, async ({ audit, database }) => {

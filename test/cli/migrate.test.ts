@@ -23,7 +23,7 @@ import {
 /** How many documents are given a revision at once. */
 const CHUNK = 5000;
 const ALL = [
-  ...['plants/0001-revisions', 'plants/0002-snoozes', 'photos/0001-revisions'],
+  ...['photos/0001-revisions', 'plants/0001-revisions', 'plants/0002-snoozes'],
   ...['events/0001-revisions', 'events/0002-last-fertilized', 'events/0003-photos-of-plants'],
   ...['events/0004-event-days', 'events/0005-last-care-days'],
   ...['insights/0001-totals', 'insights/0002-growth-days', 'insights/0003-computed-runs'],
@@ -159,7 +159,7 @@ describe('data of an earlier version', () => {
     expect((await cli.run('migrate', 'status')).code).toBe(1);
     const up = await cli.run('migrate', 'up', '--json');
     expect(up.code).toBe(0);
-    expect(up.stderr).toMatch(/^Migration plants\/0001-revisions \(1 of \d+\) is done$/m);
+    expect(up.stderr).toMatch(/^Migration photos\/0001-revisions \(1 of \d+\) is done$/m);
     expect(up.stderr).toMatch(/^Making the index on userId, revision, _id of events$/m);
     expect(JSON.parse(up.stdout)).toMatchObject({ migrations: ALL, dryRun: false });
     expect(await cli.json('migrate', 'up')).toEqual({ migrations: [], indexes: [], dryRun: false });

@@ -46,7 +46,7 @@ async function untilManyAreInserted(): Promise<void> {
 
 /** Spares the commands that `work` runs the start of a MongoDB each. */
 async function whileServersRun(work: () => Promise<void>): Promise<void> {
-  const servers = await acquireServers({ dataDir }, { role: 'tool' });
+  const servers = await acquireServers({ dataDir }, { role: 'server' });
   try {
     await work();
   } finally {

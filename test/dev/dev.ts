@@ -4,7 +4,7 @@ import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { acquireServers } from '../../src/servers';
+import { acquireServers, type Servers } from '../../src/servers';
 
 const ROOT = path.resolve(__dirname, '../..');
 const REGISTER = path.join(ROOT, 'test/servers/register.cjs');
@@ -16,7 +16,7 @@ async function develop(): Promise<void> {
   const servers = await acquireServers(
     { dataDir, mongodbUri: MONGODB_URI, redisUrl: REDIS_URL },
     {
-      role: 'tool',
+      role: 'server',
       progress: (line) => {
         console.error(line);
       },
@@ -30,17 +30,18 @@ async function develop(): Promise<void> {
   }
   while (!stopping.signal.aborted) {
     const before = stateOfSources();
-    const server = serve();
+    const server = serve(servers);
     await edited(before, stopping.signal);
     await end(server);
   }
   await servers.release();
 }
 
-function serve(): ChildProcess {
+function serve({ mongodbUri, redisUrl }: Servers): ChildProcess {
   const args = ['--require', REGISTER, 'src/main.ts', '--welcome'];
   // A group of its own, so that Ctrl-C reaches it once only: a second signal would cut its end short.
-  return spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit', detached: true });
+  const env = { ...process.env, MONGODB_URI: mongodbUri, REDIS_URL: redisUrl };
+  return spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit', detached: true, env });
 }
 
 async function end(server: ChildProcess): Promise<void> {

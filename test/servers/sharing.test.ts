@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
@@ -10,19 +11,19 @@ import type { Servers } from '../../src/servers';
 import {
   acquire,
   aMongod,
+  aProcess,
   connect,
   dataDirectory,
   until,
   isAlive,
-  kill,
   launch,
   plantsOf,
   processOf,
   program,
-  standIn,
-  temporaryFolder,
 } from './support';
 import { acquireServers, ServersError } from '../../src/servers';
+import { answers } from '../../src/servers/data-directory';
+import { mongod } from '../../src/servers/mongod';
 import { redisAnswers } from '../../src/servers/redis';
 
 test('a fresh data directory gets a MongoDB with transactions and a Redis, which release stops', async () => {
@@ -56,8 +57,7 @@ test('a fresh data directory gets a MongoDB with transactions and a Redis, which
   await servers.release();
   await servers.release();
   await until(() => !all.some(isAlive));
-  const leases = await readdir(path.join(dataDir, 'leases'));
-  expect(leases.filter((name) => !name.startsWith('process-'))).toEqual([]);
+  expect(await readdir(path.join(dataDir, 'leases'))).toEqual([]);
 });
 
 describe('servers that run', () => {
@@ -150,27 +150,52 @@ test('a second server on a data directory is refused; the first goes on, and tak
   await until(() => !all.some(isAlive));
 });
 
-test('a server and commands share one MongoDB, which the last to leave stops', async () => {
+test('commands attach to the MongoDB of a server, and leave it running', async () => {
   const dataDir = await dataDirectory();
-  const tool = await program(dataDir, { role: 'tool' });
-  const mongod = processOf(dataDir, 'mongod');
   const server = await acquire(dataDir);
+  const mongod = processOf(dataDir, 'mongod');
   const meanwhile = jest.fn();
-  const another = await acquire(dataDir, 'tool', [], meanwhile);
+  const passing = await acquire(dataDir, 'tool', [], meanwhile);
   expect(meanwhile).not.toHaveBeenCalled();
-  expect(server.mongodbUri).toBe(tool.servers.mongodbUri);
-  expect(another.notes).toContainEqual(expect.stringMatching(/^MongoDB [\d.]+ runs already\.$/));
-
-  await tool.leave();
-  expect(isAlive(mongod)).toBe(true);
+  expect(passing.mongodbUri).toBe(server.mongodbUri);
+  expect(passing.redisUrl).toBe(server.redisUrl);
+  expect(passing.notes).toContain('MongoDB runs already.');
+  const another = await program(dataDir, { role: 'tool' });
+  await passing.release();
+  await another.crash();
+  await connect(server.mongodbUri).db().command({ ping: 1 });
+  expect(processOf(dataDir, 'mongod')).toBe(mongod);
   await server.release();
-  expect(isAlive(mongod)).toBe(true);
-  await connect(another.mongodbUri).db().command({ ping: 1 });
-  await another.release();
-  await until(() => !isAlive(mongod));
+  expect(isAlive(mongod)).toBe(false);
 });
 
-test('what a killed program left running is used again, its open transaction ended, and stopped in the end', async () => {
+test('a server and another command wait for the end of a command, and say so', async () => {
+  const dataDir = await dataDirectory();
+  const tool = await acquire(dataDir, 'tool');
+  await plantsOf(tool.mongodbUri).insertOne({ _id: 'Basil' });
+  const reported: string[] = [];
+  const served = acquire(dataDir, 'server', reported);
+  const visited = acquire(dataDir, 'tool', reported).then(async ({ mongodbUri, release }) => {
+    expect(await plantsOf(mongodbUri).countDocuments()).toBe(1);
+    await release();
+  });
+  await until(() => reported.length === 2);
+  const line = 'Waiting for another program that uses the data directory …';
+  expect(reported).toEqual([line, line]);
+  await tool.release();
+  await visited;
+  expect(await plantsOf((await served).mongodbUri).countDocuments()).toBe(1);
+});
+
+test('a wait for a command can be broken off', async () => {
+  const dataDir = await dataDirectory();
+  await acquire(dataDir, 'tool');
+  const stopping = AbortSignal.timeout(500);
+  const waiting = acquireServers({ dataDir }, { role: 'server', stopping });
+  await expect(waiting).rejects.toThrow('aborted');
+});
+
+test('a killed program leaves no server, and the next one has its data and no open transaction', async () => {
   const dataDir = await dataDirectory();
   const killed = await program(dataDir);
   const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
@@ -182,35 +207,28 @@ test('what a killed program left running is used again, its open transaction end
   const open = client.db().collection<{ _id: string }>('plants');
   await open.updateOne({ _id: 'Basil' }, update, { session });
   await killed.crash();
-  expect(all.every(isAlive)).toBe(true);
 
   const next = await acquire(dataDir);
-  expect(next.mongodbUri).toBe(killed.servers.mongodbUri);
-  expect(next.notes[0]).toMatch(
-    /^MongoDB [\d.]+ was left by a killed program and is used again\.$/,
-  );
-  expect([processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')]).toEqual(all);
+  await until(() => !all.some(isAlive));
   const written = await plantsOf(next.mongodbUri).updateOne({ _id: 'Basil' }, update, {
     maxTimeMS: 2_000,
   });
   expect(written.modifiedCount).toBe(1);
   // While there is a MongoDB that can end its session; without one it is waited for.
   await client.close();
-  await next.release();
-  await until(() => !all.some(isAlive));
 });
 
-test('a MongoDB that a killed program was starting is waited for and used', async () => {
+test('a MongoDB that a killed program of an earlier release left running gives way', async () => {
   const dataDir = await dataDirectory();
-  const folder = await temporaryFolder();
-  const started = path.join(folder, 'started');
-  const slowly = `[ "$1" = --version ] || { touch ${started}; sleep 1; }`;
-  await standIn(folder, 'mongod', `${slowly}\nexec ${(await aMongod()).path} "$@"`);
-  const starting = launch(dataDir, { env: { PATH: `${folder}:${process.env['PATH'] ?? ''}` } });
-  await until(() => existsSync(started));
-  starting.kill('SIGKILL');
-  const { notes } = await acquire(dataDir);
-  expect(notes[0]).toBe('MongoDB was left by a killed program and is used again.');
+  const first = await acquire(dataDir);
+  await plantsOf(first.mongodbUri).insertOne({ _id: 'Basil' });
+  await first.release();
+  const home = path.join(dataDir, 'mongodb');
+  const left = aProcess((await aMongod()).path, [...mongod.arguments], home);
+  await until(() => answers(path.join(home, 'mongodb.sock')));
+  const next = await acquire(dataDir);
+  expect(isAlive(left.pid ?? 0)).toBe(false);
+  expect(await plantsOf(next.mongodbUri).countDocuments()).toBe(1);
 });
 
 test('what a killed program left hanging is ended and started anew', async () => {
@@ -242,48 +260,25 @@ test('whenever a starting program is killed, the next one serves', async () => {
   }
 });
 
-test('programs that start at once on one data directory end with one MongoDB', async () => {
+test('programs that start at once on one data directory all get to work', async () => {
   const dataDir = await dataDirectory();
-  const all = await Promise.all([
-    acquire(dataDir, 'tool'),
-    acquire(dataDir, 'server'),
-    acquire(dataDir, 'tool'),
-    program(dataDir, { role: 'tool' }).then(({ servers, leave }) => ({
-      ...servers,
-      release: leave,
-    })),
-  ]);
-  const mongod = processOf(dataDir, 'mongod');
-  const started = all.filter(({ notes }) => notes.some((note) => /^MongoDB.*started/.test(note)));
-  expect(started).toHaveLength(1);
-  await Promise.all(all.map(async ({ release }) => release()));
-  await until(() => !isAlive(mongod));
+  const visit = async (role: 'server' | 'tool'): Promise<void> => {
+    const { mongodbUri, release } = await acquire(dataDir, role);
+    await plantsOf(mongodbUri).insertOne({ _id: randomUUID() });
+    if (role === 'tool') await release();
+  };
+  await Promise.all([visit('tool'), visit('server'), visit('tool'), visit('tool')]);
+  const { mongodbUri } = await acquire(dataDir, 'tool');
+  expect(await plantsOf(mongodbUri).countDocuments()).toBe(4);
 });
 
 test('release stops the servers also when the data directory was deleted under them', async () => {
   const dataDir = await dataDirectory();
-  const killed = await program(dataDir);
-  const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
-  await killed.crash();
-  await kill(processOf(dataDir, 'redis'));
-  // One of the servers is a child of this program, the other one was found.
   const servers = await acquire(dataDir);
-  all.push(processOf(dataDir, 'redis'));
+  const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
   // MongoDB may be adding files meanwhile.
   await rm(dataDir, { recursive: true, maxRetries: 20 });
   await servers.release();
-  await until(() => !all.some(isAlive));
+  expect(all.some(isAlive)).toBe(false);
   expect(existsSync(dataDir)).toBe(false);
-});
-
-test('a program that exits without releasing leaves the servers that others use', async () => {
-  const dataDir = await dataDirectory();
-  const careless = await program(dataDir);
-  const tool = await acquire(dataDir, 'tool');
-  const mongod = processOf(dataDir, 'mongod');
-  await careless.exit();
-  await sleep(2_000);
-  await connect(tool.mongodbUri).db().command({ ping: 1 });
-  await tool.release();
-  await until(() => !isAlive(mongod));
 });

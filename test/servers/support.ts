@@ -91,7 +91,7 @@ export function plantsOf(uri: string): mongo.Collection<{ _id: string }> {
 
 /** The mongod of this machine, as the program would find it. */
 export async function aMongod(): Promise<Binary> {
-  const search = { root: '/nowhere', progress: () => undefined, mayFetch: true };
+  const search = { root: '/nowhere', progress: () => undefined };
   return findBinary('mongod', search);
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
 
 import { reconcile } from '../../src/app/reconcile';
-import { within } from '../../src/core/timeout';
+import { withTimeout } from '../../src/core/timeout';
 import { acquireServers } from '../../src/servers';
 import { eventsOf, type Scene, Writer } from '../faults/writers';
 import { Client, record, records } from '../support/client';
@@ -192,7 +192,7 @@ async function soak(scenery: Scenery): Promise<Finding[]> {
     atLeast(`right answers to ${least.name}`, 100 * least.share, MIN_ANSWERED_PERCENT, '%'),
   ];
   if (
-    (await within(
+    (await withTimeout(
       END_MS,
       work.then(() => true),
     )) === undefined

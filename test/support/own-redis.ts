@@ -28,7 +28,7 @@ export class OwnRedis {
 
   /** A Redis that is yet to be started. */
   static async prepare(): Promise<OwnRedis> {
-    const search = { root: tmpdir(), progress: () => undefined, mayFetch: true };
+    const search = { root: tmpdir(), progress: () => undefined };
     const binary = await findBinary('redis-server', search);
     return new OwnRedis(binary.path, mkdtempSync(path.join(tmpdir(), 'redis-test-')));
   }

@@ -8,7 +8,6 @@ const { programModules } = globalThis as typeof globalThis & {
 export const {
   ResponseCache,
   App,
-  ArchiveWriter,
   MongoHealth,
   CLIENT_METHODS,
   CONVENTIONS,
@@ -114,11 +113,11 @@ export const {
   userOf,
   validRequest,
   write,
+  writeArchive,
 } = programModules;
 
 export type ResponseCache = ProgramModules.ResponseCache;
 export type App = ProgramModules.App;
-export type ArchiveWriter = ProgramModules.ArchiveWriter;
 export type MongoHealth = ProgramModules.MongoHealth;
 export type Conformance = ProgramModules.Conformance;
 export type Database = ProgramModules.Database;

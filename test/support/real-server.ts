@@ -11,7 +11,7 @@ import accountsPlugin from '../../plugins/accounts';
 import { App } from '../../src/app/app';
 import type { Tier } from '../../src/core/identity';
 import { loadPlugins } from '../../src/plugins/loader';
-import { ownMongodbUri } from '../../src/servers/mongod';
+import { managedMongodbUri } from '../../src/servers/mongod';
 import { DATABASE } from '../../src/servers';
 import { builtProgram } from './built';
 import { NO_LIMITS } from './no-limits';
@@ -121,7 +121,7 @@ export async function removeDataDirectory(dataDir: string): Promise<void> {
 
 /** The database of a running server, for who comes from outside of it. */
 export function databaseOf(dataDir: string): string {
-  return ownMongodbUri(path.join(dataDir, 'mongodb/mongodb.sock'), DATABASE);
+  return managedMongodbUri(path.join(dataDir, 'mongodb/mongodb.sock'), DATABASE);
 }
 
 /** Works on the database of a running server from outside of it, as the CLI does. */

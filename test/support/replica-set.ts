@@ -29,7 +29,7 @@ export class ReplicaSet {
   }
 
   static async start(): Promise<ReplicaSet> {
-    const search = { root: tmpdir(), progress: () => undefined, mayFetch: true };
+    const search = { root: tmpdir(), progress: () => undefined };
     const binary = await findBinary('mongod', { ...search, chosen: process.env['MONGOD_BINARY'] });
     const home = mkdtempSync(path.join(tmpdir(), 'plant-care-set-'));
     const members: Member[] = [];

@@ -1,18 +1,20 @@
-import { createHash, type Hash } from 'node:crypto';
-import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 
 import { extract } from 'tar-stream';
 
 import { reasonOf } from '../../core/values';
-import { documentsOf, partOf } from './archive-layout';
 import { BackupError } from './errors';
-import { type Manifest, MANIFEST_FILE, parseManifest } from './manifest';
+import { type Manifest, MANIFEST_FILE, parseManifest, Tally } from './manifest';
 
 /** A part is a few megabytes and one document, a manifest much less. */
 const MAX_ENTRY_BYTES = 32 * 1024 * 1024;
+
+/** The least length of a document: its own length, and the byte that ends it. */
+const SHORTEST = 5;
 
 /** What is done with an archive while it is read. */
 interface ArchiveVisitor {
@@ -30,21 +32,19 @@ interface ArchiveVisitor {
  */
 export async function readArchive(file: string, visitor: ArchiveVisitor = {}): Promise<Manifest> {
   const size = await sizeOf(file);
-  const found = new Contents();
+  const tallies = new Map<string, Tally>();
   let manifest: Manifest | undefined;
-  const source = new CompressedTar(file, (bytes) => visitor.onBytes?.(bytes, size));
-  for await (const { name, content } of source.entries()) {
+  for await (const { name, content } of filesIn(file, size, visitor.onBytes)) {
     if (name === MANIFEST_FILE) {
       if (manifest) throw damaged('it has two manifests');
       manifest = parseManifest(content.toString('utf8'));
     } else {
-      const { collection, documents } = found.add(name, content);
+      const { collection, documents } = addPart(tallies, name, content);
       await visitor.onDocuments?.(collection, documents);
     }
   }
-  if (source.consumed !== size) throw damaged('something was added at its end');
   if (!manifest) throw damaged('it has no manifest');
-  found.compare(manifest);
+  compare(tallies, manifest);
   return manifest;
 }
 
@@ -62,122 +62,73 @@ async function sizeOf(file: string): Promise<number> {
   }
 }
 
-/** The files in a tar that is compressed by gzip. */
-class CompressedTar {
-  /** What was wrong with its compression. */
-  #failure: unknown;
-  readonly #gunzip = createGunzip();
-  readonly #extract = extract();
-  readonly #file: string;
-  readonly #onBytes: (bytes: number) => void;
-
-  constructor(file: string, onBytes: (bytes: number) => void) {
-    this.#file = file;
-    this.#onBytes = onBytes;
-  }
-
-  /** How many bytes of the file its content takes. */
-  get consumed(): number {
-    return this.#gunzip.bytesWritten;
-  }
-
-  /** @throws BackupError where it is none */
-  async *entries(): AsyncGenerator<{ name: string; content: Buffer }> {
-    const source = createReadStream(this.#file);
-    const fed = this.#feed(source);
-    try {
-      for await (const entry of this.#extract) {
-        const { name, type, size } = entry.header;
-        if (type === 'directory') {
-          // One that was packed anew may have them.
-          entry.resume();
-          continue;
-        }
-        if (type !== 'file' || size > MAX_ENTRY_BYTES) throw damaged(`${name} is no part of it`);
-        const content: Buffer[] = [];
-        // What tar-stream gives is bytes, which its types do not say.
-        for await (const chunk of entry) content.push(chunk as Buffer);
-        yield { name, content: Buffer.concat(content) };
-      }
-      await fed;
-    } catch (error) {
-      throw error instanceof BackupError ? error : damaged(reasonOf(this.#failure ?? error));
-    } finally {
-      source.destroy();
-      this.#gunzip.destroy();
-      this.#extract.destroy();
+/** The files of a compressed tar. */
+async function* filesIn(
+  file: string,
+  size: number,
+  onBytes: ArchiveVisitor['onBytes'],
+): AsyncGenerator<{ name: string; content: Buffer }> {
+  const source = createReadStream(file);
+  source.on('data', ({ length }) => onBytes?.(length, size));
+  const gunzip = createGunzip();
+  const tar = extract();
+  const unpacked = pipeline(source, gunzip, tar);
+  // It is awaited at the end.
+  unpacked.catch(() => undefined);
+  try {
+    for await (const entry of tar) {
+      const { name, type, size: bytes } = entry.header;
+      // One that was packed anew may have folders.
+      if (type === 'directory') entry.resume();
+      else if (type !== 'file' || bytes > MAX_ENTRY_BYTES)
+        throw damaged(`${name} is no part of it`);
+      else yield { name, content: await buffer(entry) };
     }
+    await unpacked;
+  } catch (error) {
+    throw error instanceof BackupError ? error : damaged(reasonOf(error));
+  } finally {
+    source.destroy();
   }
-
-  /** Never rejects: a failure ends the entries. */
-  async #feed(source: ReturnType<typeof createReadStream>): Promise<void> {
-    source.on('data', (chunk) => {
-      this.#onBytes(chunk.length);
-    });
-    source.on('error', (error) => this.#gunzip.destroy(error));
-    try {
-      // What gunzip gives is bytes.
-      for await (const chunk of source.pipe(this.#gunzip)) await this.#write(chunk as Buffer);
-      this.#extract.end(null);
-    } catch (error) {
-      this.#failure = error;
-      this.#extract.destroy(error instanceof Error ? error : undefined);
-    }
-  }
-
-  async #write(chunk: Buffer): Promise<void> {
-    if (this.#extract.write(chunk) || this.#extract.destroyed) return;
-    const waiting = new AbortController();
-    // One that is given up takes nothing any more.
-    const ends = ['drain', 'close'].map((event) => once(this.#extract, event, waiting));
-    await Promise.race(ends).finally(() => {
-      waiting.abort();
-    });
-  }
+  if (gunzip.bytesWritten !== size) throw damaged('something was added at its end');
 }
 
-/** What was found of each collection. */
-class Contents {
-  readonly #collections = new Map<
-    string,
-    { parts: number; documents: number; bytes: number; hash: Hash }
-  >();
+/** @throws BackupError where it is not the next part of a collection */
+function addPart(tallies: Map<string, Tally>, name: string, content: Buffer) {
+  const encoded = /^collections\/([^/]+)\/\d{6,}\.bson$/.exec(name)?.[1];
+  const documents = documentsOf(content);
+  if (encoded === undefined || !documents) throw damaged(`${name} is no part of a collection`);
+  const collection = decodeURIComponent(encoded);
+  const tally = tallies.get(collection) ?? new Tally(collection);
+  if (name !== tally.nextPart) throw damaged(`a part of ${collection} is missing`);
+  tallies.set(collection, tally);
+  tally.add(content, documents.length);
+  return { collection, documents };
+}
 
-  /** @throws BackupError where it is not the next part of a collection */
-  add(name: string, content: Buffer): { collection: string; documents: Buffer[] } {
-    const part = partOf(name);
-    const documents = documentsOf(content);
-    if (!part || !documents) throw damaged(`${name} is no part of a collection`);
-    const { collection, number } = part;
-    const found = this.#collections.get(collection) ?? {
-      parts: 0,
-      documents: 0,
-      bytes: 0,
-      hash: createHash('sha256'),
-    };
-    if (number !== found.parts + 1) throw damaged(`a part of ${collection} is missing`);
-    this.#collections.set(collection, found);
-    found.parts = number;
-    found.documents += documents.length;
-    found.bytes += content.length;
-    found.hash.update(content);
-    return { collection, documents };
+/** The documents of a part, which are BSON one after the other; undefined where they are not. */
+function documentsOf(part: Buffer): Buffer[] | undefined {
+  const documents: Buffer[] = [];
+  for (let start = 0; start < part.length;) {
+    const length = part.length - start < SHORTEST ? 0 : part.readInt32LE(start);
+    const end = start + length;
+    if (length < SHORTEST || end > part.length || part[end - 1] !== 0) return undefined;
+    documents.push(part.subarray(start, end));
+    start = end;
   }
+  return documents;
+}
 
-  /** @throws BackupError where it is not what a manifest says */
-  compare({ collections }: Manifest): void {
-    const empty = createHash('sha256').digest('hex');
-    for (const { name, documents, bytes, sha256 } of collections) {
-      const found = this.#collections.get(name);
-      if ((found?.documents ?? 0) !== documents || (found?.bytes ?? 0) !== bytes) {
-        throw damaged(`${name} does not have as many documents as its manifest says`);
-      }
-      if ((found?.hash.digest('hex') ?? empty) !== sha256) {
-        throw damaged(`${name} is not what its manifest says`);
-      }
+/** @throws BackupError where what was found is not what a manifest says */
+function compare(tallies: ReadonlyMap<string, Tally>, { collections }: Manifest): void {
+  for (const { name, documents, bytes, sha256 } of collections) {
+    const found = (tallies.get(name) ?? new Tally(name)).entry;
+    if (found.documents !== documents || found.bytes !== bytes) {
+      throw damaged(`${name} does not have as many documents as its manifest says`);
     }
-    const named = new Set(collections.map(({ name }) => name));
-    const other = [...this.#collections.keys()].find((name) => !named.has(name));
-    if (other !== undefined) throw damaged(`its manifest does not name ${other}`);
+    if (found.sha256 !== sha256) throw damaged(`${name} is not what its manifest says`);
   }
+  const named = new Set(collections.map(({ name }) => name));
+  const other = [...tallies.keys()].find((name) => !named.has(name));
+  if (other !== undefined) throw damaged(`its manifest does not name ${other}`);
 }

@@ -6,13 +6,16 @@ import { hostSettings } from '../../core/host-settings';
 import type { Settings } from '../../core/settings';
 import { codeOf } from '../../core/values';
 import { explain } from './errors';
-import { PARTIAL } from './partial-file';
+import { PARTIAL } from './whole-file';
 
 /** Names of backups that were given none; only those that the server made are ever removed. */
 const NAME = /^plant-care-(scheduled-)?(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.tar\.gz$/;
 
 /** By how much the clock of another server may be ahead of this one's. */
 const AHEAD_MS = 5 * 60_000;
+
+/** How long nothing is written to a backup whose program was killed. */
+const STALE_MS = 5 * 60_000;
 
 /** A backup in the folder for those that are given no file. */
 interface BackupFile {
@@ -39,7 +42,7 @@ export class BackupFolder {
   }
 
   /**
-   * Makes the folder where it is missing; answers a path in it for a backup that is made now.
+   * Makes the folder where it is missing; returns a path in it for a backup that is made now.
    *
    * @throws BackupError where it cannot be made
    */
@@ -57,21 +60,23 @@ export class BackupFolder {
       if (codeOf(error) === 'ENOENT') return [];
       throw error;
     });
-    return names
-      .flatMap((name) => {
-        const [match, scheduled, day = '', ...time] = NAME.exec(name) ?? [];
-        if (match === undefined) return [];
-        const madeAt = new Date(`${day}T${time.join(':')}Z`);
-        return {
-          path: path.join(this.path, name),
-          madeAt,
-          isScheduled: scheduled !== undefined,
-          isAhead: madeAt.getTime() > Date.now() + AHEAD_MS,
-        };
-      })
-      .sort(
-        (a, b) => Number(a.isAhead) - Number(b.isAhead) || b.madeAt.getTime() - a.madeAt.getTime(),
-      );
+    const found = names.flatMap((name): BackupFile[] => {
+      const [match, scheduled, day, ...time] = NAME.exec(name) ?? [];
+      if (match === undefined) return [];
+      const madeAt = new Date(`${day ?? ''}T${time.join(':')}Z`);
+      const isAhead = madeAt.getTime() > Date.now() + AHEAD_MS;
+      const isScheduled = scheduled !== undefined;
+      return [{ path: path.join(this.path, name), madeAt, isScheduled, isAhead }];
+    });
+    return found.sort(
+      (a, b) => Number(a.isAhead) - Number(b.isAhead) || b.madeAt.getTime() - a.madeAt.getTime(),
+    );
+  }
+
+  /** The newest backup; undefined where there is none. */
+  async newest({ scheduled = false } = {}): Promise<BackupFile | undefined> {
+    const made = await this.backups();
+    return made.find((each) => !each.isAhead && (each.isScheduled || !scheduled));
   }
 
   /** Removes all that the server made but the newest. */
@@ -81,15 +86,13 @@ export class BackupFolder {
   }
 
   /**
-   * Whether a scheduled backup is being written, by whichever program; one that a program left
-   * which was killed is removed.
-   *
-   * @param staleMs how long nothing is written to one that was left
+   * Returns whether a scheduled backup is being written, by whichever program; what a killed one left
+   * is removed.
    */
-  async isBeingWritten(staleMs: number): Promise<boolean> {
+  async isBeingWritten(): Promise<boolean> {
     const partial = await stat(this.scheduledPartial).catch(() => undefined);
     if (!partial) return false;
-    if (Math.abs(Date.now() - partial.mtimeMs) < staleMs) return true;
+    if (Math.abs(Date.now() - partial.mtimeMs) < STALE_MS) return true;
     await rm(this.scheduledPartial, { force: true });
     return false;
   }

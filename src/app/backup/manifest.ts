@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import Joi from 'joi';
 
 import { isRecord, reasonOf } from '../../core/values';
@@ -45,44 +47,62 @@ const schema = Joi.object<Manifest>({
   migrations: Joi.array().items(text).required(),
   moment: Joi.string().isoDate().required(),
   collections: Joi.array()
-    .items(
-      Joi.object({
-        name: text.required(),
-        documents: count,
-        bytes: count,
-        sha256: Joi.string().hex().length(64).required(),
-      }),
-    )
+    .items({
+      name: text.required(),
+      documents: count,
+      bytes: count,
+      sha256: Joi.string().hex().length(64).required(),
+    })
     .unique('name')
     .required(),
 });
 
 /** @throws BackupError where it is none that this release can read */
 export function parseManifest(content: string): Manifest {
-  const written = parse(content);
-  if (isRecord(written) && typeof written['format'] === 'number' && written['format'] > FORMAT) {
-    throw new BackupError(
-      'The archive was written by a newer release of the program: use that one to read it.',
-    );
-  }
-  const checked = schema.validate(written, { convert: false });
-  if (checked.error) throw notAManifest(checked.error);
-  return checked.value;
-}
-
-function parse(content: string): unknown {
   try {
-    return JSON.parse(content);
+    const written: unknown = JSON.parse(content);
+    if (isRecord(written) && typeof written['format'] === 'number' && written['format'] > FORMAT) {
+      throw new BackupError(
+        'The archive was written by a newer release of the program: use that one to read it.',
+      );
+    }
+    return Joi.attempt(written, schema, { convert: false });
   } catch (error) {
-    throw notAManifest(error);
+    if (error instanceof BackupError) throw error;
+    throw new BackupError(`The archive is damaged: its manifest is not one (${reasonOf(error)}).`);
   }
 }
 
-function notAManifest(error: unknown): BackupError {
-  return new BackupError(`The archive is damaged: its manifest is not one (${reasonOf(error)}).`);
-}
-
-/** How many documents an archive has. */
+/** Returns how many documents an archive has. */
 export function documentsIn({ collections }: Manifest): number {
   return collections.reduce((sum, { documents }) => sum + documents, 0);
+}
+
+/** Counts and hashes the parts of a collection, as they are written to an archive or read from it. */
+export class Tally {
+  parts = 0;
+  #documents = 0;
+  #bytes = 0;
+  readonly #hash = createHash('sha256');
+
+  constructor(readonly name: string) {}
+
+  /** The name of the next part: `collections/NAME/000001.bson`. */
+  get nextPart(): string {
+    const number = String(this.parts + 1).padStart(6, '0');
+    return `collections/${encodeURIComponent(this.name)}/${number}.bson`;
+  }
+
+  add(content: Buffer, documents: number): void {
+    this.parts += 1;
+    this.#documents += documents;
+    this.#bytes += content.length;
+    this.#hash.update(content);
+  }
+
+  /** What the manifest says of it. */
+  get entry(): ArchivedCollection {
+    const sha256 = this.#hash.copy().digest('hex');
+    return { name: this.name, documents: this.#documents, bytes: this.#bytes, sha256 };
+  }
 }

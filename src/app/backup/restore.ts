@@ -116,11 +116,8 @@ async function requireCurrent(database: mongo.Db, id: string): Promise<void> {
 
 /** @throws BackupError where a newer release has written the archive */
 export function requireOwnVersion({ program }: Manifest): void {
-  const numbersOf = (version: string) => version.split(/[.+-]/).slice(0, 3).map(Number);
-  const own = numbersOf(PROJECT.version);
-  const theirs = numbersOf(program.version);
-  const difference = theirs.map((each, index) => each - (own[index] ?? 0)).find((by) => by !== 0);
-  if (difference === undefined || difference < 0) return;
+  const [theirs = '', own] = [program, PROJECT].map(({ version }) => /^[\d.]+/.exec(version)?.[0]);
+  if (theirs.localeCompare(own ?? '', 'en', { numeric: true }) <= 0) return;
   throw new BackupError(
     `The archive holds data of release ${program.version}, and this is ${PROJECT.version}: restore it with that release or a later one.`,
   );

@@ -10,8 +10,6 @@ import { BackupFolder } from './folder';
 
 /** How often it is looked whether one is due, at most. */
 const LOOK_SECONDS = 60;
-/** How long nothing is written to a backup whose program was killed. */
-const STALE_MS = 5 * 60_000;
 
 /** The backups that a server makes by itself. */
 interface ScheduledBackups {
@@ -32,15 +30,12 @@ export function scheduledBackups(
   const everyMs = settings.of(hostSettings.backupEveryHours) * HOUR_MS;
   if (everyMs === 0) return undefined;
   const folder = new BackupFolder(settings);
-  const newest = async (): Promise<Date | undefined> => {
-    const made = await folder.backups();
-    return made.find(({ isScheduled, isAhead }) => isScheduled && !isAhead)?.madeAt;
-  };
+  const newest = async (): Promise<number | undefined> =>
+    (await folder.newest({ scheduled: true }))?.madeAt.getTime();
   const isDue = async (): Promise<boolean> => {
     // Asked first: what is written no more by then is among those that are made.
-    if (await folder.isBeingWritten(STALE_MS)) return false;
-    const last = await newest();
-    return last === undefined || Date.now() - last.getTime() >= everyMs;
+    if (await folder.isBeingWritten()) return false;
+    return Date.now() - ((await newest()) ?? -Infinity) >= everyMs;
   };
   const run = async (signal: AbortSignal): Promise<void> => {
     const uri = mongodbUri();
@@ -48,7 +43,7 @@ export function scheduledBackups(
     try {
       await createBackup({
         mongodbUri: uri,
-        isOwn: settings.of(hostSettings.mongodbUri) === undefined,
+        isManaged: settings.of(hostSettings.mongodbUri) === undefined,
         file: await folder.nextFile({ scheduled: true }),
         partial: folder.scheduledPartial,
         signal,
@@ -68,7 +63,7 @@ export function scheduledBackups(
       read: async () => {
         // Where the folder cannot be read, the job says so.
         const last = await newest().catch(() => undefined);
-        return last && last.getTime() / 1000;
+        return last && last / 1000;
       },
     },
   };

@@ -1,6 +1,6 @@
 import type { Settings } from '../../core/settings';
-import type { App } from '../app';
 import type { Servers } from '../../servers';
+import type { App } from '../app';
 
 /** What a check found. */
 export interface Finding {

@@ -1,30 +1,19 @@
 import type { Settings } from '../../core/settings';
-import { certificate } from './certificate';
-import type { Finding, OfflineCheck, OnlineCheck } from './check';
-import { derived } from './derived';
-import { disk } from './disk';
-import { lastBackup } from './last-backup';
-import { mongodb } from './mongodb';
-import { node } from './node';
-import { redis } from './redis';
-import { rights } from './rights';
-import { server } from './server';
-import { storedData } from './stored-data';
-import { storedSchema } from './stored-schema';
+import type { Finding, OnlineCheck } from './check';
+import { derived, storedData, storedSchema } from './data';
+import { certificate, disk, lastBackup, node, rights } from './machine';
+import { mongodb, redis, server } from './servers';
 
 export { fault, type Finding, good } from './check';
 
-const OFFLINE: readonly OfflineCheck[] = [node, disk, rights, certificate, lastBackup, server];
-const SERVERS: readonly OnlineCheck[] = [mongodb, redis];
-
-/** What can be checked without any server. */
+/** Checks what is there without any server. */
 export async function checkOffline(settings: Settings): Promise<Finding[]> {
-  const found = await Promise.all(OFFLINE.map((check) => check(settings)));
-  return found.flat();
+  const checks = [node, disk, rights, certificate, lastBackup, server];
+  return (await Promise.all(checks.map((check) => check(settings)))).flat();
 }
 
 /**
- * What can be checked with the servers up.
+ * Checks what is there with the servers up.
  *
  * @param options.quick whether what reads all data is left out
  */
@@ -32,15 +21,10 @@ export async function checkOnline(
   running: Parameters<OnlineCheck>[0],
   { quick }: { quick: boolean },
 ): Promise<Finding[]> {
-  const servers = await Promise.all(SERVERS.map((check) => check(running)));
+  const [ofMongodb, ofRedis] = await Promise.all([mongodb(running), redis(running)]);
   const schema = await storedSchema(running);
+  const found = [...ofMongodb, ...ofRedis, ...schema];
   // This version cannot tell what is derived from data that it cannot use.
-  const isUsable = schema.every(({ ok }) => ok);
-  if (quick || !isUsable) return [...servers.flat(), ...schema];
-  return [
-    ...servers.flat(),
-    ...schema,
-    ...(await derived(running)),
-    ...(await storedData(running)),
-  ];
+  if (quick || schema.some(({ ok }) => !ok)) return found;
+  return [...found, ...(await derived(running)), ...(await storedData(running))];
 }

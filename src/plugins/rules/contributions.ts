@@ -11,42 +11,37 @@ import { uniqueness } from './schemas';
 export function contributionFaults(all: readonly SetUpPlugin[]): string[] {
   const faults: string[] = [];
   const unique = uniqueness(faults);
+  const plugins = all.map(({ plugin }) => plugin);
   for (const { plugin, contribution, operations } of all) {
-    const known = declaredFor(
-      plugin,
-      all.map((each) => each.plugin),
-    );
+    const known = declaredFor(plugin, plugins);
+    const place = `plugins/${plugin.name}`;
     for (const operation of operations) {
-      const place = `plugins/${plugin.name}: ${operationName(operation)}`;
-      const shape = operation.path.replace(/\{[a-z]+\}/g, '{}');
-      unique(place, 'operation', `${operation.method} ${shape}`);
-      if ('name' in operation.tool) unique(place, 'tool', operation.tool.name);
-      faults.push(...faultsBetween(place, operation, known));
+      const { method, path, tool } = operation;
+      const label = `${place}: ${operationName(operation)}`;
+      unique(label, {
+        operation: [`${method} ${path.replace(/\{[a-z]+\}/g, '{}')}`],
+        tool: 'name' in tool ? [tool.name] : [],
+      });
+      faults.push(...operationFaults(operation, known).map((each) => `${label}: ${each}`));
     }
-    for (const { path, methods } of contribution.protocols ?? []) {
-      for (const method of Object.keys(methods)) {
-        unique(`plugins/${plugin.name}`, 'operation', `${method} ${path}`);
-      }
-    }
-    for (const reading of contribution.readings ?? []) {
-      unique(`plugins/${plugin.name}`, 'metric', reading.name);
-    }
-    for (const seed of contribution.seeds ?? []) {
-      unique(`plugins/${plugin.name}`, 'seed', seed.name);
-    }
-    for (const list of contribution.changes ?? []) {
-      unique(`plugins/${plugin.name}`, 'list of changes', list.name);
-    }
-    const shown = (contribution.changes ?? []).map(({ model }) => model?.name);
+    const { protocols = [], listeners = [], changes = [], readings, seeds } = contribution;
+    unique(place, {
+      operation: protocols.flatMap(({ path, methods }) =>
+        Object.keys(methods).map((method) => `${method} ${path}`),
+      ),
+      metric: readings?.map(({ name }) => name),
+      seed: seeds?.map(({ name }) => name),
+      'list of changes': changes.map(({ name }) => name),
+    });
+    const shown = changes.map(({ model }) => model?.name);
     for (const model of (plugin.models ?? []).filter(isTracked)) {
       if (shown.includes(model.name)) continue;
-      faults.push(`plugins/${plugin.name}: changes: must show the tracked model ${model.name}`);
+      faults.push(`${place}: changes: must show the tracked model ${model.name}`);
     }
     faults.push(...quotaFaults(plugin));
-    for (const { event } of contribution.listeners ?? []) {
-      if (known.domainEvents.has(event)) continue;
+    for (const { event } of listeners.filter((each) => !known.domainEvents.has(each.event))) {
       faults.push(
-        `plugins/${plugin.name}: listeners: neither it nor a plugin that it requires emits ${event.name}`,
+        `${place}: listeners: neither it nor a plugin that it requires emits ${event.name}`,
       );
     }
   }
@@ -72,8 +67,8 @@ function quotaFaults({ name, quotas = {}, models = [] }: Plugin): string[] {
 }
 
 interface Known {
-  scopes: ReadonlySet<string>;
-  budgets: ReadonlySet<string>;
+  scope: ReadonlySet<string>;
+  budget: ReadonlySet<string>;
   errors: ReadonlySet<string>;
   domainEvents: ReadonlySet<DomainEvent<unknown>>;
 }
@@ -88,51 +83,49 @@ function declaredFor(plugin: Plugin, all: readonly Plugin[]): Known {
   for (const { requires } of near) {
     for (const other of all) if (requires.includes(other.name)) near.add(other);
   }
+  const keysOf = (facts: 'scopes' | 'budgets'): string[] =>
+    [...near].flatMap((each) => Object.keys(each[facts] ?? {}));
+  const errors = [...hostErrors, ...all.flatMap(({ errors: own = [] }) => own)];
   return {
-    scopes: new Set([...near].flatMap(({ scopes = {} }) => Object.keys(scopes))),
-    budgets: new Set([
-      ...Object.keys(HOST_BUDGETS),
-      ...[...near].flatMap(({ budgets = {} }) => Object.keys(budgets)),
-    ]),
-    errors: new Set(
-      [...hostErrors, ...all.flatMap(({ errors = [] }) => errors)].map(({ code }) => code),
-    ),
+    scope: new Set(keysOf('scopes')),
+    budget: new Set([...Object.keys(HOST_BUDGETS), ...keysOf('budgets')]),
+    errors: new Set(errors.map(({ code }) => code)),
     domainEvents: new Set([...near].flatMap(({ emits = [] }) => emits)),
   };
 }
 
-function faultsBetween(place: string, operation: Operation, known: Known): string[] {
+function operationFaults(operation: Operation, known: Known): string[] {
   const faults: string[] = [];
-  const { access, limit, method, idempotent } = operation;
-  const undeclared = (key: string, kind: string, value: string): void => {
-    faults.push(
-      `${place}: ${key}: neither it nor a plugin that it requires declares the ${kind} ${value}`,
-    );
+  const { access, limit, method, path, idempotent, audit, errors = [], params = {} } = operation;
+  const requireDeclared = (
+    key: string,
+    kind: 'scope' | 'budget',
+    value: string | undefined,
+  ): void => {
+    if (value === undefined || known[kind].has(value)) return;
+    faults.push(`${key}: neither it nor a plugin that it requires declares the ${kind} ${value}`);
   };
   if ('public' in access && (method !== 'GET' || typeof limit === 'string')) {
-    faults.push(`${place}: access: what needs no token can only be a GET without a limit`);
+    faults.push('access: what needs no token can only be a GET without a limit');
   }
   if (method === 'GET' && idempotent) {
-    faults.push(`${place}: method: a GET takes no Idempotency-Key`);
+    faults.push('method: a GET takes no Idempotency-Key');
   }
-  if (operation.audit !== undefined && !operation.path.includes('{id}')) {
-    faults.push(`${place}: audit: only an operation on {id} says by its path what it acts on`);
+  if (audit !== undefined && !path.includes('{id}')) {
+    faults.push('audit: only an operation on {id} says by its path what it acts on');
   }
-  if ('scope' in access && !known.scopes.has(access.scope)) {
-    undeclared('access', 'scope', access.scope);
+  requireDeclared('access', 'scope', 'scope' in access ? access.scope : undefined);
+  requireDeclared('limit', 'budget', typeof limit === 'string' ? limit : undefined);
+  const inPath = [...path.matchAll(/\{([a-z]+)\}/g)].map((match) => match[1]);
+  if (inPath.join() !== Object.keys(params).join()) {
+    faults.push(`params: must list the parameters of the path: ${inPath.join(', ')}`);
   }
-  if (typeof limit === 'string' && !known.budgets.has(limit)) undeclared('limit', 'budget', limit);
-  const inPath = [...operation.path.matchAll(/\{([a-z]+)\}/g)].map((match) => match[1]);
-  const declared = Object.keys(operation.params ?? {});
-  if (inPath.join() !== declared.join()) {
-    faults.push(`${place}: params: must list the parameters of the path: ${inPath.join(', ')}`);
+  if (operation.account !== undefined && !(operation.account in params)) {
+    faults.push(`account: must be a parameter of the path: ${inPath.join(', ')}`);
   }
-  if (operation.account !== undefined && !declared.includes(operation.account)) {
-    faults.push(`${place}: account: must be a parameter of the path: ${inPath.join(', ')}`);
-  }
-  for (const error of [...(operation.errors ?? []), ...Object.values(operation.params ?? {})]) {
-    if (!known.errors.has(error.code)) {
-      faults.push(`${place}: errors: no plugin declares the error code ${error.code}`);
+  for (const { code } of [...errors, ...Object.values(params)]) {
+    if (!known.errors.has(code)) {
+      faults.push(`errors: no plugin declares the error code ${code}`);
     }
   }
   return faults;

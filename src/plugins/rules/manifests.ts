@@ -10,6 +10,7 @@ import { Setting } from '../../core/settings';
 import { type Plugin, settingsOf } from '../plugin';
 import {
   camelName,
+  type Claims,
   errorCode,
   faultOf,
   feature,
@@ -79,56 +80,52 @@ export function manifestSchemaFault(folder: string, manifest: unknown): string |
     : `plugins/${folder}: manifest: name is ${given}, and must be that of its folder`;
 }
 
+/** What the host has, of which plugins can have no other of the same name. */
+const HOST_CLAIMS: Claims = {
+  'error code': hostErrors.map(({ code }) => code),
+  setting: Object.values(hostSettings).map((each) => each.name),
+  budget: [...Object.keys(HOST_BUDGETS), AUTH_FAILURES],
+  model: hostModels.map((model) => model.name),
+  collection: hostModels.map(collectionOf),
+};
+
 /** What is wrong between manifests. */
 export function manifestFaults(plugins: readonly Plugin[]): string[] {
   const faults: string[] = [];
   const names = new Set(plugins.map((plugin) => plugin.name));
-  for (const plugin of plugins) {
-    for (const required of plugin.requires) {
-      if (!names.has(required)) {
-        faults.push(`plugins/${plugin.name}: requires: there is no plugin ${required}`);
-      }
+  for (const { name: plugin, requires } of plugins) {
+    for (const required of requires.filter((each) => !names.has(each))) {
+      faults.push(`plugins/${plugin}: requires: there is no plugin ${required}`);
     }
   }
   const unique = uniqueness(faults);
-  for (const error of hostErrors) unique('src', 'error code', error.code);
-  for (const setting of Object.values(hostSettings)) unique('src', 'setting', setting.name);
-  for (const budget of [...Object.keys(HOST_BUDGETS), AUTH_FAILURES]) {
-    unique('src', 'budget', budget);
-  }
-  for (const model of hostModels) {
-    unique('src', 'model', model.name);
-    unique('src', 'collection', collectionOf(model));
-  }
+  unique('src', HOST_CLAIMS);
   for (const plugin of plugins) {
+    const { models = [] } = plugin;
     const place = `plugins/${plugin.name}`;
-    unique(place, 'plugin', plugin.name);
-    for (const scope of Object.keys(plugin.scopes ?? {})) unique(place, 'scope', scope);
-    for (const { name: variable } of settingsOf(plugin)) unique(place, 'setting', variable);
-    for (const budget of Object.keys(plugin.budgets ?? {})) unique(place, 'budget', budget);
-    for (const quota of Object.keys(plugin.quotas ?? {})) unique(place, 'quota', quota);
-    for (const each of Object.keys(plugin.features ?? {})) unique(place, 'feature', each);
-    for (const error of plugin.errors ?? []) unique(place, 'error code', error.code);
-    for (const model of plugin.models ?? []) {
-      unique(place, 'model', model.name);
-      unique(place, 'collection', collectionOf(model));
-      faults.push(...modelFaults(place, model));
+    unique(place, {
+      plugin: [plugin.name],
+      scope: Object.keys(plugin.scopes ?? {}),
+      setting: settingsOf(plugin).map((each) => each.name),
+      budget: Object.keys(plugin.budgets ?? {}),
+      quota: Object.keys(plugin.quotas ?? {}),
+      feature: Object.keys(plugin.features ?? {}),
+      'error code': plugin.errors?.map(({ code }) => code),
+    });
+    for (const model of models) {
+      unique(place, { model: [model.name], collection: [collectionOf(model)] });
+      faults.push(...modelFaults(model).map((each) => `${place}: model ${model.name}: ${each}`));
     }
   }
   return faults;
 }
 
-function modelFaults(place: string, model: NonNullable<Plugin['models']>[number]): string[] {
-  if (model.schema.get('collection') === undefined) {
-    return [`${place}: model ${model.name}: its schema must name its collection`];
-  }
-  if (model.owner !== 'account') return [];
-  return model.schema
+function modelFaults({ schema, owner }: NonNullable<Plugin['models']>[number]): string[] {
+  if (schema.get('collection') === undefined) return ['its schema must name its collection'];
+  if (owner !== 'account') return [];
+  return schema
     .indexes()
     .map(([fields]) => Object.keys(fields))
     .filter(([first]) => first !== 'userId')
-    .map(
-      (fields) =>
-        `${place}: model ${model.name}: the index on ${fields.join(', ')} must lead with userId`,
-    );
+    .map((fields) => `the index on ${fields.join(', ')} must lead with userId`);
 }

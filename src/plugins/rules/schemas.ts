@@ -23,18 +23,24 @@ export const feature = Joi.object({
   remedy: sentence,
 });
 
-/** What a schema has against a value, if anything. */
+/** Returns what a schema has against a value, if anything. */
 export function faultOf(schema: Joi.Schema, value: unknown): string | undefined {
   return schema.validate(value, JSON_VALIDATION).error?.message;
 }
 
-/** Notes, in `faults`, each value of a kind that two places claim. */
+/** Names by the kind of thing that each is of. */
+export type Claims = Readonly<Record<string, readonly string[] | undefined>>;
+
+/** Notes, in `faults`, each name of a kind that two places claim. */
 export function uniqueness(faults: string[]) {
   const owners = new Map<string, string>();
-  return (place: string, kind: string, value: string): void => {
-    const key = `${kind} ${value}`;
-    const owner = owners.get(key);
-    if (owner === undefined) owners.set(key, place);
-    else faults.push(`${place}: the ${key} is already that of ${owner}`);
+  return (place: string, claims: Claims): void => {
+    for (const [kind, names = []] of Object.entries(claims)) {
+      for (const key of names.map((each) => `${kind} ${each}`)) {
+        const owner = owners.get(key);
+        if (owner === undefined) owners.set(key, place);
+        else faults.push(`${place}: the ${key} is already that of ${owner}`);
+      }
+    }
   };
 }

@@ -1,7 +1,7 @@
 import { mongo } from 'mongoose';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { redact } from '../core/redact';
-import { within } from '../core/timeout';
+import { withTimeout } from '../core/timeout';
 import { codeOf, reasonOf } from '../core/values';
 import { DATABASE, ServersError } from '../servers';
 
@@ -53,7 +53,7 @@ async function checkMongodb(given: string): Promise<string> {
   try {
     const answer = client.db('admin').command({ hello: 1 });
     // Looking up names may hang for longer than any limit of the driver's.
-    const hello = await within(LIMIT_MS + 500, answer);
+    const hello = await withTimeout(LIMIT_MS + 500, answer);
     if (hello === undefined) throw new Error('timed out');
     if (hello['setName'] !== undefined || hello['msg'] === 'isdbgrid') {
       if (hello['isWritablePrimary'] === true) return uri;

@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as requestByHttp } from 'node:http';
+import { request as requestByHttps } from 'node:https';
+import { json } from 'node:stream/consumers';
+
+import { mongo } from 'mongoose';
+
+import { hostSettings } from '../../core/host-settings';
+import type { Settings } from '../../core/settings';
+import { isRecord } from '../../core/values';
+import { redisVersion } from '../../servers';
+import { fault, type Finding, good, type OfflineCheck, type OnlineCheck } from './check';
+
+/** How long the server may take to say how it is; it looks at its own servers for a second. */
+const PATIENCE_MS = 5000;
+/** Reads at one moment, which backups need, are there since this version. */
+const LEAST_VERSION = 5;
+/** How far clocks may be apart: more, and what expires does so early or late. */
+const MAX_SKEW_MS = 2000;
+/** States of members that are as they should be: primary, secondary, arbiter. */
+const GOOD_STATES: readonly unknown[] = [1, 2, 7];
+
+/** What the server of these settings says of itself, where one runs. */
+export const server: OfflineCheck = async (settings) => {
+  const check = 'server';
+  const url = readinessUrl(settings);
+  const answer = await ask(url).catch(() => undefined);
+  if (!isRecord(answer)) return [good(check, `none answers at ${url.host}`)];
+  const { error, warnings = [] } = answer;
+  const said = [error, warnings].flat().filter((each) => typeof each === 'string');
+  if (said.length === 0) return [good(check, `ready at ${url.host}`)];
+  return said.map((each) => fault(check, `The server at ${url.host} says: ${each}`));
+};
+
+function readinessUrl(settings: Settings): URL {
+  const host = settings.of(hostSettings.host);
+  // Those of all addresses are reached by these too.
+  const loopback = new Map([['0.0.0.0', '127.0.0.1']]).set('::', '::1');
+  const reached = loopback.get(host) ?? host;
+  const scheme = settings.of(hostSettings.tlsCertFile) === undefined ? 'http' : 'https';
+  const name = reached.includes(':') ? `[${reached}]` : reached;
+  return new URL(`${scheme}://${name}:${settings.of(hostSettings.port)}/readyz`);
+}
+
+/** Returns the JSON at an address. */
+async function ask(url: URL): Promise<unknown> {
+  const send = url.protocol === 'https:' ? requestByHttps : requestByHttp;
+  // Its certificate names it as clients do, not as it is reached from here.
+  const options = { rejectUnauthorized: false, signal: AbortSignal.timeout(PATIENCE_MS) };
+  const request = send(url, options).end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return json(response);
+}
+
+/** Version, members and clock of MongoDB. */
+export const mongodb: OnlineCheck = async ({ app }) => {
+  const admin = app.database.connection.getClient().db('admin');
+  const { version } = await admin.admin().serverInfo();
+  const sent = Date.now();
+  const hello: Record<string, unknown> = await admin.command({ hello: 1 });
+  const clock = clockFinding(hello['localTime'], sent, Date.now());
+  const members = await membersFinding(admin, hello['setName']);
+  if (Number.parseInt(String(version)) >= LEAST_VERSION) {
+    return [good('MongoDB', `version ${version}`), members, clock];
+  }
+  const remedy = `update it to ${LEAST_VERSION}.0 or later`;
+  return [
+    fault('MongoDB', `MongoDB ${version} is too old for backups: ${remedy}.`),
+    members,
+    clock,
+  ];
+};
+
+async function membersFinding(admin: mongo.Db, name: unknown): Promise<Finding> {
+  const check = 'replica set';
+  if (typeof name !== 'string') return good(check, 'a sharded cluster');
+  let status: Record<string, unknown>;
+  try {
+    status = await admin.command({ replSetGetStatus: 1 });
+  } catch (error) {
+    if (!(error instanceof mongo.MongoServerError)) throw error;
+    return good(check, `${name}; its members are not for this user to see`);
+  }
+  const members = Array.isArray(status['members']) ? status['members'].filter(isRecord) : [];
+  const ill = members.filter(({ state }) => !GOOD_STATES.includes(state));
+  if (ill.length === 0) return good(check, `${name} with ${members.length} members, all well`);
+  const named = ill.map((member) => `${String(member['name'])} is ${String(member['stateStr'])}`);
+  return fault(check, `Of ${name} ${named.join(', ')}: start it, or see its log.`);
+}
+
+function clockFinding(time: unknown, sent: number, received: number): Finding {
+  const check = 'clock';
+  if (!(time instanceof Date)) return good(check, 'MongoDB does not say what time it is');
+  const moment = time.getTime();
+  const skew = moment < sent ? moment - sent : Math.max(0, moment - received);
+  const apart = `${(Math.abs(skew) / 1000).toFixed(1)} s`;
+  if (Math.abs(skew) <= MAX_SKEW_MS) return good(check, `as that of MongoDB, to ${apart}`);
+  const how = skew > 0 ? 'behind' : 'ahead of';
+  return fault(check, `The clock is ${apart} ${how} that of MongoDB: set both by NTP.`);
+}
+
+/** Whether there is a Redis that answers. */
+export const redis: OnlineCheck = async ({ servers: { redisUrl } }) => {
+  const check = 'Redis';
+  if (redisUrl === undefined) return [good(check, 'none: each process counts rate limits itself')];
+  const version = await redisVersion(redisUrl);
+  if (version !== undefined) return [good(check, `version ${version}`)];
+  const remedy = 'start it, or check REDIS_URL';
+  return [fault(check, `Redis does not answer, so limits are counted by process: ${remedy}.`)];
+};

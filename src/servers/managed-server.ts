@@ -1,0 +1,174 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { open, readFile, rename } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freeBytes } from '../core/disk';
+import { reasonOf } from '../core/values';
+import { withTimeout } from '../core/timeout';
+import { findBinary, type BinarySearch, type Program } from './binaries';
+import { answers, type DataDirectory } from './data-directory';
+import { InUseError, ServersError } from './errors';
+
+// Recovery after a crash may take long where there is much data.
+const READY_MS = 5 * 60_000;
+/** More than the guard takes to end a server by force. */
+const STOP_MS = 10_000;
+const LOOK_MS = 1_000;
+
+/**
+ * Becomes the server, and leaves a guard that ends it as soon as this program closes its standard
+ * input or dies: whatever ends the program, no server is left. One that hangs is killed after 5 s,
+ * which loses nothing: the journal keeps what was acknowledged.
+ */
+const GUARDED = `
+exec 3<&0 </dev/null
+{ PATH=$PATH:/usr/bin:/bin
+  read -r line <&3
+  kill $$ || exit
+  for second in 1 2 3 4 5; do sleep 1; kill -0 $$ || exit; done
+  kill -9 $$
+} >/dev/null 2>&1 &
+exec "$@" 3<&-`;
+
+/** What is particular to mongod or to redis-server. */
+export interface ServerKind {
+  program: Program;
+  title: string;
+  /** Its folder in the data directory, in which it works; its socket there is called likewise. */
+  folder: string;
+  arguments: readonly string[];
+  /** Which lines of its log hold what users wrote, and are left out. */
+  unlogged?: string;
+  /** Returns within a few seconds whether it serves; does what it may need for that. */
+  serves: (socket: string) => Promise<boolean>;
+  /** Completes "MongoDB 6.0.5 …" from the log of a start that failed. */
+  explainEnd: (log: string, home: string, writtenBy?: string) => string | undefined;
+}
+
+/** A server of a data directory that this program may run. */
+export class ManagedServer {
+  readonly socket: string;
+  readonly #home: string;
+  readonly #log: string;
+  #child: ChildProcess | undefined;
+  /** How its process ended. */
+  #ended: Promise<string> | undefined;
+  /** Whether the last start found the data in use; its log is not worth keeping then. */
+  #wasInUse = false;
+
+  constructor(
+    readonly kind: ServerKind,
+    readonly directory: DataDirectory,
+    readonly search: BinarySearch,
+    /** Called while a start is waited for, which takes a second: the time for other work. */
+    readonly meanwhile: () => void = () => undefined,
+  ) {
+    this.socket = path.join(directory.short, kind.folder, `${kind.folder}.sock`);
+    this.#home = path.join(directory.root, kind.folder);
+    this.#log = path.join(directory.root, 'logs', `${kind.program}.log`);
+  }
+
+  serves(): Promise<boolean> {
+    return this.kind.serves(this.socket);
+  }
+
+  /**
+   * Starts it, and returns a sentence on it.
+   *
+   * @throws InUseError where another process has its data open, ServersError
+   */
+  async start(signal: AbortSignal): Promise<string> {
+    const { kind, directory } = this;
+    const binary = await findBinary(kind.program, this.search);
+    const name = `${kind.title} ${binary.version}`;
+    // A log for each start, so that none grows for ever; the one before is kept.
+    if (!this.#wasInUse) await rename(this.#log, `${this.#log}.1`).catch(() => undefined);
+    await directory.giveToOwner();
+    const log = await open(this.#log, 'w', 0o600);
+    const lines = filterInto(log.fd, kind.unlogged, directory);
+    const output = lines?.filter.stdin ?? log.fd;
+    let end: string | undefined;
+    try {
+      signal.throwIfAborted();
+      const child = spawn('/bin/sh', ['-c', GUARDED, 'sh', binary.path, ...kind.arguments], {
+        // A Ctrl-C in the terminal reaches this program only, which decides the order.
+        detached: true,
+        stdio: ['pipe', output, output],
+        cwd: this.#home,
+        ...directory.owner,
+      });
+      this.#child = child;
+      this.#ended = once(child, 'exit').then(
+        ([code, by]: (string | number | null)[]) => String(by ?? `exit code ${code ?? ''}`),
+        reasonOf,
+      );
+      void this.#ended.then((how) => {
+        end = how;
+        child.stdin?.destroy();
+      });
+    } finally {
+      lines?.filter.stdin?.destroy();
+      await log.close();
+    }
+    this.meanwhile();
+    const deadline = performance.now() + READY_MS;
+    while (end === undefined && performance.now() < deadline) {
+      if ((await answers(this.socket)) && (await this.#isOwn()) && (await this.serves())) {
+        // What stops it waits for it.
+        [this.#child, lines?.filter].forEach((each) => each?.unref());
+        await directory.setVersion(kind.program, binary.version);
+        return `${name} (${binary.origin}) was started.`;
+      }
+      await sleep(10);
+    }
+    await this.stop();
+    await lines?.ended;
+    throw await this.#failure(name, end);
+  }
+
+  /** Resolves when it serves no more, whoever started it. */
+  async ended(signal: AbortSignal): Promise<void> {
+    if (this.#ended) await this.#ended;
+    else {
+      while (!signal.aborted && (await answers(this.socket))) {
+        await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Stops it where this program started it; by force where it hangs. */
+  async stop(): Promise<void> {
+    this.#child?.ref();
+    this.#child?.stdin?.destroy();
+    await withTimeout(STOP_MS, this.#ended);
+  }
+
+  /** Returns whether it is the child that has the data open, and not another process that answers. */
+  async #isOwn(): Promise<boolean> {
+    const lock = path.join(this.#home, `${this.kind.program}.lock`);
+    return Number.parseInt(await readFile(lock, 'utf8').catch(() => '')) === this.#child?.pid;
+  }
+
+  async #failure(name: string, end = 'it does not answer'): Promise<ServersError> {
+    const log = await readFile(this.#log, 'utf8');
+    const version = await this.directory.versionOf(this.kind.program);
+    // What it wrote to its log is cut off then.
+    const isFull = (await freeBytes(this.#home)) < 2 ** 20;
+    const why =
+      (!isFull && this.kind.explainEnd(log, this.#home, version && `version ${version}`)) ||
+      `could not start in ${this.#home}: ${isFull ? 'its disk is full' : end}`;
+    this.#wasInUse = log.includes('DBPathInUse');
+    const Kind = this.#wasInUse ? InUseError : ServersError;
+    return new Kind(`${name} ${why}. Its log is ${this.#log}.`);
+  }
+}
+
+/** Has a process write to a file what it is given, those lines left out that match a pattern. */
+function filterInto(fd: number, pattern: string | undefined, { owner }: DataDirectory) {
+  if (pattern === undefined) return undefined;
+  const args = ['--line-buffered', '--invert-match', '--extended-regexp', pattern];
+  const filter = spawn('grep', args, { detached: true, stdio: ['pipe', fd, 'ignore'], ...owner });
+  // Where there is no grep there is no log.
+  return { filter, ended: once(filter, 'exit').catch(() => undefined) };
+}
