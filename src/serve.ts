@@ -153,7 +153,7 @@ class ServerProcess {
     log.info({ url, notes: servers.notes }, 'The service is ready');
     process.stdout.write(`Plant care API ready at ${url}\n`);
     if (!this.#options.welcome) return;
-    for (const line of await app.welcome(url)) process.stdout.write(`${line}\n`);
+    for (const line of await app.onFirstStart(url)) process.stdout.write(`${line}\n`);
   }
 
   /** Ends all of it, whatever hangs; a server that serves takes requests for a while yet. */

@@ -43,7 +43,7 @@ export function exportsOf(
     change: (tx, changes) => accounts.change(tx, changes),
     changeAccount: (...change) => accounts.changeAccount(...change),
     ensureAccount: (...account) => accounts.ensureAccount(...account),
-    person: (userId, scope) => accounts.person(userId, scope),
+    person: (userId, tenant) => accounts.person(userId, tenant),
     putAccount: (...account) => accounts.putAccount(...account),
     createToken: (wanted) => tokens.createToken(wanted),
     goodTokens: (userId) => tokens.goodTokens(userId),

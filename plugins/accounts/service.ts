@@ -15,7 +15,7 @@ import {
 } from '../../src/core/identity';
 import { chunksOf } from '../../src/core/values';
 import { accountTarget, type Acting } from '../../src/data/audit/entry';
-import type { SharedScope } from '../../src/data/models';
+import type { SharedTenant } from '../../src/data/models';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import { TokenAuthenticator } from './tokens/authenticator';
@@ -149,8 +149,8 @@ export class AccountService implements Identity {
   }
 
   /** The account of a person; undefined also where it is being deleted. */
-  async person(userId: string, scope: SharedScope): Promise<Account | undefined> {
-    const account = await this.#accounts.findOne(scope, { _id: userId, ...NOT_DELETED });
+  async person(userId: string, tenant: SharedTenant): Promise<Account | undefined> {
+    const account = await this.#accounts.findOne(tenant, { _id: userId, ...NOT_DELETED });
     return account && asAccount(account);
   }
 

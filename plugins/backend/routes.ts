@@ -5,7 +5,7 @@ import Joi from 'joi';
 import { decodePlace, encodePlace } from '../../src/core/cursor';
 import { fieldError, invalidCursor } from '../../src/core/errors';
 import type { Account } from '../../src/core/identity';
-import type { AccountScope } from '../../src/data/models';
+import type { Tenant } from '../../src/data/models';
 import { success } from '../../src/fields/joi';
 import { pageOf } from '../../src/data/page';
 import { type Operation, put, read, remove, write } from '../../src/plugins/operation';
@@ -44,7 +44,7 @@ const notCacheable = 'it is about other accounts than that of the caller';
 
 /** Operations on the accounts of others (docs/api.md, "A trusted backend"). */
 export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>): Operation[] {
-  const person = async (id: string, { session }: AccountScope): Promise<Account> => {
+  const person = async (id: string, { session }: Tenant): Promise<Account> => {
     const account = await accounts.person(id, session ? { session } : {});
     if (!account) throw accountNotFound.error();
     return account;
@@ -79,7 +79,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       operationId: 'getAccountById',
       notCacheable,
       response: { schema: accountSchema, description: 'The account' },
-      handler: async ({ params, scope }) => viewOf(await person(params.id, scope)),
+      handler: async ({ params, tenant }) => viewOf(await person(params.id, tenant)),
     }),
     put({
       ...one,
@@ -117,8 +117,8 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       operationId: 'listAccountTokens',
       notCacheable,
       response: { schema: ownTokens, description: 'The tokens, oldest first' },
-      handler: async ({ params, scope }) => {
-        await person(params.id, scope);
+      handler: async ({ params, tenant }) => {
+        await person(params.id, tenant);
         return { items: await accounts.goodTokens(params.id) };
       },
     }),
@@ -174,8 +174,8 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       notConditional: 'it is made while it is sent',
       readsAll: 'it has all that is stored',
       response: { schema: Joi.object().unknown(), description: 'All of it, as one object' },
-      handler: async ({ params, scope, acting }) => {
-        await person(params.id, scope);
+      handler: async ({ params, tenant, acting }) => {
+        await person(params.id, tenant);
         const pieces = await accounts.exportUser(params.id, acting);
         if (!pieces) throw accountNotFound.error();
         return Readable.from(pieces, { objectMode: false });

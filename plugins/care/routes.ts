@@ -21,8 +21,8 @@ export function routes(care: CareService): Operation[] {
         description:
           'List which plants need water or fertilizer, most overdue first; those without a frequency are left out. daysOverdue is negative for days to come.',
       },
-      handler: async ({ account, scope, query, now, validUntil }) =>
-        care.due(account, scope, query, now, validUntil),
+      handler: async ({ account, tenant, query, now, validUntil }) =>
+        care.due(account, tenant, query, now, validUntil),
     }),
     write({
       method: 'POST',

@@ -2,7 +2,7 @@ import type { Account } from '../../src/core/identity';
 import { fieldError } from '../../src/core/errors';
 import { idText } from '../../src/core/ids';
 import { calendarOf, dayAt, dayNumber, endOfQuarterHour } from '../../src/core/time';
-import type { AccountScope } from '../../src/data/models';
+import type { Tenant } from '../../src/data/models';
 import type { Transaction } from '../../src/data/transaction';
 import {
   type PlantDocument,
@@ -51,7 +51,7 @@ export class CareService {
   /** @param validUntil gets to know until when it stays as it is, if nothing is written */
   async due(
     { timezone }: Account,
-    scope: AccountScope,
+    tenant: Tenant,
     { dueBy, type, location }: DueCareQuery,
     now: Date,
     validUntil: (moment: Date) => void,
@@ -59,7 +59,7 @@ export class CareService {
     const dayOf = calendarOf(timezone);
     const today = dayOf(now);
     const types = type === undefined ? RECURRING_TYPES : [type];
-    const schedules: Schedule[] = await this.#plants.fields(scope, SCHEDULE_FIELDS, location);
+    const schedules: Schedule[] = await this.#plants.fields(tenant, SCHEDULE_FIELDS, location);
     validUntil(endOfQuarterHour(now));
     const items = schedules
       .flatMap((schedule) => types.flatMap((each) => itemOf(schedule, each, today, dayOf) ?? []))

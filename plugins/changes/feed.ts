@@ -1,6 +1,6 @@
 import { idText } from '../../src/core/ids';
 import type { Stored } from '../../src/data/changes';
-import type { AccountScope } from '../../src/data/models';
+import type { Tenant } from '../../src/data/models';
 import { END, type Progress, type SourcePlace } from './cursor';
 import { DELETED, FIRST, type Source } from './source';
 
@@ -33,21 +33,17 @@ export class Feed {
    * The next changes, `limit` of them where there are as many, and perhaps more. After a record that
    * others show come those that last changed before it did: they are shown otherwise now.
    */
-  async *after(
-    scope: AccountScope,
-    progress: Progress,
-    limit: number,
-  ): AsyncGenerator<Entry, void> {
-    yield* this.#stillShowing(scope, progress, limit);
-    const entries = await this.#next(scope, progress, limit);
-    const isShownByOthers = await this.#isAnyShownByOthers(scope, entries);
+  async *after(tenant: Tenant, progress: Progress, limit: number): AsyncGenerator<Entry, void> {
+    yield* this.#stillShowing(tenant, progress, limit);
+    const entries = await this.#next(tenant, progress, limit);
+    const isShownByOthers = await this.#isAnyShownByOthers(tenant, entries);
     for (const entry of entries) {
       yield entry;
-      if (isShownByOthers) yield* this.#stillShowing(scope, entry.progress, limit);
+      if (isShownByOthers) yield* this.#stillShowing(tenant, entry.progress, limit);
     }
   }
 
-  async #next(scope: AccountScope, { place, base }: Progress, limit: number): Promise<Entry[]> {
+  async #next(tenant: Tenant, { place, base }: Progress, limit: number): Promise<Entry[]> {
     let entries: Entry[] = [];
     // One after the other: they share a session.
     for (const source of this.#sources) {
@@ -56,7 +52,7 @@ export class Feed {
       const from = source.list === DELETED && after.revision < base ? { revision: base } : after;
       // Of what comes after as many as are wanted nothing is read.
       const before = entries[limit - 1]?.progress.place.revision ?? Infinity;
-      const found = await source.records.after(scope, { after: from, before, limit });
+      const found = await source.records.after(tenant, { after: from, before, limit });
       for (const document of found) {
         const { revision, _id: id } = document;
         const meaning = source.meaningOf(document);
@@ -71,19 +67,19 @@ export class Feed {
     return entries;
   }
 
-  async #isAnyShownByOthers(scope: AccountScope, entries: readonly Entry[]): Promise<boolean> {
+  async #isAnyShownByOthers(tenant: Tenant, entries: readonly Entry[]): Promise<boolean> {
     const embedded = entries.flatMap(({ meaning }) => meaning.embedded ?? []);
     if (embedded.length === 0) return false;
     const before = Math.max(...entries.map(({ document }) => document.revision));
     for (const { records } of this.#sources) {
-      if (await records.anyReferringTo(scope, embedded, before)) return true;
+      if (await records.anyReferringTo(tenant, embedded, before)) return true;
     }
     return false;
   }
 
   /** Those that show the record at whose place a copy is, as far as it has not got them. */
   async *#stillShowing(
-    scope: AccountScope,
+    tenant: Tenant,
     { place, shownIn, base }: Progress,
     limit: number,
   ): AsyncGenerator<Entry> {
@@ -94,7 +90,7 @@ export class Feed {
       if (name < shownIn.source) continue;
       const after = name === shownIn.source ? shownIn : { revision: -1 };
       const range = { after, before: place.revision, limit };
-      for (const document of await source.records.referringTo(scope, record, range)) {
+      for (const document of await source.records.referringTo(tenant, record, range)) {
         const { revision, _id: id } = document;
         const reached = { place, base, shownIn: { revision, source: name, id, record } };
         yield { document, source, meaning: source.meaningOf(document), progress: reached };

@@ -3,7 +3,7 @@ import { idText } from '../../src/core/ids';
 import { firstOfPage } from '../../src/core/json-array';
 import { chunksOf } from '../../src/core/values';
 import type { ChangedList } from '../../src/data/changes';
-import type { AccountScope } from '../../src/data/models';
+import type { Tenant } from '../../src/data/models';
 import type { Host } from '../../src/plugins/host';
 import { decodeProgress, encodeProgress, type Progress } from './cursor';
 import { cursorExpired } from './errors';
@@ -38,9 +38,9 @@ export class ChangeService {
     // Of a state that is no more, such as before a backup was restored.
     if (progress.place.revision > revision) throw cursorExpired.error();
     return this.#host.snapshot(async (session) => {
-      const scope = { userId, session };
-      const { entries, hasMore } = await this.#collect(scope, progress, limit);
-      const views = await firstOfPage(present(scope, entries));
+      const tenant = { userId, session };
+      const { entries, hasMore } = await this.#collect(tenant, progress, limit);
+      const views = await firstOfPage(present(tenant, entries));
       const shown = entries.slice(0, views.length);
       const isCut = hasMore || shown.length < entries.length;
       const last = shown.at(-1)?.progress ?? progress;
@@ -48,7 +48,7 @@ export class ChangeService {
       const end = endOf(Math.max(revision, last.place.revision));
       const reached = isCut ? last : { place: end, base: 0 };
       return {
-        ...(await this.#byList(scope, shown, views)),
+        ...(await this.#byList(tenant, shown, views)),
         nextCursor: encodeProgress(account, reached, now),
         hasMore: isCut,
       };
@@ -56,10 +56,10 @@ export class ChangeService {
   }
 
   /** The changes of an answer; it ends before one that came back after it was deleted in it. */
-  async #collect(scope: AccountScope, progress: Progress, limit: number) {
+  async #collect(tenant: Tenant, progress: Progress, limit: number) {
     const entries: Entry[] = [];
     const deleted = new Set<string>();
-    for await (const entry of this.#feed.after(scope, progress, limit + 1)) {
+    for await (const entry of this.#feed.after(tenant, progress, limit + 1)) {
       const { keys, deletes } = entry.meaning;
       if (entries.length === limit || keys.some((key) => deleted.has(key))) {
         return { entries, hasMore: true };
@@ -71,7 +71,7 @@ export class ChangeService {
   }
 
   async #byList(
-    scope: AccountScope,
+    tenant: Tenant,
     entries: readonly Entry[],
     views: readonly unknown[],
   ): Promise<Record<string, unknown[]>> {
@@ -80,7 +80,7 @@ export class ChangeService {
     const byList: Record<string, unknown[]> = {};
     for (const { name, kind, model, present } of this.#lists) {
       const owner = this.#lists.find((each) => each.model && each.kind === kind);
-      byList[name] = model ? viewsOf(name) : [...(await present(scope, distinct(entries, owner)))];
+      byList[name] = model ? viewsOf(name) : [...(await present(tenant, distinct(entries, owner)))];
     }
     return { ...byList, [DELETED]: viewsOf(DELETED) };
   }
@@ -95,13 +95,13 @@ function distinct(entries: readonly Entry[], list: ChangedList | undefined) {
 }
 
 /** How changes are shown, in their order; null for what is out of reach. */
-async function* present(scope: AccountScope, entries: readonly Entry[]): AsyncGenerator<unknown[]> {
+async function* present(tenant: Tenant, entries: readonly Entry[]): AsyncGenerator<unknown[]> {
   for (const group of chunksOf(entries, SHOWN_AT_ONCE)) {
     const views = new Map<Entry, unknown>();
     for (const source of new Set(group.map((entry) => entry.source))) {
       const own = group.filter((entry) => entry.source === source);
       const documents = own.map(({ document }) => document);
-      const shown = await source.present(scope, documents);
+      const shown = await source.present(tenant, documents);
       own.forEach((entry, index) => views.set(entry, shown[index]));
     }
     yield group.map((entry) => views.get(entry) ?? null);

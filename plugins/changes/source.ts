@@ -6,7 +6,7 @@ import {
   type Stored,
 } from '../../src/data/changes';
 import { EVERYTHING, deletionModel } from '../../src/data/deletions';
-import { type AccountScope, LIVE, type ModelDefinition } from '../../src/data/models';
+import { type Tenant, LIVE, type ModelDefinition } from '../../src/data/models';
 import type { Host } from '../../src/plugins/host';
 import { cursorExpired } from './errors';
 
@@ -112,13 +112,13 @@ class Reachable {
   only(present: Present): Present {
     const parents = this.#parents;
     if (!parents) return present;
-    return async (scope: AccountScope, documents) => {
+    return async (tenant: Tenant, documents) => {
       const there = await parents.existing(
-        scope,
+        tenant,
         documents.map((each) => this.parentOf(each)),
       );
       const isThere = (each: Stored) => there.has(idText(this.parentOf(each)));
-      const views = (await present(scope, documents.filter(isThere))).values();
+      const views = (await present(tenant, documents.filter(isThere))).values();
       return documents.map((each) => (isThere(each) ? views.next().value : undefined));
     };
   }

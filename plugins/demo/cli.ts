@@ -40,7 +40,7 @@ const demo = definePlugin<Demo>({
           load: (garden: GardenSeed) => seeded.load(garden),
         },
       ],
-      welcome: (start) => welcome(host, dependencies.accounts, seeded, start),
+      onFirstStart: (start) => welcome(host, dependencies.accounts, seeded, start),
     };
   },
 });

@@ -10,7 +10,7 @@ afterEach(() => service.close());
 
 /** The token of the line to try the service with; undefined when there is none. */
 async function tokenOfWelcome(): Promise<string | undefined> {
-  const lines = await service.app.welcome(service.url);
+  const lines = await service.app.onFirstStart(service.url);
   return /Bearer (tnd_mcp_\w+)/.exec(lines.join('\n'))?.[1];
 }
 

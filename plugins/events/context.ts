@@ -1,4 +1,4 @@
-import type { AccountScope } from '../../src/data/models';
+import type { Tenant } from '../../src/data/models';
 import type { Records } from '../../src/data/records';
 import type { Host } from '../../src/plugins/host';
 import type { Photos } from '../photos';
@@ -13,7 +13,7 @@ export interface EventContext {
   host: Host;
   plants: Plants;
   photos: Photos;
-  records: Records<EventDocument, AccountScope>;
+  records: Records<EventDocument, Tenant>;
   sums: EventSums;
   care: CareChanges;
 }

@@ -88,7 +88,7 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
           view: eventView,
           embeds: { kind: 'photo', field: 'photos.photoId' },
           partOf: { kind: 'plant', field: 'plantId' },
-          present: (scope, documents) => presented(context.photos, scope, documents),
+          present: (tenant, documents) => presented(context.photos, tenant, documents),
         }),
       ],
       // First, since the rest adds up what they are of.

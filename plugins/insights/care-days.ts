@@ -1,5 +1,5 @@
 import { dayNumber } from '../../src/core/time';
-import type { AccountScope } from '../../src/data/models';
+import type { Tenant } from '../../src/data/models';
 import { projectionOf } from '../../src/data/record-reader';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
@@ -35,7 +35,7 @@ export class CareDays {
 
   /** The history without the events of `deleted`, which are counted still. */
   async read(
-    scope: AccountScope,
+    tenant: Tenant,
     { first, last }: { first: string; last: string },
     deleted: CareCounts,
   ): Promise<CareHistory> {
@@ -43,19 +43,19 @@ export class CareDays {
       countsOf(stored)
         .map((each) => ({ ...each, count: each.count - deleted.of(each) }))
         .filter(({ count }) => count !== 0);
-    const all = await this.#months.findOne(scope, { month: ALL_MONTHS });
+    const all = await this.#months.findOne(tenant, { month: ALL_MONTHS });
     const history: CareHistory = { weekdays: all ? left(all) : [], activity: [], watered: [] };
     const sort = { month: 1 } as const;
     const asked = { month: { $gte: first.slice(0, 7), $lte: last.slice(0, 7) } };
     // Some at a time, so that centuries are not counted in one turn of the event loop.
-    for await (const months of this.#months.batches(scope, asked, { sort })) {
+    for await (const months of this.#months.batches(tenant, asked, { sort })) {
       for (const { month, day, type, count } of months.flatMap(left)) {
         const date = `${month}-${day}`;
         if (first <= date && date <= last) history.activity.push({ date, type, count });
       }
     }
     const every = { month: { $lt: ALL_MONTHS } };
-    const waterings = this.#months.batches(scope, every, { sort, projection: WATERINGS });
+    const waterings = this.#months.batches(tenant, every, { sort, projection: WATERINGS });
     for await (const months of waterings) {
       const days = months.flatMap(left).map(({ month, day }) => dayNumber(`${month}-${day}`));
       history.watered.push(...days);

@@ -54,7 +54,7 @@ export function routes(photos: PhotoService): Operation[] {
         description:
           'Read the metadata of one photo: its URL, its size in pixels and bytes, and its crop in pixels (null where it has none).',
       },
-      handler: ({ scope, params }) => photos.get(scope, params.id),
+      handler: ({ tenant, params }) => photos.get(tenant, params.id),
     }),
     write({
       method: 'PATCH',

@@ -1,5 +1,5 @@
 import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
-import type { AccountScope } from '../../src/data/models';
+import type { Tenant } from '../../src/data/models';
 import { decodeCursor, encodeCursor } from '../../src/data/cursor';
 import { inRange, newestFirst, pageOf } from '../../src/data/page';
 import { Resource } from '../../src/data/resource';
@@ -69,8 +69,8 @@ export class PhotoService {
   }
 
   /** @throws ApiError photo_not_found */
-  async get(scope: AccountScope, id: string): Promise<PhotoView> {
-    return photo.toView(await this.#photos.get(scope, id));
+  async get(tenant: Tenant, id: string): Promise<PhotoView> {
+    return photo.toView(await this.#photos.get(tenant, id));
   }
 
   /** @throws ApiError photo_not_found, invalid_crop (docs/specification.md, 2.9) */
@@ -94,9 +94,9 @@ export class PhotoService {
   }
 
   /** Photos of an account by the text forms of their ids; those that are not there are left out. */
-  async byIds(scope: AccountScope, ids: readonly StoredId[]): Promise<Map<string, PhotoView>> {
+  async byIds(tenant: Tenant, ids: readonly StoredId[]): Promise<Map<string, PhotoView>> {
     if (ids.length === 0) return new Map();
-    const found = await this.#photos.some(scope, ids);
+    const found = await this.#photos.some(tenant, ids);
     return new Map(found.map((document) => [idText(document._id), photo.toView(document)]));
   }
 
@@ -106,12 +106,8 @@ export class PhotoService {
    * @param field the field that names them, for the message
    * @throws ApiError photo_not_found with status 400 when one is not the account's own
    */
-  async requireOwn(
-    scope: AccountScope,
-    ids: readonly string[],
-    field: string,
-  ): Promise<PhotoView[]> {
-    const found = await this.byIds(scope, ids.map(toStoredId));
+  async requireOwn(tenant: Tenant, ids: readonly string[], field: string): Promise<PhotoView[]> {
+    const found = await this.byIds(tenant, ids.map(toStoredId));
     return ids.map((id) => {
       const view = found.get(id.toLowerCase());
       if (view) return view;

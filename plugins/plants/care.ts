@@ -1,5 +1,5 @@
 import { idText, toStoredId } from '../../src/core/ids';
-import type { AccountScope } from '../../src/data/models';
+import type { Tenant } from '../../src/data/models';
 import { projectionOf } from '../../src/data/record-reader';
 import type { Records } from '../../src/data/records';
 import type { Transaction } from '../../src/data/transaction';
@@ -26,9 +26,9 @@ interface CareRecord {
 
 /** When plants were last cared for. */
 export class PlantCare {
-  readonly #records: Records<PlantDocument, AccountScope>;
+  readonly #records: Records<PlantDocument, Tenant>;
 
-  constructor(records: Records<PlantDocument, AccountScope>) {
+  constructor(records: Records<PlantDocument, Tenant>) {
     this.#records = records;
   }
 
@@ -70,8 +70,8 @@ export class PlantCare {
   }
 
   /** When all plants were last cared for. */
-  async last(scope: AccountScope): Promise<({ id: string } & LastCare)[]> {
-    const found = await this.#records.find(scope, {}, { projection: LAST_PROJECTION });
+  async last(tenant: Tenant): Promise<({ id: string } & LastCare)[]> {
+    const found = await this.#records.find(tenant, {}, { projection: LAST_PROJECTION });
     return found.map(({ _id, ...care }) => ({ id: idText(_id), ...care }));
   }
 }

@@ -80,7 +80,7 @@ export default definePlugin<Plants>({
         changedList(plantModel, {
           view: plantView,
           embeds: { kind: 'photo', field: 'primaryPhotoId' },
-          present: (scope, documents) => plants.present(scope, documents),
+          present: (tenant, documents) => plants.present(tenant, documents),
         }),
       ],
     };

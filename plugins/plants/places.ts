@@ -1,5 +1,5 @@
 import { idText, type StoredId } from '../../src/core/ids';
-import type { AccountScope } from '../../src/data/models';
+import type { Tenant } from '../../src/data/models';
 import type { Records } from '../../src/data/records';
 import { LIST_ORDER } from '../../src/data/resource';
 import type { PlantDocument } from './schema';
@@ -21,15 +21,15 @@ interface Spelling {
 
 /** The places that plants stand at, each of which may be spelled in several ways. */
 export class Places {
-  readonly #records: Records<PlantDocument, AccountScope>;
+  readonly #records: Records<PlantDocument, Tenant>;
 
-  constructor(records: Records<PlantDocument, AccountScope>) {
+  constructor(records: Records<PlantDocument, Tenant>) {
     this.#records = records;
   }
 
   /** Each place once, in the spelling of its oldest plant, sorted by UTF-16 code unit. */
-  async list(scope: AccountScope): Promise<string[]> {
-    const spellings = (await this.#spellings(scope)).sort(
+  async list(tenant: Tenant): Promise<string[]> {
+    const spellings = (await this.#spellings(tenant)).sort(
       (a, b) =>
         a.createdAt.getTime() - b.createdAt.getTime() ||
         (idText(a.plantId) < idText(b.plantId) ? -1 : 1),
@@ -43,16 +43,16 @@ export class Places {
   }
 
   /** Finds the plants at a location, however it is spelled, or all where none is given. */
-  async filter(scope: AccountScope, location: string | undefined) {
+  async filter(tenant: Tenant, location: string | undefined) {
     if (location === undefined) return {};
     const place = placeOf(location);
-    const spellings = (await this.#spellings(scope)).map((each) => each.location);
+    const spellings = (await this.#spellings(tenant)).map((each) => each.location);
     return { location: { $in: spellings.filter((each) => placeOf(each) === place) } };
   }
 
-  async #spellings(scope: AccountScope): Promise<Spelling[]> {
+  async #spellings(tenant: Tenant): Promise<Spelling[]> {
     // MongoDB finds the first key of each location in the index and skips the others.
-    const found = this.#records.aggregate<Spelling>(scope, { location: { $gt: '' } }, [
+    const found = this.#records.aggregate<Spelling>(tenant, { location: { $gt: '' } }, [
       { $sort: { location: 1, ...LIST_ORDER } },
       {
         $group: {

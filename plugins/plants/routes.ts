@@ -72,7 +72,7 @@ export function routes(plants: PlantService): Operation[] {
         description:
           'Read one plant by its id, with its primary photo and when it was last watered and cared for.',
       },
-      handler: ({ scope, params }) => plants.get(scope, params.id),
+      handler: ({ tenant, params }) => plants.get(tenant, params.id),
     }),
     write({
       method: 'PATCH',

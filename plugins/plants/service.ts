@@ -2,7 +2,7 @@ import type { ClientSession } from 'mongoose';
 
 import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
 import { containing } from '../../src/core/text';
-import type { AccountScope } from '../../src/data/models';
+import type { Tenant } from '../../src/data/models';
 import { projectionOf } from '../../src/data/record-reader';
 import { LIST_ORDER, Resource } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
@@ -79,8 +79,8 @@ export class PlantService {
   }
 
   /** @throws ApiError plant_not_found */
-  async get(scope: AccountScope, id: string): Promise<PlantView> {
-    return this.#presentOne(scope, await this.#plants.get(scope, id));
+  async get(tenant: Tenant, id: string): Promise<PlantView> {
+    return this.#presentOne(tenant, await this.#plants.get(tenant, id));
   }
 
   /** @throws ApiError photo_not_found for a primary photo that is not the account's */
@@ -104,13 +104,13 @@ export class PlantService {
     await tx.emit(plantDeleted, { plantId: id });
   }
 
-  exists(scope: AccountScope, id: string): Promise<boolean> {
-    return this.#plants.exists(scope, id);
+  exists(tenant: Tenant, id: string): Promise<boolean> {
+    return this.#plants.exists(tenant, id);
   }
 
   /** @throws ApiError plant_not_found with status 400 where a field names no plant of the account */
-  async requireOwn(scope: AccountScope, id: string, field: string): Promise<void> {
-    if (await this.exists(scope, id)) return;
+  async requireOwn(tenant: Tenant, id: string, field: string): Promise<void> {
+    if (await this.exists(tenant, id)) return;
     throw unknownPlant.error(`${field} names a plant that is not yours.`);
   }
 
@@ -129,12 +129,12 @@ export class PlantService {
    * fields that another plugin keeps with them.
    */
   async fields(
-    scope: AccountScope,
+    tenant: Tenant,
     names: readonly string[],
     location?: string,
   ): Promise<PlantDocument[]> {
     const options = { projection: projectionOf(names), sort: LIST_ORDER };
-    return this.#records.find(scope, await this.places.filter(scope, location), options);
+    return this.#records.find(tenant, await this.places.filter(tenant, location), options);
   }
 
   /** Keeps fields of another plugin with a plant; returns the plant, undefined where there is none. */
@@ -147,17 +147,17 @@ export class PlantService {
    * or of those among `ids`.
    */
   async idsInOrder(
-    scope: AccountScope,
+    tenant: Tenant,
     { ids, location }: { ids?: readonly string[]; location?: string | undefined },
   ): Promise<string[]> {
-    const filter = await this.places.filter(scope, location);
+    const filter = await this.places.filter(tenant, location);
     const projection = { createdAt: 1 } as const;
     if (!ids) {
-      const found = await this.#records.find(scope, filter, { projection, sort: LIST_ORDER });
+      const found = await this.#records.find(tenant, filter, { projection, sort: LIST_ORDER });
       return found.map(({ _id }) => idText(_id));
     }
     const named = { ...filter, _id: { $in: ids.map(toStoredId) } };
-    const found = await this.#records.find(scope, named, { projection });
+    const found = await this.#records.find(tenant, named, { projection });
     return found
       .map(({ _id, createdAt }) => ({ id: idText(_id), at: createdAt.getTime() }))
       .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
@@ -179,16 +179,16 @@ export class PlantService {
   }
 
   /** Which of some plants there are. */
-  async existing(scope: AccountScope, ids: readonly StoredId[]): Promise<Set<string>> {
+  async existing(tenant: Tenant, ids: readonly StoredId[]): Promise<Set<string>> {
     const filter = { _id: anyOf(ids) };
-    const found = await this.#records.find(scope, filter, { projection: { _id: 1 } });
+    const found = await this.#records.find(tenant, filter, { projection: { _id: 1 } });
     return new Set(found.map(({ _id }) => idText(_id)));
   }
 
   /** Inserts many plants at once, whose events may be there already. */
   async insertBulk(tx: Transaction, documents: readonly PlantDocument[]): Promise<void> {
     await this.#records.insertBulk(tx, documents);
-    await this.#records.restartCopies(tx);
+    await this.#records.resetSyncClients(tx);
   }
 
   async #showPrimary(
@@ -199,16 +199,16 @@ export class PlantService {
     if (photoId) await this.#photos.showIn(tx, plantId, [photoId], 'primaryPhotoId');
   }
 
-  async #presentOne(scope: AccountScope, document: PlantDocument): Promise<PlantView> {
-    const [view] = await this.present(scope, [document]);
+  async #presentOne(tenant: Tenant, document: PlantDocument): Promise<PlantView> {
+    const [view] = await this.present(tenant, [document]);
     if (!view) throw new Error('One plant was presented as none.');
     return view;
   }
 
   /** Plants as they are shown, in their order. */
-  async present(scope: AccountScope, documents: readonly PlantDocument[]): Promise<PlantView[]> {
+  async present(tenant: Tenant, documents: readonly PlantDocument[]): Promise<PlantView[]> {
     const ids = documents.flatMap(({ primaryPhotoId }) => primaryPhotoId ?? []);
-    const photos = await this.#photos.byIds(scope, ids);
+    const photos = await this.#photos.byIds(tenant, ids);
     return documents.map((document) => {
       const view = plant.toView(document);
       const primaryPhoto =

@@ -22,7 +22,7 @@ import { KnownMigrations } from '../data/schema/migration';
 import { StoredSchema } from '../data/schema/stored-schema';
 import { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
-import type { Contribution, DataCheck, Plugin, SeedKind, SetUpPlugin } from '../plugins/plugin';
+import type { PluginRuntime, DataCheck, Plugin, SeedKind, SetUpPlugin } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/reference';
 import { setUpPlugins } from '../plugins/setup';
 import type { ApiDescription } from '../plugins/protocol-endpoint';
@@ -65,7 +65,7 @@ export class App {
   readonly scopes: ReadonlyMap<string, string>;
   readonly #options: AppOptions;
   readonly #accountData: AccountData;
-  readonly #contributions = new Map<PluginReference, Contribution>();
+  readonly #contributions = new Map<PluginReference, PluginRuntime>();
   readonly #quotas: Quotas;
   readonly #counts: ReadonlyMap<string, CountRecords>;
   readonly #idempotency: IdempotencyStore;
@@ -300,7 +300,7 @@ export class App {
     return this.#closing;
   }
 
-  get contributions(): readonly Contribution[] {
+  get contributions(): readonly PluginRuntime[] {
     return [...this.#contributions.values()];
   }
 
@@ -327,12 +327,12 @@ export class App {
   }
 
   /** Prepares a new user's first start; answers what each plugin has to print. */
-  async welcome(url: string): Promise<string[]> {
+  async onFirstStart(url: string): Promise<string[]> {
     const lines: string[] = [];
     const { scopes } = this;
     const start = { url, scopes, loadSeeds: () => this.loadSeeds(SEEDS_FOLDER) };
     for (const { contribution } of this.plugins) {
-      lines.push(...((await contribution.welcome?.(start)) ?? []));
+      lines.push(...((await contribution.onFirstStart?.(start)) ?? []));
     }
     return lines;
   }

@@ -12,7 +12,7 @@ import type { DerivedData } from '../data/derived';
 import type { Fence } from '../data/schema/fence';
 import type { WriteQueue } from '../data/write-queue';
 import type { Host } from '../plugins/host';
-import type { Contribution, Plugin } from '../plugins/plugin';
+import type { PluginRuntime, Plugin } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/reference';
 import { requireCollected, requirePlugin } from '../plugins/setup';
 import { rebuildAll } from './reconcile';
@@ -31,7 +31,7 @@ interface AppForPlugins {
   readonly fence: Fence;
   readonly warnings: readonly string[];
   /** Of the plugins that are set up by now. */
-  readonly contributions: readonly Contribution[];
+  readonly contributions: readonly PluginRuntime[];
   exportsOf: <Exports>(plugin: PluginReference<Exports>) => Exports;
 }
 

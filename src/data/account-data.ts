@@ -1,7 +1,7 @@
 import type { AuditLog } from './audit/audit-log';
 import type { AuditEntry } from './audit/entry';
 import type { Database } from './database';
-import { type AccountScope, collectionOf, type ModelDefinition } from './models';
+import { type Tenant, collectionOf, type ModelDefinition } from './models';
 import type { Records } from './records';
 
 /** Records deleted in one command: few enough that others' writes get through. */
@@ -10,7 +10,7 @@ const CHUNK = 1000;
 /** All that is stored of an account, whichever plugin stores it; the account itself is not in it. */
 export class AccountData {
   /** By the names of the collections. */
-  readonly #collections: ReadonlyMap<string, Records<object, AccountScope>>;
+  readonly #collections: ReadonlyMap<string, Records<object, Tenant>>;
   readonly #audit: AuditLog;
 
   /** @param models all that there are */

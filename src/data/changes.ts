@@ -2,7 +2,7 @@ import type Joi from 'joi';
 
 import { capitalized } from '../core/text';
 import { anyOf, asUuid, idText, type StoredId } from '../core/ids';
-import { type AccountScope, collectionOf, LIVE, type ModelDefinition } from './models';
+import { type Tenant, collectionOf, LIVE, type ModelDefinition } from './models';
 import type { Records } from './records';
 
 /** What a record of a tracked model has beside its own fields. */
@@ -80,13 +80,13 @@ export interface ChangedList {
   /** What stands for records when it is deleted. */
   partOf?: Named;
   /** Shows records: each in its order, or, where a list has no model, what it has to show of them. */
-  present: (scope: AccountScope, documents: readonly Stored[]) => Promise<readonly unknown[]>;
+  present: (tenant: Tenant, documents: readonly Stored[]) => Promise<readonly unknown[]>;
 }
 
 /** How the records of a tracked model are shown: one by one, or many together. */
 type Shown<T> =
   | { show: (document: T) => unknown }
-  | { present: (scope: AccountScope, documents: readonly T[]) => Promise<readonly unknown[]> };
+  | { present: (tenant: Tenant, documents: readonly T[]) => Promise<readonly unknown[]> };
 
 /**
  * The list of `GET /api/changes` that shows the records of a tracked model, under the name of its
@@ -108,16 +108,16 @@ export function changedList<T extends object>(
     view,
     ...(embeds && { embeds }),
     ...(partOf && { partOf }),
-    present: async (scope, documents) =>
+    present: async (tenant, documents) =>
       'show' in list
         ? of(documents).map((each) => list.show(each))
-        : list.present(scope, of(documents)),
+        : list.present(tenant, of(documents)),
   };
 }
 
 /** The records of a tracked model by the revision of their last change. */
 export class ChangedRecords {
-  readonly #records: Records<object, AccountScope>;
+  readonly #records: Records<object, Tenant>;
   readonly #there: object;
   readonly #embeds: string | undefined;
 
@@ -125,42 +125,42 @@ export class ChangedRecords {
    * @param there finds those that are there, or that are listed apart
    * @param embeds the field that has the ids of records that they embed
    */
-  constructor(records: Records<object, AccountScope>, there: object = {}, embeds?: string) {
+  constructor(records: Records<object, Tenant>, there: object = {}, embeds?: string) {
     this.#records = records;
     this.#there = there;
     this.#embeds = embeds;
   }
 
   /** Records in the order of their last changes, and by id within a revision. */
-  after(scope: AccountScope, range: RevisionRange): Promise<Stored[]> {
-    return this.#find(scope, range, {});
+  after(tenant: Tenant, range: RevisionRange): Promise<Stored[]> {
+    return this.#find(tenant, range, {});
   }
 
   /** The same of those that embed a record. */
   async referringTo(
-    scope: AccountScope,
+    tenant: Tenant,
     id: StoredId,
     range: RevisionRange,
   ): Promise<Stored[]> {
     return this.#embeds === undefined
       ? []
-      : this.#find(scope, range, { [this.#embeds]: anyOf([id]) });
+      : this.#find(tenant, range, { [this.#embeds]: anyOf([id]) });
   }
 
   /** Whether any that last changed before a revision embeds one of some records. */
   async anyReferringTo(
-    scope: AccountScope,
+    tenant: Tenant,
     ids: readonly StoredId[],
     before: number,
   ): Promise<boolean> {
     if (this.#embeds === undefined) return false;
     const filter = this.#filter({ [this.#embeds]: anyOf(ids), revision: { $lt: before } });
-    return this.#records.exists(scope, filter);
+    return this.#records.exists(tenant, filter);
   }
 
   /** Which of some records are there. */
-  async existing(scope: AccountScope, ids: readonly StoredId[]): Promise<Set<string>> {
-    const found = await this.#records.find(scope, this.#filter({ _id: anyOf(ids) }), {
+  async existing(tenant: Tenant, ids: readonly StoredId[]): Promise<Set<string>> {
+    const found = await this.#records.find(tenant, this.#filter({ _id: anyOf(ids) }), {
       projection: { _id: 1 },
     });
     return new Set((found as Stored[]).map(({ _id }) => idText(_id))); // As in `#range`.
@@ -168,23 +168,23 @@ export class ChangedRecords {
 
   /** Each is one range of an index: what a revision still has, however much, and what comes after. */
   async #find(
-    scope: AccountScope,
+    tenant: Tenant,
     { after: { revision, id }, before = Infinity, limit }: RevisionRange,
     filter: object,
   ): Promise<Stored[]> {
     const rest =
       id === undefined
         ? []
-        : await this.#range(scope, { ...filter, revision, _id: { $gt: asUuid(id) } }, limit);
+        : await this.#range(tenant, { ...filter, revision, _id: { $gt: asUuid(id) } }, limit);
     if (rest.length === limit || revision + 1 >= before) return rest;
     const further = { $gt: revision, ...(before === Infinity ? {} : { $lt: before }) };
     const left = limit - rest.length;
-    return [...rest, ...(await this.#range(scope, { ...filter, revision: further }, left))];
+    return [...rest, ...(await this.#range(tenant, { ...filter, revision: further }, left))];
   }
 
-  async #range(scope: AccountScope, filter: object, limit: number): Promise<Stored[]> {
+  async #range(tenant: Tenant, filter: object, limit: number): Promise<Stored[]> {
     const sort = { revision: 1, _id: 1 } as const;
-    const found = await this.#records.find(scope, this.#filter(filter), { sort, limit });
+    const found = await this.#records.find(tenant, this.#filter(filter), { sort, limit });
     return found as Stored[]; // Documents of a tracked model have these fields.
   }
 

@@ -8,7 +8,7 @@ import type { Metrics } from '../core/metrics';
 import { withTimeout } from '../core/timeout';
 import { failWritesToClosedSockets } from './driver-sockets';
 import { guardUserData } from './guard';
-import type { AnyModel, ModelDefinition, ScopeOf } from './models';
+import type { AnyModel, ModelDefinition, TenantOf } from './models';
 import { mayRetry } from './mongodb-errors';
 import { APP_NAME } from './orphans';
 import { measurePool } from './pool-metrics';
@@ -96,7 +96,7 @@ export class Database {
   /** The records of a definition. */
   records<T extends object, Owner>(
     definition: ModelDefinition<T, Owner>,
-  ): Records<T, ScopeOf<Owner>> {
+  ): Records<T, TenantOf<Owner>> {
     const model = this.model(definition);
     const { tracked } = definition;
     return new Records(model, {

@@ -3,7 +3,7 @@ import { type ClientSession, Schema } from 'mongoose';
 import { type ApiError, rateLimited } from '../core/errors';
 import { DAY_MS } from '../core/time';
 import type { Database } from './database';
-import { type AccountScope, accountModel } from './models';
+import { type Tenant, accountModel } from './models';
 import type { Records } from './records';
 import type { Transaction } from './transaction';
 
@@ -35,7 +35,7 @@ export const idempotencyUsageModel = accountModel<IdempotencyUsageDocument>(
  */
 export class IdempotencyUsage {
   readonly #database: Database;
-  readonly #usage: Records<IdempotencyUsageDocument, AccountScope>;
+  readonly #usage: Records<IdempotencyUsageDocument, Tenant>;
   readonly #maxBytes: number;
   /** What accounts have stored by now, as a transaction sees it. */
   readonly #stored = new WeakMap<ClientSession, Map<string, number>>();

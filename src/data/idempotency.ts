@@ -15,7 +15,7 @@ import type { MongoHealth } from './mongo-health';
 import type { Database } from './database';
 import type { DerivedData } from './derived';
 import { dayOf, IdempotencyUsage, idempotencyUsageModel } from './idempotency-usage';
-import { type AccountScope, accountModel } from './models';
+import { type Tenant, accountModel } from './models';
 import { isDuplicateKey } from './mongodb-errors';
 import type { Records } from './records';
 import type { Transaction } from './transaction';
@@ -82,7 +82,7 @@ export function fingerprintOf(method: string, path: string, body: unknown): stri
  */
 export class IdempotencyStore {
   readonly #model: Model<IdempotencyKeyDocument>;
-  readonly #records: Records<IdempotencyKeyDocument, AccountScope>;
+  readonly #records: Records<IdempotencyKeyDocument, Tenant>;
   readonly #running = new Set<string>();
   readonly #database: Database;
   readonly #mongo: MongoHealth;

@@ -1,5 +1,5 @@
 import type { DerivedData } from './derived';
-import type { AccountScope } from './models';
+import type { Tenant } from './models';
 import type { Records } from './records';
 
 /** Those where it is missing. */
@@ -12,7 +12,7 @@ const NONE: object = { revision: null };
  */
 export function missingRevisions(
   collection: string,
-  records: Records<object, AccountScope>,
+  records: Records<object, Tenant>,
 ): DerivedData {
   return {
     name: `revisions of ${collection}`,
@@ -21,7 +21,7 @@ export function missingRevisions(
       if (count === 0) return [];
       // With it each gets the revision of this very write.
       await records.updateMany(tx, NONE, {});
-      await records.restartCopies(tx);
+      await records.resetSyncClients(tx);
       return [`missing from ${count}, should be from none: an earlier release wrote beside this one`];
     },
   };

@@ -1,15 +1,15 @@
 import type { ClientSession, Model, Schema } from 'mongoose';
 
 /** Whose user data a query is about and, within a transaction, at which moment. */
-export interface AccountScope {
+export interface Tenant {
   readonly userId: string;
   readonly session?: ClientSession;
   /** Within a write: the account's revision once it is committed. */
   readonly revision?: number;
 }
 
-/** The scope of a query on data that no account owns. */
-export interface SharedScope {
+/** What a query on data that no account owns takes in place of a tenant. */
+export interface SharedTenant {
   readonly session?: ClientSession;
   readonly revision?: number;
 }
@@ -22,8 +22,8 @@ interface Shared {
   shared: string;
 }
 
-/** The scope that queries on the records of an owner take. */
-export type ScopeOf<Owner> = Owner extends 'account' ? AccountScope : SharedScope;
+/** What queries on the records of an owner take. */
+export type TenantOf<Owner> = Owner extends 'account' ? Tenant : SharedTenant;
 
 /**
  * A collection as a plugin declares it.

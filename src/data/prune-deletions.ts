@@ -42,8 +42,8 @@ async function prune(
   stopping: AbortSignal,
 ): Promise<void> {
   const records = database.records(deletionModel);
-  const scope = { userId };
-  const oldestKept = records.aggregate<Pick<DeletionDocument, 'revision'>>(scope, {}, [
+  const tenant = { userId };
+  const oldestKept = records.aggregate<Pick<DeletionDocument, 'revision'>>(tenant, {}, [
     { $sort: { revision: -1, _id: -1 } },
     { $skip: kept - 1 },
     { $limit: 1 },
@@ -55,9 +55,9 @@ async function prune(
     const older = { revision: { $lt: revision } };
     const options = { limit: CHUNK, projection: { _id: 1 } } as const;
     while (!stopping.aborted) {
-      const ids = [...(await records.find(scope, older, options))].map(({ _id }) => _id);
+      const ids = [...(await records.find(tenant, older, options))].map(({ _id }) => _id);
       if (ids.length === 0) return;
-      await records.deleteMany(scope, { _id: anyOf(ids) });
+      await records.deleteMany(tenant, { _id: anyOf(ids) });
     }
   }
 }

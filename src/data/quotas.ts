@@ -2,7 +2,7 @@ import type { ErrorCode } from '../core/errors';
 import type { Account, Tier } from '../core/identity';
 import { capitalized } from '../core/text';
 import { countSetting, type Setting, type Settings } from '../core/settings';
-import { LIVE, type ModelDefinition, type SharedScope } from './models';
+import { LIVE, type ModelDefinition, type SharedTenant } from './models';
 import type { Transaction } from './transaction';
 
 /** How many records an account may have. */
@@ -61,7 +61,7 @@ export interface QuotaCounter {
    *
    * @throws ApiError where records are added over the limit
    */
-  move(scope: SharedScope, by: number): void;
+  move(tenant: SharedTenant, by: number): void;
 }
 
 /** The quotas of all plugins. */
@@ -88,7 +88,7 @@ export class Quotas {
   counterOf({ quota }: Pick<ModelDefinition, 'quota'>): QuotaCounter | undefined {
     if (!quota) return undefined;
     const { name, deletedToo } = quota;
-    return { deletedToo, move: (scope, by) => { this.#move(transactionOf(scope), name, by); } };
+    return { deletedToo, move: (tenant, by) => { this.#move(transactionOf(tenant), name, by); } };
   }
 
   #move(tx: Transaction, name: string, by: number): void {
@@ -114,7 +114,7 @@ export class Quotas {
 }
 
 /** @throws Error outside of a transaction: usage moves with the records that are counted */
-function transactionOf(scope: SharedScope): Transaction {
-  if ('addUsage' in scope) return scope as Transaction;
+function transactionOf(tenant: SharedTenant): Transaction {
+  if ('addUsage' in tenant) return tenant as Transaction;
   throw new Error('Records that count against a quota are added and deleted in a transaction.');
 }

@@ -1,6 +1,6 @@
 import { BatchLookup } from '../core/batch-lookup';
 import { idText, type StoredId, toStoredId } from '../core/ids';
-import type { AccountScope } from './models';
+import type { Tenant } from './models';
 import { type RecordReader, withIds } from './record-reader';
 
 /** How many records a query finds: they are decoded in one turn of the event loop. */
@@ -13,7 +13,7 @@ interface Owned {
   userId: string;
 }
 
-type Reader<T extends Owned> = Pick<RecordReader<T, AccountScope>, 'find' | 'findAcrossAccounts'>;
+type Reader<T extends Owned> = Pick<RecordReader<T, Tenant>, 'find' | 'findAcrossAccounts'>;
 
 /**
  * Finds records by their ids. Requests that come together, also those of different accounts, find
@@ -28,12 +28,12 @@ export class RecordLookup<T extends Owned> {
   }
 
   /** The records of an account that have one of some ids, in no order. */
-  async find(scope: AccountScope, ids: readonly StoredId[]): Promise<T[]> {
-    const { userId } = scope;
+  async find(tenant: Tenant, ids: readonly StoredId[]): Promise<T[]> {
+    const { userId } = tenant;
     const keys = new Set(ids.map((_id) => keyOf({ _id, userId })));
     // What a transaction has written only its own session sees.
-    if (scope.session || keys.size > MAX_OF_REQUEST) {
-      return this.#records.find(scope, withIds(ids));
+    if (tenant.session || keys.size > MAX_OF_REQUEST) {
+      return this.#records.find(tenant, withIds(ids));
     }
     const found = await Promise.all([...keys].map((key) => this.#batches.get(key)));
     return found.filter((record) => record !== undefined);

@@ -3,7 +3,7 @@ import type { ClientSession, Model, mongo } from 'mongoose';
 import { anyOf, type StoredId } from '../core/ids';
 import { yieldToEventLoop } from '../core/event-loop';
 import { acrossAccounts } from './guard';
-import type { AccountScope, SharedScope } from './models';
+import type { Tenant, SharedTenant } from './models';
 import { WriteBuffer } from './write-buffer';
 
 type Filter<T> = mongo.Filter<T>;
@@ -44,11 +44,11 @@ const DECODED = 10;
 const TURN_MS = 0.5;
 
 /**
- * Reads the records of a model, within a scope: on user data the account's id becomes part of every
+ * Reads the records of a model, within a tenant: on user data the account's id becomes part of every
  * filter. Reads go through the driver, which costs half of what hydrated documents do; those of a
  * transaction see what it wrote before.
  */
-export class RecordReader<T extends object, Scope extends SharedScope> {
+export class RecordReader<T extends object, Whose extends SharedTenant> {
   protected readonly collection: mongo.Collection<T>;
   /** The same, for writes that wait with those of other models. */
   protected readonly untyped: mongo.Collection;
@@ -60,8 +60,8 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
   }
 
   /** All that match; ids come as bare Buffers ({@link StoredId}), which saves a third of the CPU. */
-  async find(scope: Scope, filter: Filter<T> = {}, options: FindOptions = {}): Promise<T[]> {
-    const found = await this.#open(scope, filter, options);
+  async find(tenant: Whose, filter: Filter<T> = {}, options: FindOptions = {}): Promise<T[]> {
+    const found = await this.#open(tenant, filter, options);
     // Documents carry `_id` in their own type; the driver would add it once more.
     return (await found.toArray()) as T[];
   }
@@ -71,11 +71,11 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
    * than `limit`, which is to be so low that they make one batch.
    */
   async findLazily(
-    scope: Scope,
+    tenant: Whose,
     filter: Filter<T>,
     { sort, limit }: Required<Pick<FindOptions, 'sort' | 'limit'>>,
   ): Promise<Iterable<T>> {
-    const found = await this.#open(scope, filter, { sort, limit, batchSize: limit });
+    const found = await this.#open(tenant, filter, { sort, limit, batchSize: limit });
     await found.hasNext();
     // As in `find`. What did not come with the first batch, of 16 MB, is not left out.
     return (found.id?.isZero() === false ? await found.toArray() : buffered(found)) as Iterable<T>;
@@ -83,11 +83,11 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
 
   /** All that match, few at a time: no more than is fetched at once is held, however many there are. */
   async *batches(
-    scope: Scope,
+    tenant: Whose,
     filter: Filter<T>,
     options: BatchOptions = {},
   ): AsyncGenerator<T[]> {
-    const found = await this.#open(scope, filter, { batchSize: BATCH, ...options });
+    const found = await this.#open(tenant, filter, { batchSize: BATCH, ...options });
     try {
       while (await found.hasNext()) yield await decoded<T>(found);
     } finally {
@@ -96,13 +96,13 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
   }
 
   async findOne(
-    scope: Scope,
+    tenant: Whose,
     filter: Filter<T>,
     { sort, projection }: Pick<FindOptions, 'sort' | 'projection'> = {},
   ): Promise<T | undefined> {
-    await this.flush(scope);
-    const found = await this.collection.findOne(scoped(scope, filter), {
-      ...sessionOf(scope),
+    await this.flush(tenant);
+    const found = await this.collection.findOne(scoped(tenant, filter), {
+      ...sessionOf(tenant),
       ...(sort ? { sort: { ...sort } } : {}),
       ...(projection ? { projection } : {}),
     });
@@ -110,24 +110,24 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
     return (found ?? undefined) as T | undefined;
   }
 
-  async exists(scope: Scope, filter: Filter<T>): Promise<boolean> {
-    return (await this.findOne(scope, filter, { projection: { _id: 1 } })) !== undefined;
+  async exists(tenant: Whose, filter: Filter<T>): Promise<boolean> {
+    return (await this.findOne(tenant, filter, { projection: { _id: 1 } })) !== undefined;
   }
 
-  async count(scope: Scope, filter: Filter<T> = {}): Promise<number> {
-    await this.flush(scope);
-    return this.collection.countDocuments(scoped(scope, filter), sessionOf(scope));
+  async count(tenant: Whose, filter: Filter<T> = {}): Promise<number> {
+    await this.flush(tenant);
+    return this.collection.countDocuments(scoped(tenant, filter), sessionOf(tenant));
   }
 
   /** What an aggregation over the matching records answers; ids come as bare Buffers. */
   async *aggregate<Result extends object>(
-    scope: Scope,
+    tenant: Whose,
     filter: Filter<T>,
     stages: readonly object[],
   ): AsyncGenerator<Result> {
-    await this.flush(scope);
-    yield* this.collection.aggregate<Result>([{ $match: scoped(scope, filter) }, ...stages], {
-      ...sessionOf(scope),
+    await this.flush(tenant);
+    yield* this.collection.aggregate<Result>([{ $match: scoped(tenant, filter) }, ...stages], {
+      ...sessionOf(tenant),
       promoteBuffers: true,
       allowDiskUse: true,
       batchSize: 1000,
@@ -144,13 +144,13 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
 
   /** A cursor over what matches, in batches as MongoDB makes them where no size is given. */
   async #open(
-    scope: Scope,
+    tenant: Whose,
     filter: Filter<T>,
     { sort = {}, limit = 0, projection, batchSize, hint, promoteBuffers = true }: BatchOptions,
   ): Promise<mongo.FindCursor<mongo.WithId<T>>> {
-    await this.flush(scope);
-    return this.collection.find(scoped(scope, filter), {
-      ...sessionOf(scope),
+    await this.flush(tenant);
+    return this.collection.find(scoped(tenant, filter), {
+      ...sessionOf(tenant),
       promoteBuffers,
       sort: { ...sort },
       limit,
@@ -161,8 +161,8 @@ export class RecordReader<T extends object, Scope extends SharedScope> {
   }
 
   /** Sends what was to be sent before. */
-  protected async flush(scope: SharedScope): Promise<void> {
-    await WriteBuffer.of(scope.session)?.flush(this.untyped, ownerOf(scope));
+  protected async flush(tenant: SharedTenant): Promise<void> {
+    await WriteBuffer.of(tenant.session)?.flush(this.untyped, ownerOf(tenant));
   }
 }
 
@@ -186,18 +186,18 @@ function* buffered<T>(cursor: mongo.FindCursor<T>): Generator<T> {
   while (cursor.bufferedCount() > 0) yield* cursor.readBufferedDocuments(1);
 }
 
-/** A filter, within a scope. */
-export function scoped<T>(scope: SharedScope, filter: Filter<T>): Filter<T> {
-  const userId = ownerOf(scope);
+/** A filter, within a tenant. */
+export function scoped<T>(tenant: SharedTenant, filter: Filter<T>): Filter<T> {
+  const userId = ownerOf(tenant);
   return userId === undefined ? filter : { ...filter, userId };
 }
 
-/** The account of a scope, where it is one account's. */
-export function ownerOf(scope: SharedScope | AccountScope): string | undefined {
-  return 'userId' in scope ? scope.userId : undefined;
+/** The account of a tenant, where it is one account's. */
+export function ownerOf(tenant: SharedTenant | Tenant): string | undefined {
+  return 'userId' in tenant ? tenant.userId : undefined;
 }
 
-/** The session of a scope, as an option of the driver. */
-export function sessionOf({ session }: SharedScope): { session?: ClientSession } {
+/** The session of a tenant, as an option of the driver. */
+export function sessionOf({ session }: SharedTenant): { session?: ClientSession } {
   return session ? { session } : {};
 }

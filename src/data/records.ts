@@ -1,7 +1,7 @@
 import type { Model, mongo } from 'mongoose';
 
 import type { StoredId } from '../core/ids';
-import { LIVE, type SharedScope } from './models';
+import { LIVE, type SharedTenant } from './models';
 import type { QuotaCounter } from './quotas';
 import { type BufferedWrite, WriteBuffer, sendWrites } from './write-buffer';
 import { ownerOf, RecordReader, scoped, sessionOf, withIds } from './record-reader';
@@ -18,7 +18,7 @@ export interface OneUpdate<T> {
 }
 
 /**
- * The records of a model, read and written within a scope. Inserts of single records are validated by
+ * The records of a model, read and written within a tenant. Inserts of single records are validated by
  * the Mongoose model, which adds nothing to them: they are stored as they are given.
  *
  * In a transaction, inserts and updates whose outcome nobody waits for are sent together with others
@@ -28,7 +28,7 @@ export interface OneUpdate<T> {
  * What is added to a model with a quota, deleted or brought back moves the account's usage; only
  * `deleteSome`, for accounts that go, does not. Nothing is added over the limit.
  */
-export class Records<T extends object, Scope extends SharedScope> extends RecordReader<T, Scope> {
+export class Records<T extends object, Whose extends SharedTenant> extends RecordReader<T, Whose> {
   readonly #model: Model<T>;
   readonly #tracking: Tracking | undefined;
   readonly #counter: QuotaCounter | undefined;
@@ -43,20 +43,20 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
     this.#counter = counter;
   }
 
-  async insert(scope: Scope, record: T): Promise<void> {
-    const document = this.#inserted(scope, record);
+  async insert(tenant: Whose, record: T): Promise<void> {
+    const document = this.#inserted(tenant, record);
     await this.#model.validate(document);
-    this.#counter?.move(scope, 1);
-    await this.#send(scope, [{ write: { insertOne: { document } } }]);
+    this.#counter?.move(tenant, 1);
+    await this.#send(tenant, [{ write: { insertOne: { document } } }]);
   }
 
   /** Inserts many records without the model's validation; all have their `_id`. */
-  async insertBulk(scope: Scope, records: readonly T[]): Promise<void> {
-    this.#counter?.move(scope, records.length);
+  async insertBulk(tenant: Whose, records: readonly T[]): Promise<void> {
+    this.#counter?.move(tenant, records.length);
     await this.#send(
-      scope,
+      tenant,
       records.map((record) => ({
-        write: { insertOne: { document: this.#inserted(scope, record) } },
+        write: { insertOne: { document: this.#inserted(tenant, record) } },
       })),
     );
   }
@@ -67,73 +67,73 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
    * @param missing the error where one is not there
    */
   async updateExisting(
-    scope: Scope,
+    tenant: Whose,
     ids: readonly StoredId[],
     update: Update<T>,
     missing: () => Error,
   ): Promise<void> {
     const updateMany = {
-      filter: scoped(scope, withIds<T>(ids)),
-      update: this.#updated(scope, update),
+      filter: scoped(tenant, withIds<T>(ids)),
+      update: this.#updated(tenant, update),
     };
-    await this.#send(scope, [{ write: { updateMany }, required: { count: ids.length, missing } }]);
+    await this.#send(tenant, [{ write: { updateMany }, required: { count: ids.length, missing } }]);
   }
 
   /** Answers whether a record matched. */
-  async updateOne(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<boolean> {
-    await this.flush(scope);
+  async updateOne(tenant: Whose, filter: Filter<T>, update: Update<T>): Promise<boolean> {
+    await this.flush(tenant);
     const { matchedCount } = await this.collection.updateOne(
-      scoped(scope, filter),
-      this.#updated(scope, update),
-      sessionOf(scope),
+      scoped(tenant, filter),
+      this.#updated(tenant, update),
+      sessionOf(tenant),
     );
     return matchedCount === 1;
   }
 
   /** Updates a record, or inserts it when none matches; answers whether it is new. */
-  async upsert(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<boolean> {
+  async upsert(tenant: Whose, filter: Filter<T>, update: Update<T>): Promise<boolean> {
     this.#refuseUpsert();
-    await this.flush(scope);
+    await this.flush(tenant);
     const { upsertedCount } = await this.collection.updateOne(
-      scoped(scope, filter),
-      this.#updated(scope, update),
-      { ...sessionOf(scope), upsert: true },
+      scoped(tenant, filter),
+      this.#updated(tenant, update),
+      { ...sessionOf(tenant), upsert: true },
     );
     return upsertedCount === 1;
   }
 
   /** Updates a record, or inserts it with `upsert`; answers it as it is then, or was before. */
   async findOneAndUpdate(
-    scope: Scope,
+    tenant: Whose,
     filter: Filter<T>,
     update: Update<T>,
     options: { upsert?: boolean; returnDocument?: 'before' } = {},
   ): Promise<T | undefined> {
     if (options.upsert) this.#refuseUpsert();
-    await this.flush(scope);
+    await this.flush(tenant);
     const found = await this.collection.findOneAndUpdate(
-      scoped(scope, filter),
-      this.#updated(scope, update),
-      { ...sessionOf(scope), returnDocument: 'after', ...options },
+      scoped(tenant, filter),
+      this.#updated(tenant, update),
+      { ...sessionOf(tenant), returnDocument: 'after', ...options },
     );
     // As in `find`.
     return (found ?? undefined) as T | undefined;
   }
 
-  async updateMany(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<void> {
-    await this.flush(scope);
+  async updateMany(tenant: Whose, filter: Filter<T>, update: Update<T>): Promise<void> {
+    await this.flush(tenant);
     await this.collection.updateMany(
-      scoped(scope, filter),
-      this.#updated(scope, update),
-      sessionOf(scope),
+      scoped(tenant, filter),
+      this.#updated(tenant, update),
+      sessionOf(tenant),
     );
   }
 
   /** Updates what nobody is shown, or records that are out of reach: no copy has to follow. */
-  async updateWithoutRevision(scope: Scope, filter: Filter<T>, update: Update<T>): Promise<void> {
-    await this.flush(scope);
+  async updateWithoutRevision(tenant: Whose, filter: Filter<T>, update: Update<T>): Promise<void> {
+    await this.flush(tenant);
     refuseDeletion(update);
-    await this.collection.updateMany(scoped(scope, filter), update, sessionOf(scope));
+    await this.collection.updateMany(scoped(tenant, filter), update, sessionOf(tenant));
   }
 
   /**
@@ -151,42 +151,42 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
   }
 
   /** Answers whether a record matched. */
-  async deleteOne(scope: Scope, filter: Filter<T>): Promise<boolean> {
-    await this.flush(scope);
-    const deleted = await this.collection.findOneAndDelete(scoped(scope, filter), {
-      ...sessionOf(scope),
+  async deleteOne(tenant: Whose, filter: Filter<T>): Promise<boolean> {
+    await this.flush(tenant);
+    const deleted = await this.collection.findOneAndDelete(scoped(tenant, filter), {
+      ...sessionOf(tenant),
       projection: { _id: 1, deletedAt: 1 },
     });
     if (!deleted) return false;
     const { _id, deletedAt } = deleted as { _id: unknown; deletedAt?: Date | null };
     // Records of tracked models have a UUID.
-    await this.#tracking?.deleted(scope, [_id as StoredId]);
-    if (this.#counter?.deletedToo || !deletedAt) this.#counter?.move(scope, -1);
+    await this.#tracking?.deleted(tenant, [_id as StoredId]);
+    if (this.#counter?.deletedToo || !deletedAt) this.#counter?.move(tenant, -1);
     return true;
   }
 
-  async deleteMany(scope: Scope, filter: Filter<T>): Promise<void> {
-    await this.flush(scope);
+  async deleteMany(tenant: Whose, filter: Filter<T>): Promise<void> {
+    await this.flush(tenant);
     if (this.#tracking) {
-      const found = await this.find(scope, filter, { projection: { _id: 1 } });
+      const found = await this.find(tenant, filter, { projection: { _id: 1 } });
       // As in `deleteOne`.
       await this.#tracking.deleted(
-        scope,
+        tenant,
         (found as { _id: StoredId }[]).map(({ _id }) => _id),
       );
     }
     if (this.#counter) {
       const counted = this.#counter.deletedToo ? filter : { ...filter, ...LIVE };
-      this.#counter.move(scope, -(await this.count(scope, counted)));
+      this.#counter.move(tenant, -(await this.count(tenant, counted)));
     }
-    await this.collection.deleteMany(scoped(scope, filter), sessionOf(scope));
+    await this.collection.deleteMany(scoped(tenant, filter), sessionOf(tenant));
   }
 
   /** Deletes some of all records, at most so many; answers how many. */
-  async deleteSome(scope: Scope, limit: number): Promise<number> {
-    await this.flush(scope);
-    const found = this.collection.find(scoped(scope, {}), {
-      ...sessionOf(scope),
+  async deleteSome(tenant: Whose, limit: number): Promise<number> {
+    await this.flush(tenant);
+    const found = this.collection.find(scoped(tenant, {}), {
+      ...sessionOf(tenant),
       projection: { _id: 1 },
       limit,
     });
@@ -194,35 +194,35 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
     // The filter's type cannot know the `_id` of a type yet to be given.
     const some = { _id: { $in: ids } } as Filter<T>;
     const { deletedCount } = await this.collection.deleteMany(
-      scoped(scope, some),
-      sessionOf(scope),
+      scoped(tenant, some),
+      sessionOf(tenant),
     );
     return deletedCount;
   }
 
   /** Applies many upserts. */
-  async upsertMany(scope: Scope, upserts: readonly OneUpdate<T>[]): Promise<void> {
+  async upsertMany(tenant: Whose, upserts: readonly OneUpdate<T>[]): Promise<void> {
     this.#refuseUpsert();
-    await this.#updateEach(scope, upserts, { upsert: true });
+    await this.#updateEach(tenant, upserts, { upsert: true });
   }
 
   /** Applies many updates, of a record each. */
-  async updateEach(scope: Scope, updates: readonly OneUpdate<T>[]): Promise<void> {
-    await this.#updateEach(scope, updates, { upsert: false });
+  async updateEach(tenant: Whose, updates: readonly OneUpdate<T>[]): Promise<void> {
+    await this.#updateEach(tenant, updates, { upsert: false });
   }
 
   async #updateEach(
-    scope: Scope,
+    tenant: Whose,
     updates: readonly OneUpdate<T>[],
     { upsert }: { upsert: boolean },
   ): Promise<void> {
     await this.#send(
-      scope,
+      tenant,
       updates.map(({ filter, update }) => ({
         write: {
           updateOne: {
-            filter: scoped(scope, filter),
-            update: this.#updated(scope, update),
+            filter: scoped(tenant, filter),
+            update: this.#updated(tenant, update),
             upsert,
           },
         },
@@ -231,8 +231,8 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
   }
 
   /** Has those who keep a copy begin anew, where more came into reach than was written. */
-  async restartCopies(scope: Scope): Promise<void> {
-    await this.#tracking?.restarted(scope);
+  async resetSyncClients(tenant: Whose): Promise<void> {
+    await this.#tracking?.restarted(tenant);
   }
 
   async #setDeletedAt(
@@ -258,21 +258,21 @@ export class Records<T extends object, Scope extends SharedScope> extends Record
     if (this.#counter) throw new Error('What counts against a quota is inserted, not upserted.');
   }
 
-  #inserted(scope: Scope, record: T): T {
-    return this.#tracking?.inserted(scope, record) ?? record;
+  #inserted(tenant: Whose, record: T): T {
+    return this.#tracking?.inserted(tenant, record) ?? record;
   }
 
-  #updated(scope: Scope, update: Update<T>): Update<T> {
+  #updated(tenant: Whose, update: Update<T>): Update<T> {
     refuseDeletion(update);
     if (!this.#tracking) return update;
     // Documents of a tracked model have a `revision`, of which their own type need not know.
-    return this.#tracking.updated(scope, update);
+    return this.#tracking.updated(tenant, update);
   }
 
-  async #send(scope: SharedScope, writes: readonly BufferedWrite[]): Promise<void> {
-    const buffer = WriteBuffer.of(scope.session);
-    if (buffer) buffer.add(this.untyped, ownerOf(scope), writes);
-    else await sendWrites(this.untyped, writes, scope.session);
+  async #send(tenant: SharedTenant, writes: readonly BufferedWrite[]): Promise<void> {
+    const buffer = WriteBuffer.of(tenant.session);
+    if (buffer) buffer.add(this.untyped, ownerOf(tenant), writes);
+    else await sendWrites(this.untyped, writes, tenant.session);
   }
 }
 

@@ -5,7 +5,7 @@ import { idText, newId, type StoredId, toStoredId } from '../core/ids';
 import type { CreateBody, Document, Fields, PatchBody } from '../fields/field';
 import type { RecordDefinition } from '../fields/record';
 import { tracked } from './changes';
-import { accountModel, type AccountScope, type ModelDefinition } from './models';
+import { accountModel, type Tenant, type ModelDefinition } from './models';
 import { counted } from './quotas';
 import { RecordLookup } from './record-lookup';
 import { withIds } from './record-reader';
@@ -69,7 +69,7 @@ export class Resource<
   /** @param notFound the error for an id that none of the account's records has */
   constructor(
     definition: Definition<Stored, CreateBody, PatchBody>,
-    protected readonly records: Records<Stored, AccountScope>,
+    protected readonly records: Records<Stored, Tenant>,
     notFound: ErrorCode,
   ) {
     this.#definition = definition;
@@ -78,25 +78,25 @@ export class Resource<
   }
 
   /** All of an account, by `createdAt`, then `id`. */
-  list(scope: AccountScope): Promise<Stored[]> {
-    return this.records.find(scope, {}, { sort: LIST_ORDER });
+  list(tenant: Tenant): Promise<Stored[]> {
+    return this.records.find(tenant, {}, { sort: LIST_ORDER });
   }
 
   /** @throws ApiError where there is none */
-  async get(scope: AccountScope, id: string): Promise<Stored> {
-    const [found] = await this.#lookup.find(scope, [toStoredId(id)]);
+  async get(tenant: Tenant, id: string): Promise<Stored> {
+    const [found] = await this.#lookup.find(tenant, [toStoredId(id)]);
     return this.#found(found);
   }
 
   /** Whether the account has a record with this id. */
-  async exists(scope: AccountScope, id: string): Promise<boolean> {
-    if (scope.session) return this.records.exists(scope, withId(id));
-    return (await this.#lookup.find(scope, [toStoredId(id)])).length === 1;
+  async exists(tenant: Tenant, id: string): Promise<boolean> {
+    if (tenant.session) return this.records.exists(tenant, withId(id));
+    return (await this.#lookup.find(tenant, [toStoredId(id)])).length === 1;
   }
 
   /** The account's records with some ids; those that are not there are left out. */
-  some(scope: AccountScope, ids: readonly StoredId[]): Promise<Stored[]> {
-    return this.#lookup.find(scope, ids);
+  some(tenant: Tenant, ids: readonly StoredId[]): Promise<Stored[]> {
+    return this.#lookup.find(tenant, ids);
   }
 
   async create(tx: Transaction, body: CreateBody, _id = newId()): Promise<Stored> {

@@ -1,10 +1,10 @@
 import type { StoredId } from '../core/ids';
 import { type DeletionDocument, everythingDeleted, newDeletion } from './deletions';
-import type { AccountScope, SharedScope } from './models';
+import type { Tenant, SharedTenant } from './models';
 
 /** Where deletions are recorded. */
 interface Deletions {
-  insertBulk(scope: AccountScope, documents: readonly DeletionDocument[]): Promise<void>;
+  insertBulk(tenant: Tenant, documents: readonly DeletionDocument[]): Promise<void>;
 }
 
 /** Tracks the changes of a model's records: each carries the revision of its last change. */
@@ -19,33 +19,33 @@ export class Tracking {
   }
 
   /** A record as it is inserted by a write. */
-  inserted<T extends object>(scope: SharedScope, record: T): T {
-    return { ...record, revision: writeOf(scope).revision };
+  inserted<T extends object>(tenant: SharedTenant, record: T): T {
+    return { ...record, revision: writeOf(tenant).revision };
   }
 
   /** An update as a write makes it. */
-  updated(scope: SharedScope, update: { readonly $set?: object | undefined }): object {
-    return { ...update, $set: { ...update.$set, revision: writeOf(scope).revision } };
+  updated(tenant: SharedTenant, update: { readonly $set?: object | undefined }): object {
+    return { ...update, $set: { ...update.$set, revision: writeOf(tenant).revision } };
   }
 
   /** Records deletions of records, which of a tracked model all have a UUID. */
-  async deleted(scope: SharedScope, ids: readonly StoredId[]): Promise<void> {
+  async deleted(tenant: SharedTenant, ids: readonly StoredId[]): Promise<void> {
     if (ids.length === 0) return;
-    const write = writeOf(scope);
+    const write = writeOf(tenant);
     const deletions = ids.map((id) => newDeletion({ ...write, kind: this.#kind, id }));
-    await this.#deletions.insertBulk({ ...scope, ...write }, deletions);
+    await this.#deletions.insertBulk({ ...tenant, ...write }, deletions);
   }
 
   /** Records that a copy must be begun anew. */
-  restarted(scope: SharedScope): Promise<void> {
-    const write = writeOf(scope);
-    return this.#deletions.insertBulk({ ...scope, ...write }, [everythingDeleted(write)]);
+  restarted(tenant: SharedTenant): Promise<void> {
+    const write = writeOf(tenant);
+    return this.#deletions.insertBulk({ ...tenant, ...write }, [everythingDeleted(write)]);
   }
 }
 
 /** @throws Error outside of a write: what is tracked changes within transactions only */
-function writeOf(scope: SharedScope & { userId?: string }): { userId: string; revision: number } {
-  const { userId, revision } = scope;
+function writeOf(tenant: SharedTenant & { userId?: string }): { userId: string; revision: number } {
+  const { userId, revision } = tenant;
   if (userId === undefined || revision === undefined) {
     throw new Error('A tracked record is written in a transaction of its account.');
   }

@@ -4,7 +4,7 @@ import type { Account } from '../core/identity';
 import type { Act, Acting } from './audit/entry';
 import type { DomainEvent } from './domain-event';
 
-/** One write to one account's data, in progress. Reads and writes of records take it as their scope. */
+/** One write to one account's data, in progress. Reads and writes of records take it as their tenant. */
 export interface Transaction {
   readonly userId: string;
   readonly session: ClientSession;

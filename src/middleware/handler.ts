@@ -120,7 +120,7 @@ export function readCallOf(ctx: Context): ReadCall<unknown, string> {
     account: tx?.account ?? account,
     token,
     acting: actingOf(ctx),
-    scope: tx ?? { userId: account.id },
+    tenant: tx ?? { userId: account.id },
     now: tx?.now ?? new Date(),
     validUntil: (moment) => {
       state.validUntil = Math.min(state.validUntil ?? Infinity, moment.getTime());

@@ -6,7 +6,7 @@ import type { Settings } from '../core/settings';
 import type { AccountData } from '../data/account-data';
 import type { SharedTransaction } from '../data/audit/audit-log';
 import type { ChangedList } from '../data/changes';
-import type { ModelDefinition, ScopeOf } from '../data/models';
+import type { ModelDefinition, TenantOf } from '../data/models';
 import type { Records } from '../data/records';
 import type { Transaction } from '../data/transaction';
 import type { Feature } from './operation';
@@ -21,7 +21,7 @@ export interface Host {
   /** The records of one of the plugin's own models. */
   records<T extends object, Owner>(
     definition: ModelDefinition<T, Owner>,
-  ): Records<T, ScopeOf<Owner>>;
+  ): Records<T, TenantOf<Owner>>;
   /** The exports of a required plugin. */
   use<Exports>(plugin: PluginReference<Exports>): Exports;
   /** Does a write to one account's data in one transaction. */

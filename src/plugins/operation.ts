@@ -4,7 +4,7 @@ import type { ErrorCode } from '../core/errors';
 import type { Account, HeldToken, Tier } from '../core/identity';
 import type { PortSetting } from '../core/settings';
 import type { Acting } from '../data/audit/entry';
-import type { AccountScope } from '../data/models';
+import type { Tenant } from '../data/models';
 import type { Transaction } from '../data/transaction';
 import { success } from '../fields/joi';
 
@@ -85,7 +85,7 @@ export interface ReadCall<Query, Names extends string> extends CallBase {
   /** Who acts, for what is recorded outside of a write. */
   acting: Acting;
   /** Whose records to read: the account's; for If-Match within a write, as its transaction sees them. */
-  scope: AccountScope;
+  tenant: Tenant;
   /** Text forms of UUIDs, checked and in lower case. */
   params: Readonly<Record<Names, string>>;
   query: Query;

@@ -45,11 +45,11 @@ export interface Plugin<Exports = unknown> extends PluginReference<Exports> {
   tag?: Tag;
   /** Adds the plugin's commands to the command line; they reach the plugin by its exports. */
   commands?: (commandLine: CommandLine) => void;
-  setup(host: Host): Contribution<Exports>;
+  setup(host: Host): PluginRuntime<Exports>;
 }
 
 /** What a plugin adds to the program once it is set up. */
-export interface Contribution<Exports = unknown> {
+export interface PluginRuntime<Exports = unknown> {
   /** What other plugins, and the plugin's own commands, may call. */
   exports?: Exports;
   /** Asked for once all plugins are set up. */
@@ -67,13 +67,13 @@ export interface Contribution<Exports = unknown> {
   /** Exactly one plugin answers who a caller is. */
   identity?: Identity;
   /** What `make run` does on an empty database; answers lines to print. */
-  welcome?: (start: FirstStart) => Promise<string[]>;
+  onFirstStart?: (start: FirstStart) => Promise<string[]>;
 }
 
 /** A plugin, and what it adds to the program. */
 export interface SetUpPlugin {
   plugin: Plugin;
-  contribution: Contribution;
+  contribution: PluginRuntime;
   operations: readonly Operation[];
 }
 

@@ -1,7 +1,7 @@
 import { LoaderError } from './loader';
 import type { Operation } from './operation';
 import { isConditional } from './operation-facts';
-import type { Contribution, Plugin, SetUpPlugin } from './plugin';
+import type { PluginRuntime, Plugin, SetUpPlugin } from './plugin';
 import type { PluginReference } from './reference';
 import { contributionFault, operationFault } from './rules/contribution-schemas';
 import { contributionFaults } from './rules/contributions';
@@ -14,7 +14,7 @@ import { contributionFaults } from './rules/contributions';
  */
 export function setUpPlugins(
   plugins: readonly Plugin[],
-  setUp: (plugin: Plugin) => Contribution,
+  setUp: (plugin: Plugin) => PluginRuntime,
 ): SetUpPlugin[] {
   const contributions = plugins.map((plugin) => {
     const contribution = setUp(plugin);

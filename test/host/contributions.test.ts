@@ -12,7 +12,7 @@ import { createHttpServer } from '../../src/http/server';
 import type { Identity } from '../../src/core/identity';
 import { LoaderError } from '../../src/plugins/loader';
 import type { Host } from '../../src/plugins/host';
-import type { Contribution, Plugin } from '../../src/plugins/plugin';
+import type { PluginRuntime, Plugin } from '../../src/plugins/plugin';
 import { type Operation, read } from '../../src/plugins/operation';
 
 const nothing = async (): Promise<void> => undefined;
@@ -33,7 +33,7 @@ const keeper: Plugin = {
   setup: () => ({ exports: 'who is who', identity }),
 };
 
-function plugin(name: string, setup: (host: Host) => Contribution, facts: object = {}): Plugin {
+function plugin(name: string, setup: (host: Host) => PluginRuntime, facts: object = {}): Plugin {
   return { name, requires: [], setup, ...facts };
 }
 
@@ -229,7 +229,7 @@ describe('what a plugin contributes', () => {
 
   test('a setup that answers nothing is refused', () => {
     // A plugin in JavaScript can answer what the type forbids.
-    const faulty = plugin('herbs', () => undefined as unknown as Contribution);
+    const faulty = plugin('herbs', () => undefined as unknown as PluginRuntime);
     expect(refusal(keeper, faulty)).toBe('plugins/herbs: setup: value is required');
   });
 
@@ -272,7 +272,7 @@ describe('what a plugin contributes', () => {
   ])('a transport %s is refused', (_, method, message) => {
     const protocols = [{ path: '/api/herbs', methods: { GET: { summary: 'Herbs', ...method } } }];
     // What is missing is for the loader to notice.
-    const contribution = { exports: undefined, protocols } as unknown as Contribution;
+    const contribution = { exports: undefined, protocols } as unknown as PluginRuntime;
     const talker = plugin('talker', () => contribution);
     expect(refusal(keeper, talker)).toBe(
       `plugins/talker: setup: protocols[0].methods.GET${message}`,

@@ -3,7 +3,7 @@ import type { mongo } from 'mongoose';
 import type { DatedMoment } from '../../../src/core/dated-moment';
 import { anyOf, type StoredId } from '../../../src/core/ids';
 import { LIVE } from '../../../src/data/models';
-import type { AccountScope } from '../../../src/data/models';
+import type { Tenant } from '../../../src/data/models';
 import { projectionOf } from '../../../src/data/record-reader';
 import type { Records } from '../../../src/data/records';
 import type { EventDocument } from '../schema';
@@ -31,26 +31,26 @@ const MOMENT = { at: '$occurredAt', on: '$occurredOn' };
 
 /** What the events of an account that are not deleted add up to, gathered by MongoDB. */
 export class EventSums {
-  readonly #events: Records<EventDocument, AccountScope>;
+  readonly #events: Records<EventDocument, Tenant>;
 
-  constructor(events: Records<EventDocument, AccountScope>) {
+  constructor(events: Records<EventDocument, Tenant>) {
     this.#events = events;
   }
 
   /** Counts of days; of all plants unless some are given. */
-  byDay(scope: AccountScope, filter: mongo.Filter<EventDocument> = {}): AsyncGenerator<DayCount> {
-    return this.#grouped(scope, filter, ['plantId', 'type', 'occurredOn'], { count: { $sum: 1 } });
+  byDay(tenant: Tenant, filter: mongo.Filter<EventDocument> = {}): AsyncGenerator<DayCount> {
+    return this.#grouped(tenant, filter, ['plantId', 'type', 'occurredOn'], { count: { $sum: 1 } });
   }
 
-  lastByType(scope: AccountScope): AsyncGenerator<LastOfType> {
-    return this.#grouped(scope, {}, ['plantId', 'type'], { last: { $max: MOMENT } });
+  lastByType(tenant: Tenant): AsyncGenerator<LastOfType> {
+    return this.#grouped(tenant, {}, ['plantId', 'type'], { last: { $max: MOMENT } });
   }
 
   /** Measurements; of all plants unless some are given. */
-  growth(scope: AccountScope, plantIds?: readonly StoredId[]): AsyncGenerator<AlikeGrowth> {
+  growth(tenant: Tenant, plantIds?: readonly StoredId[]): AsyncGenerator<AlikeGrowth> {
     const ofPlants = plantIds ? { plantId: anyOf(plantIds) } : {};
     const measured = { ...ofPlants, type: 'growth' as const, growthAmount: { $gt: 0 } };
-    return this.#grouped(scope, measured, ['plantId', 'growthUnit', 'growthAmount'], {
+    return this.#grouped(tenant, measured, ['plantId', 'growthUnit', 'growthAmount'], {
       count: { $sum: 1 },
       first: { $min: MOMENT },
       last: { $max: MOMENT },
@@ -58,19 +58,16 @@ export class EventSums {
   }
 
   /** The last of some events; of those of one moment, the latest day. */
-  async last(
-    scope: AccountScope,
-    filter: mongo.Filter<EventDocument>,
-  ): Promise<DatedMoment | null> {
+  async last(tenant: Tenant, filter: mongo.Filter<EventDocument>): Promise<DatedMoment | null> {
     const live = { ...filter, ...LIVE };
-    const [last, next] = await this.#events.find(scope, live, {
+    const [last, next] = await this.#events.find(tenant, live, {
       ...{ sort: { occurredAt: -1 }, limit: 2, projection: MOMENT_FIELDS },
     });
     if (!last) return null;
     const { occurredAt: at, occurredOn: on } = last;
     if (next?.occurredAt.getTime() !== at.getTime()) return { at, on };
     const latest = { $group: { _id: null, on: { $max: '$occurredOn' } } };
-    const days = this.#events.aggregate<{ on: string }>(scope, { ...live, occurredAt: at }, [
+    const days = this.#events.aggregate<{ on: string }>(tenant, { ...live, occurredAt: at }, [
       latest,
     ]);
     for await (const day of days) return { at, on: day.on };
@@ -78,13 +75,13 @@ export class EventSums {
   }
 
   async *#grouped<Sum extends object>(
-    scope: AccountScope,
+    tenant: Tenant,
     filter: mongo.Filter<EventDocument>,
     names: readonly (keyof Sum & keyof EventDocument)[],
     accumulators: object,
   ): AsyncGenerator<Sum> {
     const _id = Object.fromEntries(names.map((name) => [name, `$${name}`]));
-    const groups = this.#events.aggregate<{ _id: object }>(scope, { ...filter, ...LIVE }, [
+    const groups = this.#events.aggregate<{ _id: object }>(tenant, { ...filter, ...LIVE }, [
       { $group: { _id, ...accumulators } },
     ]);
     // The fields of the type are those that it is grouped by, and its accumulators.

@@ -1,5 +1,5 @@
 import type { DerivedData } from '../../../src/data/derived';
-import type { AccountScope } from '../../../src/data/models';
+import type { Tenant } from '../../../src/data/models';
 import type { Records } from '../../../src/data/records';
 import { anyOf, type StoredId } from '../../../src/core/ids';
 import { dayFor } from '../new-event';
@@ -9,7 +9,7 @@ import type { EventDocument } from '../schema';
 const CHUNK = 1000;
 
 /** The calendar days of events that a release before 1.1.0, which knows of none, wrote beside this one. */
-export function missingDays(events: Records<EventDocument, AccountScope>): DerivedData {
+export function missingDays(events: Records<EventDocument, Tenant>): DerivedData {
   const without = { occurredOn: { $exists: false } };
   return {
     name: 'days of events',

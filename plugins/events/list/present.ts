@@ -1,5 +1,5 @@
 import { idText, type StoredId } from '../../../src/core/ids';
-import type { AccountScope } from '../../../src/data/models';
+import type { Tenant } from '../../../src/data/models';
 import { newestFirst } from '../../../src/data/page';
 import type { Photos } from '../../photos';
 import { event, type EventDocument, type EventView } from '../schema';
@@ -13,11 +13,11 @@ const MAX_LOOKED_UP = 200;
 /** Events of one account as they are shown; their photos are looked up many at a time. */
 export async function* presentEvents(
   photos: Photos,
-  scope: AccountScope,
+  tenant: Tenant,
   documents: Iterable<EventDocument>,
 ): AsyncGenerator<EventView[]> {
   for (const group of groupsOf(documents)) {
-    const found = await photos.byIds(scope, group.flatMap(photoIdsOf));
+    const found = await photos.byIds(tenant, group.flatMap(photoIdsOf));
     yield group.map((document) => {
       const shown = photoIdsOf(document).flatMap((id) => found.get(idText(id)) ?? []);
       // Not a copy, which would cost as much as the view itself.
@@ -29,11 +29,11 @@ export async function* presentEvents(
 /** The same of events that are held already. */
 export async function presented(
   photos: Photos,
-  scope: AccountScope,
+  tenant: Tenant,
   documents: Iterable<EventDocument>,
 ): Promise<EventView[]> {
   const views: EventView[] = [];
-  for await (const batch of presentEvents(photos, scope, documents)) views.push(...batch);
+  for await (const batch of presentEvents(photos, tenant, documents)) views.push(...batch);
   return views;
 }
 

@@ -3,7 +3,7 @@ import type { ClientSession, mongo } from 'mongoose';
 import { newId } from '../../core/ids';
 import { DAY_MS } from '../../core/time';
 import type { Database } from '../database';
-import type { SharedScope } from '../models';
+import type { SharedTenant } from '../models';
 import type { Records } from '../records';
 import type { Fence } from '../schema/fence';
 import {
@@ -55,8 +55,8 @@ export interface AuditFilter {
  * by {@link prune}.
  */
 export class AuditLog {
-  readonly #entries: Records<AuditEntryDocument, SharedScope>;
-  readonly #heads: Records<AuditHeadDocument, SharedScope>;
+  readonly #entries: Records<AuditEntryDocument, SharedTenant>;
+  readonly #heads: Records<AuditHeadDocument, SharedTenant>;
   readonly #database: Database;
   readonly #fence: Fence;
 

@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongoose';
 
-import type { SharedScope } from '../models';
+import type { SharedTenant } from '../models';
 import type { Records } from '../records';
 import { ChainChecker } from './chain-checker';
 import { type AuditEntryDocument, type AuditHeadDocument, entryIn } from './model';
@@ -9,8 +9,8 @@ import { type AuditEntryDocument, type AuditHeadDocument, entryIn } from './mode
 const CHUNK = 1000;
 
 interface Chains {
-  entries: Records<AuditEntryDocument, SharedScope>;
-  heads: Records<AuditHeadDocument, SharedScope>;
+  entries: Records<AuditEntryDocument, SharedTenant>;
+  heads: Records<AuditHeadDocument, SharedTenant>;
   session: ClientSession;
 }
 

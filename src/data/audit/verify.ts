@@ -1,5 +1,5 @@
 import type { Database } from '../database';
-import type { SharedScope } from '../models';
+import type { SharedTenant } from '../models';
 import type { Records } from '../records';
 import { ChainChecker } from './chain-checker';
 import { SERVICE_CHAIN } from './entry';
@@ -29,8 +29,8 @@ const MAX_FAULTS = 1000;
 /** Checks every chain, so that it can be done while the service runs. */
 export async function verifyChains(
   database: Database,
-  entries: Records<AuditEntryDocument, SharedScope>,
-  heads: Records<AuditHeadDocument, SharedScope>,
+  entries: Records<AuditEntryDocument, SharedTenant>,
+  heads: Records<AuditHeadDocument, SharedTenant>,
 ): Promise<Verification> {
   const found: Verification = { chains: 0, entries: 0, pruned: 0, faults: [] };
   const check = async (chain: string): Promise<void> => {
@@ -82,7 +82,7 @@ export async function verifyChains(
 
 /** The chains that there are entries of, so many at a time as a command finds in time. */
 async function* chainsIn(
-  entries: Records<AuditEntryDocument, SharedScope>,
+  entries: Records<AuditEntryDocument, SharedTenant>,
 ): AsyncGenerator<string[]> {
   for (let after: string | undefined = ''; after !== undefined; ) {
     const chains: string[] = [];

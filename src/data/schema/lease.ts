@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Schema } from 'mongoose';
 
-import { sharedModel, type SharedScope } from '../models';
+import { sharedModel, type SharedTenant } from '../models';
 import { isDuplicateKey } from '../mongodb-errors';
 import type { Records } from '../records';
 import { SchemaError } from './migration';
@@ -36,11 +36,11 @@ export const leaseModel = sharedModel<LeaseDocument>(
 
 /** The right to change a database as a whole, which one program has at a time. */
 export class Lease {
-  readonly #leases: Records<LeaseDocument, SharedScope>;
+  readonly #leases: Records<LeaseDocument, SharedTenant>;
   readonly #own: { _id: string; holder: string };
   #until = 0;
 
-  constructor(leases: Records<LeaseDocument, SharedScope>, name: string) {
+  constructor(leases: Records<LeaseDocument, SharedTenant>, name: string) {
     this.#leases = leases;
     this.#own = { _id: name, holder: randomUUID() };
   }

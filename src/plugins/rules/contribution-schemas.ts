@@ -106,7 +106,7 @@ const contributionSchema = Joi.object({
     }),
   ),
   identity: Joi.object().unknown(),
-  welcome: Joi.function(),
+  onFirstStart: Joi.function(),
 }).required();
 
 const operationSchema = Joi.object({
