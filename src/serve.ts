@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { protocolsWithPorts } from './app/api-description';
+import { type ApiPart, partsWithPorts } from './app/api-description';
 import { exitWithin, prepareExit } from './app/exit';
 import { limitHeapGrowth } from './app/heap';
 import { listen } from './app/listen';
@@ -19,17 +19,16 @@ import { countRefusals, type RefusalStatus } from './http/refused';
 import { closeHttpServer, createHttpServer } from './http/server';
 import { reloadCertificate } from './http/tls';
 import { loadPlugins } from './plugins/loader';
-import type { ProtocolEndpoint } from './plugins/protocol-endpoint';
 
 /** How much of the time to stop is for what comes after the requests in progress. */
 const CLOSING_MS = 5000;
 
 const STOPS = 'The program stops because of an error';
 
-/** A port that is listened on: for the whole API, or for one of its protocols. */
+/** A port that is listened on: for the whole API, or for a part of it. */
 interface PortOptions {
   port: PortSetting<number | undefined>;
-  endpoint?: ProtocolEndpoint;
+  part?: ApiPart;
   onRefusal: (status: RefusalStatus) => void;
 }
 
@@ -112,8 +111,8 @@ class ServerProcess {
   async #open(program: Pick<Program, 'app' | 'log'>): Promise<void> {
     const { metrics, plugins, settings } = program.app;
     const onRefusal = countRefusals(metrics, program.log);
-    for (const { ownPort, endpoint } of protocolsWithPorts(plugins, settings)) {
-      await this.#listen(program, { port: ownPort, endpoint, onRefusal });
+    for (const part of partsWithPorts(plugins, settings)) {
+      await this.#listen(program, { port: part.ownPort, part, onRefusal });
     }
     const { port } = hostSettings;
     await this.#listen(program, { port, onRefusal });
@@ -121,10 +120,12 @@ class ServerProcess {
 
   async #listen(
     { app, log }: Pick<Program, 'app' | 'log'>,
-    { port, endpoint, onRefusal }: PortOptions,
+    { port, part, onRefusal }: PortOptions,
   ): Promise<void> {
-    const limits = endpoint ? { maxConnections: OWN_PORT_CONNECTIONS } : {};
-    const listener = app.requestListener(endpoint);
+    // Who asks for metrics needs few; a backend has as many as any client.
+    const isSmall = part?.operations.length === 0;
+    const limits = isSmall ? { maxConnections: OWN_PORT_CONNECTIONS } : {};
+    const listener = app.requestListener(part);
     const server = createHttpServer(listener, app.settings, { onRefusal, ...limits });
     this.#servers.push(server);
     await listen(server, app.settings, port);

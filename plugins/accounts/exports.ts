@@ -8,25 +8,32 @@ export type Accounts = Pick<
   | 'acceptAccessTokens'
   | 'account'
   | 'accounts'
+  | 'accountsAfter'
   | 'change'
   | 'changeAccount'
   | 'createIn'
   | 'ensureAccount'
   | 'isOpen'
+  | 'person'
+  | 'putAccount'
   | 'tokensChanged'
 > &
   Pick<
     TokenService,
     | 'createToken'
+    | 'goodTokens'
     | 'hasTokens'
     | 'idOf'
+    | 'makeOwn'
     | 'pruneTokens'
+    | 'revokeAll'
+    | 'revokeOwn'
     | 'revokeToken'
     | 'revokeTokensOf'
     | 'rotateToken'
     | 'tokens'
   > &
-  Pick<PersonalData, 'counts' | 'deleteUser' | 'exportUser' | 'keep'>;
+  Pick<PersonalData, 'close' | 'counts' | 'deleteUser' | 'exportUser' | 'keep'>;
 
 export function exportsOf(
   accounts: AccountService,
@@ -39,23 +46,31 @@ export function exportsOf(
     },
     account: (userId) => accounts.account(userId),
     accounts: () => accounts.accounts(),
+    accountsAfter: (id, limit) => accounts.accountsAfter(id, limit),
     change: (tx, changes) => accounts.change(tx, changes),
-    changeAccount: (userId, changes) => accounts.changeAccount(userId, changes),
+    changeAccount: (...change) => accounts.changeAccount(...change),
     ensureAccount: (...account) => accounts.ensureAccount(...account),
     createIn: (...account) => accounts.createIn(...account),
     isOpen: (userId) => accounts.isOpen(userId),
     tokensChanged: (session, userId) => accounts.tokensChanged(session, userId),
+    person: (userId, tenant) => accounts.person(userId, tenant),
+    putAccount: (...account) => accounts.putAccount(...account),
     createToken: (wanted) => tokens.createToken(wanted),
+    goodTokens: (userId) => tokens.goodTokens(userId),
     hasTokens: () => tokens.hasTokens(),
+    makeOwn: (tx, wanted) => tokens.makeOwn(tx, wanted),
+    revokeAll: (tx) => tokens.revokeAll(tx),
+    revokeOwn: (tx, id) => tokens.revokeOwn(tx, id),
     pruneTokens: () => tokens.pruneTokens(),
     idOf: (token) => tokens.idOf(token),
     revokeToken: (id) => tokens.revokeToken(id),
     revokeTokensOf: (userId) => tokens.revokeTokensOf(userId),
     rotateToken: (id, overlapSeconds) => tokens.rotateToken(id, overlapSeconds),
     tokens: (userId) => tokens.tokens(userId),
+    close: (tx) => data.close(tx),
     counts: (userId) => data.counts(userId),
     deleteUser: (userId, onDeleted) => data.deleteUser(userId, onDeleted),
-    exportUser: (userId) => data.exportUser(userId),
+    exportUser: (...wanted) => data.exportUser(...wanted),
     keep: (kept) => {
       data.keep(kept);
     },

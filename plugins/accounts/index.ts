@@ -10,8 +10,10 @@ import { routes } from './routes';
 import { ACCOUNT_SCOPE } from './scope';
 import { TokenService } from './tokens/service';
 
+export { tokenLimitReached, tokenNotFound } from './errors';
 export type { Accounts } from './exports';
-export { ACCOUNT_SCOPE } from './scope';
+export { newToken, ownTokens, scopeList, tokenFields } from './schema';
+export { ACCOUNT_SCOPE, MANAGE_SCOPE, personalScopes, usualScopes } from './scope';
 export type { FindAccessTokens } from './tokens/authenticator';
 
 /** Accounts and their tokens: who a caller is. */

@@ -8,6 +8,8 @@ export interface AccountDocument {
   /** What operators call the user, and responses `userId`. */
   _id: string;
   tier: Tier;
+  /** When the tier is free again. */
+  tierUntil?: Date | null;
   timezone: string;
   revision: number;
   usage: Record<string, number>;
@@ -29,6 +31,7 @@ export const accountModel = sharedModel<AccountDocument>(
     {
       _id: { type: String, required: true },
       tier: { type: String, enum: TIERS, required: true },
+      tierUntil: { type: Date },
       timezone: { type: String, required: true },
       revision: { type: Number, required: true },
       usage: { type: Schema.Types.Mixed, required: true },
@@ -89,8 +92,14 @@ export const tokenModel = sharedModel<TokenDocument>(
     .index({ expiresAt: 1 }),
 );
 
+/** A tier as it is now: free once it is over. */
+export function tierNow(tier: Tier, until: Date | null | undefined): Tier {
+  return until && until.getTime() <= Date.now() ? 'free' : tier;
+}
+
 /** An account as the host has it. */
 export function asAccount(document: AccountDocument): Account {
-  const { _id: id, tier, timezone, createdAt, revision, usage } = document;
-  return { id, tier, timezone, createdAt, revision, usage };
+  const { _id: id, tierUntil, timezone, createdAt, revision, usage } = document;
+  const tier = tierNow(document.tier, tierUntil);
+  return { id, tier, tierUntil: tierUntil ?? undefined, timezone, createdAt, revision, usage };
 }

@@ -1,7 +1,7 @@
 import { CommandError } from '../../src/cli/errors';
 import { jsonArray } from '../../src/core/json-array';
 import { isRecord } from '../../src/core/values';
-import { accountTarget } from '../../src/data/audit/entry';
+import { accountTarget, type Acting } from '../../src/data/audit/entry';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Job } from '../../src/plugins/plugin';
@@ -51,12 +51,14 @@ export class PersonalData {
   /**
    * JSON of all that is stored of a user, piece by piece, each record as it is when it is read;
    * undefined where there is no such account. The hashes of tokens are left out.
+   *
+   * @param acting who wants it, where it is nobody on the command line
    */
-  async exportUser(userId: string): Promise<AsyncIterable<string> | undefined> {
+  async exportUser(userId: string, acting?: Acting): Promise<AsyncIterable<string> | undefined> {
     const account = await this.#accounts.findOne({}, { _id: userId });
     if (!account) return undefined;
     await this.#host.transactShared(async (tx) => {
-      tx.audit({ action: 'account.exported', target: accountTarget(userId) }, userId);
+      tx.audit({ action: 'account.exported', target: accountTarget(userId) }, userId, acting);
     });
     return this.#export(account);
   }

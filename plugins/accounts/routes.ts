@@ -9,7 +9,7 @@ import { type Operation, read, remove, write } from '../../src/plugins/operation
 import { tokenLimitReached, tokenNotFound } from './errors';
 import type { PersonalData } from './personal-data';
 import { createToken, deleteAccount, newToken, ownTokens } from './schema';
-import { ACCOUNT_SCOPE } from './scope';
+import { ACCOUNT_SCOPE, MANAGE_SCOPE } from './scope';
 import type { TokenService } from './tokens/service';
 
 const access = { scope: ACCOUNT_SCOPE };
@@ -71,8 +71,8 @@ export function routes(tokens: TokenService, data: PersonalData): Operation[] {
       notConditional: 'it is made while it is sent',
       readsAll: 'it has all that is stored',
       response: { schema: Joi.object().unknown(), description: 'All of it, as one object' },
-      handler: async ({ account }) => {
-        const pieces = await data.exportUser(account.id);
+      handler: async ({ account, acting }) => {
+        const pieces = await data.exportUser(account.id, acting);
         if (!pieces) throw new Error('The account went while it was to be exported.');
         return Readable.from(pieces, { objectMode: false });
       },
@@ -102,7 +102,7 @@ export function routes(tokens: TokenService, data: PersonalData): Operation[] {
 
 /** @throws ApiError insufficient_scope where a token would permit more than the one that makes it */
 function requireHeld(scopes: readonly string[], { scopes: held }: HeldToken): void {
-  const lacking = scopes.find((scope) => !held.includes(scope));
+  const lacking = scopes.find((scope) => !held.includes(scope) || scope === MANAGE_SCOPE);
   if (lacking === undefined) return;
-  throw insufficientScope.error(`A token cannot permit ${lacking}, which this one does not.`);
+  throw insufficientScope.error(`A token made by this one cannot permit ${lacking}.`);
 }

@@ -40,28 +40,26 @@ export const newToken = named(
   }),
 );
 
-interface CreateToken {
-  name: string;
-  scopes: string[];
-  expiresIn: number;
-}
-
-export const createToken = Joi.object<CreateToken, true>({
+/** What a token is made of, beside its scopes. */
+export const tokenFields = {
   name: text({ min: 1, max: 100 }).required().description('What its owner knows it by'),
-  scopes: Joi.array()
-    .items(Joi.string().max(100))
-    .min(1)
-    .max(20)
-    .unique()
-    .required()
-    .example([ACCOUNT_SCOPE])
-    .description('Scopes of the token that makes it, all or some'),
   expiresIn: integer(60, YEAR_SECONDS)
     .default(YEAR_SECONDS)
     .example(YEAR_SECONDS)
     .description(
       'For how many seconds it is good: a year, and no longer than the one that makes it',
     ),
+};
+
+/** Scopes that a token is made with. */
+export const scopeList = Joi.array().items(Joi.string().max(100)).min(1).max(20).unique();
+
+export const createToken = Joi.object<{ name: string; scopes: string[]; expiresIn: number }, true>({
+  ...tokenFields,
+  scopes: scopeList
+    .required()
+    .example([ACCOUNT_SCOPE])
+    .description('Scopes of the token that makes it, all or some'),
 });
 
 export const deleteAccount = Joi.object<{ confirm: string }, true>({

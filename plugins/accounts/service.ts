@@ -1,25 +1,31 @@
 import type { ClientSession } from 'mongoose';
 
-import { invalidToken } from '../../src/core/errors';
-import type {
-  Account,
-  AuthenticationOptions,
-  Identity,
-  Principal,
-  Tier,
-  TokenFault,
-  Usage,
+import { invalidToken, serviceUnavailable } from '../../src/core/errors';
+import {
+  type Account,
+  ACCOUNT_ID,
+  type AuthenticationOptions,
+  type Identity,
+  isAccountGone,
+  isBackend,
+  type Principal,
+  type Tier,
+  type TokenFault,
+  type Usage,
 } from '../../src/core/identity';
 import { chunksOf } from '../../src/core/values';
 import type { SharedTransaction } from '../../src/data/audit/audit-log';
-import { accountTarget } from '../../src/data/audit/entry';
+import { accountTarget, type Acting } from '../../src/data/audit/entry';
+import type { SharedTenant } from '../../src/data/models';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import { type FindAccessTokens, TokenAuthenticator } from './tokens/authenticator';
-import { type AccountDocument, accountModel, asAccount, newTokensVersion } from './model';
+import { type AccountDocument, accountModel, asAccount, newTokensVersion, tierNow } from './model';
 
-interface AccountChanges {
+export interface AccountChanges {
   tier?: Tier | undefined;
+  /** When the tier is free again. A tier without it is for good. */
+  tierUntil?: Date | null | undefined;
   timezone?: string | undefined;
 }
 
@@ -99,16 +105,37 @@ export class AccountService implements Identity {
   }
 
   /** The account of a user: made when missing, its tier set when one is given. */
-  async ensureAccount(userId: string, tier?: Tier, timezone = 'UTC'): Promise<Account> {
-    const account =
-      (await this.account(userId)) ?? (await this.#create(userId, tier ?? 'free', timezone));
-    if (tier === undefined || account.tier === tier) return account;
+  async ensureAccount(userId: string, tier?: Tier, timezone?: string): Promise<Account> {
+    const account = await this.account(userId);
+    if (!account) return (await this.putAccount(userId, { tier, timezone })).account;
+    if (tier === undefined || (account.tier === tier && !account.tierUntil)) return account;
     return this.changeAccount(userId, { tier });
   }
 
+  /**
+   * Makes an account, or changes the one that there is.
+   *
+   * @throws ApiError service_unavailable while one of this id is being deleted
+   */
+  async putAccount(
+    userId: string,
+    changes: AccountChanges,
+    acting?: Acting,
+  ): Promise<{ account: Account; isNew: boolean }> {
+    if (!(await this.#accounts.exists({}, { _id: userId }))) {
+      const made = await this.#create(userId, changes, acting);
+      if (made.isNew) return made;
+    }
+    try {
+      return { account: await this.changeAccount(userId, changes, acting), isNew: false };
+    } catch (error) {
+      throw isAccountGone(error) ? beingDeleted() : error;
+    }
+  }
+
   /** Changes an account. */
-  changeAccount(userId: string, changes: AccountChanges): Promise<Account> {
-    return this.#host.transact(userId, (tx) => this.change(tx, changes));
+  changeAccount(userId: string, changes: AccountChanges, acting?: Acting): Promise<Account> {
+    return this.#host.transact(userId, (tx) => this.change(acting ? tx.as(acting) : tx, changes));
   }
 
   /** Changes the account of `tx`. */
@@ -116,20 +143,20 @@ export class AccountService implements Identity {
     const before = { ...tx.account };
     const after = {
       ...before,
-      tier: changes.tier ?? before.tier,
+      ...(changes.tier === undefined ? {} : tierOf(changes)),
       timezone: changes.timezone ?? before.timezone,
     };
+    const changed = changesBetween(before, after);
+    if (Object.keys(changed).length === 0) return after;
+    const { tier, tierUntil = null, timezone } = after;
     await this.#accounts.updateOne(
       { session: tx.session },
       { _id: tx.userId },
-      { $set: { tier: after.tier, timezone: after.timezone, updatedAt: tx.now } },
+      { $set: { tier, tierUntil, timezone, updatedAt: tx.now } },
     );
     // Writes that share this transaction come after the change.
-    Object.assign(tx.account, { tier: after.tier, timezone: after.timezone });
-    const changed = changesBetween(before, after);
-    if (Object.keys(changed).length > 0) {
-      tx.audit({ action: 'account.changed', target: accountTarget(tx.userId), changes: changed });
-    }
+    Object.assign(tx.account, { tier, tierUntil: after.tierUntil, timezone });
+    tx.audit({ action: 'account.changed', target: accountTarget(tx.userId), changes: changed });
     return after;
   }
 
@@ -138,9 +165,23 @@ export class AccountService implements Identity {
     return account ? asAccount(account) : undefined;
   }
 
+  /** The account of a person; undefined also where it is being deleted. */
+  async person(userId: string, tenant: SharedTenant): Promise<Account | undefined> {
+    const account = await this.#accounts.findOne(tenant, { _id: userId, ...NOT_DELETED });
+    return account && asAccount(account);
+  }
+
+  /** All accounts of people, in the order of their ids. */
   async accounts(): Promise<Account[]> {
     const accounts = await this.#accounts.find({}, {}, { sort: { _id: 1 } });
-    return accounts.map(asAccount);
+    return accounts.map(asAccount).filter(({ id }) => !isBackend(id));
+  }
+
+  /** The first accounts of people after an id, of those that a backend can name. */
+  async accountsAfter(id: string, limit: number): Promise<Account[]> {
+    const named = { _id: { $gt: id, $regex: ACCOUNT_ID }, ...NOT_DELETED };
+    const found = await this.#accounts.find({}, named, { sort: { _id: 1 }, limit });
+    return found.map(asAccount);
   }
 
   async #openOne(session: ClientSession, userId: string): Promise<AccountDocument[]> {
@@ -161,36 +202,53 @@ export class AccountService implements Identity {
     return found;
   }
 
-  #create(userId: string, tier: Tier, timezone: string): Promise<Account> {
+  #create(
+    userId: string,
+    changes: AccountChanges,
+    acting?: Acting,
+  ): Promise<{ account: Account; isNew: boolean }> {
     return this.#host.transactShared(async (tx) => {
-      await this.createIn(tx, userId, tier, timezone);
+      const isNew = await this.createIn(tx, userId, changes, acting);
       const account = await this.#accounts.findOne({ session: tx.session }, { _id: userId });
       if (!account) throw new Error(`The account ${userId} was removed while it was made.`);
-      return asAccount(account);
+      return { account: asAccount(account), isNew };
     });
   }
 
-  /** Makes an account where there is none of this name; answers whether there was none. */
+  /** Makes an account where there is none of this name; returns whether there was none. */
   async createIn(
     tx: SharedTransaction,
     userId: string,
-    tier: Tier,
-    timezone = 'UTC',
+    { tier = 'free', timezone = 'UTC', tierUntil }: AccountChanges,
+    acting?: Acting,
   ): Promise<boolean> {
     const { session, now } = tx;
-    const created = { tier, timezone, revision: 0, usage: {}, createdAt: now, updatedAt: now };
+    const ofTier = { tier, ...(tierUntil ? { tierUntil } : {}) };
+    const empty = { revision: 0, usage: {}, createdAt: now, updatedAt: now };
     const isNew = await this.#accounts.upsert(
       { session },
       { _id: userId },
       // Not that of an account of this name that was deleted: a process may know its tokens.
-      { $setOnInsert: { ...created, tokensVersion: newTokensVersion() } },
+      { $setOnInsert: { ...ofTier, timezone, ...empty, tokensVersion: newTokensVersion() } },
     );
     if (isNew) {
       const act = { action: 'account.created', target: accountTarget(userId) };
-      tx.audit({ ...act, changes: { tier, timezone } }, userId);
+      tx.audit({ ...act, changes: { ...ofTier, timezone } }, userId, acting);
     }
     return isNew;
   }
+}
+
+/** A tier that is given, and until when. */
+function tierOf({ tier = 'free', tierUntil }: AccountChanges): Pick<Account, 'tier' | 'tierUntil'> {
+  return { tier: tierNow(tier, tierUntil), tierUntil: tierUntil ?? undefined };
+}
+
+function beingDeleted(): Error {
+  return serviceUnavailable.error(
+    'The account of this id is being deleted; make it anew when that is done, in a minute or two.',
+    { headers: { 'Retry-After': '60' } },
+  );
 }
 
 function incrementsOf(usage: Usage): Record<string, number> {
@@ -198,9 +256,9 @@ function incrementsOf(usage: Usage): Record<string, number> {
 }
 
 function changesBetween(before: Account, after: Account): Record<string, unknown> {
-  const fields = ['tier', 'timezone'] as const;
-  const changed = fields.filter((field) => before[field] !== after[field]);
+  const fields = ['tier', 'tierUntil', 'timezone'] as const;
+  const changed = fields.filter((field) => before[field]?.valueOf() !== after[field]?.valueOf());
   return Object.fromEntries(
-    changed.map((field) => [field, { from: before[field], to: after[field] }]),
+    changed.map((field) => [field, { from: before[field] ?? null, to: after[field] ?? null }]),
   );
 }

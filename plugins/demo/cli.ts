@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 
 import { counted } from '../../src/cli/table';
-import { tierOption, userName, wholeNumber } from '../../src/cli/values';
+import { newUserName, tierOption, wholeNumber } from '../../src/cli/values';
 import type { CommandLine, ProgressBar } from '../../src/plugins/command';
 import { definePlugin } from '../../src/plugins/plugin';
 import accountsPlugin from '../accounts';
@@ -54,7 +54,7 @@ function commands(commandLine: CommandLine): void {
     .description(
       'Adds generated plants with years of care to an account, which is made when there is none: waterings, feedings, repotting, growth, notes, and photos as far as the tier has room for them. With the same seed on the same day, the same garden again.',
     )
-    .requiredOption('--user <user>', 'whose garden, 1 to 128 characters', userName)
+    .requiredOption('--user <user>', 'whose garden, 1 to 128 characters', newUserName)
     .addOption(tierOption("set the account's tier; a new account is free without it"))
     .requiredOption('--plants <count>', 'how many plants', wholeNumber(1, 1_000_000))
     .requiredOption(

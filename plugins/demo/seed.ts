@@ -2,7 +2,7 @@ import Joi from 'joi';
 
 import { TIERS, type Tier } from '../../src/core/identity';
 import { integer, oneOf, text, timezone, withKeys } from '../../src/fields/joi';
-import { userNameFault } from '../../src/core/names';
+import { newUserNameFault } from '../../src/core/names';
 import { type CreateEvent, createEvent } from '../events';
 import { type CreatePhoto, photo } from '../photos';
 import { type CreatePlant, plant } from '../plants';
@@ -59,7 +59,7 @@ export const gardenSeed = Joi.object<GardenSeed, true>({
   user: text({ min: 1 })
     .required()
     .custom((name: string, helpers) => {
-      const fault = userNameFault(name);
+      const fault = newUserNameFault(name);
       return fault === undefined ? name : helpers.message({ custom: `{{#label}} ${fault}` });
     }),
   tier: oneOf(TIERS).required(),

@@ -2,7 +2,7 @@ import { hostSettings } from '../../src/core/host-settings';
 import type { Host } from '../../src/plugins/host';
 import type { FirstStart } from '../../src/plugins/plugin';
 import { DAY_MS } from '../../src/core/time';
-import type { Accounts } from '../accounts';
+import { type Accounts, usualScopes } from '../accounts';
 import type { SeededGarden } from './seeded-garden';
 
 const TOKEN_SECONDS = (365 * DAY_MS) / 1000;
@@ -24,7 +24,7 @@ export async function welcome(
   if (garden.user === undefined) return [];
   const { token } = await accounts.createToken({
     userId: garden.user,
-    scopes: [...scopes.keys()],
+    scopes: usualScopes(scopes),
     name: 'demo',
     expiresInSeconds: TOKEN_SECONDS,
   });

@@ -116,6 +116,7 @@ test('each body and each good answer has an example, which passes its schema', a
 test('the example of each body is taken by a server, once it names records that are there', async () => {
   const { paths } = await openApi();
   const user = await service.user();
+  const account = await service.user();
   /** By their kind, the ids of what the examples of others have made. */
   const made = new Map<string, string>();
   for (const { method, path, body, response } of service.app.operations) {
@@ -136,8 +137,8 @@ test('the example of each body is taken by a server, once it names records that 
       Object.entries(example).map(([name, value]) => [name, ids[name] ?? value]),
     );
     const kind = /^\/api\/(\w+)s\b/.exec(path)?.[1] ?? '';
-    const id = { plant, photo, event }[kind]?.id ?? made.get(kind) ?? '';
-    const verb = method.toLowerCase() as 'post' | 'patch';
+    const id = { plant, photo, event, account }[kind]?.id ?? made.get(kind) ?? '';
+    const verb = method.toLowerCase() as 'post' | 'put' | 'patch';
     const answer = await user[verb](path.replace('{id}', id), sent);
     expect([path, answer.status, answer.body]).toEqual([path, response.status, answer.body]);
     made.set(kind, String((answer.body as { id?: string }).id));

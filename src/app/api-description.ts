@@ -8,7 +8,7 @@ import type { ApiDescription, ProtocolEndpoint } from '../plugins/protocol-endpo
 export function describeApi(plugins: readonly SetUpPlugin[], settings: Settings): ApiDescription {
   const manifests = plugins.map(({ plugin }) => plugin);
   return {
-    operations: plugins.flatMap(({ operations }) => operations),
+    operations: operationsOf(plugins).filter((each) => !hasOwnPort(each, settings)),
     protocols: protocolsOf(plugins).filter((each) => !hasOwnPort(each, settings)),
     tags: plugins.flatMap(({ plugin: { tag }, operations, contribution }) =>
       tag ? [{ ...tag, of: new Set([...operations, ...(contribution.protocols ?? [])]) }] : [],
@@ -24,15 +24,21 @@ export function probesOf({ operations }: ApiDescription): Operation[] {
   return operations.filter(({ isProbe }) => isProbe);
 }
 
-/** The protocols that have a port of their own, by their settings. */
-export function protocolsWithPorts(
-  plugins: readonly SetUpPlugin[],
-  settings: Settings,
-): { ownPort: PortSetting<number | undefined>; endpoint: ProtocolEndpoint }[] {
-  return protocolsOf(plugins).flatMap((endpoint) => {
-    const { ownPort } = endpoint;
-    return ownPort && hasOwnPort(endpoint, settings) ? [{ ownPort, endpoint }] : [];
-  });
+/** A part of the API, and the setting of the port that it is served at. */
+export interface ApiPart extends Pick<ApiDescription, 'operations' | 'protocols'> {
+  ownPort: PortSetting<number | undefined>;
+}
+
+/** The parts that have a port of their own, by their settings. */
+export function partsWithPorts(plugins: readonly SetUpPlugin[], settings: Settings): ApiPart[] {
+  const operations = operationsOf(plugins).filter((each) => hasOwnPort(each, settings));
+  const protocols = protocolsOf(plugins).filter((each) => hasOwnPort(each, settings));
+  const ports = new Set([...operations, ...protocols].flatMap(({ ownPort }) => ownPort ?? []));
+  return [...ports].map((ownPort) => ({
+    ownPort,
+    operations: operations.filter((each) => each.ownPort === ownPort),
+    protocols: protocols.filter((each) => each.ownPort === ownPort),
+  }));
 }
 
 /** Scopes that plugins declare, each with what it permits. */
@@ -40,10 +46,14 @@ export function scopesOf(plugins: readonly Plugin[]): Map<string, string> {
   return new Map(plugins.flatMap((plugin) => Object.entries(plugin.scopes ?? {})));
 }
 
+function operationsOf(plugins: readonly SetUpPlugin[]): Operation[] {
+  return plugins.flatMap(({ operations }) => operations);
+}
+
 function protocolsOf(plugins: readonly SetUpPlugin[]): ProtocolEndpoint[] {
   return plugins.flatMap(({ contribution }) => contribution.protocols ?? []);
 }
 
-function hasOwnPort({ ownPort }: ProtocolEndpoint, settings: Settings): boolean {
+function hasOwnPort({ ownPort }: Partial<ApiPart>, settings: Settings): boolean {
   return ownPort !== undefined && settings.of(ownPort) !== undefined;
 }

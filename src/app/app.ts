@@ -25,8 +25,8 @@ import type { Operation } from '../plugins/operation';
 import type { PluginRuntime, DataCheck, Plugin, SeedKind, SetUpPlugin } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/reference';
 import { setUpPlugins } from '../plugins/setup';
-import type { ApiDescription, ProtocolEndpoint } from '../plugins/protocol-endpoint';
-import { describeApi, probesOf, scopesOf } from './api-description';
+import type { ApiDescription } from '../plugins/protocol-endpoint';
+import { type ApiPart, describeApi, probesOf, scopesOf } from './api-description';
 import { scheduledBackups } from './backup/schedule';
 import { hostFor, type HostDependencies } from './host';
 import { hostJobs } from './host-jobs';
@@ -239,10 +239,13 @@ export class App {
     for (const { prepare } of description.protocols) prepare?.(description);
   }
 
-  /** Serves the API, or one of its protocols and the probes; the probes only while it connects. */
-  requestListener(endpoint?: ProtocolEndpoint): Http.RequestListener {
+  /** Serves the API, or a part of it and the probes; the probes only while it connects. */
+  requestListener(part?: ApiPart): Http.RequestListener {
     const { description } = this;
-    const only = endpoint && { operations: probesOf(description), protocols: [endpoint] };
+    const only = part && {
+      operations: [...probesOf(description), ...part.operations],
+      protocols: part.protocols,
+    };
     return this.#http.listenerOf({ ...description, ...only });
   }
 

@@ -21,6 +21,7 @@ import { READY_MS, type ServerConnections } from './server-connections';
 /** The program that plugins are set up for: what it has only then is read when they ask for it. */
 interface AppForPlugins {
   readonly settings: Settings;
+  readonly scopes: ReadonlyMap<string, string>;
   readonly metrics: Metrics;
   readonly database: Database;
   readonly audit: AuditLog;
@@ -51,6 +52,7 @@ export function hostFor(
 ): Host {
   return {
     settings: app.settings,
+    scopes: app.scopes,
     log: log.child({ plugin: plugin.name }),
     records: (definition) => app.database.records(definition),
     use: (other) => {

@@ -22,7 +22,7 @@ export interface Endpoint {
     feature: Feature | undefined;
     /** The names of the steps that a request passes (src/middleware/chain.ts). */
     steps: string[];
-    /** Its path parameters are UUIDs, all of them. */
+    /** Its path parameters are UUIDs, but for the one that is an account. */
     request: { query: JsonSchema | undefined; body: JsonSchema | undefined };
     response: { status: number; type: string | undefined; schema: JsonSchema };
   };

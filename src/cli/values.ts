@@ -3,11 +3,18 @@ import { InvalidArgumentError, Option } from 'commander';
 import { TIERS } from '../core/identity';
 import { isUuid } from '../core/ids';
 import { isCalendarDay, timezoneName } from '../core/time';
-import { userNameFault } from '../core/names';
+import { newUserNameFault, userNameFault } from '../core/names';
 
 /** The name of a user, or an operator, as it may be given on the command line. */
 export function userName(value: string): string {
   const fault = userNameFault(value);
+  if (fault !== undefined) throw new InvalidArgumentError(`It ${fault}.`);
+  return value;
+}
+
+/** The name of a user whose account is made where there is none. */
+export function newUserName(value: string): string {
+  const fault = newUserNameFault(value);
   if (fault !== undefined) throw new InvalidArgumentError(`It ${fault}.`);
   return value;
 }

@@ -16,11 +16,31 @@ export function isAccessToken(token: string): boolean {
   return /^tnd_oat_[\w-]{43}$/.test(token);
 }
 
+/** What the id of a backend's account begins with; no id that a backend may name does. */
+const BACKEND_PREFIX = '~';
+
+/** The account of a backend: it has no data, and tells who acts for others. */
+export function backendId(name: string): string {
+  return BACKEND_PREFIX + name;
+}
+
+export function isBackend(accountId: string): boolean {
+  return accountId.startsWith(BACKEND_PREFIX);
+}
+
+/** The ids of accounts that backends may name. No path can have a segment of dots alone. */
+export const ACCOUNT_ID = /^(?!\.{1,2}$)[A-Za-z0-9._@|:-]{1,64}$/;
+
+/** What an account's id must be, to complete a sentence. */
+export const ACCOUNT_ID_RULE = 'must be 1 to 64 of letters, digits and . _ - @ | :';
+
 /** Whose data a call works on. */
 export interface Account {
   /** What responses call `userId`. */
   id: string;
   tier: Tier;
+  /** When the tier is free again; it is for good without it. */
+  tierUntil?: Date | undefined;
   /** IANA name; calendar days are reckoned in it. */
   timezone: string;
   createdAt: Date;

@@ -1,3 +1,4 @@
+import { isBackend } from './identity';
 import { invisibleCharacter } from './text';
 
 const MAX_USER_NAME = 128;
@@ -5,6 +6,11 @@ const MAX_USER_NAME = 128;
 /** What is wrong with the name of a user, to complete a sentence; undefined where nothing is. */
 export function userNameFault(name: string): string | undefined {
   return nameFault(name, MAX_USER_NAME);
+}
+
+/** The same of a user whose account may be made. */
+export function newUserNameFault(name: string): string | undefined {
+  return isBackend(name) ? 'must not begin with ~, as backends do' : userNameFault(name);
 }
 
 /** The same of any name that people read on a terminal. */

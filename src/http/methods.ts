@@ -1,2 +1,2 @@
 /** The methods of HTTP that some path takes. */
-export const METHODS = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'] as const;
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

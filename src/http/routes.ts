@@ -12,6 +12,7 @@ import { challenge } from '../middleware/challenge';
 import { chainOf, type Services, toolChainOf } from '../middleware/chain';
 import { clientBudget } from '../middleware/client-address';
 import { toClientError } from '../middleware/client-error';
+import { refuseBackend } from '../middleware/refuse-backend';
 import { callerOf, recordError } from '../middleware/state';
 import type { Operation } from '../plugins/operation';
 import { operationName, toolScopes } from '../plugins/operation-facts';
@@ -123,6 +124,7 @@ function protocolApi(description: ApiDescription, services: Services): ProtocolA
     ...description,
     authenticate: async (ctx) => {
       await letIn(ctx, done);
+      await refuseBackend(ctx, done);
       return callerOf(ctx);
     },
     clientOf: clientBudget,

@@ -8,8 +8,10 @@ import {
   type Principal,
   type TokenFault,
 } from '../core/identity';
+import type { Acting } from '../data/audit/entry';
 import { clientBudget } from './client-address';
 import type { RateLimit } from './rate-limit';
+import { callerOf } from './state';
 
 /**
  * Lets in who has a good token, in the header alone: one in the query string is never read.
@@ -71,4 +73,13 @@ function refusalOf(fault: TokenFault | undefined): ApiError {
 export function sourceOf(ctx: Context): CallSource {
   // The first middleware has set the id.
   return { address: ctx.ip, requestId: ctx.response.get('X-Request-Id') };
+}
+
+/** Who acts by a request, for the audit log. */
+export function actingOf(ctx: Context): Acting {
+  const { account, token } = callerOf(ctx);
+  return {
+    actor: { type: 'token', account: account.id, token: token.id },
+    source: sourceOf(ctx),
+  };
 }

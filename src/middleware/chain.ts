@@ -10,9 +10,10 @@ import { answerInParts } from './answer-in-parts';
 import { authenticate } from './authenticate';
 import { bodyParserOf } from './body-parser';
 import { conditional, etag, ifMatch, noStore } from './conditional';
-import { publicHandler, readHandler, writeHandler } from './handler';
+import { publicHandler, putHandler, readHandler, writeHandler } from './handler';
 import { idempotency } from './idempotency';
 import type { RateLimits } from './rate-limits';
+import { refuseBackend } from './refuse-backend';
 import { requireScope } from './require-scope';
 import { requireTier } from './require-tier';
 import { type ResponseCache, responseCache } from './response-cache';
@@ -68,7 +69,7 @@ export function toolChainOf(operation: Operation, services: Services): Middlewar
 function admit({ limit, access, feature }: Operation, { rateLimits }: Services): Step[] {
   return [
     typeof limit === 'string' && rateLimits.of(limit).middleware,
-    'scope' in access && requireScope(access.scope),
+    'scope' in access ? requireScope(access.scope) : refuseBackend,
     feature && requireTier(feature),
   ];
 }
@@ -83,6 +84,7 @@ function answer(operation: Operation, services: Services, isKeyed: boolean): Ste
       readHandler(operation, services),
     ];
   }
+  if (operation.method === 'PUT') return [concurrency.writes, putHandler(operation, services)];
   return [
     concurrency.writes,
     isKeyed && idempotency(operation, services),

@@ -9,6 +9,7 @@ import { isAsyncIterable } from '../core/values';
 import type { MongoHealth } from '../data/mongo-health';
 import type { Operation, ReadCall } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
+import { actingOf } from './authenticate';
 import { streamedJson } from './streamed-json';
 import { checkedResponse } from './checked-response';
 import { partOfRead } from './list-part';
@@ -93,6 +94,22 @@ export function writeHandler(operation: Operation, { checkResponses }: Dependenc
   };
 }
 
+/** Runs the handler of an operation that makes a record or changes it, in transactions of its own. */
+export function putHandler(operation: Operation, { checkResponses }: Dependencies): Middleware {
+  const run = runner(operation, checkResponses);
+  return async function handler(ctx) {
+    const { account, token } = callerOf(ctx);
+    ctx.status = operation.response.status;
+    const made = (): void => {
+      ctx.status = 201;
+    };
+    const acting = actingOf(ctx);
+    const value = await run({ ...ctx.state.input, account, token, acting, now: new Date(), made });
+    ctx.type = 'application/json';
+    ctx.body = await jsonText(value);
+  };
+}
+
 /** What the handler of a read gets; within a write, as its transaction sees the data. */
 export function readCallOf(ctx: Context): ReadCall<unknown, string> {
   const { state } = ctx;
@@ -102,6 +119,7 @@ export function readCallOf(ctx: Context): ReadCall<unknown, string> {
     ...input,
     account: tx?.account ?? account,
     token,
+    acting: actingOf(ctx),
     tenant: tx ?? { userId: account.id },
     now: tx?.now ?? new Date(),
     validUntil: (moment) => {

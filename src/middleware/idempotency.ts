@@ -5,7 +5,7 @@ import { MAX_KEY_LENGTH } from '../core/request-limits';
 import { fingerprintOf, type IdempotencyStore, type StoredResponse } from '../data/idempotency';
 import type { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
-import { callerOf } from './state';
+import { targetAccount } from './target-account';
 
 interface Dependencies {
   idempotency: IdempotencyStore;
@@ -36,7 +36,7 @@ export function idempotency(
     }
     const { params, body } = state.input;
     const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '');
-    const { id: userId } = callerOf(ctx).account;
+    const userId = targetAccount(operation, ctx);
     const request = { userId, key, fingerprint: fingerprintOf(operation.method, path, body) };
     state.store = (tx, response) => store.store(tx, request, storable(operation, response));
     const { response, replayed } = await store.runOnce(request, async () => {
@@ -44,7 +44,7 @@ export function idempotency(
       try {
         await next();
       } catch (error) {
-        if (error instanceof ApiError && error.status === 404) {
+        if (isMissing(error, operation)) {
           const missing: StoredResponse = { status: 404, body: JSON.stringify(error.body) };
           await writeQueue.run(userId, (tx) => store.store(tx, request, missing));
         }
@@ -62,6 +62,12 @@ export function idempotency(
     // Stored in the Error shape.
     state.code = (JSON.parse(response.body) as ApiError['body']).code;
   };
+}
+
+/** Whether what the call is about is not there: known of an account that is there itself. */
+function isMissing(error: unknown, { account, params }: Operation): error is ApiError {
+  const missing = account === undefined ? undefined : params?.[account];
+  return error instanceof ApiError && error.status === 404 && error.kind !== missing;
 }
 
 /** A response as it may be stored: without what is shown once. */

@@ -1,11 +1,11 @@
 import type { Middleware } from 'koa';
 import compose from 'koa-compose';
 
-import type { Act, Acting } from '../data/audit/entry';
+import type { Act } from '../data/audit/entry';
 import type { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
-import { sourceOf } from './authenticate';
-import { callerOf } from './state';
+import { actingOf } from './authenticate';
+import { missingTarget, targetAccount } from './target-account';
 
 interface Dependencies {
   writeQueue: WriteQueue;
@@ -16,24 +16,24 @@ interface Dependencies {
  * stored response are there together or not at all. They run again where it has to be retried.
  */
 export function transaction(
-  { audit }: Operation,
+  operation: Operation,
   { writeQueue }: Dependencies,
   steps: Middleware[],
 ): Middleware {
+  const { audit } = operation;
   const inner = compose(steps);
   const run: Middleware = async (ctx) => {
-    const { account, token } = callerOf(ctx);
     const { state } = ctx;
-    const acting: Acting = {
-      actor: { type: 'token', account: account.id, token: token.id },
-      source: sourceOf(ctx),
-    };
-    await writeQueue.run(account.id, async (shared) => {
+    const acting = actingOf(ctx);
+    const write = writeQueue.run(targetAccount(operation, ctx), async (shared) => {
       const tx = shared.as(acting);
       state.tx = tx;
       await inner(ctx, async () => undefined);
       if (audit !== undefined) tx.audit(actOf(audit, state.input.params));
       await state.store?.(tx, { status: ctx.status, body: ctx.body as string });
+    });
+    await write.catch((error: unknown) => {
+      throw missingTarget(operation, error);
     });
   };
   // What `audit routes` shows.

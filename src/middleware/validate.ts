@@ -2,6 +2,7 @@ import Joi from 'joi';
 import type { Context, Middleware } from 'koa';
 
 import { invalidJson } from '../core/errors';
+import { ACCOUNT_ID } from '../core/identity';
 import { isUuid } from '../core/ids';
 import { prototypeKeyIn } from '../core/json';
 import { JSON_VALIDATION } from '../core/validation';
@@ -15,7 +16,7 @@ import { ValidationErrors } from './validation-errors';
 
 /** The input of a call after its operation's schemas let it through. */
 export interface ValidInput {
-  /** Text forms of UUIDs, in lower case. */
+  /** Text forms of UUIDs, in lower case; the ids of accounts. */
   params: Readonly<Record<string, string>>;
   query: unknown;
   body: unknown;
@@ -54,8 +55,9 @@ function validateInput(operation: Operation, input: CallInput): ValidInput {
   const params: Record<string, string> = {};
   for (const [name, error] of Object.entries(operation.params ?? {})) {
     const id = input.params[name] ?? '';
-    if (!isUuid(id)) throw error.error();
-    params[name] = id.toLowerCase();
+    const isAccount = name === operation.account;
+    if (isAccount ? !ACCOUNT_ID.test(id) : !isUuid(id)) throw error.error();
+    params[name] = isAccount ? id : id.toLowerCase();
   }
   return { params, query, body, part: input.part };
 }

@@ -16,6 +16,8 @@ import type { PluginReference } from './reference';
 export interface Host {
   readonly settings: Settings;
   readonly log: Logger;
+  /** Scopes that plugins declare, each with what it permits. */
+  readonly scopes: ReadonlyMap<string, string>;
   /** The records of one of the plugin's own models. */
   records<T extends object, Owner>(
     definition: ModelDefinition<T, Owner>,

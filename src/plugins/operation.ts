@@ -2,6 +2,8 @@ import type Joi from 'joi';
 
 import type { ErrorCode } from '../core/errors';
 import type { Account, HeldToken, Tier } from '../core/identity';
+import type { PortSetting } from '../core/settings';
+import type { Acting } from '../data/audit/entry';
 import type { Tenant } from '../data/models';
 import type { Transaction } from '../data/transaction';
 import { success } from '../fields/joi';
@@ -46,6 +48,10 @@ interface OperationBase<Names extends string> {
   feature?: Feature;
   /** Every path parameter, and the error for a value that is not a UUID: the one for an unknown id. */
   params?: Readonly<Record<Names, ErrorCode>>;
+  /** The path parameter that is no UUID but the id of an account; a write is to that account. */
+  account?: NoInfer<Names>;
+  /** The setting that gives it a port of its own; where it is set, it is served there and nowhere else. */
+  ownPort?: PortSetting<number | undefined>;
   /** Errors beyond those that follow from the rest. */
   errors?: readonly ErrorCode[];
   /** What the audit log calls an act on the record `{id}`, `record.deleted`; other calls are not in it. */
@@ -76,6 +82,8 @@ export interface ReadCall<Query, Names extends string> extends CallBase {
   account: Account;
   /** The token that the call came with. */
   token: HeldToken;
+  /** Who acts, for what is recorded outside of a write. */
+  acting: Acting;
   /** Whose records to read: the account's; for If-Match within a write, as its transaction sees them. */
   tenant: Tenant;
   /** Text forms of UUIDs, checked and in lower case. */
@@ -97,9 +105,20 @@ interface WriteCall<Body, Names extends string> extends CallBase {
   body: Body;
 }
 
+/** What the handler of a PUT gets, which does its own transactions. */
+export interface PutCall<Body, Names extends string> extends CallBase {
+  account: Account;
+  token: HeldToken;
+  acting: Acting;
+  params: Readonly<Record<Names, string>>;
+  body: Body;
+  /** Says that the record is new, which is answered with 201. */
+  made: () => void;
+}
+
 /** An operation of the API as data: route, tool, document and audit row come from this object. */
 export interface Operation extends OperationBase<string> {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   access: Access;
   limit: Limit;
   response: OperationResponse;
@@ -172,8 +191,18 @@ interface WriteOperation<Body, Names extends string> extends OperationBase<Names
   handler: (call: WriteCall<Body, Names>) => Promise<unknown>;
 }
 
+interface PutOperation<Body, Names extends string> extends OperationBase<Names> {
+  access: { scope: string };
+  limit?: Limit;
+  response: DeclaredResponse;
+  body: Joi.ObjectSchema<Body>;
+  handler: (call: PutCall<Body, Names>) => Promise<unknown>;
+}
+
 interface DeleteOperation<Names extends string> extends OperationBase<Names> {
   access: { scope: string };
+  /** `writes` unless given. */
+  limit?: Limit;
   /** As of any write. */
   state?: (call: WriteCall<undefined, Names>) => Promise<unknown>;
   handler: (call: WriteCall<undefined, Names>) => Promise<void>;
@@ -216,6 +245,20 @@ export function write<Body = undefined, Names extends string = never>(
     idempotent: isPost,
     cacheable: false,
     response: { status: isPost ? 201 : 200, ...operation.response },
+  };
+}
+
+/** Declares an operation that makes a record or changes it, and may be repeated. */
+export function put<Body, Names extends string = never>(
+  operation: PutOperation<Body, Names>,
+): Operation {
+  return {
+    limit: 'writes',
+    ...operation,
+    method: 'PUT',
+    idempotent: false,
+    cacheable: false,
+    response: { status: 200, ...operation.response },
   };
 }
 

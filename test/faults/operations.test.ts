@@ -15,6 +15,7 @@ import {
 let mongodbUri: string;
 let dataDir: string;
 let port: number;
+let adminPort: number;
 let server: RealServer;
 
 /** The tests' own MongoDB and Redis. */
@@ -26,7 +27,9 @@ beforeAll(async () => {
   mongodbUri = takeDatabase();
   dataDir = await dataDirectory();
   port = await freePort();
-  server = await RealServer.start(dataDir, { ...given(), METRICS_PORT: String(port) });
+  adminPort = await freePort();
+  const ports = { METRICS_PORT: String(port), ADMIN_PORT: String(adminPort) };
+  server = await RealServer.start(dataDir, { ...given(), ...ports });
 });
 afterAll(async () => {
   expect(await server.stop()).toBe(0);
@@ -55,6 +58,26 @@ test('METRICS_PORT serves the metrics, probes and nothing else, and the main por
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
   const document = await (await fetch(`${server.url}/openapi.json`)).json();
   expect(document).not.toHaveProperty(['paths', '/metrics']);
+});
+
+test('ADMIN_PORT serves what a backend may call, the probes and nothing else, and the main port all the rest', async () => {
+  const own = `http://127.0.0.1:${adminPort}`;
+  const document = await (await fetch(`${server.url}/openapi.json`)).json();
+  for (const [path, method] of [
+    ['/api/accounts', 'GET'],
+    ['/api/accounts/ada', 'PUT'],
+    ['/api/accounts/ada/tokens', 'POST'],
+  ] as const) {
+    expect((await fetch(`${own}${path}`, { method })).status).toBe(401);
+    expect((await fetch(`${server.url}${path}`, { method })).status).toBe(404);
+  }
+  expect(Object.keys((document as { paths: object }).paths).join()).not.toContain('/api/accounts');
+  expect((await fetch(`${own}/healthz`)).status).toBe(200);
+  for (const other of ['/openapi.json', '/metrics', '/api/plants', '/api/account', '/api/mcp']) {
+    expect((await fetch(`${own}${other}`)).status).toBe(404);
+  }
+  expect((await fetch(`${server.url}/api/plants`)).status).toBe(401);
+  expect((await fetch(`http://127.0.0.1:${port}/api/accounts`)).status).toBe(404);
 });
 
 test('a METRICS_PORT has few connections, which do not keep others from the API', async () => {

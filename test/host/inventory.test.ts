@@ -116,6 +116,8 @@ test('every operation asks for the scope that the specification gives it', () =>
 
 test('every operation of the API spends the budget of docs/api.md, "Rate limits"', () => {
   const unexpected = operations.filter(({ method, path: at, limit }) => {
+    // A backend acts for all people.
+    if (/^\/api\/accounts\b/.test(at)) return limit !== 'backend';
     if (method === 'GET') return limit !== 'reads';
     return limit !== (method === 'POST' && at === '/api/plants' ? 'plants' : 'writes');
   });

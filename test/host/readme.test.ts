@@ -12,13 +12,14 @@ const ROOT = path.resolve(__dirname, '../..');
 /** The tables that documents must have; other tables of fields are renewed where there are some. */
 const DOCUMENTS: [string, string[]][] = [
   ['README.md', ['operation']],
-  ['docs/api.md', ['rule', 'code', 'field of `GET /api/insights`']],
+  ['docs/api.md', ['rule', 'code', 'operation of a backend', 'field of `GET /api/insights`']],
   ['docs/settings.md', ['variable']],
 ];
 const MAX_LINES = 150;
 
 const plugins = loadPlugins();
 const app = new App({ plugins, env: {}, log: pino({ level: 'silent' }) });
+const operations = app.operations.filter(({ path: at }) => at.startsWith('/api/'));
 
 /** The tables that follow from the code, by the first cell of their heads. */
 const tables: Record<string, string[][]> = {
@@ -36,13 +37,16 @@ const tables: Record<string, string[][]> = {
     String(error.status),
     error.meaning,
   ]),
-  operation: app.operations
-    .filter((operation) => operation.path.startsWith('/api/'))
+  operation: operations
+    .filter(({ limit }) => limit !== 'backend')
     .map((operation) => [
       code(operationName(operation)),
       'scope' in operation.access ? operation.access.scope : 'any token',
       operation.summary,
     ]),
+  'operation of a backend': operations
+    .filter(({ limit }) => limit === 'backend')
+    .map((operation) => [code(operationName(operation)), operation.summary]),
   rule: CONVENTIONS.map(({ topic, rule }) => [topic, rule]),
   ...Object.fromEntries(
     app.operations.map((operation) => [

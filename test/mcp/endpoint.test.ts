@@ -24,7 +24,7 @@ describe('GET', () => {
       name: packageJson.name,
       version: packageJson.version,
       auth: 'bearer',
-      scopes: [...service.app.scopes.keys()].filter((scope) => scope !== 'account'),
+      scopes: [...service.app.scopes.keys()].filter((scope) => !/^account/.test(scope)),
       tools: toolRows().map(([name]) => name),
     });
   });

@@ -17,19 +17,21 @@ export function toolRows(): [tool: string, operation: Operation][] {
 }
 
 /**
- * All operations by name, known before anything is started: rows for `test.each`. The one after which
- * its caller can make no other call has tests of its own (plugins/accounts/test/own-tokens.test.ts).
+ * All operations by name, known before anything is started: rows for `test.each`. Those have tests of
+ * their own after which the caller can make no other call (plugins/accounts/test/own-tokens.test.ts),
+ * and those on the accounts of others, which no user's garden has (plugins/backend/test).
  */
 export function operationRows(): [name: string, operation: Operation][] {
   return app.operations
     .map((operation): [string, Operation] => [operationName(operation), operation])
-    .filter(([name]) => name !== 'DELETE /api/account');
+    .filter(([name]) => name !== 'DELETE /api/account' && !name.includes(' /api/accounts'));
 }
 
 /** What clients call the methods of operations. */
 export const CLIENT_METHODS = {
   GET: 'get',
   POST: 'post',
+  PUT: 'put',
   PATCH: 'patch',
   DELETE: 'delete',
 } as const;
@@ -124,6 +126,7 @@ export interface SampleRequest {
 
 /** What a path parameter stands for: `plant`, `event`, `photo`. */
 export function kindOf(operation: Operation, parameter: string): string {
+  if (parameter === operation.account) return 'account';
   return operation.params?.[parameter]?.code.replace('_not_found', '') ?? '';
 }
 

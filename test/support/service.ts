@@ -26,6 +26,7 @@ export interface TestUser {
   token: string;
   get(path: string): Test;
   post(path: string, body?: object): Test;
+  put(path: string, body?: object): Test;
   patch(path: string, body?: object): Test;
   delete(path: string): Test;
   /** Adds a plant and answers it. */
@@ -199,6 +200,7 @@ export function userOf(url: string, id: string, token: string): TestUser {
     token,
     get: (path) => authorized(agent.get(path)),
     post,
+    put: (path, body) => authorized(agent.put(path)).send(body ?? {}),
     patch: (path, body) => authorized(agent.patch(path)).send(body ?? {}),
     delete: (path) => authorized(agent.delete(path)),
     plant: (fields) => created('/api/plants', { name: PLANT_NAME, ...fields }),

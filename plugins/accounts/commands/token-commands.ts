@@ -1,24 +1,17 @@
 import { text } from 'node:stream/consumers';
 
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 
 import { counted, table } from '../../../src/cli/table';
-import { duration, tierOption, userName, uuid } from '../../../src/cli/values';
+import { duration, userName, uuid } from '../../../src/cli/values';
 import { CommandError, UsageError } from '../../../src/cli/errors';
-import type { Tier } from '../../../src/core/identity';
-import { nameFault } from '../../../src/core/names';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/reference';
 import type { Accounts } from '../exports';
-import { ACCOUNT_SCOPE } from '../scope';
 import type { TokenView } from '../tokens/service';
+import { createToken, MAX_SECONDS } from './create-token';
 import { rotateToken, pruneTokens } from './token-upkeep-commands';
 import { unknownUser } from './user-data-commands';
-
-const YEAR_SECONDS = 365 * 24 * 60 * 60;
-/** A longer life is a slip of the hand. */
-const MAX_SECONDS = 100 * YEAR_SECONDS;
-const MAX_NAME_LENGTH = 100;
 
 /** Adds the commands of `token`. */
 export function tokenCommands(commandLine: CommandLine, plugin: PluginReference<Accounts>): void {
@@ -31,76 +24,6 @@ export function tokenCommands(commandLine: CommandLine, plugin: PluginReference<
   rotateToken(parent, commandLine, plugin);
   revokeToken(parent, commandLine, plugin);
   pruneTokens(parent, commandLine, plugin);
-}
-
-function createToken(
-  parent: Command,
-  commandLine: CommandLine,
-  plugin: PluginReference<Accounts>,
-): void {
-  const known = [...commandLine.scopes.keys()];
-  // What opens the account itself is asked for by name.
-  const usual = known.filter((scope) => scope !== ACCOUNT_SCOPE);
-  parent
-    .command('create')
-    .summary('make a token, and its account when there is none')
-    .description(
-      `Makes a token for a user and prints it. It is shown this once: only a hash of it is kept. The user's account is made when there is none.`,
-    )
-    .requiredOption('--user <user>', 'whose data it opens, 1 to 128 characters', userName)
-    .addOption(tierOption("set the account's tier; a new account is free without it"))
-    .option(
-      '--scopes <scopes>',
-      `what it permits, by comma; ${usual.join(',')} when left out`,
-      scopeList(known),
-    )
-    .option('--name <name>', 'a name to recognize it by', tokenName, 'token')
-    .option(
-      '--expires-in <duration>',
-      'how long it is good for: seconds, or 15m, 24h, 90d',
-      duration(1, MAX_SECONDS),
-      YEAR_SECONDS,
-    )
-    .addHelpText(
-      'after',
-      `
-Scopes:
-${[...commandLine.scopes].map(([scope, meaning]) => `  ${scope.padEnd(16)}${meaning}`).join('\n')}
-
-Examples:
-  $ npm run --silent cli -- token create --user ada --tier pro
-  $ npm run --silent cli -- token create --user ada --scopes plants:read --expires-in 90d --json
-  {"id":"…","token":"tnd_mcp_…","user":"ada","tier":"pro","scopes":["plants:read"],
-   "expiresAt":"2026-03-01T10:30:00.000Z"}     printed as one line`,
-    )
-    .action(
-      (options: {
-        user: string;
-        tier?: Tier;
-        scopes?: string[];
-        name: string;
-        expiresIn: number;
-      }) =>
-        commandLine.run(async (app) => {
-          const { token, view, tier } = await app.exportsOf(plugin).createToken({
-            userId: options.user,
-            tier: options.tier,
-            scopes: options.scopes ?? usual,
-            name: options.name,
-            expiresInSeconds: options.expiresIn,
-          });
-          const { id, user, scopes, expiresAt } = view;
-          return {
-            result: { id, token, user, tier, scopes, expiresAt },
-            text: [
-              `Token of ${user} (${tier} tier), good until ${expiresAt.toISOString()}:`,
-              token,
-              'It is not shown again. To revoke it:',
-              `npm run --silent cli -- token revoke ${id}`,
-            ].join('\n'),
-          };
-        }),
-    );
 }
 
 function listTokens(
@@ -205,23 +128,6 @@ Examples:
 
 function idOrInput(value: string): string {
   return value === '-' ? value : uuid(value);
-}
-
-function scopeList(known: readonly string[]) {
-  return (value: string): string[] => {
-    const scopes = [...new Set(value.split(',').map((scope) => scope.trim()))];
-    const unknown = scopes.find((scope) => !known.includes(scope));
-    if (unknown === undefined) return scopes;
-    throw new InvalidArgumentError(
-      `There is no scope "${unknown}"; known are ${known.join(', ')}.`,
-    );
-  };
-}
-
-function tokenName(value: string): string {
-  const fault = nameFault(value, MAX_NAME_LENGTH);
-  if (fault === undefined) return value;
-  throw new InvalidArgumentError(`It ${fault}.`);
 }
 
 function stateOf({ revokedAt, expiresAt }: TokenView, now: Date): string {

@@ -156,11 +156,14 @@ export class TokenService {
    * Revokes all good tokens of a user, from the next request on; returns them as they were.
    */
   async revokeTokensOf(userId: string): Promise<TokenView[]> {
-    return this.#host.transact(userId, async (tx) => {
-      const found = await this.#tokens.find({ session: tx.session }, good(userId, tx.now));
-      for (const token of found) await this.#revoke(tx, token);
-      return found.map(asView);
-    });
+    return this.#host.transact(userId, (tx) => this.revokeAll(tx));
+  }
+
+  /** Revokes all good tokens of the account of `tx`; returns them as they were. */
+  async revokeAll(tx: Transaction): Promise<TokenView[]> {
+    const found = await this.#tokens.find({ session: tx.session }, good(tx.userId, tx.now));
+    for (const token of found) await this.#revoke(tx, token);
+    return found.map(asView);
   }
 
   /** The id of a token that somebody shows, good or not; undefined where there is none. */

@@ -48,6 +48,11 @@ export function describeOperation(operation: Operation, components: Components):
   const etag = hasEtag(operation) ? (['ETag'] as const) : [];
   const replayed = operation.idempotent ? (['Idempotent-Replayed'] as const) : [];
   const schema = jsonSchemaOf(response.schema, 'output', components);
+  const answer = {
+    description: response.description,
+    headers: headers(...etag, ...caching, ...replayed, ...spent),
+    content: answerBody(schema, components, response.type ?? 'application/json'),
+  };
   return {
     summary,
     description: [description, scope].join('\n\n').trim(),
@@ -56,11 +61,8 @@ export function describeOperation(operation: Operation, components: Components):
     parameters: parametersOf(operation, components),
     ...requestBody(bodyOf(operation, operationId, components), components),
     responses: {
-      [response.status]: {
-        description: response.description,
-        headers: headers(...etag, ...caching, ...replayed, ...spent),
-        content: answerBody(schema, components, response.type ?? 'application/json'),
-      },
+      [response.status]: answer,
+      ...(operation.method === 'PUT' ? { 201: { ...answer, description: 'It is made' } } : {}),
       ...(isConditional(operation)
         ? {
             304: {
@@ -181,8 +183,7 @@ function errorsOf(operation: Operation): ErrorCode[] {
     validationError,
     rateLimited,
     ...(readsBody(operation) ? BODY_ERRORS : []),
-    ...('public' in access ? [] : [unauthorized, invalidToken]),
-    ...('scope' in access ? [insufficientScope] : []),
+    ...('public' in access ? [] : [unauthorized, invalidToken, insufficientScope]),
     ...(feature ? [featureNotAvailable] : []),
     ...(idempotent ? [idempotencyConflict, idempotencyMismatch] : []),
     ...(state ? [preconditionFailed] : []),

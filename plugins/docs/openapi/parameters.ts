@@ -1,3 +1,4 @@
+import { ACCOUNT_ID } from '../../../src/core/identity';
 import { hostSettings } from '../../../src/core/host-settings';
 import { MAX_KEY_LENGTH } from '../../../src/core/request-limits';
 import { type JsonObject, jsonSchemaOf } from '../../../src/fields/json-schema';
@@ -39,7 +40,12 @@ export function parameterComponents(): JsonObject {
 export function parametersOf(operation: Operation, components: Components): JsonObject[] {
   return [
     ...Object.keys(operation.params ?? {}).map((name) =>
-      pathParameter(name, { type: 'string', format: 'uuid' }),
+      pathParameter(
+        name,
+        name === operation.account
+          ? { type: 'string', pattern: ACCOUNT_ID.source }
+          : { type: 'string', format: 'uuid' },
+      ),
     ),
     ...queryParameters(operation, components),
     ...headersOf(operation).map((name) => ({ $ref: `#/components/parameters/${name}` })),

@@ -99,7 +99,7 @@ export class People {
       const invitation = { _id: hashOf(secret), kind: 'Invitation' };
       const isUnused = await this.#store.records.deleteOne(scope, invitation);
       if (!isUnused) throw new PageFault('badInvitation');
-      await this.#store.accounts.createIn(tx, name, tier ?? 'free');
+      await this.#store.accounts.createIn(tx, name, { tier });
       await this.#store.endSessions(tx.session, name);
       const set = { passwordHash, createdAt: tx.now };
       await this.#credentials.upsert(scope, { _id: name }, { $set: set });
@@ -118,7 +118,7 @@ export class People {
     if (!OWN_NAME.test(name)) throw new PageFault('badName');
     const passwordHash = await goodHash(password, name);
     await this.#store.host.transactShared(async (tx) => {
-      const isNew = await this.#store.accounts.createIn(tx, name, 'free');
+      const isNew = await this.#store.accounts.createIn(tx, name, {});
       if (!isNew) throw new PageFault('taken');
       const set = { passwordHash, createdAt: tx.now };
       await this.#credentials.upsert({ session: tx.session }, { _id: name }, { $set: set });

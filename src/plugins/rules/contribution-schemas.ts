@@ -111,7 +111,7 @@ const contributionSchema = Joi.object({
 }).required();
 
 const operationSchema = Joi.object({
-  method: Joi.valid('GET', 'POST', 'PATCH', 'DELETE').required(),
+  method: Joi.valid('GET', 'POST', 'PUT', 'PATCH', 'DELETE').required(),
   path: apiPath.required(),
   summary: sentence.required(),
   description: sentence,
@@ -124,6 +124,8 @@ const operationSchema = Joi.object({
   limit: Joi.alternatives(Joi.string(), reasonFor('none')).required(),
   feature,
   params: Joi.object().pattern(/./, errorCode),
+  account: Joi.string(),
+  ownPort: Joi.object().instance(PortSetting),
   query: Joi.object().schema(),
   body: Joi.object().schema(),
   response: Joi.object({

@@ -120,6 +120,9 @@ function operationFaults(operation: Operation, known: Known): string[] {
   if (inPath.join() !== Object.keys(params).join()) {
     faults.push(`params: must list the parameters of the path: ${inPath.join(', ')}`);
   }
+  if (operation.account !== undefined && !(operation.account in params)) {
+    faults.push(`account: must be a parameter of the path: ${inPath.join(', ')}`);
+  }
   for (const { code } of [...errors, ...Object.values(params)]) {
     if (!known.errors.has(code)) {
       faults.push(`errors: no plugin declares the error code ${code}`);

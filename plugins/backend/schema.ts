@@ -1,0 +1,67 @@
+import Joi from 'joi';
+
+import { type Account, TIERS, type Tier } from '../../src/core/identity';
+import { instant, nullable, oneOf, timestamp, timezone } from '../../src/fields/joi';
+import { type PageQuery, page, pageQuery } from '../../src/fields/page';
+import { named } from '../../src/fields/schema-name';
+import { scopeList, tokenFields } from '../accounts';
+
+/** An account as a backend sees it. */
+export interface AccountView {
+  id: string;
+  tier: Tier;
+  tierUntil: Date | null;
+  timezone: string;
+  createdAt: Date;
+}
+
+export function viewOf({ id, tier, tierUntil, timezone: zone, createdAt }: Account): AccountView {
+  return { id, tier, tierUntil: tierUntil ?? null, timezone: zone, createdAt };
+}
+
+export const accountSchema = named(
+  'ManagedAccount',
+  Joi.object<AccountView, true>({
+    id: Joi.string()
+      .required()
+      .example('ada')
+      .description('What the backend calls the account, and other answers `userId`'),
+    tier: oneOf(TIERS).required().description('As it is now'),
+    tierUntil: nullable(instant())
+      .required()
+      .description('When the tier is free again; null where it is for good'),
+    timezone: Joi.string().required().example('Europe/Paris'),
+    createdAt: instant().required(),
+  }),
+);
+
+export const accountPage = page<AccountView>(accountSchema);
+
+export const listAccounts = Joi.object<PageQuery>(pageQuery('Accounts'));
+
+interface PutAccount {
+  tier?: Tier;
+  tierUntil?: Date | null;
+  timezone?: string;
+}
+
+export const putAccount = Joi.object<PutAccount>({
+  tier: oneOf(TIERS).description('`free` for a new account; for good where no `tierUntil` is sent'),
+  tierUntil: nullable(timestamp()).description(
+    'When the tier that is sent with it is free again; null for never',
+  ),
+  timezone: timezone().description('IANA name; UTC for a new account'),
+});
+
+interface CreateToken {
+  name: string;
+  scopes?: string[];
+  expiresIn: number;
+}
+
+export const createToken = Joi.object<CreateToken>({
+  ...tokenFields,
+  scopes: scopeList
+    .example(['plants:read'])
+    .description('What it permits; all but `account` where it is left out'),
+});

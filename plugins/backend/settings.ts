@@ -1,0 +1,13 @@
+import { PortSetting, rateSetting } from '../../src/core/settings';
+
+export const adminPortSetting = new PortSetting<number | undefined>(
+  'ADMIN_PORT',
+  undefined,
+  'Port of its own for what a trusted backend may call (/api/accounts), which PORT then does not serve, and for the probes as well; 0 takes a free one',
+);
+
+export const backendMaxSetting = rateSetting(
+  'RATE_LIMIT_BACKEND_MAX',
+  6000,
+  'Calls a minute of a trusted backend',
+);

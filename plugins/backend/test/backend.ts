@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto';
+
+import { accountsPlugin, userOf } from '../../../test/support/program';
+import type { TestService, TestUser } from '../../../test/support/service';
+
+/** A backend, as `token create --backend` makes it. */
+export async function backendOf(service: TestService, name: string): Promise<TestUser> {
+  const id = `~${name}`;
+  const accounts = service.app.exportsOf(accountsPlugin);
+  const { token } = await accounts.createToken({
+    userId: id,
+    scopes: ['accounts:manage'],
+    name,
+    expiresInSeconds: 3600,
+  });
+  return userOf(service.url, id, token);
+}
+
+/** An id that no account has. */
+export function newId(): string {
+  return `u-${randomUUID()}`;
+}
