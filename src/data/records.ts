@@ -79,7 +79,7 @@ export class Records<T extends object, Whose extends SharedTenant> extends Recor
     await this.#send(tenant, [{ write: { updateMany }, required: { count: ids.length, missing } }]);
   }
 
-  /** Answers whether a record matched. */
+  /** Returns whether a record matched. */
   async updateOne(tenant: Whose, filter: Filter<T>, update: Update<T>): Promise<boolean> {
     await this.flush(tenant);
     const { matchedCount } = await this.collection.updateOne(
@@ -90,7 +90,7 @@ export class Records<T extends object, Whose extends SharedTenant> extends Recor
     return matchedCount === 1;
   }
 
-  /** Updates a record, or inserts it when none matches; answers whether it is new. */
+  /** Updates a record, or inserts it when none matches; returns whether it is new. */
   async upsert(tenant: Whose, filter: Filter<T>, update: Update<T>): Promise<boolean> {
     this.#refuseUpsert();
     await this.flush(tenant);
@@ -150,7 +150,7 @@ export class Records<T extends object, Whose extends SharedTenant> extends Recor
     await this.#setDeletedAt(tx, { ...filter, deletedAt: { $ne: null } }, null);
   }
 
-  /** Answers whether a record matched. */
+  /** Returns whether a record matched. */
   async deleteOne(tenant: Whose, filter: Filter<T>): Promise<boolean> {
     await this.flush(tenant);
     const deleted = await this.collection.findOneAndDelete(scoped(tenant, filter), {

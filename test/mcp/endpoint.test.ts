@@ -57,7 +57,7 @@ const MCP = '/api/mcp';
 /** Where programs learn how people sign in to them. */
 function where(path: string): string {
   const document = `${service.url}/.well-known/oauth-protected-resource${path}`;
-  const scopes = [...service.app.scopes.keys()].filter((scope) => scope !== 'account');
+  const scopes = [...service.app.scopes.keys()].filter((scope) => !/^account/.test(scope));
   return `resource_metadata="${document}", scope="${scopes.join(' ')}"`;
 }
 

@@ -60,7 +60,7 @@ export class StateStore {
   }
 
   /**
-   * Spends one call of a budget that all processes share; answers whether it had one left.
+   * Spends one call of a budget that all processes share; returns whether it had one left.
    *
    * @param key whose budget and for what; only a hash of it is kept
    * @param by -1 gives a call back
