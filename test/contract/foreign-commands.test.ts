@@ -24,7 +24,8 @@ test.each(calls)(
         const { name, collection, inTransaction } = command;
         // Kept answers are looked up by a new key and the time, and by nothing of the record.
         const filters =
-          collection !== 'keptAnswers' && JSON.stringify(filtersOf(command)).replaceAll(id, 'ID');
+          collection !== 'keptAnswers' &&
+          withoutNews(name, JSON.stringify(filtersOf(command)).replaceAll(id, 'ID'));
         return { name, collection, inTransaction, filters };
       });
     };
@@ -33,3 +34,9 @@ test.each(calls)(
     expect(await asked(bob.ids[reference.kind] ?? '')).toEqual(missing);
   },
 );
+
+/** What is inserted has an id of its own, and the time. */
+function withoutNews(command: string, text: string): string {
+  if (command !== 'insert') return text;
+  return text.replace(/"_id":"[^"]+"/g, '"_id":"NEW"').replace(/"[\dT:.-]+Z"/g, '"NOW"');
+}

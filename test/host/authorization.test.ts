@@ -21,7 +21,7 @@ function document(): string {
 }
 
 function where(): string {
-  const scopes = [...service.app.scopes.keys()].filter((scope) => scope !== 'account');
+  const scopes = [...service.app.scopes.keys()].filter((scope) => !/^account/.test(scope));
   return `resource_metadata="${document()}", scope="${scopes.join(' ')}"`;
 }
 

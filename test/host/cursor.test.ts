@@ -33,7 +33,7 @@ test('neither is what says nothing of how far a copy has come', () => {
   const decode = (place: string) =>
     decodeProgress(holder, encodePlace(['ada', 'changes'], place), now);
   expect(decode(`${today}-${holder.createdAt.getTime()}.0.7.1.${ID}`)).toMatchObject({ base: 0 });
-  expect(() => decode(`${today + 30}.0.7.0.`)).toThrow('not known any more');
+  expect(() => decode(`${today + 30}.0.7.0.`)).toThrow('expired');
   for (const place of [
     '',
     '...',
