@@ -209,5 +209,5 @@ test('a client that resets its connection after CONNECT disturbs nobody', async 
 test('CONNECT is answered with the methods that there are', async () => {
   const answer = await exchange(service.url, CONNECT);
   expect(answer.status).toBe(405);
-  expect(answer.headers.allow).toBe('GET, HEAD, POST, PATCH, DELETE');
+  expect(answer.headers.allow).toBe('GET, HEAD, POST, PUT, PATCH, DELETE');
 });
