@@ -21,7 +21,7 @@ function listRoutes(parent: Command, commandLine: CommandRunner): void {
     .command('routes')
     .summary('list every operation with who may call it, and the data behind it')
     .description(
-      `Lists all that can be called from outside, the public first: who may call it, which rate budget and quota it spends, which tiers have it, whether it takes an Idempotency-Key (KEY), its tool, and its plugin; then the steps that a request passes, which plugins' collections a call may reach, and the indexes of all collections. Starts no server.`,
+      `Lists all that can be called from outside, the public first: who may call it, which rate budget and quota it spends, which tiers have it, its tool, and its plugin; then the steps that a request passes, which plugins' collections a call may reach, and the indexes of all collections. Starts no server.`,
     )
     .addHelpText(
       'after',

@@ -16,22 +16,12 @@ export function surfaceTables({ endpoints, reach, collections }: Surface): Table
   return [
     {
       title: 'Operations',
-      headings: [
-        'operation',
-        'access',
-        'budget',
-        'quota',
-        'tier',
-        'key',
-        'chain',
-        'tool',
-        'plugin',
-      ],
+      headings: ['operation', 'access', 'budget', 'quota', '#', 'tool', 'plugin'],
       rows: endpoints.map((each) => endpointCells(each, chains)),
     },
     {
       title: 'Steps of a request',
-      headings: ['chain', 'steps'],
+      headings: ['#', 'steps'],
       rows: chains.map((chain, index) => [String(index + 1), chain]),
     },
     {
@@ -64,11 +54,9 @@ function endpointCells(endpoint: Endpoint, chains: readonly string[]): string[] 
   const [chain] = chainOf(endpoint);
   return [
     operationName(endpoint),
-    accessCell(endpoint),
+    [accessCell(endpoint), ...(operation?.feature?.tiers ?? [])].join(' '),
     typeof operation?.limit === 'string' ? operation.limit : NONE,
     operation?.quota ?? NONE,
-    operation?.feature?.tiers.join(' ') ?? NONE,
-    operation?.idempotent ? 'yes' : NONE,
     chain === undefined ? NONE : String(chains.indexOf(chain) + 1),
     operation && 'name' in operation.tool ? operation.tool.name : NONE,
     endpoint.plugin,

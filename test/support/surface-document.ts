@@ -6,8 +6,8 @@ const INTRODUCTION = `# The surface
 Everything that can be called from outside, public operations first. \`make docs\` renews this file from
 the code; \`make audit\` prints it on a terminal, and \`audit routes --json\` adds reasons and schemas.
 
-- access: a scope, any token, or public; budget: the rate limit; key: whether it takes an Idempotency-Key
-- chain: the steps of a request, by their number in the second table
+- access: a scope, any token, or public, and the tiers if not all have it; budget: the rate limit
+- #: the steps of a request, by their number in the second table
 - A call with a token also reads the plugin that authenticates it; one with a key also the host's own
   collections (\`src\`).
 `;
