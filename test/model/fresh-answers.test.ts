@@ -42,7 +42,7 @@ async function growGarden(): Promise<void> {
 }
 
 const rows = operationRows();
-const reads = rows.filter(([, { access, method }]) => method === 'GET' && 'scope' in access);
+const reads = rows.filter(([, { cacheable, access }]) => cacheable && 'scope' in access);
 const writes = rows.filter(([, { method }]) => method !== 'GET');
 
 /** What both processes with a cache answer, each beside what is made anew. */
