@@ -73,7 +73,7 @@ export interface ChangedList {
   /** Their model. A list without one shows more of the records of another list. */
   model?: ModelDefinition<object, 'account'>;
   description: string;
-  /** How one of its items is shown. */
+  /** How one of its items is shown: nothing that moves with time alone, of which no copy learns. */
   view: Joi.Schema;
   /** What records embed: they come again when it changes. */
   embeds?: Named;
