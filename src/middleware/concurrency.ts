@@ -27,16 +27,20 @@ export function concurrency({
     const gate = gates.get(id) ?? pLimit(perAccount);
     gates.set(id, gate);
     await new Promise<void>((resolve, reject) => {
-      let isOver = false;
+      let isWaiting = true;
+      // One that has begun is done, whether its client waits for it or not.
       const giveUp = (): void => {
-        isOver = true;
+        if (!isWaiting) return;
+        isWaiting = false;
+        clearTimeout(timer);
         reject(serviceUnavailable.error('Other calls took too long; this one was not made.'));
       };
       const timer = setTimeout(giveUp, MAX_WAIT_MS);
       void ctx.state.sent.then(giveUp);
       void gate(async () => {
+        if (!isWaiting) return;
+        isWaiting = false;
         clearTimeout(timer);
-        if (isOver) return;
         await all(next).then(resolve, reject);
         await ctx.state.sent;
       }).finally(() => {

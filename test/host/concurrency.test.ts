@@ -1,6 +1,9 @@
 import { get, type IncomingMessage } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
+import type { Context } from 'koa';
+
+import { concurrency } from '../../src/middleware/concurrency';
 import { errorOf } from '../support/raw';
 import type { TestService, TestUser } from '../support/service';
 import { startService, storeLargest } from '../support/program';
@@ -75,6 +78,24 @@ test('a client that goes away gives up its place among those that wait', async (
   await Promise.all(gone);
   takeNoMore();
   await ada.get('/api/locations').expect(200);
+});
+
+test('a call that has begun is done, and no refusal, though its client leaves', async () => {
+  let leave: () => void = () => undefined;
+  const sent = new Promise<void>((resolve) => (leave = resolve));
+  // It looks at nothing else.
+  const ctx = { state: { sent, principal: { account: { id: 'ada' } } } } as unknown as Context;
+  let finish: () => void = () => undefined;
+  const step = concurrency({ perAccount: 1, total: 1 });
+  const done = new Promise<void>((resolve) => (finish = resolve));
+  const called = (async () => {
+    await step(ctx, () => done);
+  })();
+  await setImmediate();
+  leave();
+  await setImmediate();
+  finish();
+  await called;
 });
 
 test('many calls at once of one account are all answered', async () => {
