@@ -16,7 +16,7 @@ const FEW = 10;
 /** To mark as many deleted takes far longer than ten times what else a removal does. */
 const MANY = 5000;
 /** Marked in several steps, a thousand events in each. */
-const STEPS = 3000;
+const STEPS = 20_000;
 
 /** How many events of a plant are yet to be marked deleted. */
 function pending(app: App, userId: string, plantId: string): Promise<number> {
@@ -86,8 +86,7 @@ test('a removed plant counts nowhere, from the answer on and until its last even
     };
     // To look costs as much as a step does.
     await until(isDone, 250);
-    // A fast machine is done before the second look.
-    expect(moments).toBeGreaterThan(0);
+    expect(moments).toBeGreaterThan(1);
     await expectGone(client, removed.id);
     expect(await differencesOf(service.app, user.id)).toEqual([]);
   } finally {
