@@ -2,8 +2,11 @@ import { ErrorCode } from '../../src/core/errors';
 
 export const tokenNotFound = new ErrorCode('token_not_found', 404, 'Token not found.');
 
+/** How many good tokens an account may have: who makes more of them has lost count. */
+export const MAX_TOKENS = 100;
+
 export const tokenLimitReached = new ErrorCode(
   'token_limit_reached',
   403,
-  'An account may have at most 100 valid tokens.',
+  `An account may have at most ${MAX_TOKENS} valid tokens.`,
 );

@@ -12,6 +12,7 @@ import {
 } from '../../../src/core/identity';
 import { asUuid, idText } from '../../../src/core/ids';
 import { HOUR_MS } from '../../../src/core/time';
+import { hashOf } from '../../../src/core/secrets';
 import type { Acting } from '../../../src/data/audit/entry';
 import type { Host } from '../../../src/plugins/host';
 import {
@@ -21,7 +22,7 @@ import {
   tokenModel,
   type TokenDocument,
 } from '../model';
-import { hashOf, isWellFormedToken } from './token';
+import { isWellFormedToken } from './token';
 
 /** Good tokens of which a process keeps in mind what they are. */
 const MAX_KNOWN = 10_000;

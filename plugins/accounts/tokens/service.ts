@@ -1,14 +1,15 @@
 import { CommandError } from '../../../src/cli/errors';
 import type { Tier } from '../../../src/core/identity';
 import { asUuid, idText, newId, toStoredId } from '../../../src/core/ids';
+import { hashOf } from '../../../src/core/secrets';
 import type { Act } from '../../../src/data/audit/entry';
 import type { Transaction } from '../../../src/data/transaction';
 import type { Host } from '../../../src/plugins/host';
 import { accountModel, newTokensVersion, tokenModel, type TokenDocument } from '../model';
 import type { AccountService } from '../service';
-import { tokenLimitReached } from '../errors';
+import { MAX_TOKENS, tokenLimitReached } from '../errors';
 import type { OwnToken } from '../schema';
-import { hashOf, makeToken } from './token';
+import { makeToken } from './token';
 
 /** A token as operators see it; the token itself only when it is made. */
 export interface TokenView extends Pick<
@@ -39,8 +40,6 @@ interface OwnNewToken {
   endsBy: Date | undefined;
 }
 
-/** How many good tokens an account may have: who makes more of them has lost count. */
-const MAX_GOOD = 100;
 /** Expired tokens deleted at a time. */
 const CHUNK = 1000;
 
@@ -92,7 +91,7 @@ export class TokenService {
     { name, scopes, expiresIn, endsBy }: OwnNewToken,
   ): Promise<OwnToken & { token: string }> {
     const { session, userId, now } = tx;
-    if ((await this.#tokens.count({ session }, good(userId, now))) >= MAX_GOOD) {
+    if ((await this.#tokens.count({ session }, good(userId, now))) >= MAX_TOKENS) {
       throw tokenLimitReached.error();
     }
     const token = makeToken();

@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 import { TOKEN_PREFIX } from '../../../src/core/identity';
@@ -29,11 +29,6 @@ export function isWellFormedToken(token: string): boolean {
   if (token.length > MAX_LENGTH || !SHAPE.test(token)) return false;
   const random = token.slice(TOKEN_PREFIX.length, -CHECKSUM_LENGTH);
   return checksum(random) === token.slice(-CHECKSUM_LENGTH);
-}
-
-/** What is stored of a token. */
-export function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64url');
 }
 
 function checksum(text: string): string {

@@ -1,7 +1,8 @@
+import { hashOf } from '../../../src/core/secrets';
 import type Provider from 'oidc-provider';
 import { OWN_SCOPES } from '../server/configuration';
 import { loadLibrary } from '../server/library';
-import { grantName, hashOf, scopesIn, type StateStore } from '../state/store';
+import { grantName, scopesIn, type StateStore } from '../state/store';
 import { markup } from './markup';
 import { PageFault } from './texts';
 import type { Visit } from './visit';

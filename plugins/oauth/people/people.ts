@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 
 import type { Tier } from '../../../src/core/identity';
 import { TIERS } from '../../../src/core/identity';
+import { hashOf } from '../../../src/core/secrets';
 import { accountTarget, type Acting } from '../../../src/data/audit/entry';
 import { PageFault } from '../pages/texts';
 import { credentialModel } from '../state/model';
-import { hashOf, payloadOf, type StateStore } from '../state/store';
+import { payloadOf, type StateStore } from '../state/store';
 import { hashOfPassword, isPassword, passwordFault } from './passwords';
 
 /** How often somebody may try a name in vain, by whichever addresses. */

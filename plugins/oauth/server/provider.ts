@@ -7,7 +7,8 @@ import type * as OidcProvider from 'oidc-provider';
 import type Provider from 'oidc-provider';
 
 import { ACCESS_TOKEN_PREFIX } from '../../../src/core/identity';
-import { hashOf, payloadOf } from '../state/store';
+import { hashOf } from '../../../src/core/secrets';
+import { payloadOf } from '../state/store';
 import { configurationFor, type ServerDependencies } from './configuration';
 import { loadLibrary } from './library';
 

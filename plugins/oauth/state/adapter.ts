@@ -2,8 +2,9 @@ import type { Adapter, AdapterPayload, errors } from 'oidc-provider';
 
 import { DAY_MS } from '../../../src/core/time';
 import { isRecord } from '../../../src/core/values';
+import { hashOf } from '../../../src/core/secrets';
 import type { StateDocument } from './model';
-import { hashOf, payloadOf, type StateStore } from './store';
+import { payloadOf, type StateStore } from './store';
 
 /** For how long a refresh whose answer was lost may be repeated. */
 const GRACE_MS = 30_000;

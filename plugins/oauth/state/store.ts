@@ -1,18 +1,12 @@
-import { createHash } from 'node:crypto';
-
 import type { ClientSession } from 'mongoose';
 
 import { isRecord } from '../../../src/core/values';
+import { hashOf } from '../../../src/core/secrets';
 import type { SharedTransaction } from '../../../src/data/audit/audit-log';
 import type { Transaction } from '../../../src/data/transaction';
 import type { Host } from '../../../src/plugins/host';
 import type { Accounts } from '../../accounts';
 import { credentialModel, type StateDocument, stateModel } from './model';
-
-/** What is stored of whatever opens something. */
-export function hashOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('base64url');
-}
 
 /** The id of a grant by which people and the audit log name it: the form of a UUID. */
 export function grantName(hash: string): string {
