@@ -4,10 +4,10 @@ import { hostSettings } from '../../src/core/host-settings';
 import { Setting } from '../../src/core/settings';
 import { toolScopes } from '../../src/plugins/operation-facts';
 import { definePlugin } from '../../src/plugins/plugin';
-import accountsPlugin from '../accounts';
+import accountsPlugin, { personalScopes } from '../accounts';
 import { commands, type Inviting } from './commands';
 import { authorizationServer } from './endpoints/authorization-server';
-import { grantable, type Parts } from './endpoints/method';
+import type { Parts } from './endpoints/method';
 import { pages } from './endpoints/pages';
 import { markup } from './pages/markup';
 import { TEXTS } from './pages/texts';
@@ -70,7 +70,7 @@ const oauth = definePlugin<Inviting>({
       isOpen: host.settings.of(signUpSetting) === 'open',
       prepare: (description) => {
         loadLibrary();
-        scopes = { all: grantable(description), usual: toolScopes(description) };
+        scopes = { all: personalScopes(description.scopes), usual: toolScopes(description) };
       },
     };
     return {

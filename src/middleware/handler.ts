@@ -3,7 +3,6 @@ import { Readable } from 'node:stream';
 import type { Context, Middleware } from 'koa';
 
 import { Content } from '../core/content';
-import type { Account, HeldToken } from '../core/identity';
 import { jsonText } from '../core/json-array';
 import { isAsyncIterable } from '../core/values';
 import type { MongoHealth } from '../data/mongo-health';
@@ -114,7 +113,7 @@ export function putHandler(operation: Operation, { checkResponses }: Dependencie
 export function readCallOf(ctx: Context): ReadCall<unknown, string> {
   const { state } = ctx;
   const { input, tx } = state;
-  const { account, token }: { account: Account; token: HeldToken } = callerOf(ctx);
+  const { account, token } = callerOf(ctx);
   return {
     ...input,
     account: tx?.account ?? account,

@@ -8,7 +8,7 @@ import type { CommandLine, CommandResult } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/reference';
 import type { Accounts } from '../exports';
 import { MANAGE_SCOPE, personalScopes, usualScopes } from '../scope';
-import { makeMany } from './make-many';
+import { makeMany, resultOf } from './make-many';
 import { readUsers } from './user-list';
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
@@ -105,10 +105,10 @@ async function makeOne(
   accounts: Accounts,
   wanted: Parameters<Accounts['createToken']>[0],
 ): Promise<CommandResult> {
-  const { token, view, tier } = await accounts.createToken(wanted);
-  const { id, user, scopes, expiresAt } = view;
+  const result = resultOf(await accounts.createToken(wanted));
+  const { id, token, user, tier, expiresAt } = result;
   return {
-    result: { id, token, user, tier, scopes, expiresAt },
+    result,
     text: [
       `Token of ${user} (${tier} tier), good until ${expiresAt.toISOString()}:`,
       token,

@@ -19,7 +19,7 @@ export function makeMany(
   return async function* (isJson) {
     let separator = isJson ? '[' : 'name,tier,token\n';
     for await (const made of eachMade(accounts, users, wanted)) {
-      yield separator + (isJson ? jsonOf(made) : csvOf(made));
+      yield separator + (isJson ? JSON.stringify(resultOf(made)) : csvOf(made));
       separator = isJson ? ',' : '\n';
     }
     if (isJson) yield ']';
@@ -46,8 +46,9 @@ async function* eachMade(
   }
 }
 
-function jsonOf({ token, view: { id, user, scopes, expiresAt }, tier }: Made): string {
-  return JSON.stringify({ id, token, user, tier, scopes, expiresAt });
+/** What `token create` answers of a token: all that programs need of it, this once. */
+export function resultOf({ token, view: { id, user, scopes, expiresAt }, tier }: Made) {
+  return { id, token, user, tier, scopes, expiresAt };
 }
 
 function csvOf({ token, view: { user }, tier }: Made): string {

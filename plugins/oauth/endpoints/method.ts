@@ -97,8 +97,3 @@ function isForPeople(error: unknown): error is ApiError {
   if (!(error instanceof ApiError)) return false;
   return error.kind === payloadTooLarge || error.kind === rateLimited || error.status === 400;
 }
-
-/** Scopes that a person may let a program have: all but what is for backends. */
-export function grantable({ scopes }: Pick<ApiDescription, 'scopes'>): string[] {
-  return [...scopes.keys()].filter((scope) => scope !== 'accounts:manage');
-}

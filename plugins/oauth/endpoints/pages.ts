@@ -1,19 +1,12 @@
 import { notFound } from '../../../src/core/errors';
 import type { ProtocolEndpoint, ProtocolMethod } from '../../../src/plugins/protocol-endpoint';
+import { personalScopes } from '../../accounts';
 import { answerConsent, consentPage } from '../pages/consent';
 import { STYLE } from '../pages/markup';
 import { signIn, signInPage, signOut } from '../pages/sign-in';
 import { signUp, signUpPage } from '../pages/sign-up';
 import { Visit } from '../pages/visit';
-import {
-  access,
-  answers,
-  grantable,
-  PAGES,
-  type Parts,
-  serverFor,
-  withFaultsShown,
-} from './method';
+import { access, answers, PAGES, type Parts, serverFor, withFaultsShown } from './method';
 
 /** What people see. */
 export function pages(parts: Parts): ProtocolEndpoint[] {
@@ -40,10 +33,10 @@ export function pages(parts: Parts): ProtocolEndpoint[] {
       path: '/oauth/consent/{uid}',
       methods: {
         GET: page('getConsentPage', 'The page that asks whether a program is let in', (visit) =>
-          consentPage(visit, grantable(visit.api)),
+          consentPage(visit, personalScopes(visit.api.scopes)),
         ),
         POST: page('answerConsent', 'Let a program in, or refuse (form)', (visit) =>
-          answerConsent(visit, store, grantable(visit.api)),
+          answerConsent(visit, store, personalScopes(visit.api.scopes)),
         ),
       },
     },
