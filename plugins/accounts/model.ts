@@ -11,6 +11,9 @@ export interface AccountDocument {
   /** When the tier is free again. */
   tierUntil?: Date | null;
   timezone: string;
+  /** Missing until its person sets it, as is the time of reminders. */
+  language?: string;
+  remindAt?: string | null;
   revision: number;
   usage: Record<string, number>;
   /**
@@ -33,6 +36,8 @@ export const accountModel = sharedModel<AccountDocument>(
       tier: { type: String, enum: TIERS, required: true },
       tierUntil: { type: Date },
       timezone: { type: String, required: true },
+      language: { type: String },
+      remindAt: { type: String },
       revision: { type: Number, required: true },
       usage: { type: Schema.Types.Mixed, required: true },
       tokensVersion: { type: String },
@@ -97,9 +102,16 @@ export function tierNow(tier: Tier, until: Date | null | undefined): Tier {
   return until && until.getTime() <= Date.now() ? 'free' : tier;
 }
 
+/** What an account has where its person has set nothing. */
+export const PREFERENCES = { language: 'en', remindAt: '07:00' } as const;
+
 /** An account as the host has it. */
 export function asAccount(document: AccountDocument): Account {
   const { _id: id, tierUntil, timezone, createdAt, revision, usage } = document;
+  const { language = PREFERENCES.language, remindAt = PREFERENCES.remindAt } = document;
   const tier = tierNow(document.tier, tierUntil);
-  return { id, tier, tierUntil: tierUntil ?? undefined, timezone, createdAt, revision, usage };
+  return {
+    ...{ id, tier, tierUntil: tierUntil ?? undefined, timezone, language, remindAt },
+    ...{ createdAt, revision, usage },
+  };
 }

@@ -5,7 +5,13 @@ import { accountTarget, type Acting } from '../../src/data/audit/entry';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Job } from '../../src/plugins/plugin';
-import { accountModel, type AccountDocument, newTokensVersion, tokenModel } from './model';
+import {
+  accountModel,
+  type AccountDocument,
+  newTokensVersion,
+  PREFERENCES,
+  tokenModel,
+} from './model';
 import { asView } from './tokens/service';
 
 /** How many records there are, by collection. */
@@ -135,7 +141,7 @@ export class PersonalData {
     const head = {
       ...EXPORT_FORMAT,
       exportedAt: new Date(),
-      account: { id: userId, ...fields },
+      account: { id: userId, ...PREFERENCES, ...fields },
       tokens: tokens.map(asView),
     };
     yield `${JSON.stringify(head).slice(0, -1)},"records":{`;

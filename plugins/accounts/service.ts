@@ -27,6 +27,8 @@ export interface AccountChanges {
   /** When the tier is free again. A tier without it is for good. */
   tierUntil?: Date | null | undefined;
   timezone?: string | undefined;
+  language?: string | undefined;
+  remindAt?: string | null | undefined;
 }
 
 /** Accounts changed by one command, which then takes well under a second. */
@@ -145,17 +147,20 @@ export class AccountService implements Identity {
       ...before,
       ...(changes.tier === undefined ? {} : tierOf(changes)),
       timezone: changes.timezone ?? before.timezone,
+      language: changes.language ?? before.language,
+      remindAt: changes.remindAt === undefined ? before.remindAt : changes.remindAt,
     };
     const changed = changesBetween(before, after);
     if (Object.keys(changed).length === 0) return after;
-    const { tier, tierUntil = null, timezone } = after;
+    const { tier, tierUntil, timezone, language, remindAt } = after;
+    const preferences = { timezone, language, remindAt };
     await this.#accounts.updateOne(
       { session: tx.session },
       { _id: tx.userId },
-      { $set: { tier, tierUntil, timezone, updatedAt: tx.now } },
+      { $set: { tier, tierUntil: tierUntil ?? null, ...preferences, updatedAt: tx.now } },
     );
     // Writes that share this transaction come after the change.
-    Object.assign(tx.account, { tier, tierUntil: after.tierUntil, timezone });
+    Object.assign(tx.account, { tier, tierUntil, ...preferences });
     tx.audit({ action: 'account.changed', target: accountTarget(tx.userId), changes: changed });
     return after;
   }
@@ -256,7 +261,7 @@ function incrementsOf(usage: Usage): Record<string, number> {
 }
 
 function changesBetween(before: Account, after: Account): Record<string, unknown> {
-  const fields = ['tier', 'tierUntil', 'timezone'] as const;
+  const fields = ['tier', 'tierUntil', 'timezone', 'language', 'remindAt'] as const;
   const changed = fields.filter((field) => before[field]?.valueOf() !== after[field]?.valueOf());
   return Object.fromEntries(
     changed.map((field) => [field, { from: before[field] ?? null, to: after[field] ?? null }]),

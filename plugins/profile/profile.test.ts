@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterEach(resetClock);
 afterAll(() => service.close());
 
-test('an account shows its tier, zone, day, limits and features, and the token that asks', async () => {
+test('an account shows its tier, zone, language, day, limits and features, and the token that asks', async () => {
   const user = await service.user({
     tier: 'free',
     scopes: ['plants:read'],
@@ -25,6 +25,8 @@ test('an account shows its tier, zone, day, limits and features, and the token t
     userId: user.id,
     tier: 'free',
     timezone: 'Asia/Tokyo',
+    language: 'en',
+    remindAt: '07:00',
     now: '2026-03-14T15:00:00.000Z',
     today: '2026-03-15',
     limits: expect.objectContaining({
@@ -105,10 +107,44 @@ test('neither tier nor anything else can be set, and not without the scope', asy
   expect(faultsOf(answer)).toEqual(['tier']);
 });
 
+test('a change leaves what it does not name, and none of nothing is no change', async () => {
+  const user = await service.user();
+  const change = async (body: object) => {
+    const answer = await user.patch('/api/account', body).expect(200);
+    const { timezone, language, remindAt } = bodyOf(answer);
+    return { timezone, language, remindAt };
+  };
+  await change({ timezone: 'Europe/Oslo' });
+  const norwegian = { timezone: 'Europe/Oslo', language: 'nb-NO', remindAt: '07:00' };
+  expect(await change({ language: 'nb-no' })).toEqual(norwegian);
+  expect(await change({ remindAt: '21:30' })).toEqual({ ...norwegian, remindAt: '21:30' });
+  expect(await change({ remindAt: null })).toEqual({ ...norwegian, remindAt: null });
+  expect(await change({})).toEqual({ ...norwegian, remindAt: null });
+  expect(bodyOf(await user.get('/api/account'))).toMatchObject({ ...norwegian, remindAt: null });
+});
+
+test.each([
+  ['timezone', ['Europe/Atlantis', '+02:00', '', null, 2]],
+  ['language', ['english', 'en_US', 'e', '', 'de-', 'x-klingon', `en-${'a'.repeat(62)}`, null, 7]],
+  ['remindAt', ['7:00', '24:00', '07:60', '07:00:00', '07:00\n', '', 700, false]],
+])('%s is refused where it means nothing', async (field, values) => {
+  const user = await service.user();
+  for (const value of values) {
+    const answer = await user.patch('/api/account', { [field]: value }).expect(400);
+    expect(faultsOf(answer)).toEqual([field]);
+  }
+});
+
 test('an assistant learns what day it is, and can move the person', async () => {
   const me = await assistant(service, { timezone: 'Pacific/Auckland' });
   expect(await tool(me, 'get_account')).toMatchObject({ timezone: 'Pacific/Auckland' });
   expect(await tool(me, 'update_account', { timezone: 'Europe/Oslo' })).toMatchObject({
     timezone: 'Europe/Oslo',
+  });
+  expect(await tool(me, 'update_account', { language: 'sv', remindAt: null })).toMatchObject({
+    ...{ timezone: 'Europe/Oslo', language: 'sv', remindAt: '07:00' },
+  });
+  expect(await tool(me, 'update_account', { clear: ['remindAt'] })).toMatchObject({
+    ...{ language: 'sv', remindAt: null },
   });
 });

@@ -18,6 +18,8 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
     userId: account.id,
     tier: account.tier,
     timezone: account.timezone,
+    language: account.language,
+    remindAt: account.remindAt,
     now,
     today: calendarOf(account.timezone)(now),
     limits: Object.fromEntries(host.quotas.map((quota) => [quota, limitOf(account, quota)])),
@@ -34,7 +36,7 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
       path: '/api/account',
       summary: 'Read the account',
       description:
-        'The tier with its limits and what is used of them, the time zone with the present day in it, and what the token may do.',
+        'The tier with its limits and what is used of them, the time zone with the present day in it, language and time of reminders, and what the token may do.',
       access: { anyToken: 'it shows what the token is, and may do' },
       notConditional: SAYS_TIME,
       response: { schema: profile, description: 'The account, and the token of the caller' },
@@ -48,8 +50,9 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
     write({
       method: 'PATCH',
       path: '/api/account',
-      summary: 'Set the time zone of the account',
-      description: 'An IANA name, in any case. It says what day it is for the account.',
+      summary: 'Set time zone, language and time of reminders of the account',
+      description:
+        'Changes the fields that are sent and leaves the others. The time zone says what day it is for the account, the language how names are sorted.',
       access: { scope: 'plants:write' },
       notConditional: SAYS_TIME,
       body: updateProfile,
@@ -57,7 +60,7 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
       tool: {
         name: 'update_account',
         description:
-          "Set the person's time zone, by its IANA name, when they are elsewhere. It says what today is; events logged before keep their days.",
+          "Set the person's time zone (IANA name) when they are elsewhere: it says what today is; events logged before keep their days. Or their language, or when they are told of due care (clear remindAt for never).",
       },
       handler: async ({ tx, token, body, now }): Promise<ProfileView> =>
         view(await accounts.change(tx, body), token, now),

@@ -1,7 +1,18 @@
 import Joi from 'joi';
 
 import { TIERS, type Tier } from '../../src/core/identity';
-import { day, id, instant, integer, oneOf, text, timezone } from '../../src/fields/joi';
+import {
+  day,
+  id,
+  instant,
+  integer,
+  language,
+  nullable,
+  oneOf,
+  text,
+  timeOfDay,
+  timezone,
+} from '../../src/fields/joi';
 import { named } from '../../src/fields/schema-name';
 
 interface LimitView {
@@ -13,6 +24,8 @@ export interface ProfileView {
   userId: string;
   tier: Tier;
   timezone: string;
+  language: string;
+  remindAt: string | null;
   now: Date;
   today: string;
   limits: Record<string, LimitView>;
@@ -38,6 +51,10 @@ export const profileSchema = (quotas: readonly string[], features: readonly stri
         .required()
         .example('Europe/Paris')
         .description('IANA name; calendar days are reckoned in it'),
+      language: text().required().example('fr').description('BCP 47; names are sorted by it'),
+      remindAt: nullable(timeOfDay())
+        .required()
+        .description('When the person is told of due care, in the time zone; null for never'),
       now: instant().required(),
       today: day().required().description("The calendar day in the account's time zone"),
       limits: Joi.object(Object.fromEntries(quotas.map((name) => [name, limit().required()])))
@@ -60,9 +77,13 @@ export const profileSchema = (quotas: readonly string[], features: readonly stri
   );
 
 interface UpdateProfile {
-  timezone: string;
+  timezone?: string;
+  language?: string;
+  remindAt?: string | null;
 }
 
 export const updateProfile = Joi.object<UpdateProfile, true>({
-  timezone: timezone().required().description('IANA name of a time zone, such as Europe/Paris'),
+  timezone: timezone().description('IANA name of a time zone, such as Europe/Paris'),
+  language: language().description('BCP 47, such as en, fr or pt-BR'),
+  remindAt: nullable(timeOfDay()).description('Local time, HH:MM, at which to be told of due care'),
 });

@@ -43,6 +43,10 @@ export interface Account {
   tierUntil?: Date | undefined;
   /** IANA name; calendar days are reckoned in it. */
   timezone: string;
+  /** BCP 47; names are sorted as its people expect. */
+  language: string;
+  /** The time of day, `HH:MM`, at which the person is told of due care; null for never. */
+  remindAt: string | null;
   createdAt: Date;
   /** Moves with every write to the account's data. */
   revision: number;

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 
 import { isUuid, UUID_PATTERN } from '../core/ids';
+import { languageTag } from '../core/language';
 import { HOUR_MS, isCalendarDay, timezoneName } from '../core/time';
 import { named } from './schema-name';
 import { isHttpUri } from './uri';
@@ -21,6 +22,8 @@ const MESSAGES = {
   'range.order': '{{#label}} must not be before {{#start}}',
   'day.calendar': '{{#label}} must be a calendar day, such as 2026-03-01',
   'timezone.iana': '{{#label}} must be an IANA time zone, such as Europe/Paris or UTC',
+  'language.bcp47': '{{#label}} must be a language tag (BCP 47), such as en, fr or pt-BR',
+  'string.timeOfDay': '{{#label}} must be a time of day, such as 07:00',
   'timestamp.rfc3339':
     '{{#label}} must be an RFC 3339 date-time with an offset, such as 2026-03-01T09:30:00Z',
   'timestamp.ahead': '{{#label}} must be at most {{#hours}} hours from now',
@@ -128,6 +131,22 @@ export function timezone(): Joi.StringSchema {
   return text({ min: 1, max: 64 })
     .custom((value: string, helpers) => timezoneName(value) ?? helpers.error('timezone.iana'))
     .example('Europe/Paris');
+}
+
+/** The tag of a language, which becomes that tag in its canonical form. */
+export function language(): Joi.StringSchema {
+  return text({ min: 1, max: 64 })
+    .custom((value: string, helpers) => languageTag(value) ?? helpers.error('language.bcp47'))
+    .example('fr');
+}
+
+/** A time of day, `HH:MM`. */
+export function timeOfDay(): Joi.StringSchema {
+  return joi
+    .string()
+    .pattern(/^([01]\d|2[0-3]):[0-5]\d$/)
+    .messages({ 'string.pattern.base': MESSAGES['string.timeOfDay'] })
+    .example('07:00');
 }
 
 /** A date-time of a response. */

@@ -144,6 +144,8 @@ test('user list and show print accounts, and user set changes them', async () =>
     user: 'dora',
     tier: 'pro',
     timezone: 'Europe/Paris',
+    language: 'en',
+    remindAt: '07:00',
     usage: { plants: 1, photos: 0, events: 0, reminders: 0 },
   };
   const options = ['--tier', 'pro', '--timezone', 'Europe/Paris'];
@@ -151,7 +153,7 @@ test('user list and show print accounts, and user set changes them', async () =>
   expect(await cli.json('user', 'show', 'dora')).toEqual({ ...changed, tokens: 1 });
   expect(await cli.json('user', 'list')).toContainEqual(changed);
   expect(await cli.text('user', 'show', 'dora')).toBe(
-    'User      dora\nTier      pro\nTimezone  Europe/Paris\nUsage     0 events, 0 photos, 1 plants, 0 reminders\nTokens    1\n',
+    'User      dora\nTier      pro\nTimezone  Europe/Paris\nLanguage  en\nReminder  07:00\nUsage     0 events, 0 photos, 1 plants, 0 reminders\nTokens    1\n',
   );
   expect(await cli.text('user', 'list')).toMatch(
     /^dora +pro +Europe\/Paris +0 events, 0 photos, 1 plants, 0 reminders$/m,

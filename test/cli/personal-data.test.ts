@@ -77,7 +77,13 @@ test('user export prints all that is stored of an account, of whichever plugin, 
   expect(Object.keys(all)).toEqual([
     ...['format', 'version', 'exportedAt', 'account', 'tokens', 'records', 'auditLog'],
   ]);
-  expect(all['account']).toMatchObject({ id: ada, tier: 'pro', timezone: 'UTC' });
+  expect(all['account']).toMatchObject({
+    id: ada,
+    tier: 'pro',
+    timezone: 'UTC',
+    language: 'en',
+    remindAt: '07:00',
+  });
   expect(all['tokens']).toMatchObject([{ user: ada, name: 'test' }, { user: ada }, { user: ada }]);
   const exported = record(all['records']);
   expect(Object.keys(exported).sort()).toEqual(COLLECTIONS.toSorted());

@@ -59,6 +59,8 @@ test('on a sharded cluster no answer is cached, since the revision may be seen b
     id: 'ada',
     tier: 'pro',
     timezone: 'UTC',
+    language: 'en',
+    remindAt: null,
     createdAt: new Date(),
     revision: 1,
     usage: {},

@@ -2,6 +2,7 @@ import type { ValidateFunction } from 'ajv/dist/2020';
 
 import { COMMON_KEYWORDS } from '../../plugins/mcp/tools/input-schemas';
 import { isRecord } from '../../src/core/values';
+import { languageTag } from '../../src/core/language';
 import { timezoneName } from '../../src/core/time';
 import type { Operation } from '../../src/plugins/operation';
 import type { Ids } from '../support/operations';
@@ -137,10 +138,12 @@ function isOrdered({ monthStart, monthEnd }: Record<string, unknown>): boolean {
   return range >= 0 && range <= LONGEST_RANGE_MS;
 }
 
-/** That a name is one of a time zone, or that one of two fields is needed, no JSON Schema says. */
+/** That there is such a time zone or language, or that one of two fields is needed, no JSON Schema says. */
 function isBeyondSchemas(name: string, given: Record<string, unknown>): boolean {
   if (name === 'log_care') return 'plantIds' in given === 'location' in given;
-  return name === 'update_account' && timezoneName(String(given['timezone'])) === undefined;
+  const { timezone = 'UTC', language = 'en' } = given;
+  const isKnown = timezoneName(String(timezone)) && languageTag(String(language));
+  return name === 'update_account' && isKnown === undefined;
 }
 
 function operationOf(name: string): Operation {

@@ -58,7 +58,9 @@ function showUser(
   parent
     .command('show')
     .summary('show an account')
-    .description('Shows an account: tier, time zone, what it uses, how many tokens it has.')
+    .description(
+      'Shows an account: tier, time zone, language, time of reminders, what it uses, how many tokens it has.',
+    )
     .argument('<user>', 'the user', userName)
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- user show ada')
     .action((userId: string) =>
@@ -111,12 +113,13 @@ async function requireAccount(accounts: Accounts, userId: string): Promise<Accou
   return account;
 }
 
-function userView({ id, tier, timezone: zone, usage }: Account) {
-  return { user: id, tier, timezone: zone, usage };
+function userView({ id, tier, timezone: zone, language, remindAt, usage }: Account) {
+  return { user: id, tier, timezone: zone, language, remindAt, usage };
 }
 
-function accountText({ id, tier, timezone: zone, usage }: Account): string {
-  const facts = { User: id, Tier: tier, Timezone: zone, Usage: usageText(usage) };
+function accountText({ id, tier, timezone: zone, language, remindAt, usage }: Account): string {
+  const preferences = { Timezone: zone, Language: language, Reminder: remindAt ?? 'never' };
+  const facts = { User: id, Tier: tier, ...preferences, Usage: usageText(usage) };
   return Object.entries(facts)
     .map(([name, value]) => name.padEnd(10) + value)
     .join('\n');
