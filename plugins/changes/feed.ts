@@ -53,16 +53,11 @@ export class Feed {
       // Of what comes after as many as are wanted nothing is read.
       const before = entries[limit - 1]?.progress.place.revision ?? Infinity;
       const found = await source.records.after(tenant, { after: from, before, limit });
-      for (const document of found) {
-        const { revision, _id: id } = document;
-        const meaning = source.meaningOf(document);
-        const place = { revision, source: source.name, id };
-        // What a new copy has got so far showed it as it was by then.
-        const record = revision > base ? meaning.embedded : undefined;
-        const progress = { place, base, ...(record && { shownIn: { ...START, record } }) };
-        entries.push({ document, source, meaning, progress });
-      }
-      entries = entries.sort(byPlace).slice(0, limit);
+      const further = found.map((document) => entryOf(document, source, base));
+      // Each source has its changes in order.
+      const isInOrder = entries.length === 0 || further.length === 0;
+      entries = [...entries, ...further];
+      if (!isInOrder) entries = entries.sort(byPlace).slice(0, limit);
     }
     return entries;
   }
@@ -97,6 +92,17 @@ export class Feed {
       }
     }
   }
+}
+
+/** @param base as in {@link Progress} */
+function entryOf(document: Stored, source: Source, base: number): Entry {
+  const { revision, _id: id } = document;
+  const meaning = source.meaningOf(document);
+  const place = { revision, source: source.name, id };
+  // What a new copy has got so far showed it as it was by then.
+  const record = revision > base ? meaning.embedded : undefined;
+  const progress = { place, base, ...(record && { shownIn: { ...START, record } }) };
+  return { document, source, meaning, progress };
 }
 
 /** From where on a source is read at a place in the order of all. */
