@@ -5,7 +5,8 @@ import { id, instant, integer, nullable, text } from '../../src/fields/joi';
 import { named } from '../../src/fields/schema-name';
 import { ACCOUNT_SCOPE } from './scope';
 
-const YEAR_SECONDS = (365 * DAY_MS) / 1000;
+/** How long a token is good unless its maker says otherwise. */
+export const YEAR_SECONDS = (365 * DAY_MS) / 1000;
 
 /** A token as its owner sees it. */
 export interface OwnToken {

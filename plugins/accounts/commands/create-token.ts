@@ -7,11 +7,11 @@ import { nameFault } from '../../../src/core/names';
 import type { CommandLine, CommandResult } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/reference';
 import type { Accounts } from '../exports';
+import { YEAR_SECONDS } from '../schema';
 import { MANAGE_SCOPE, personalScopes, usualScopes } from '../scope';
 import { makeMany, resultOf } from './make-many';
 import { readUsers } from './user-list';
 
-const YEAR_SECONDS = 365 * 24 * 60 * 60;
 /** A longer life is a slip of the hand. */
 export const MAX_SECONDS = 100 * YEAR_SECONDS;
 const MAX_NAME_LENGTH = 100;
