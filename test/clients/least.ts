@@ -12,7 +12,7 @@ interface Schema {
 interface Endpoint {
   operationId: string;
   tags: string[];
-  parameters?: { in?: string; name: string; required?: boolean }[];
+  parameters?: { in?: string; name: string; required?: boolean; schema?: Schema }[];
   requestBody?: { content: { 'application/json'?: { schema: Schema; example?: object } } };
   responses: Record<string, { content?: { 'application/json'?: { schema: Schema } } }>;
 }
@@ -29,7 +29,8 @@ export type Argument = [name: string, value: unknown, schema: Schema];
 export interface LeastCall {
   operationId: string;
   tag: string;
-  ids: string[];
+  /** Its path parameters, each with whether it is a UUID. */
+  ids: { isUuid: boolean }[];
   query: string[];
   /** Name and properties of its body, where it takes one that has a name. */
   body?: { name: string; least: Argument[] };
@@ -46,10 +47,8 @@ export function leastCalls({ paths, components }: Document): LeastCall[] {
     .flatMap(([, methods]) => Object.values(methods))
     .map((endpoint) => {
       const { operationId, tags, parameters = [], requestBody, responses } = endpoint;
-      const namesIn = (where: string): string[] =>
-        parameters.flatMap((each) =>
-          each.in === where && (where === 'path' || each.required) ? each.name : [],
-        );
+      const inPath = parameters.filter((each) => each.in === 'path');
+      const inQuery = parameters.filter((each) => each.in === 'query' && each.required);
       const { schema, example = {} } = requestBody?.content['application/json'] ?? {};
       const { properties = {}, required = [] } = resolve(schema);
       const given = Object.entries(example).filter(([name]) => required.includes(name));
@@ -59,8 +58,8 @@ export function leastCalls({ paths, components }: Document): LeastCall[] {
       return {
         operationId,
         tag: tags[0] ?? '',
-        ids: namesIn('path'),
-        query: namesIn('query'),
+        ids: inPath.map((each) => ({ isUuid: each.schema?.format === 'uuid' })),
+        query: inQuery.map(({ name }) => name),
         ...(schema
           ? {
               body: {
@@ -119,7 +118,7 @@ export function inPython(calls: readonly LeastCall[]): string {
       ...(body ? [`from plant_care.models import ${body.name}`] : []),
     ];
     const args = [
-      ...ids.map(() => 'UUID(ID)'),
+      ...ids.map(({ isUuid }) => (isUuid ? 'UUID(ID)' : 'ID')),
       'client=client',
       ...(body
         ? [
