@@ -5,7 +5,7 @@ import type { TokenService } from './tokens/service';
 /** What other plugins and commands may do with accounts, their tokens and all of their data. */
 export type Accounts = Pick<
   AccountService,
-  | 'acceptAccessTokens'
+  | 'accept'
   | 'account'
   | 'accounts'
   | 'accountsAfter'
@@ -41,8 +41,8 @@ export function exportsOf(
   data: PersonalData,
 ): Accounts {
   return {
-    acceptAccessTokens: (find) => {
-      accounts.acceptAccessTokens(find);
+    accept: (kind) => {
+      accounts.accept(kind);
     },
     account: (userId) => accounts.account(userId),
     accounts: () => accounts.accounts(),

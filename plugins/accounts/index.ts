@@ -14,7 +14,7 @@ export { tokenLimitReached, tokenNotFound } from './errors';
 export type { Accounts } from './exports';
 export { newToken, ownTokens, scopeList, tokenFields } from './schema';
 export { ACCOUNT_SCOPE, MANAGE_SCOPE, personalScopes, usualScopes } from './scope';
-export type { FindAccessTokens } from './tokens/authenticator';
+export type { TokenKind } from './tokens/authenticator';
 
 /** Accounts and their tokens: who a caller is. */
 const accounts = definePlugin<Accounts>({

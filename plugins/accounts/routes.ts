@@ -43,10 +43,7 @@ export function routes(tokens: TokenService, data: PersonalData): Operation[] {
       errors: [tokenLimitReached],
       handler: async ({ tx, token, body }) => {
         requireHeld(body.scopes, token);
-        return tokens.makeOwn(tx, {
-          ...body,
-          endsBy: token.isOfSignIn ? undefined : token.expiresAt,
-        });
+        return tokens.makeOwn(tx, { ...body, endsBy: token.endsBy });
       },
     }),
     remove({

@@ -19,7 +19,7 @@ import { accountTarget, type Acting } from '../../src/data/audit/entry';
 import type { SharedTenant } from '../../src/data/models';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
-import { type FindAccessTokens, TokenAuthenticator } from './tokens/authenticator';
+import { TokenAuthenticator, type TokenKind } from './tokens/authenticator';
 import { type AccountDocument, accountModel, asAccount, newTokensVersion, tierNow } from './model';
 
 export interface AccountChanges {
@@ -54,9 +54,9 @@ export class AccountService implements Identity {
     return this.#authenticator.authenticate(token, options);
   }
 
-  /** Has access tokens of sign-ins be looked up where they are kept. */
-  acceptAccessTokens(find: FindAccessTokens): void {
-    this.#authenticator.acceptAccessTokens(find);
+  /** Has tokens of another kind let people in as well. */
+  accept(kind: TokenKind): void {
+    this.#authenticator.accept(kind);
   }
 
   /** Has every process look anew at the tokens of an account, once this is committed. */

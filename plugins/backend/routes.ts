@@ -140,7 +140,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
         if (!wanted.every((scope) => known.includes(scope))) {
           throw fieldError('scopes', `scopes must be of ${known.join(', ')}.`);
         }
-        return accounts.makeOwn(tx, { ...body, scopes: wanted, endsBy: token.expiresAt });
+        return accounts.makeOwn(tx, { ...body, scopes: wanted, endsBy: token.endsBy });
       },
     }),
     write({

@@ -13,7 +13,7 @@ import {
   validationError,
 } from '../../src/core/errors';
 import { hostSettings } from '../../src/core/host-settings';
-import { bearerToken, isAccessToken, type Principal } from '../../src/core/identity';
+import { bearerToken, isAccessToken, isJwt, type Principal } from '../../src/core/identity';
 import { PROJECT } from '../../src/core/project';
 import { isRecord } from '../../src/core/values';
 import type { Host } from '../../src/plugins/host';
@@ -148,7 +148,8 @@ async function authenticate(ctx: Context, api: ProtocolApi): Promise<Principal> 
     const { kind, message, headers } = error;
     if (kind !== unauthorized && kind !== invalidToken) throw error;
     // Programs that a person signed in to renew their token on 401 alone.
-    const isRenewable = isAccessToken(bearerToken(ctx.get('Authorization')) ?? '');
+    const token = bearerToken(ctx.get('Authorization')) ?? '';
+    const isRenewable = isAccessToken(token) || isJwt(token);
     const refusal = kind === unauthorized || isRenewable ? kind : tokenRefused;
     const options = EVENT_STREAM.test(ctx.get('Accept')) ? { sentAs: rpcError(error) } : {};
     throw refusal.error(message, { headers, ...options });

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 
+import { CommandError } from '../../src/cli/errors';
 import { hostSettings } from '../../src/core/host-settings';
 import { Setting } from '../../src/core/settings';
 import { toolScopes } from '../../src/plugins/operation-facts';
@@ -8,12 +9,15 @@ import accountsPlugin, { personalScopes } from '../accounts';
 import { commands, type Inviting } from './commands';
 import { authorizationServer } from './endpoints/authorization-server';
 import type { Parts } from './endpoints/method';
-import { pages } from './endpoints/pages';
+import { signInPages, styleSheet } from './endpoints/pages';
+import { resourceDocuments } from './endpoints/resource-documents';
 import { markup } from './pages/markup';
 import { TEXTS } from './pages/texts';
 import { languageOf, showPage } from './pages/visit';
 import { People } from './people/people';
-import { findAccessTokens } from './server/access-tokens';
+import { issuerOf, issuerRules, issuerSettings } from './issuer/settings';
+import { IssuerTokens } from './issuer/tokens';
+import { accessTokens } from './server/access-tokens';
 import { loadLibrary } from './server/library';
 import { Providers } from './server/provider';
 import { credentialModel, stateModel } from './state/model';
@@ -33,7 +37,8 @@ const FETCHES = { most: 20, seconds: 60 };
 const oauth = definePlugin<Inviting>({
   name: 'oauth',
   requires: ['accounts'],
-  settings: [signUpSetting],
+  settings: [signUpSetting, ...issuerSettings],
+  rules: issuerRules,
   models: [stateModel, credentialModel],
   tag: {
     name: 'Signing in',
@@ -58,15 +63,21 @@ const oauth = definePlugin<Inviting>({
         showPage(ctx, failed, content, { status: ctx.status });
       },
     });
-    accounts.acceptAccessTokens(findAccessTokens(store));
+    const issuer = issuerOf(host.settings);
+    const issued = issuer && new IssuerTokens(issuer, store);
+    accounts.accept(accessTokens(store));
+    if (issued) accounts.accept(issued);
     accounts.keep({
       name: 'programs',
       count: (userId) => store.count(userId),
       export: (userId) => store.programs(userId),
-      delete: (tx) => store.deleteAll(tx),
+      delete: async (tx) => {
+        await store.deleteAll(tx);
+        await issued?.noteClosing(tx);
+      },
     });
     const parts: Parts = {
-      ...{ host, store, people, providers },
+      ...{ host, store, people, providers, issuer },
       isOpen: host.settings.of(signUpSetting) === 'open',
       prepare: (description) => {
         loadLibrary();
@@ -76,6 +87,8 @@ const oauth = definePlugin<Inviting>({
     return {
       exports: {
         invite: async (name, tier, seconds) => {
+          if (issuer)
+            throw new CommandError('People sign in at OIDC_ISSUER; nobody is invited here.');
           const secret = await people.invite(name, tier, seconds);
           const { publicUrl, port } = hostSettings;
           const { settings } = host;
@@ -83,7 +96,11 @@ const oauth = definePlugin<Inviting>({
           return `${origin}/sign-up?invite=${secret}`;
         },
       },
-      protocols: [...authorizationServer(parts), ...pages(parts)],
+      protocols: [
+        ...resourceDocuments(parts),
+        styleSheet,
+        ...(issuer ? [] : [...authorizationServer(parts), ...signInPages(parts)]),
+      ],
     };
   },
 });

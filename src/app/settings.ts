@@ -1,6 +1,7 @@
 import { hostRules, hostSettings } from '../core/host-settings';
-import { differentPorts, Settings } from '../core/settings';
+import { differentPorts, Settings, type SettingsRule } from '../core/settings';
 import { type Plugin, settingsOf } from '../plugins/plugin';
+import { scopesOf } from './api-description';
 
 /**
  * The settings of the host and of the plugins.
@@ -9,5 +10,13 @@ import { type Plugin, settingsOf } from '../plugins/plugin';
  */
 export function readSettings(plugins: readonly Plugin[], env: NodeJS.ProcessEnv): Settings {
   const settings = [...Object.values(hostSettings), ...plugins.flatMap(settingsOf)];
-  return new Settings(settings, env, [...hostRules, differentPorts(settings)]);
+  const scopes = scopesOf(plugins);
+  const rules = plugins.flatMap(({ rules: own = [] }) =>
+    own.map(
+      (rule): SettingsRule =>
+        (values) =>
+          rule(values, scopes),
+    ),
+  );
+  return new Settings(settings, env, [...hostRules, differentPorts(settings), ...rules]);
 }

@@ -16,6 +16,11 @@ export function isAccessToken(token: string): boolean {
   return /^tnd_oat_[\w-]{43}$/.test(token);
 }
 
+/** Whether a token is shaped like a JWT, signed or encrypted. */
+export function isJwt(token: string): boolean {
+  return /^ey[\w-]*(?:\.[\w-]*){2,4}$/.test(token);
+}
+
 /** What the id of a backend's account begins with; no id that a backend may name does. */
 const BACKEND_PREFIX = '~';
 
@@ -62,8 +67,8 @@ export interface HeldToken {
   name: string;
   scopes: readonly string[];
   expiresAt: Date;
-  /** Whether it is the access token of a program that a person signed in to. */
-  isOfSignIn?: boolean;
+  /** When tokens that it makes end at the latest; those of a sign-in outlive it. */
+  endsBy?: Date | undefined;
 }
 
 /** Who calls, and with what rights. */
@@ -90,8 +95,11 @@ export interface AuthenticationOptions {
   source: CallSource;
 }
 
-/** Why a token is not good: one that is malformed is unknown, one for another path is elsewhere's. */
-export type TokenFault = 'unknown' | 'revoked' | 'expired' | 'elsewhere';
+/**
+ * Why a token is not good: one that is malformed is unknown, one for another path is elsewhere's, one
+ * for another audience is foreign.
+ */
+export type TokenFault = 'unknown' | 'revoked' | 'expired' | 'early' | 'elsewhere' | 'foreign';
 
 /** Knows who holds a token. */
 export interface Authenticator {

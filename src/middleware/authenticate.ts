@@ -50,10 +50,12 @@ function isPrincipal(found: Principal | TokenFault | undefined): found is Princi
   return typeof found === 'object';
 }
 
-/** What was wrong with a token that was good once only its holder can learn: nobody else has it. */
-const ONCE_GOOD = {
+/** What is wrong with a token that is genuine only its holder can learn: nobody else has it. */
+const GENUINE = {
   revoked: 'The token was revoked.',
   expired: 'The token has expired.',
+  early: 'The token is not good yet; the clock of its issuer may be ahead.',
+  foreign: 'The token is for another audience.',
   elsewhere: 'The token is for the tools alone.',
 };
 
@@ -62,7 +64,7 @@ function refusalOf(fault: TokenFault | undefined): ApiError {
   if (fault === undefined) {
     return unauthorized.error(undefined, { headers: { 'WWW-Authenticate': 'Bearer' } });
   }
-  const why = fault === 'unknown' ? undefined : ONCE_GOOD[fault];
+  const why = fault === 'unknown' ? undefined : GENUINE[fault];
   const description = why === undefined ? '' : `, error_description="${why}"`;
   return invalidToken.error(why, {
     headers: { 'WWW-Authenticate': `Bearer error="invalid_token"${description}` },

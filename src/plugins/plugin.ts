@@ -3,7 +3,7 @@ import type Joi from 'joi';
 import type { ErrorCode } from '../core/errors';
 import type { Identity } from '../core/identity';
 import type { Reading } from '../core/metrics';
-import type { Setting } from '../core/settings';
+import type { Setting, Settings } from '../core/settings';
 import type { ChangedList } from '../data/changes';
 import type { DerivedData } from '../data/derived';
 import type { DomainEvent } from '../data/domain-event';
@@ -27,6 +27,11 @@ export interface Plugin<Exports = unknown> extends PluginReference<Exports> {
   scopes?: Readonly<Record<string, string>>;
   /** Those of budgets and quotas need not be named again. */
   settings?: readonly Setting<unknown>[];
+  /** What must be right between settings, or with the scopes of all plugins: what is wrong, if anything. */
+  rules?: readonly ((
+    settings: Settings,
+    scopes: ReadonlyMap<string, string>,
+  ) => string | undefined)[];
   /** Rate budgets: calls a minute for each account. */
   budgets?: Readonly<Record<string, Setting<number>>>;
   /** What its models count against. */

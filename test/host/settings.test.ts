@@ -58,6 +58,10 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   TRUST_PROXY: 0,
   PUBLIC_URL: undefined,
   SIGN_UP: 'invite',
+  OIDC_ISSUER: undefined,
+  OIDC_AUDIENCE: undefined,
+  OIDC_TIER_CLAIM: undefined,
+  OIDC_SCOPES: [],
   TLS_CERT_FILE: undefined,
   TLS_KEY_FILE: undefined,
   ANSWER_CACHE_MB: 32,
@@ -259,6 +263,36 @@ test.each([
   ['a certificate with an empty key', { TLS_CERT_FILE: certFile, TLS_KEY_FILE: '' }],
 ])('%s is refused', (_, env) => {
   expect(faultsOf(env)).toEqual(['TLS_CERT_FILE and TLS_KEY_FILE must be set together']);
+});
+
+const OIDC = { OIDC_ISSUER: 'https://id.example.com/', OIDC_AUDIENCE: 'plants' };
+
+test('an issuer and its audience are set together', () => {
+  expect(faultsOf(OIDC)).toEqual([]);
+  for (const name of ['OIDC_ISSUER', 'OIDC_AUDIENCE'] as const) {
+    expect(faultsOf({ [name]: OIDC[name] })).toEqual([
+      'OIDC_ISSUER and OIDC_AUDIENCE must be set together',
+    ]);
+  }
+});
+
+test.each(['http://id.example.com', 'https://id.example.com/?realm=plants', 'id.example.com'])(
+  'an issuer is not at %s',
+  (text) => {
+    expect(faultsOf({ ...OIDC, OIDC_ISSUER: text })).toEqual([
+      expect.stringMatching(/^OIDC_ISSUER must be (an https address|a valid uri) /),
+    ]);
+  },
+);
+
+test('scopes that a token of the issuer has are those that there are', () => {
+  expect(valueOf('OIDC_SCOPES', { ...OIDC, OIDC_SCOPES: 'plants:read,events:write' })).toEqual([
+    'plants:read',
+    'events:write',
+  ]);
+  expect(faultsOf({ ...OIDC, OIDC_SCOPES: 'plants:read,plants:eat' })).toEqual([
+    expect.stringMatching(/^OIDC_SCOPES must be of .*, and not plants:eat$/),
+  ]);
 });
 
 test('two ports that are the same are refused, but for free ones', () => {

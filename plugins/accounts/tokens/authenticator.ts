@@ -6,7 +6,6 @@ import {
   type AuthenticationOptions,
   type Authenticator,
   type CallSource,
-  isAccessToken,
   type Principal,
   type TokenFault,
 } from '../../../src/core/identity';
@@ -29,13 +28,21 @@ const MAX_KNOWN = 10_000;
 /** How many last uses are noted at once. */
 const MAX_UPDATES = 2;
 
-/** A token, and the one path that it opens where there is one. */
+/** What a token is, of whichever kind. */
 export interface StoredToken extends TokenDocument {
+  /** The one path that it opens, where there is one. */
   onlyAt?: string | undefined;
+  /** From when on it is looked up anew, though nothing here has changed it. */
+  askAgainAt?: Date;
 }
 
-/** Finds access tokens of sign-ins by their hashes. */
-export type FindAccessTokens = (hashes: readonly string[]) => Promise<StoredToken[]>;
+/** A kind of token. */
+export interface TokenKind {
+  /** Whether a token is shaped like one. */
+  isOne(token: string): boolean;
+  /** What a token is, or why it is not good; undefined where nobody knows it. */
+  find(token: string, hash: string): Promise<StoredToken | TokenFault | undefined>;
+}
 
 /** What a process knows of a good token. */
 interface KnownToken {
@@ -57,8 +64,11 @@ export class TokenAuthenticator implements Authenticator {
   readonly #current = new BatchLookup((ids) => this.#byId(ids));
   /** All of a crowd may come with tokens that are not known yet. */
   readonly #stored = new BatchLookup<StoredToken>((hashes) => this.#byHash(hashes));
-  /** The access tokens of sign-ins; there are none until somebody keeps them. */
-  #access = new BatchLookup<StoredToken>(async () => new Map());
+  readonly #developer: TokenKind = {
+    isOne: isWellFormedToken,
+    find: (_token, hash) => this.#stored.get(hash),
+  };
+  readonly #kinds = [this.#developer];
   readonly #host: Host;
 
   constructor(host: Host) {
@@ -71,13 +81,15 @@ export class TokenAuthenticator implements Authenticator {
     token: string,
     { lookUp, source }: AuthenticationOptions,
   ): Promise<Principal | TokenFault> {
-    const isAccess = isAccessToken(token);
-    if (!isAccess && !isWellFormedToken(token)) return 'unknown';
-    const kept = isAccess ? this.#access : this.#stored;
+    const kind = this.#kinds.find((each) => each.isOne(token));
+    if (!kind) return 'unknown';
+    const isOfSignIn = kind !== this.#developer;
     const hash = hashOf(token);
     const now = new Date();
-    const known = this.#known.get(hash);
-    const stored = known?.token ?? (lookUp ? await kept.get(hash) : undefined);
+    const remembered = this.#known.get(hash);
+    const isOld = lookUp && hasCome(remembered?.token.askAgainAt, now);
+    const known = isOld ? undefined : remembered;
+    const stored = known?.token ?? (lookUp ? await kind.find(token, hash) : undefined);
     const found = checked(stored, now);
     if (typeof found === 'string') return found;
     // A token that is known costs a read of the account alone.
@@ -85,27 +97,26 @@ export class TokenAuthenticator implements Authenticator {
     const version = account?.tokensVersion;
     const isCurrent = known !== undefined && known.version === version;
     // Read after the account: whatever changes a token changes the version with it.
-    const current = isCurrent ? found : checked(await kept.get(hash), now);
+    const current = isCurrent ? found : checked(await kind.find(token, hash), now);
     if (typeof current === 'string' || !account || account.deletingSince) {
       this.#known.delete(hash);
       return typeof current === 'string' ? current : 'unknown';
     }
     if (!isCurrent) this.#known.set(hash, { token: current, version });
-    if (!isAccess) this.#recordUse(current, now, source);
+    if (!isOfSignIn) this.#recordUse(current, now, source);
     const { _id, name, scopes, expiresAt, onlyAt } = current;
+    const held = { id: idText(_id), name, scopes, expiresAt };
     return {
       account: asAccount(account),
       scopes: new Set(scopes),
-      token: { id: idText(_id), name, scopes, expiresAt, isOfSignIn: isAccess },
+      token: { ...held, endsBy: isOfSignIn ? undefined : expiresAt },
       onlyAt,
     };
   }
 
-  /** Has access tokens of sign-ins be looked up where they are kept. */
-  acceptAccessTokens(find: FindAccessTokens): void {
-    this.#access = new BatchLookup(
-      async (hashes) => new Map((await find(hashes)).map((token) => [token.hash, token])),
-    );
+  /** Has tokens of another kind let people in as well. */
+  accept(kind: TokenKind): void {
+    this.#kinds.push(kind);
   }
 
   async #byId(ids: readonly string[]): Promise<Map<string, AccountDocument>> {
@@ -157,10 +168,15 @@ export class TokenAuthenticator implements Authenticator {
 }
 
 /** A token that is good, or why it is not. */
-function checked(token: StoredToken | undefined, now: Date): StoredToken | TokenFault {
-  if (!token) return 'unknown';
+function checked(token: StoredToken | TokenFault | undefined, now: Date): StoredToken | TokenFault {
+  if (token === undefined) return 'unknown';
+  if (typeof token === 'string') return token;
   if (token.revokedAt !== null) return 'revoked';
   return token.expiresAt > now ? token : 'expired';
+}
+
+function hasCome(moment: Date | undefined, now: Date): boolean {
+  return moment !== undefined && moment <= now;
 }
 
 /** Most look for one, which in a sharded cluster is on one shard. */

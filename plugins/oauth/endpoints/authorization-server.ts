@@ -3,20 +3,18 @@ import compose from 'koa-compose';
 import type Provider from 'oidc-provider';
 
 import { notFound, rateLimited } from '../../../src/core/errors';
-import { RESOURCE_DOCUMENT, TOOLS_PATH } from '../../../src/core/public-origin';
-import { toolScopes } from '../../../src/plugins/operation-facts';
 import type {
   ProtocolApi,
   ProtocolEndpoint,
   ProtocolMethod,
 } from '../../../src/plugins/protocol-endpoint';
 import { PageFault } from '../pages/texts';
-import { PATHS, resourceDocument } from '../server/configuration';
+import { PATHS } from '../server/configuration';
 import {
   access,
   jsonAnswers,
   type Named,
-  originFor,
+  open,
   PAGES,
   type Parts,
   serverFor,
@@ -36,7 +34,7 @@ type Guard = (ctx: Context, api: ProtocolApi) => Promise<void>;
 
 /** What programs and browsers ask of the authorization server. */
 export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
-  const { host, store, prepare } = parts;
+  const { store, prepare } = parts;
 
   /** What the library does at this path. */
   const served = (
@@ -71,24 +69,6 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
     throw rateLimited.error(undefined, { headers: { 'Retry-After': '3600' } });
   };
 
-  const document = (operationId: string, path: string): ProtocolMethod => ({
-    operationId,
-    summary: 'Where and how people sign in to programs, of a resource (RFC 9728)',
-    access,
-    responses: jsonAnswers(200),
-    errors: [notFound],
-    handler: async (ctx, api) => {
-      const content = resourceDocument(originFor(ctx, host), path, toolScopes(api));
-      ctx.type = 'application/json';
-      ctx.body = JSON.stringify(content);
-    },
-  });
-
-  const open = (path: string, methods: ProtocolEndpoint['methods']): ProtocolEndpoint => ({
-    path,
-    anyOrigin: true,
-    methods,
-  });
   const named = (operationId: string, summary: string): Named => ({ operationId, summary });
   const beginning = named('beginSignIn', 'Begin to let a program have access');
   const resuming = named('resumeSignIn', 'Send the browser back to the program');
@@ -97,8 +77,6 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
   const registering = named('registerProgram', 'Register a program (JSON, RFC 7591)');
   const keys = named('getKeys', 'The keys by which ID tokens are signed');
   return [
-    open(RESOURCE_DOCUMENT, { GET: document('getResource', '') }),
-    open(`${RESOURCE_DOCUMENT}${TOOLS_PATH}`, { GET: document('getToolsResource', TOOLS_PATH) }),
     open('/.well-known/oauth-authorization-server', {
       GET: served({ ...DISCOVERY, operationId: 'getServer', responses: jsonAnswers(200) }),
     }),

@@ -5,7 +5,12 @@ import { ApiError, notFound, payloadTooLarge, rateLimited } from '../../../src/c
 import { publicOriginOf } from '../../../src/core/public-origin';
 import type { JsonSchema } from '../../../src/fields/json-schema';
 import type { Host } from '../../../src/plugins/host';
-import type { ApiDescription, ProtocolMethod } from '../../../src/plugins/protocol-endpoint';
+import type {
+  ApiDescription,
+  ProtocolEndpoint,
+  ProtocolMethod,
+} from '../../../src/plugins/protocol-endpoint';
+import type { Issuer } from '../issuer/settings';
 import { PageFault, TEXTS } from '../pages/texts';
 import { languageOf, showFault } from '../pages/visit';
 import type { People } from '../people/people';
@@ -18,6 +23,8 @@ export interface Parts {
   store: StateStore;
   people: People;
   providers: Providers;
+  /** Where people sign in instead of here. */
+  issuer: Issuer | undefined;
   /** Whether everybody may sign up. */
   isOpen: boolean;
   /** Is told what there is, before anything is served. */
@@ -54,6 +61,11 @@ export function jsonAnswers(...statuses: number[]): NonNullable<ProtocolMethod['
     ...answers(statuses, { 'application/json': { type: 'object' } }),
     ...answers([400, 401], { 'application/json': ERROR }),
   };
+}
+
+/** An endpoint that scripts of all pages may call. */
+export function open(path: string, methods: ProtocolEndpoint['methods']): ProtocolEndpoint {
+  return { path, anyOrigin: true, methods };
 }
 
 /** Answers to people: a page, or another address. */

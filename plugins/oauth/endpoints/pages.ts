@@ -8,8 +8,26 @@ import { signUp, signUpPage } from '../pages/sign-up';
 import { Visit } from '../pages/visit';
 import { access, answers, PAGES, type Parts, serverFor, withFaultsShown } from './method';
 
-/** What people see. */
-export function pages(parts: Parts): ProtocolEndpoint[] {
+/** The style of all pages. */
+export const styleSheet: ProtocolEndpoint = {
+  path: '/pages.css',
+  methods: {
+    GET: {
+      operationId: 'getPagesStyle',
+      summary: 'The style of the pages',
+      access,
+      responses: answers([200], { 'text/css': { type: 'string' } }),
+      handler: async (ctx) => {
+        ctx.type = 'text/css';
+        ctx.set('Cache-Control', 'public, max-age=3600');
+        ctx.body = STYLE;
+      },
+    },
+  },
+};
+
+/** What people see who sign in here. */
+export function signInPages(parts: Parts): ProtocolEndpoint[] {
   const { store, people, isOpen } = parts;
 
   /** A page, or what its form does. */
@@ -59,22 +77,6 @@ export function pages(parts: Parts): ProtocolEndpoint[] {
         POST: page('signUp', 'Make an account, or set its password (form)', (visit) =>
           signUp(visit, people, isOpen),
         ),
-      },
-    },
-    {
-      path: '/pages.css',
-      methods: {
-        GET: {
-          operationId: 'getPagesStyle',
-          summary: 'The style of the pages',
-          access,
-          responses: answers([200], { 'text/css': { type: 'string' } }),
-          handler: async (ctx) => {
-            ctx.type = 'text/css';
-            ctx.set('Cache-Control', 'public, max-age=3600');
-            ctx.body = STYLE;
-          },
-        },
       },
     },
   ];

@@ -1,13 +1,15 @@
+import { BatchLookup } from '../../../src/core/batch-lookup';
+import { isAccessToken } from '../../../src/core/identity';
 import { toStoredId } from '../../../src/core/ids';
 import { TOOLS_PATH } from '../../../src/core/public-origin';
-import type { FindAccessTokens } from '../../accounts';
+import type { TokenKind } from '../../accounts';
 import { grantName, payloadOf, scopesIn, type StateStore } from '../state/store';
 
-/** Finds access tokens for the API, by what is stored of them. */
-export function findAccessTokens({ records }: StateStore): FindAccessTokens {
-  return async (hashes) => {
+/** The access tokens of the program's own authorization server, by what is stored of them. */
+export function accessTokens({ records }: StateStore): TokenKind {
+  const lookup = new BatchLookup(async (hashes) => {
     const found = await records.find({}, { _id: { $in: [...hashes] }, kind: 'AccessToken' });
-    return found.flatMap((document) => {
+    const tokens = found.flatMap((document) => {
       const { _id: hash, userId, grant, createdAt, expiresAt } = document;
       const { scope, aud, extra } = payloadOf(document);
       if (userId === undefined || grant === undefined) return [];
@@ -26,5 +28,7 @@ export function findAccessTokens({ records }: StateStore): FindAccessTokens {
         onlyAt: String(aud).replace(/\/$/, '').endsWith(TOOLS_PATH) ? TOOLS_PATH : undefined,
       };
     });
-  };
+    return new Map(tokens.map((token) => [token.hash, token]));
+  });
+  return { isOne: isAccessToken, find: (_token, hash) => lookup.get(hash) };
 }

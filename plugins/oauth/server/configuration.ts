@@ -38,18 +38,6 @@ function resourcesAt(origin: string): ReadonlySet<string> {
   return new Set([origin, `${origin}${TOOLS_PATH}`].flatMap((each) => [each, `${each}/`]));
 }
 
-/** What the document of a resource says (RFC 9728). */
-export function resourceDocument(origin: string, path: string, scopes: readonly string[]) {
-  return {
-    resource: `${origin}${path}`,
-    authorization_servers: [origin],
-    scopes_supported: [...scopes, 'offline_access'],
-    bearer_methods_supported: ['header'],
-    resource_name: 'Plant care',
-    resource_documentation: `${origin}/docs`,
-  };
-}
-
 /** How the library is to be the authorization server at an origin. */
 export function configurationFor(
   origin: string,

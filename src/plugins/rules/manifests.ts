@@ -28,6 +28,7 @@ const manifestSchema = Joi.object({
   collects: Joi.array().items(Joi.valid('changes')),
   scopes: Joi.object().pattern(/^[a-z]+(:[a-z]+)?$/, sentence),
   settings: Joi.array().items(setting),
+  rules: Joi.array().items(Joi.function()),
   budgets: Joi.object().pattern(/./, setting),
   quotas: Joi.object().pattern(
     /./,

@@ -1,0 +1,32 @@
+import { notFound } from '../../../src/core/errors';
+import { RESOURCE_DOCUMENT, TOOLS_PATH } from '../../../src/core/public-origin';
+import { toolScopes } from '../../../src/plugins/operation-facts';
+import type { ProtocolEndpoint, ProtocolMethod } from '../../../src/plugins/protocol-endpoint';
+import { access, jsonAnswers, open, originFor, type Parts } from './method';
+
+/** What programs learn of the API and of the tools alone before they have a token (RFC 9728). */
+export function resourceDocuments({ host, issuer }: Parts): ProtocolEndpoint[] {
+  const document = (operationId: string, path: string): ProtocolMethod => ({
+    operationId,
+    summary: 'Where and how people sign in to programs, of a resource (RFC 9728)',
+    access,
+    responses: jsonAnswers(200),
+    errors: [notFound],
+    handler: async (ctx, api) => {
+      const origin = originFor(ctx, host);
+      ctx.type = 'application/json';
+      ctx.body = JSON.stringify({
+        resource: `${origin}${path}`,
+        authorization_servers: [issuer?.name ?? origin],
+        scopes_supported: [...toolScopes(api), 'offline_access'],
+        bearer_methods_supported: ['header'],
+        resource_name: 'Plant care',
+        resource_documentation: `${origin}/docs`,
+      });
+    },
+  });
+  return [
+    open(RESOURCE_DOCUMENT, { GET: document('getResource', '') }),
+    open(`${RESOURCE_DOCUMENT}${TOOLS_PATH}`, { GET: document('getToolsResource', TOOLS_PATH) }),
+  ];
+}

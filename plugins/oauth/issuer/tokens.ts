@@ -1,0 +1,148 @@
+import type { JWTPayload } from 'jose';
+import type * as Jose from 'jose';
+
+import { serviceUnavailable } from '../../../src/core/errors';
+import {
+  backendId,
+  isJwt,
+  TIERS,
+  type Tier,
+  type TokenFault,
+  unlessGone,
+} from '../../../src/core/identity';
+import { toStoredId } from '../../../src/core/ids';
+import { hashOf } from '../../../src/core/secrets';
+import { DAY_MS } from '../../../src/core/time';
+import type { Transaction } from '../../../src/data/transaction';
+import { MANAGE_SCOPE, type TokenKind } from '../../accounts';
+import { grantName, scopesIn, type StateStore } from '../state/store';
+import { type IssuerKeys, keysOf } from './keys';
+import type { Issuer } from './settings';
+
+/** Asymmetric ones alone: a public key is no secret that could sign. */
+const ALGORITHMS = ['RS', 'PS', 'ES'].flatMap((kind) =>
+  [256, 384, 512].map((bits) => `${kind}${bits}`),
+);
+/** How far the clocks of the issuer and of this machine may be apart. */
+const TOLERANCE_SECONDS = 30;
+/** After so long a signature is checked again: the issuer may have withdrawn its key. */
+const TRUSTED_MS = 10 * 60_000;
+const MAX_NAME = 100;
+/** Longer than tokens of any well-known issuer live. */
+const CLOSING_MS = 31 * DAY_MS;
+
+type Claims = JWTPayload & { iss: string; sub: string; exp: number };
+
+/** JWTs of another issuer: whoever has a good one has an account, from the first call on. */
+export class IssuerTokens implements TokenKind {
+  readonly isOne = isJwt;
+  readonly #issuer: Issuer;
+  readonly #store: StateStore;
+  #checking: Promise<{ jose: typeof Jose; keys: IssuerKeys }> | undefined;
+
+  constructor(issuer: Issuer, store: StateStore) {
+    this.#issuer = issuer;
+    this.#store = store;
+  }
+
+  /** @throws ApiError service_unavailable where its key is unknown and the issuer away */
+  async find(token: string, hash: string): ReturnType<TokenKind['find']> {
+    const claims = await this.#verified(token);
+    if (typeof claims === 'string') return claims;
+    const { iss, sub, exp, iat = 0, client_id: client = claims['azp'] } = claims;
+    const scopes = this.#scopesOf(claims);
+    const person = accountOf(iss, sub);
+    const isBackend = scopes.includes(MANAGE_SCOPE);
+    const userId = isBackend ? backendId(person) : person;
+    if (!(await this.#open(userId, iat, this.#tierOf(claims)))) return 'revoked';
+    const program = typeof client === 'string' && client !== '' ? client : new URL(iss).host;
+    return {
+      // The program acts for the person, whichever of its tokens it comes with.
+      _id: toStoredId(grantName(hashOf(`${userId} ${program}`))),
+      ...{ userId, hash, name: program.slice(0, MAX_NAME) },
+      scopes: isBackend ? [MANAGE_SCOPE] : scopes,
+      createdAt: new Date(iat * 1000),
+      expiresAt: new Date((exp + TOLERANCE_SECONDS) * 1000),
+      ...{ revokedAt: null, lastUsedAt: null },
+      askAgainAt: new Date(Date.now() + TRUSTED_MS),
+    };
+  }
+
+  async #verified(token: string): Promise<Claims | TokenFault> {
+    // It takes a fifth of a second to load.
+    this.#checking ??= import('jose').then((jose) => ({
+      jose,
+      keys: keysOf(this.#issuer.name, jose, this.#store.host.log),
+    }));
+    const { jose, keys } = await this.#checking;
+    try {
+      const { payload } = await jose.jwtVerify(token, keys.get, {
+        issuer: this.#issuer.name,
+        audience: this.#issuer.audience,
+        algorithms: [...ALGORITHMS, 'EdDSA', 'Ed25519'],
+        clockTolerance: TOLERANCE_SECONDS,
+        requiredClaims: ['sub', 'exp'],
+      });
+      return typeof payload.sub === 'string' && payload.sub !== ''
+        ? (payload as Claims)
+        : 'unknown'; // As just checked.
+    } catch (error) {
+      const { errors } = jose;
+      if (error instanceof errors.JWKSNoMatchingKey && keys.isAway()) {
+        throw serviceUnavailable.error('The issuer of the token cannot be reached to check it.');
+      }
+      if (error instanceof errors.JWTExpired) return 'expired';
+      if (!(error instanceof errors.JWTClaimValidationFailed)) return 'unknown';
+      const faults: Record<string, TokenFault> = { aud: 'foreign', nbf: 'early' };
+      return faults[error.claim] ?? 'unknown';
+    }
+  }
+
+  /** The scopes that a token names, those of operators where it names none of ours. */
+  #scopesOf({ scope, scp, permissions }: Claims): string[] {
+    const named = new Set([scope, scp, permissions].flat().flatMap(scopesIn));
+    const ours = [...this.#store.host.scopes.keys()].filter((each) => named.has(each));
+    const { scopes: granted } = this.#issuer;
+    if (ours.length === 0) return granted.filter((each) => each !== MANAGE_SCOPE);
+    return ours.filter((each) => each !== MANAGE_SCOPE || granted.includes(MANAGE_SCOPE));
+  }
+
+  /** Free wherever the claim says nothing: the issuer may name it of those alone who pay. */
+  #tierOf(claims: Claims): Tier | undefined {
+    const { tierClaim } = this.#issuer;
+    if (tierClaim === undefined) return undefined;
+    return TIERS.find((tier) => tier === claims[tierClaim]) ?? 'free';
+  }
+
+  /**
+   * Makes the account where it is not there yet, and sets its tier; returns false for a token that
+   * is older than the end of an account.
+   */
+  async #open(userId: string, issuedAt: number, tier: Tier | undefined): Promise<boolean> {
+    const { accounts } = this.#store;
+    if (await accounts.isOpen(userId)) {
+      if (tier !== undefined) await unlessGone(accounts.ensureAccount(userId, tier));
+      return true;
+    }
+    const closing = await this.#store.find('Closing', closingOf(userId));
+    if (closing && issuedAt * 1000 <= closing.expiresAt.getTime() - CLOSING_MS) return false;
+    await accounts.putAccount(userId, { tier });
+    return true;
+  }
+
+  /** Notes that an account ends: a token of before must not make it anew. */
+  async noteClosing({ session, userId, now }: Transaction): Promise<void> {
+    const expiresAt = new Date(now.getTime() + CLOSING_MS);
+    const closing = { kind: 'Closing', payload: '{}', expiresAt };
+    await this.#store.put({ session }, closingOf(userId), closing);
+  }
+}
+
+function closingOf(userId: string): string {
+  return `closing ${userId}`;
+}
+
+/** The account of a person at an issuer: no other issuer's, whatever that calls its people. */
+function accountOf(issuer: string, subject: string): string {
+  return `oidc|${hashOf(JSON.stringify([issuer, subject]))}`;
+}
