@@ -60,6 +60,7 @@ export default definePlugin({
         },
         {
           path: '/docs',
+          withSlash: true,
           methods: {
             GET: {
               summary: 'The page for people',
@@ -68,6 +69,7 @@ export default definePlugin({
               responses: {
                 200: { description: 'HTML', content: { 'text/html': TEXT } },
                 ...NOT_MODIFIED,
+                308: { description: 'The page is at the path without a slash at its end' },
               },
               handler: servePage,
             },

@@ -97,9 +97,16 @@ const CONTENT_SECURITY_POLICY = [
 const page = new Content(PAGE);
 
 /** The page that shows the OpenAPI document to people. */
-export function servePage(ctx: Context): Promise<void> {
+export async function servePage(ctx: Context): Promise<void> {
+  if (ctx.path.endsWith('/')) {
+    // Its links lead elsewhere from there.
+    ctx.redirect('../docs');
+    ctx.status = 308;
+    ctx.body = '';
+    return;
+  }
   ctx.set({ 'Cache-Control': 'no-cache', 'Content-Security-Policy': CONTENT_SECURITY_POLICY });
-  return sendContent(ctx, page, 'text/html');
+  await sendContent(ctx, page, 'text/html');
 }
 
 interface PageFile {

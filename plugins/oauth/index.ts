@@ -9,11 +9,10 @@ import accountsPlugin, { personalScopes } from '../accounts';
 import { commands, type Inviting } from './commands';
 import { authorizationServer } from './endpoints/authorization-server';
 import type { Parts } from './endpoints/method';
-import { signInPages, styleSheet } from './endpoints/pages';
+import { signInPages } from './endpoints/pages';
 import { resourceDocuments } from './endpoints/resource-documents';
-import { markup } from './pages/markup';
+import { languageOf, markup, showPage } from '../pages';
 import { TEXTS } from './pages/texts';
-import { languageOf, showPage } from './pages/visit';
 import { People } from './people/people';
 import { issuerOf, issuerRules, issuerSettings } from './issuer/settings';
 import { IssuerTokens } from './issuer/tokens';
@@ -36,7 +35,7 @@ const FETCHES = { most: 20, seconds: 60 };
 /** The program's own authorization server, and the pages that people sign in with. */
 const oauth = definePlugin<Inviting>({
   name: 'oauth',
-  requires: ['accounts'],
+  requires: ['accounts', 'pages'],
   settings: [signUpSetting, ...issuerSettings],
   rules: issuerRules,
   models: [stateModel, credentialModel],
@@ -98,7 +97,6 @@ const oauth = definePlugin<Inviting>({
       },
       protocols: [
         ...resourceDocuments(parts),
-        styleSheet,
         ...(issuer ? [] : [...authorizationServer(parts), ...signInPages(parts)]),
       ],
     };

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 test.each([
-  '/',
+  '/nothing',
   '/api',
   '/api/',
   '/api/nothing',

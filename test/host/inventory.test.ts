@@ -75,7 +75,11 @@ test('everything but the short list of public operations needs a token', () => {
     'POST /sign-out',
     'GET /sign-up',
     'POST /sign-up',
+    // What people see of the service before they sign in.
+    'GET /',
     'GET /pages.css',
+    'GET /favicon.ico',
+    'GET /robots.txt',
   ];
   expect(open.filter((name) => !short.includes(name))).toEqual([]);
 });

@@ -11,8 +11,9 @@ import type {
   ProtocolMethod,
 } from '../../../src/plugins/protocol-endpoint';
 import type { Issuer } from '../issuer/settings';
+import { languageOf } from '../../pages';
 import { PageFault, TEXTS } from '../pages/texts';
-import { languageOf, showFault } from '../pages/visit';
+import { showFault } from '../pages/visit';
 import type { People } from '../people/people';
 import type { Providers } from '../server/provider';
 import type { StateStore } from '../state/store';

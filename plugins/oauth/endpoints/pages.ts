@@ -2,29 +2,10 @@ import { notFound } from '../../../src/core/errors';
 import type { ProtocolEndpoint, ProtocolMethod } from '../../../src/plugins/protocol-endpoint';
 import { personalScopes } from '../../accounts';
 import { answerConsent, consentPage } from '../pages/consent';
-import { STYLE } from '../pages/markup';
 import { signIn, signInPage, signOut } from '../pages/sign-in';
 import { signUp, signUpPage } from '../pages/sign-up';
 import { Visit } from '../pages/visit';
-import { access, answers, PAGES, type Parts, serverFor, withFaultsShown } from './method';
-
-/** The style of all pages. */
-export const styleSheet: ProtocolEndpoint = {
-  path: '/pages.css',
-  methods: {
-    GET: {
-      operationId: 'getPagesStyle',
-      summary: 'The style of the pages',
-      access,
-      responses: answers([200], { 'text/css': { type: 'string' } }),
-      handler: async (ctx) => {
-        ctx.type = 'text/css';
-        ctx.set('Cache-Control', 'public, max-age=3600');
-        ctx.body = STYLE;
-      },
-    },
-  },
-};
+import { access, PAGES, type Parts, serverFor, withFaultsShown } from './method';
 
 /** What people see who sign in here. */
 export function signInPages(parts: Parts): ProtocolEndpoint[] {

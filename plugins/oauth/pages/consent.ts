@@ -3,7 +3,7 @@ import type Provider from 'oidc-provider';
 import { OWN_SCOPES } from '../server/configuration';
 import { loadLibrary } from '../server/library';
 import { grantName, scopesIn, type StateStore } from '../state/store';
-import { markup } from './markup';
+import { markup } from '../../pages';
 import { PageFault } from './texts';
 import type { Visit } from './visit';
 

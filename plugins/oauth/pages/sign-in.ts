@@ -1,5 +1,5 @@
 import type { Visit } from './visit';
-import { type Html, markup } from './markup';
+import { type Html, markup } from '../../pages';
 import { PageFault, type Texts } from './texts';
 import type { People } from '../people/people';
 

@@ -1,5 +1,5 @@
 import type { People } from '../people/people';
-import { markup } from './markup';
+import { markup } from '../../pages';
 import { faultText, nameField } from './sign-in';
 import { PageFault } from './texts';
 import type { Visit } from './visit';

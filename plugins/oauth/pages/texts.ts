@@ -1,3 +1,5 @@
+import type { Language } from '../../pages';
+
 /** What pages say, in one language. */
 const en = {
   signIn: 'Sign in',
@@ -83,7 +85,6 @@ const fr: typeof en = {
 };
 
 export type Texts = typeof en;
-export type Language = 'en' | 'fr';
 export const TEXTS: Readonly<Record<Language, Texts>> = { en, fr };
 
 /** What pages say that is a sentence by itself, such as why something is refused. */

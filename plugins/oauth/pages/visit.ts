@@ -13,16 +13,16 @@ import {
 import type { ProtocolApi } from '../../../src/plugins/protocol-endpoint';
 import type { ActingFor } from '../people/people';
 import { SESSION_SECONDS } from '../server/configuration';
-import { type Html, markup } from './markup';
-import { type Language, PageFault, TEXTS, type Texts } from './texts';
+import {
+  type Html,
+  type Language,
+  languageOf,
+  markup,
+  type PageOptions,
+  showPage,
+} from '../../pages';
+import { PageFault, TEXTS, type Texts } from './texts';
 
-/** The program's own style, and nothing else of anybody. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-];
 /** The longest form: a name, a password and what pages add. */
 const FORM_LIMIT = '16kb';
 
@@ -125,9 +125,8 @@ export class Visit {
     this.ctx.set('Cache-Control', 'no-store');
   }
 
-  /** @param mayLeave whether a form on it leads to another site at last, which Chromium would refuse */
-  show(title: string, content: Html, { status = 200, mayLeave = false } = {}): void {
-    showPage(this.ctx, title, content, { status, mayLeave });
+  show(title: string, content: Html, options: PageOptions = {}): void {
+    showPage(this.ctx, title, content, options);
   }
 
   get #csrfCookie(): string {
@@ -143,44 +142,6 @@ export class Visit {
       ...(seconds > 0 ? { maxAge: seconds * 1000 } : { expires: new Date(0) }),
     });
   }
-}
-
-export function languageOf(ctx: Context): Language {
-  return ctx.acceptsLanguages('en', 'fr') === 'fr' ? 'fr' : 'en';
-}
-
-/** A page with a title, for any browser. */
-export function showPage(
-  ctx: Context,
-  title: string,
-  content: Html,
-  { status = 200, mayLeave = false } = {},
-): void {
-  const policy = [...CONTENT_SECURITY_POLICY, ...(mayLeave ? [] : ["form-action 'self'"])];
-  ctx.status = status;
-  ctx.set({
-    'Cache-Control': 'no-store',
-    'Content-Security-Policy': policy.join('; '),
-    'Referrer-Policy': 'same-origin',
-    'X-Frame-Options': 'DENY',
-  });
-  ctx.vary('Accept-Language');
-  ctx.type = 'text/html';
-  ctx.body = markup`<!doctype html>
-    <html lang="${languageOf(ctx)}">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title}</title>
-        <link rel="stylesheet" href="/pages.css" />
-      </head>
-      <body>
-        <main>
-          <h1>${title}</h1>
-          ${content}
-        </main>
-      </body>
-    </html> `.text;
 }
 
 /** A page that says why something was refused, whoever refuses it. */

@@ -45,7 +45,7 @@ const contributionSchema = Joi.object({
   operations: Joi.function(),
   protocols: Joi.array().items(
     Joi.object({
-      path: apiPath.required(),
+      path: apiPath.allow('/').required(),
       withSlash: Joi.boolean(),
       anyOrigin: Joi.boolean(),
       methods: protocolMethods.required(),

@@ -1,0 +1,70 @@
+import type { Context } from 'koa';
+
+import { type Html, markup } from './markup';
+
+/** The program's own style and sign, and nothing else of anybody. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+];
+
+export type Language = 'en' | 'fr';
+
+export interface PageOptions {
+  status?: number;
+  /** Whether a form on it leads to another site at last, which Chromium would refuse. */
+  mayLeave?: boolean;
+  /** The path of a script of ours that it runs. */
+  script?: string | undefined;
+}
+
+/** The language of a page, of those that there are, as the browser asks for it. */
+export function languageOf(ctx: Context): Language {
+  return ctx.acceptsLanguages('en', 'fr') === 'fr' ? 'fr' : 'en';
+}
+
+/** A page with a title, for any browser. */
+export function showPage(
+  ctx: Context,
+  title: string,
+  content: Html,
+  { status = 200, mayLeave = false, script }: PageOptions = {},
+): void {
+  const policy = [
+    ...CONTENT_SECURITY_POLICY,
+    ...(mayLeave ? [] : ["form-action 'self'"]),
+    ...(script === undefined ? [] : ["script-src 'self'"]),
+  ];
+  ctx.status = status;
+  ctx.set({
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': policy.join('; '),
+    'Referrer-Policy': 'same-origin',
+    'X-Frame-Options': 'DENY',
+  });
+  ctx.vary('Accept-Language');
+  ctx.type = 'text/html';
+  ctx.body = markup`<!doctype html>
+    <html lang="${languageOf(ctx)}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title} – Plant care</title>
+        <link rel="icon" href="/favicon.ico" type="image/svg+xml" />
+        <link rel="stylesheet" href="/pages.css" />
+        ${script !== undefined && markup`<script src="${script}" defer></script>`}
+      </head>
+      <body>
+        <header>
+          <a href="/"><img src="/favicon.ico" alt="" width="24" height="24" />Plant care</a>
+        </header>
+        <main>
+          <h1>${title}</h1>
+          ${content}
+        </main>
+      </body>
+    </html> `.text;
+}
