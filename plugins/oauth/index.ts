@@ -6,7 +6,7 @@ import { Setting } from '../../src/core/settings';
 import { toolScopes } from '../../src/plugins/operation-facts';
 import { definePlugin } from '../../src/plugins/plugin';
 import accountsPlugin, { personalScopes } from '../accounts';
-import { commands, type Inviting } from './commands';
+import { commands, type SignIns } from './commands';
 import { authorizationServer } from './endpoints/authorization-server';
 import type { Parts } from './endpoints/method';
 import { signInPages } from './endpoints/pages';
@@ -17,9 +17,11 @@ import { People } from './people/people';
 import { issuerOf, issuerRules, issuerSettings } from './issuer/settings';
 import { IssuerTokens } from './issuer/tokens';
 import { accessTokens } from './server/access-tokens';
+import { Clients } from './server/clients';
 import { loadLibrary } from './server/library';
 import { Providers } from './server/provider';
 import { credentialModel, stateModel } from './state/model';
+import { endSessions, sessionsOf } from './state/sessions';
 import { StateStore } from './state/store';
 
 const signUpSetting = new Setting(
@@ -33,7 +35,7 @@ const signUpSetting = new Setting(
 const FETCHES = { most: 20, seconds: 60 };
 
 /** The program's own authorization server, and the pages that people sign in with. */
-const oauth = definePlugin<Inviting>({
+const oauth = definePlugin<SignIns>({
   name: 'oauth',
   requires: ['accounts', 'pages'],
   settings: [signUpSetting, ...issuerSettings],
@@ -62,6 +64,7 @@ const oauth = definePlugin<Inviting>({
         showPage(ctx, failed, content, { status: ctx.status });
       },
     });
+    const clients = new Clients(store, providers);
     const issuer = issuerOf(host.settings);
     const issued = issuer && new IssuerTokens(issuer, store);
     accounts.accept(accessTokens(store));
@@ -86,14 +89,14 @@ const oauth = definePlugin<Inviting>({
     return {
       exports: {
         invite: async (name, tier, seconds) => {
-          if (issuer)
-            throw new CommandError('People sign in at OIDC_ISSUER; nobody is invited here.');
-          const secret = await people.invite(name, tier, seconds);
-          const { publicUrl, port } = hostSettings;
-          const { settings } = host;
-          const origin = settings.of(publicUrl) ?? `http://localhost:${settings.of(port)}`;
-          return `${origin}/sign-up?invite=${secret}`;
+          const origin = ownOrigin(parts);
+          return `${origin}/sign-up?invite=${await people.invite(name, tier, seconds)}`;
         },
+        createClient: async (wanted) => clients.create(wanted, ownOrigin(parts)),
+        clients: () => clients.list(),
+        deleteClient: (id) => clients.delete(id),
+        sessions: (user) => sessionsOf(store, user),
+        endSessions: (which) => endSessions(store, which),
       },
       protocols: [
         ...resourceDocuments(parts),
@@ -102,5 +105,16 @@ const oauth = definePlugin<Inviting>({
     };
   },
 });
+
+/**
+ * Where people sign in.
+ *
+ * @throws CommandError where that is elsewhere
+ */
+function ownOrigin({ host: { settings }, issuer }: Parts): string {
+  if (issuer) throw new CommandError('People and programs sign in at OIDC_ISSUER, and not here.');
+  const { publicUrl, port } = hostSettings;
+  return settings.of(publicUrl) ?? `http://localhost:${settings.of(port)}`;
+}
 
 export default oauth;

@@ -27,7 +27,7 @@ function showLog(parent: Command, commandLine: CommandRunner): void {
     .command('log')
     .summary('show what was done, by whom')
     .description(
-      `Shows the audit log, oldest first: tokens made, first used, rotated, revoked and pruned; accounts made, changed, exported and deleted; records deleted for good; repairs, seeds, migrations, backups and restores, starts of the server.`,
+      `Shows the audit log, oldest first: tokens made, first used, rotated, revoked and pruned; accounts made, changed, exported and deleted; people and programs let in and out; records deleted for good; repairs, seeds, migrations, backups and restores, starts of the server.`,
     )
     .option('--user <user>', 'only acts on the account of this user', userName)
     .option('--actor <name>', 'only acts of this user, token (its id) or operator')

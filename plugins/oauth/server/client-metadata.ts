@@ -2,14 +2,19 @@ import type { errors } from 'oidc-provider';
 
 /** The grants that there are. */
 export const GRANTS = ['authorization_code', 'refresh_token'];
+/**
+ * What the ids of programs begin with that operators made. The library's own have no dot, and those of
+ * metadata documents are addresses.
+ */
+export const OPERATORS_CLIENT = 'operator.';
 /** How long the name of a program may be that people are shown. */
-const MAX_NAME = 100;
+export const MAX_NAME = 100;
 const MAX_REDIRECTS = 20;
 
 /**
  * Makes of what a program says of itself what it may be here, be it registered or in a document of
- * its own: a native one, whose loopback address may have any port, without a secret of its own, and
- * with no scope that it could not ask for later. Whatever else it asks for it does not get.
+ * its own: a native one, whose loopback address may have any port, with no scope that it could not ask
+ * for later, and without a secret, which only operators give. Whatever else it asks for it does not get.
  */
 export function adaptMetadata(
   metadata: Record<string, unknown>,
@@ -23,7 +28,8 @@ export function adaptMetadata(
   metadata['grant_types'] = Array.isArray(grants)
     ? GRANTS.filter((grant) => grant === 'authorization_code' || grants.includes(grant))
     : GRANTS;
-  if (metadata['token_endpoint_auth_method'] !== 'private_key_jwt') {
+  const isOfOperator = String(metadata['client_id']).startsWith(OPERATORS_CLIENT);
+  if (!isOfOperator && metadata['token_endpoint_auth_method'] !== 'private_key_jwt') {
     metadata['token_endpoint_auth_method'] = 'none';
     delete metadata['client_secret'];
     delete metadata['client_secret_expires_at'];

@@ -56,7 +56,7 @@ export function configurationFor(
     routes: PATHS,
     scopes: OWN_SCOPES,
     responseTypes: ['code'],
-    clientAuthMethods: ['none', 'private_key_jwt'],
+    clientAuthMethods: ['none', 'private_key_jwt', 'client_secret_basic', 'client_secret_post'],
     clientDefaults: { grant_types: GRANTS, token_endpoint_auth_method: 'none' },
     pkce: { required: () => true },
     cookies: {

@@ -15,7 +15,7 @@ import { loadLibrary } from './library';
 /** How many origins one process is at: PUBLIC_URL, or the names and ports of loopback. */
 const MAX_ORIGINS = 8;
 /** Kept for good: what it signed has to stay good. */
-const NEVER = new Date('9999-12-31T00:00:00Z');
+export const NEVER = new Date('9999-12-31T00:00:00Z');
 
 /** The authorization servers of the origins at which the program is reached. */
 export class Providers {
@@ -78,6 +78,9 @@ interface Inside {
   ): { cookies: { secure: boolean } };
   urlFor(name: string, options?: object): string;
   OIDCContext: { prototype: { urlFor: (name: string, options?: object) => string } };
+  Client: {
+    prototype: { compareClientSecret(this: OidcProvider.Client, secret: string): boolean };
+  };
   AccessToken: { prototype: { generateTokenId: () => string } };
 }
 
@@ -92,6 +95,10 @@ function adapt(provider: Provider, isSecure: boolean): void {
     // A proxy may have ended TLS.
     ctx.cookies.secure = isSecure;
     return ctx;
+  };
+  // Of a secret only the hash is stored.
+  inside.Client.prototype.compareClientSecret = function compareClientSecret(secret) {
+    return this.clientSecret === hashOf(secret);
   };
   const { prototype } = inside.AccessToken;
   const original = prototype.generateTokenId;

@@ -6,11 +6,14 @@ import { Browser } from './browser';
 
 export const PASSWORD = 'seven green ferns';
 
+/** Somebody who signs in. */
+export interface Person {
+  name: string;
+  password: string;
+}
+
 /** Somebody who was invited, and has chosen a password. */
-export async function person(
-  service: TestService,
-  name = `user-${randomUUID()}`,
-): Promise<{ name: string; password: string }> {
+export async function person(service: TestService, name = `user-${randomUUID()}`): Promise<Person> {
   const browser = new Browser(service.url);
   const page = await browser.go(await inviteTo(service, name));
   const done = await browser.submit(page, { password: PASSWORD });

@@ -1,15 +1,13 @@
-import { createHash, randomBytes } from 'node:crypto';
-
 import { startService, userOf } from '../../../test/support/program';
 import { resetClock, setClock } from '../../../test/support/clock';
 import type { TestService } from '../../../test/support/service';
 import { bodyOf, expectError } from '../../../test/support/shapes';
-import { Browser, type Page } from './browser';
-import { person } from './people';
+import { person, type Person } from './people';
+import { CALLBACK, Phone, type Tokens } from './phone';
 import { letIn } from './program';
 
 let service: TestService;
-let ada: { name: string; password: string };
+let ada: Person;
 beforeAll(async () => {
   service = await startService();
   ada = await person(service);
@@ -21,81 +19,15 @@ afterAll(() => service.close());
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const CALLBACK = 'com.example.ferns:/callback';
 
-interface Tokens {
-  access_token: string;
-  refresh_token: string;
-  scope: string;
-}
-
-/** A phone's program: registered, with a private scheme. */
-class Phone {
-  readonly verifier = randomBytes(32).toString('base64url');
-  readonly browser = new Browser(service.url);
-
-  constructor(readonly clientId: string) {}
-
-  static async register(metadata: object = {}): Promise<Phone> {
-    const wanted = { client_name: 'Ferns', redirect_uris: [CALLBACK], ...metadata };
-    const answer = await service.anonymous.post('/oauth/register').send(wanted).expect(201);
-    return new Phone(String(bodyOf(answer)['client_id']));
-  }
-
-  /** Where the program sends the browser. */
-  asks(changes: Record<string, string | undefined> = {}): URL {
-    const url = new URL('/oauth/authorize', service.url);
-    const parameters: Record<string, string | undefined> = {
-      client_id: this.clientId,
-      redirect_uri: CALLBACK,
-      response_type: 'code',
-      state: 'as it was',
-      code_challenge: createHash('sha256').update(this.verifier).digest('base64url'),
-      code_challenge_method: 'S256',
-      ...changes,
-    };
-    for (const [name, value] of Object.entries(parameters)) {
-      if (value !== undefined) url.searchParams.set(name, value);
-    }
-    return url;
-  }
-
-  allowed(changes: Record<string, string | undefined> = {}, scope?: string[]): Promise<Page> {
-    return letIn(this.browser, this.asks(changes), { ...ada, scope });
-  }
-
-  async code(changes: Record<string, string | undefined> = {}, scope?: string[]): Promise<string> {
-    const { url } = await this.allowed(changes, scope);
-    return url.searchParams.get('code') ?? '';
-  }
-
-  send(form: Record<string, string>) {
-    const sent = { client_id: this.clientId, ...form };
-    return service.anonymous.post('/oauth/token').type('form').send(sent);
-  }
-
-  exchange(code: string, changes: Record<string, string> = {}) {
-    const { verifier: code_verifier } = this;
-    const given = { code, redirect_uri: CALLBACK, code_verifier, ...changes };
-    return this.send({ grant_type: 'authorization_code', ...given });
-  }
-
-  async tokens(changes: Record<string, string | undefined> = {}, scope?: string[]) {
-    const answer = await this.exchange(await this.code(changes, scope)).expect(200);
-    return bodyOf(answer) as unknown as Tokens;
-  }
-
-  refresh(refresh_token: string) {
-    return this.send({ grant_type: 'refresh_token', refresh_token });
-  }
-}
+const register = (metadata: object = {}): Promise<Phone> => Phone.register(service, ada, metadata);
 
 function status(token: string) {
   return userOf(service.url, ada.name, token).get('/api/plants');
 }
 
 test('a phone with a private scheme gets an access token, and the API takes it', async () => {
-  const phone = await Phone.register();
+  const phone = await register();
   const { url } = await phone.allowed();
   expect(url.protocol).toBe('com.example.ferns:');
   expect(url.searchParams.get('state')).toBe('as it was');
@@ -107,7 +39,7 @@ test('a phone with a private scheme gets an access token, and the API takes it',
 });
 
 test('what is stored opens nothing', async () => {
-  const phone = await Phone.register();
+  const phone = await register();
   const code = await phone.code();
   const tokens = bodyOf(await phone.exchange(code).expect(200)) as unknown as Tokens;
   const { connection } = service.app.database;
@@ -122,7 +54,7 @@ test('what is stored opens nothing', async () => {
 });
 
 test('a person takes scopes away, and the token has the others', async () => {
-  const phone = await Phone.register();
+  const phone = await register();
   const { access_token: token, scope } = await phone.tokens({}, ['plants:read']);
   expect(scope).toBe('plants:read');
   const user = userOf(service.url, ada.name, token);
@@ -131,7 +63,7 @@ test('a person takes scopes away, and the token has the others', async () => {
 });
 
 test('who takes all scopes away, or refuses, lets nobody in', async () => {
-  const phone = await Phone.register();
+  const phone = await register();
   const { url } = await phone.allowed({}, []);
   expect(url.searchParams.get('error')).toBe('access_denied');
   const page = await phone.browser.go(phone.asks());
@@ -140,7 +72,7 @@ test('who takes all scopes away, or refuses, lets nobody in', async () => {
 });
 
 test('an expired token is renewed, and each refresh token is good once', async () => {
-  const phone = await Phone.register();
+  const phone = await register();
   const first = await phone.tokens();
   setClock(Date.now() + HOUR_MS + 1000);
   expectError(await status(first.access_token), 401, 'invalid_token');
@@ -154,7 +86,7 @@ test('an expired token is renewed, and each refresh token is good once', async (
 });
 
 test('a refresh whose answer was lost may be repeated for half a minute', async () => {
-  const phone = await Phone.register();
+  const phone = await register();
   const { refresh_token: token } = await phone.tokens();
   await phone.refresh(token).expect(200);
   setClock(Date.now() + 20_000);
@@ -163,7 +95,7 @@ test('a refresh whose answer was lost may be repeated for half a minute', async 
 });
 
 test('refreshing goes on for years, and ends after 90 days without use', async () => {
-  const phone = await Phone.register();
+  const phone = await register();
   let { refresh_token: token } = await phone.tokens();
   for (let times = 0; times < 6; times += 1) {
     setClock(Date.now() + 80 * DAY_MS);
@@ -177,7 +109,7 @@ test('refreshing goes on for years, and ends after 90 days without use', async (
 });
 
 test('a code that is used again ends what it gave out', async () => {
-  const phone = await Phone.register();
+  const phone = await register();
   const code = await phone.code();
   const tokens = bodyOf(await phone.exchange(code).expect(200)) as unknown as Tokens;
   await phone.exchange(code).expect(400);
@@ -186,7 +118,7 @@ test('a code that is used again ends what it gave out', async () => {
 });
 
 test('of a code that is used three times at once no token stays good', async () => {
-  const phone = await Phone.register();
+  const phone = await register();
   const code = await phone.code();
   const answers = await Promise.all([1, 2, 3].map(() => phone.exchange(code)));
   const given = answers.filter((answer) => answer.status === 200).map((answer) => bodyOf(answer));
@@ -197,7 +129,7 @@ test('of a code that is used three times at once no token stays good', async () 
 });
 
 test('a revoked token is refused from the next request on, and so is all of its family', async () => {
-  const phone = await Phone.register();
+  const phone = await register();
   const { access_token: token, refresh_token: refresh } = await phone.tokens();
   await status(token).expect(200);
   const revoke = (given: string) =>
@@ -220,7 +152,7 @@ test('the tool endpoint answers a bad access token with 401, which has programs 
 });
 
 test('a token for the tools opens the tools alone', async () => {
-  const phone = await Phone.register();
+  const phone = await register();
   const resource = `${service.url}/api/mcp`;
   const { access_token: token } = await phone.tokens({ resource });
   const user = userOf(service.url, ada.name, token);
@@ -235,7 +167,7 @@ test.each([
   ['a program that nobody knows', { client_id: 'nobody' }],
   ['a form as the way back', { response_mode: 'form_post' }],
 ])('%s is told to the person, and never sent there', async (_what, changes) => {
-  const phone = await Phone.register();
+  const phone = await register();
   const page = await phone.browser.go(phone.asks(changes));
   expect(page.url.origin).toBe(service.url);
   expect(page.status).toBe(400);
@@ -252,7 +184,7 @@ test.each([
   ['a token at once', { response_type: 'token' }, 'invalid_request'],
   ['a resource that is not ours', { resource: 'https://evil.example/' }, 'invalid_target'],
 ])('%s is refused', async (_what, changes, error) => {
-  const phone = await Phone.register();
+  const phone = await register();
   const { url } = await phone.browser.go(phone.asks(changes));
   expect(url.protocol).toBe('com.example.ferns:');
   // Where a token would have been, what is wrong is there as well.
@@ -261,8 +193,8 @@ test.each([
 });
 
 test('a code needs the verifier, the redirect and the program that it was made for', async () => {
-  const phone = await Phone.register();
-  const other = await Phone.register();
+  const phone = await register();
+  const other = await register();
   const code = await phone.code();
   await phone.exchange(code, { code_verifier: 'x'.repeat(43) }).expect(400);
   await phone.exchange(code, { redirect_uri: 'com.example.ferns:/other' }).expect(400);
@@ -306,7 +238,7 @@ test('what programs really send is registered, as far as it is offered', async (
 });
 
 test('a loopback address may have any port', async () => {
-  const phone = await Phone.register({ redirect_uris: ['http://127.0.0.1/callback'] });
+  const phone = await register({ redirect_uris: ['http://127.0.0.1/callback'] });
   const { url } = await phone.allowed({ redirect_uri: 'http://127.0.0.1:50123/callback' });
   expect(url.port).toBe('50123');
   expect(url.searchParams.get('code')).not.toBeNull();
@@ -345,7 +277,7 @@ test('scripts of all pages may register, get tokens and read where', async () =>
 
 test('the account that is deleted ends what programs have of it', async () => {
   const { name, password } = await person(service);
-  const phone = await Phone.register();
+  const phone = await register();
   const page = await letIn(phone.browser, phone.asks({ scope: 'account plants:read' }), {
     name,
     password,
@@ -364,7 +296,7 @@ test('the account that is deleted ends what programs have of it', async () => {
 });
 
 test('a token that an app makes by a sign-in outlives it', async () => {
-  const phone = await Phone.register();
+  const phone = await register();
   const { access_token: token } = await phone.tokens({ scope: 'account plants:read' });
   const wanted = { name: 'Script', scopes: ['plants:read'], expiresIn: 86_400 };
   const made = await userOf(service.url, ada.name, token).post('/api/account/tokens', wanted);
@@ -372,7 +304,7 @@ test('a token that an app makes by a sign-in outlives it', async () => {
 });
 
 test('a document of a program at a private address, or that is not there, is refused', async () => {
-  const phone = await Phone.register();
+  const phone = await register();
   for (const client_id of ['https://127.0.0.1:1/program', 'https://localhost/program.json']) {
     const page = await phone.browser.go(phone.asks({ client_id }));
     expect([page.status, page.url.origin]).toEqual([400, service.url]);

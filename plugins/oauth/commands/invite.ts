@@ -1,8 +1,9 @@
-import { UsageError } from '../../src/cli/errors';
-import { duration, tierOption, userName } from '../../src/cli/values';
-import type { Tier } from '../../src/core/identity';
-import type { CommandLine } from '../../src/plugins/command';
-import type { PluginReference } from '../../src/plugins/reference';
+import type { Command } from 'commander';
+
+import { duration, tierOption, userName } from '../../../src/cli/values';
+import type { Tier } from '../../../src/core/identity';
+import type { CommandLine } from '../../../src/plugins/command';
+import type { PluginReference } from '../../../src/plugins/reference';
 
 const DAY_SECONDS = 86_400;
 
@@ -12,10 +13,12 @@ export interface Inviting {
   invite(name: string, tier: Tier | undefined, seconds: number): Promise<string>;
 }
 
-/** Adds `user invite` to the commands of `user`. */
-export function commands(commandLine: CommandLine, plugin: PluginReference<Inviting>): void {
-  const parent = commandLine.program.commands.find((each) => each.name() === 'user');
-  if (!parent) throw new UsageError('There are no commands of user.');
+/** Adds `user invite`. */
+export function invite(
+  parent: Command,
+  commandLine: CommandLine,
+  plugin: PluginReference<Inviting>,
+): void {
   parent
     .command('invite')
     .summary('let somebody sign up, or set a new password')

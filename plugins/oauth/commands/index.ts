@@ -1,0 +1,18 @@
+import { UsageError } from '../../../src/cli/errors';
+import type { CommandLine } from '../../../src/plugins/command';
+import type { PluginReference } from '../../../src/plugins/reference';
+import { clientCommands, type Clients } from './client';
+import { invite, type Inviting } from './invite';
+import { sessionCommands, type Sessions } from './session';
+
+/** What the commands need of the plugin. */
+export type SignIns = Inviting & Clients & Sessions;
+
+/** Adds the commands by which operators let people and programs in, and out. */
+export function commands(commandLine: CommandLine, plugin: PluginReference<SignIns>): void {
+  const user = commandLine.program.commands.find((each) => each.name() === 'user');
+  if (!user) throw new UsageError('There are no commands of user.');
+  invite(user, commandLine, plugin);
+  clientCommands(commandLine, plugin);
+  sessionCommands(commandLine, plugin);
+}

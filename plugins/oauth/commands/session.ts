@@ -1,0 +1,64 @@
+import { CommandError, UsageError } from '../../../src/cli/errors';
+import { counted, table } from '../../../src/cli/table';
+import { userName, uuid } from '../../../src/cli/values';
+import type { CommandLine } from '../../../src/plugins/command';
+import type { PluginReference } from '../../../src/plugins/reference';
+import type { SessionView } from '../state/sessions';
+
+/** What the commands need of the plugin. */
+export interface Sessions {
+  sessions(user?: string): Promise<SessionView[]>;
+  /** Ends one session, or all of a person; answers those that there were. */
+  endSessions(which: { id: string } | { user: string }): Promise<SessionView[]>;
+}
+
+/** Adds the commands of `session`. */
+export function sessionCommands(commandLine: CommandLine, plugin: PluginReference<Sessions>): void {
+  const parent = commandLine.program
+    .command('session')
+    .summary('list and end sessions of people who are signed in')
+    .description('Lists and ends the sessions of people who are signed in by a browser.');
+  parent
+    .command('list')
+    .summary('list sessions')
+    .description('Lists the sessions of people who are signed in by a browser.')
+    .option('--user <user>', 'only those of this user', userName)
+    .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- session list --user ada --json')
+    .action(({ user }: { user?: string }) =>
+      commandLine.run(async (app) => {
+        const sessions = await app.exportsOf(plugin).sessions(user);
+        const rows = sessions.map((each) => [
+          each.id,
+          each.user,
+          each.since.toISOString(),
+          each.expiresAt.toISOString(),
+        ]);
+        const headings = ['id', 'user', 'since', 'until'];
+        return { result: sessions, text: rows.length > 0 ? table(headings, rows) : 'No sessions.' };
+      }),
+    );
+  parent
+    .command('end')
+    .summary('sign somebody out')
+    .description(
+      'Ends a session, or all of a user, from the next request on. Programs that the person let in stay in.',
+    )
+    .argument('[id]', 'id of the session, as "session list" shows it', uuid)
+    .option('--user <user>', 'end all sessions of this user', userName)
+    .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- session end --user ada')
+    .action((id: string | undefined, { user }: { user?: string }) => {
+      const which =
+        id === undefined ? user !== undefined && { user } : user === undefined && { id };
+      if (which === false) throw new UsageError('Name a session by its id, or --user USER.');
+      return commandLine.run(async (app) => {
+        const ended = await app.exportsOf(plugin).endSessions(which);
+        if (id !== undefined && ended.length === 0) {
+          throw new CommandError(`There is no session ${id}.`);
+        }
+        return {
+          result: { ended: ended.length },
+          text: `${counted(ended.length, 'session')} ended.`,
+        };
+      });
+    });
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+
+import { CommandError } from '../../../src/cli/errors';
+import { hashOf } from '../../../src/core/secrets';
+import { payloadOf, type StateStore } from '../state/store';
+import { OPERATORS_CLIENT } from './client-metadata';
+import { loadLibrary } from './library';
+import { NEVER, type Providers } from './provider';
+
+/** A program that people may let in, as an operator sees it. */
+export interface ClientView {
+  /** Its client_id. */
+  id: string;
+  name: string;
+  redirectUris: string[];
+  createdAt: Date;
+  /** When it is forgotten unless it is used; null for one that an operator made. */
+  expiresAt: Date | null;
+}
+
+export interface NewClient {
+  name: string;
+  redirectUris: string[];
+  hasSecret: boolean;
+}
+
+/** The programs that operators keep. */
+export class Clients {
+  readonly #store;
+  readonly #providers;
+
+  constructor(store: StateStore, providers: Providers) {
+    this.#store = store;
+    this.#providers = providers;
+  }
+
+  /**
+   * Makes a program that people may let in; the secret is shown this once.
+   *
+   * @param origin where the authorization server is
+   * @throws CommandError where browsers cannot return to one of the addresses
+   */
+  async create(
+    { name, redirectUris, hasSecret }: NewClient,
+    origin: string,
+  ): Promise<ClientView & { secret?: string }> {
+    const id = OPERATORS_CLIENT + randomBytes(16).toString('base64url');
+    const secret = hasSecret ? randomBytes(32).toString('base64url') : undefined;
+    const metadata = {
+      client_id: id,
+      client_name: name,
+      redirect_uris: redirectUris,
+      ...(secret !== undefined && {
+        token_endpoint_auth_method: 'client_secret_basic',
+        client_secret: hashOf(secret),
+      }),
+    };
+    await this.#check(metadata, origin);
+    const document = { kind: 'Client', payload: JSON.stringify(metadata), expiresAt: NEVER };
+    await this.#store.host.transactShared(async (tx) => {
+      await this.#store.put(tx, id, document);
+      tx.audit({ action: 'client.created', target: targetOf(id), changes: { hasSecret } });
+    });
+    const view = { id, name, redirectUris, createdAt: new Date(), expiresAt: null };
+    return { ...view, ...(secret !== undefined && { secret }) };
+  }
+
+  /** Those that operators made, and those that registered themselves; the oldest first. */
+  async list(): Promise<ClientView[]> {
+    const good = { kind: 'Client', expiresAt: { $gt: new Date() } };
+    const found = await this.#store.records.find({}, good, { sort: { createdAt: 1 } });
+    return found.map((document) => {
+      const { client_id: id, client_name: name, redirect_uris: uris } = payloadOf(document);
+      const { createdAt, expiresAt } = document;
+      return {
+        id: String(id),
+        name: typeof name === 'string' ? name : '',
+        redirectUris: Array.isArray(uris) ? uris.map(String) : [],
+        createdAt,
+        expiresAt: expiresAt < NEVER ? expiresAt : null,
+      };
+    });
+  }
+
+  /**
+   * Ends a program, and all tokens that it has of people, from the next request on.
+   *
+   * @returns how many consents ended; undefined where there is neither the program nor a consent
+   */
+  async delete(id: string): Promise<number | undefined> {
+    const { records, host } = this.#store;
+    // Before its consents, so that it gets no other meanwhile.
+    const isDeleted = await host.transactShared(async (tx) => {
+      const client = { _id: hashOf(id), kind: 'Client' };
+      const isThere = await records.deleteOne({ session: tx.session }, client);
+      if (isThere) tx.audit({ action: 'client.deleted', target: targetOf(id) });
+      return isThere;
+    });
+    const grants = (await records.find({}, { kind: 'Grant' })).filter(
+      (grant) => payloadOf(grant)['clientId'] === id,
+    );
+    for (const { _id: grant } of grants) await this.#store.endGrant(grant);
+    return isDeleted || grants.length > 0 ? grants.length : undefined;
+  }
+
+  /** @throws CommandError where the library would not have it */
+  async #check(metadata: object, origin: string): Promise<void> {
+    const provider = await this.#providers.at(origin);
+    // Its types leave out what it is made of.
+    const Client = provider.Client as unknown as new (metadata: object) => object;
+    try {
+      new Client(metadata);
+    } catch (error) {
+      if (!(error instanceof loadLibrary().errors.InvalidClientMetadata)) throw error;
+      throw new CommandError(`It cannot be made: ${error.error_description ?? error.message}.`);
+    }
+  }
+}
+
+function targetOf(id: string) {
+  return { type: 'client', id };
+}
