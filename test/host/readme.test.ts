@@ -11,8 +11,10 @@ const ROOT = path.resolve(__dirname, '../..');
 
 /** The tables that documents must have; other tables of fields are renewed where there are some. */
 const DOCUMENTS: [string, string[]][] = [
-  ['README.md', ['operation']],
-  ['docs/api.md', ['rule', 'code', 'operation of a backend', 'field of `GET /api/insights`']],
+  [
+    'docs/api.md',
+    ['operation', 'rule', 'code', 'operation of a backend', 'field of `GET /api/insights`'],
+  ],
   ['docs/settings.md', ['variable']],
 ];
 const MAX_LINES = 150;
