@@ -1,22 +1,42 @@
+import { changedList } from '../../src/data/changes';
 import { on } from '../../src/data/listener';
 import { definePlugin } from '../../src/plugins/plugin';
 import plantsPlugin from '../plants';
-import { plantChanged } from '../plants/domain-events';
+import { plantChanged, plantDeleted } from '../plants/domain-events';
 import { routes } from './routes';
+import { scheduleLimitReached, scheduleNotFound } from './schedules/errors';
+import { scheduleModel } from './schedules/model';
+import { scheduleRoutes } from './schedules/routes';
+import { schedule, scheduleView } from './schedules/schema';
+import { ScheduleService } from './schedules/service';
 import { CareService } from './service';
 import { snoozeChanges } from './snoozes';
 
-/** Care that is due. */
+/** When plants need care: their schedules, and what is due. */
 export default definePlugin({
   name: 'care',
-  tag: { name: 'Due care', description: 'What care of which plants is due, and when.' },
+  tag: { name: 'Care', description: 'When plants need care: their schedules, and what is due.' },
   requires: ['events', 'plants'],
+  errors: [scheduleNotFound, scheduleLimitReached],
+  models: [scheduleModel],
   setup: (host) => {
-    const care = new CareService(host.use(plantsPlugin));
+    const plants = host.use(plantsPlugin);
+    const schedules = new ScheduleService(plants, host.records(scheduleModel));
+    const care = new CareService(plants);
     return {
-      operations: () => routes(care),
-      changes: [snoozeChanges],
-      listeners: [on(plantChanged, (tx, { plantId, change }) => care.follow(tx, plantId, change))],
+      operations: () => [...routes(care), ...scheduleRoutes(schedules)],
+      changes: [
+        snoozeChanges,
+        changedList(scheduleModel, {
+          view: scheduleView,
+          partOf: { kind: 'plant', field: 'plantId' },
+          show: (each) => schedule.toView(each),
+        }),
+      ],
+      listeners: [
+        on(plantChanged, (tx, { plantId, change }) => care.follow(tx, plantId, change)),
+        on(plantDeleted, (tx, { plantId }) => schedules.deleteOfPlant(tx, plantId)),
+      ],
     };
   },
 });

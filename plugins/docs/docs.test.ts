@@ -141,7 +141,8 @@ test('the example of each body is taken by a server, once it names records that 
     const verb = method.toLowerCase() as 'post' | 'put' | 'patch';
     const answer = await user[verb](path.replace('{id}', id), sent);
     expect([path, answer.status, answer.body]).toEqual([path, response.status, answer.body]);
-    made.set(kind, String((answer.body as { id?: string }).id));
+    const [, makes = kind] = /\/(\w+)s$/.exec(path) ?? [];
+    made.set(makes, String((answer.body as { id?: string }).id));
   }
 });
 

@@ -6,6 +6,13 @@ export const eventNotFound = new ErrorCode(
   'Event not found.',
   'Call search_events for the ids of events.',
 );
+/** Where a field of a request names a schedule, of which plants may have some. */
+export const unknownSchedule = new ErrorCode(
+  'schedule_not_found',
+  400,
+  'A field names a schedule that the plant does not have.',
+  "Call list_schedules for the ids of a plant's schedules.",
+);
 /** Where one is to be brought back: lists do not show those. */
 export const eventGone = eventNotFound.at(
   404,

@@ -35,6 +35,7 @@ export {
   type GrowthUnit,
 } from './schema';
 export type { AlikeGrowth, DayCount } from './derived/event-sums';
+export { unknownSchedule } from './errors';
 export { EVENT_QUOTA } from './model';
 export { newEvent } from './new-event';
 

@@ -111,9 +111,22 @@ export const validationError = new ErrorCode(
   'A field of the request is missing or not valid.',
 );
 
+/**
+ * The error for fields that are not valid: the message is that of the first, and says how many more
+ * there are.
+ *
+ * @param count how many there are, where not all are listed
+ */
+export function fieldErrors(faults: readonly FieldFault[], count = faults.length): ApiError {
+  const more = count - 1;
+  const also = more === 0 ? '' : ` (and ${more} more ${more === 1 ? 'fault' : 'faults'})`;
+  const message = faults[0]?.message.replace(/\.$/, `${also}.`);
+  return validationError.error(message, { details: faults });
+}
+
 /** The error for one field that is not valid, where only the operation itself can know. */
 export function fieldError(field: string, message: string): ApiError {
-  return validationError.error(message, { details: [{ field, message }] });
+  return fieldErrors([{ field, message }]);
 }
 
 export const invalidJson = new ErrorCode(

@@ -50,7 +50,7 @@ export interface Account {
   timezone: string;
   /** BCP 47; names are sorted as its people expect. */
   language: string;
-  /** The time of day, `HH:MM`, at which the person is told of due care; null for never. */
+  /** The time of day, `HH:MM`, at which the person is reminded; null for never. */
   remindAt: string | null;
   createdAt: Date;
   /** Moves with every write to the account's data. */

@@ -29,7 +29,7 @@ interface Facts {
   type: FieldType;
   presence: Presence;
   mode: Mode;
-  fallback?: string | number | boolean;
+  fallback?: Joi.BasicType;
   description?: string;
   /** Why no PATCH sets it. */
   fixed?: string;
@@ -62,7 +62,7 @@ export class Field<
   }
 
   /** May be left out on create, and has this value then. */
-  default(value: Value & (string | number | boolean)): Field<Value, Stored, 'defaulted', M> {
+  default(value: Value & Joi.BasicType): Field<Value, Stored, 'defaulted', M> {
     return new Field({ ...this.facts, presence: 'defaulted', fallback: value });
   }
 

@@ -69,6 +69,17 @@ export function idList(max: number): Joi.ArraySchema {
   );
 }
 
+/** Some values of one kind, all different. */
+export function someOf(item: Joi.Schema, max: number): Joi.ArraySchema {
+  return joi
+    .array()
+    .items(item)
+    .min(1)
+    .max(max)
+    .unique()
+    .meta({ jsonSchema: { uniqueItems: true } });
+}
+
 /** An http or https URI. */
 export function url(max: number): Joi.StringSchema {
   return text({ min: 1, max })

@@ -80,6 +80,11 @@ export function uuidList(max: number): Field<string[]> {
   return field({ input: joi.idList(max), output: joi.idList(max), path: [Schema.Types.UUID] });
 }
 
+/** A list of values that are plain JSON, in an order that matters. */
+export function list<Item>(items: Joi.ArraySchema, path: unknown): Field<Item[]> {
+  return field({ input: items, output: items, path: [path] });
+}
+
 /** What every record of an account has. */
 export const identified = { id: uuid().readOnly(), userId: text().readOnly().example('ada') };
 

@@ -1,6 +1,6 @@
 import type Joi from 'joi';
 
-import { type FieldFault, MAX_DETAILS, validationError } from '../core/errors';
+import { type FieldFault, fieldErrors, MAX_DETAILS } from '../core/errors';
 
 /** Names are quoted as sent, and can be as long as a body. */
 const MAX_QUOTED = 100;
@@ -27,12 +27,7 @@ export class ValidationErrors {
 
   /** @throws ApiError validation_error that lists them, if there are any */
   throwIfAny(): void {
-    const [first] = this.#listed;
-    if (!first) return;
-    const more = this.#fields.size - 1;
-    const also = more === 0 ? '' : ` (and ${more} more ${more === 1 ? 'fault' : 'faults'})`;
-    const message = first.message.replace(/\.$/, `${also}.`);
-    throw validationError.error(message, { details: this.#listed });
+    if (this.#listed.length > 0) throw fieldErrors(this.#listed, this.#fields.size);
   }
 
   /** Of a field the first fault is enough: a number where a word of a list belongs has two. */

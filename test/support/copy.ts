@@ -7,6 +7,7 @@ export interface ChangesPage {
   plants: Item[];
   events: Item[];
   photos: Item[];
+  schedules: Item[];
   snoozes: Item[];
   deleted: Item[];
   nextCursor: string;
@@ -25,11 +26,12 @@ export async function changesSince(
   });
   const { status, body } = await client.send('GET', `/api/changes?${query.toString()}`);
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
-  const { plants, events, photos, snoozes, deleted, nextCursor, hasMore } = record(body);
+  const { plants, events, photos, schedules, snoozes, deleted, nextCursor, hasMore } = record(body);
   return {
     plants: records(plants),
     events: records(events),
     photos: records(photos),
+    schedules: records(schedules),
     snoozes: records(snoozes),
     deleted: records(deleted),
     nextCursor: String(nextCursor),

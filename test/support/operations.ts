@@ -68,13 +68,19 @@ interface Described {
 
 const fields = new WeakMap<Joi.ObjectSchema, readonly Field[]>();
 
-/** Names of fields of which exactly one must be given; the first of them stands in samples. */
-function alternativesOf(schema: Joi.ObjectSchema | undefined): readonly string[] {
+/** Fields of which only one may be given: the first of them stands in samples. */
+function alternativesOf(schema: Joi.ObjectSchema | undefined): readonly (readonly string[])[] {
   // As Joi keeps them; to have it describe a schema takes longer than most requests.
   const { dependencies } = (schema?.$_terms ?? {}) as {
     dependencies?: { rel: string; paths: string[] }[] | null;
   };
-  return dependencies?.find(({ rel }) => rel === 'xor')?.paths ?? [];
+  return (dependencies ?? []).flatMap(({ rel, paths }) => (rel === 'xor' ? [paths] : []));
+}
+
+/** The fields of a body that may be given together, where it says so by an example. */
+function exampleOf(schema: Joi.ObjectSchema | undefined): Record<string, unknown> | undefined {
+  const { examples } = (schema?.$_terms ?? {}) as { examples?: Record<string, unknown>[] | null };
+  return examples?.[0];
 }
 
 export function fieldsOf(schema: Joi.ObjectSchema | undefined): readonly Field[] {
@@ -188,11 +194,20 @@ function requestOf(
   includes: (field: Field) => boolean,
 ): SampleRequest {
   const { method, params = {} } = operation;
-  const [chosen, ...others] = alternativesOf(operation.body);
-  const isIncluded = (field: Field): boolean =>
-    field.name === chosen || (!others.includes(field.name) && includes(field));
+  const alternatives = alternativesOf(operation.body);
+  const chosen = alternatives.flatMap((names) => names.slice(0, 1));
+  const others = alternatives.flatMap((names) => names.slice(1));
+  const example = exampleOf(operation.body);
+  const isIncluded = (field: Field): boolean => {
+    const { name } = field;
+    if (chosen.includes(name)) return true;
+    if (others.includes(name) || (example && !(name in example))) return false;
+    return includes(field);
+  };
   const samples = (fields: readonly Field[]): Record<string, unknown> =>
-    Object.fromEntries(fields.map((field) => [field.name, sampleOf(operation, field, ids)]));
+    Object.fromEntries(
+      fields.map((field) => [field.name, example?.[field.name] ?? sampleOf(operation, field, ids)]),
+    );
   const query = samples(fieldsOf(operation.query).filter(({ required }) => required));
   const body = operation.body && samples(fieldsOf(operation.body).filter(isIncluded));
   const search = Object.entries(query).map(

@@ -69,7 +69,7 @@ export function faultsOf({ body }: { body: unknown }): string[] {
   // As docs/api.md has it; whoever reads a name compares it.
   const names = (details as { field: string }[]).map(({ field }) => field);
   expect(names).toEqual([...new Set(names)]);
-  return [...new Set(names.map((name) => name.replace(/\[\d+\]$/, '')))].sort();
+  return [...new Set(names.map((name) => name.replace(/\[\d+\].*$/, '')))].sort();
 }
 
 /** Checks an answer to be an error of this status and code, in the Error shape and no other. */

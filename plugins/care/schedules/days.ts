@@ -1,0 +1,161 @@
+import { DAY_MS, dayAt, dayNumber } from '../../../src/core/time';
+
+export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+export type Weekday = (typeof WEEKDAYS)[number];
+
+/** A part of each year, by its first and last day (`MM-DD`), that has an interval of its own. */
+export interface Season {
+  from: string;
+  to: string;
+  /** Zero where there is no care at all. */
+  everyDays: number;
+}
+
+/** On which days care is due (docs/api.md, "Schedules"). Days are `YYYY-MM-DD`. */
+export interface Rule {
+  everyDays: number | null;
+  /** In place of `everyDays`. */
+  weekdays: readonly Weekday[] | null;
+  /** 1 to 12; null for all. */
+  months: readonly number[] | null;
+  seasons: readonly Season[];
+  startOn: string;
+  endOn: string | null;
+}
+
+/** What was done by a rule, and what was said of the next time. */
+export interface CareSoFar {
+  /** The day of the last care. */
+  lastOn: string | null;
+  /** Counts like care on this day. */
+  skippedOn: string | null;
+  /** Care is due on this day, whatever the rule says; null where no snooze stands. */
+  snoozedUntil: string | null;
+}
+
+const LEAP_YEAR = dayNumber('2000-01-01');
+const LAST_DAY = dayNumber('9999-12-31');
+/** Ten years for the longest interval, and twelve in which each date falls on each day of the week. */
+const MOST_DAYS_BETWEEN = 22 * 366;
+
+/**
+ * The days on which care is due, in their order, as if what is overdue were done today and the rest
+ * on its day. The first may be before today.
+ */
+export function* dueDays(
+  rule: Rule,
+  { lastOn, skippedOn, snoozedUntil }: CareSoFar,
+  today: string,
+): Generator<string> {
+  const now = dayNumber(today);
+  const done = [lastOn, skippedOn].flatMap((day) => (day === null ? [] : dayNumber(day)));
+  const last = done.length === 0 ? undefined : Math.max(...done);
+  let day = snoozedUntil === null ? nextDay(rule, last) : dayNumber(snoozedUntil);
+  while (day !== undefined) {
+    yield dayAt(day);
+    day = nextDay(rule, Math.max(day, now));
+  }
+}
+
+/** The days from one on which care is due to the time after it; at least 1. */
+export function daysBetween(rule: Rule, dueOn: string): number {
+  const day = dayNumber(dueOn);
+  const { everyDays } = stretchAt(rule, day);
+  if (everyDays) return everyDays;
+  const next = nextDay(rule, day);
+  return next === undefined ? (rule.everyDays ?? WEEKDAYS.length) : next - day;
+}
+
+/** Whether a rule leaves any day on which care is due. */
+export function leavesDays(rule: Rule): boolean {
+  return nextDay(rule, undefined) !== undefined;
+}
+
+/** Whether two of some seasons have a day in common. */
+export function overlap(seasons: readonly Season[]): boolean {
+  const parts = seasons.map(partOfYear);
+  const dates = Array.from({ length: 366 }, (_, day) => dateOf(LEAP_YEAR + day));
+  return dates.some((date) => parts.filter((part) => holds(part, date)).length > 1);
+}
+
+/** The first day that is due after care on the day `last`, or at all. */
+function nextDay(rule: Rule, last: number | undefined): number | undefined {
+  const inSeasons = rule.seasons.flatMap(({ everyDays }) => everyDays || []);
+  const shortest = Math.min(rule.everyDays ?? 1, ...inSeasons);
+  const start = dayNumber(rule.startOn);
+  let day = last === undefined ? start : Math.max(start, last + shortest);
+  const end = Math.min(
+    rule.endOn === null ? LAST_DAY : dayNumber(rule.endOn),
+    day + MOST_DAYS_BETWEEN,
+  );
+  while (day <= end) {
+    const { everyDays, until } = stretchAt(rule, day);
+    let due = Infinity;
+    if (everyDays === null) due = day + daysToWeekday(rule, day);
+    else if (everyDays > 0) due = last === undefined ? day : Math.max(day, last + everyDays);
+    if (due < until) return due <= end ? due : undefined;
+    day = until;
+  }
+  return undefined;
+}
+
+/** Days of a month in which one interval holds, up to `until`, which is the first after them. */
+interface Stretch {
+  /** Zero for no care at all; null where it is due by weekday. */
+  everyDays: number | null;
+  until: number;
+}
+
+function stretchAt({ everyDays, months, seasons }: Rule, day: number): Stretch {
+  const date = new Date(day * DAY_MS);
+  const month = date.getUTCMonth() + 1;
+  const firstOfMonth = day - date.getUTCDate() + 1;
+  const dayOfYear = dateOf(day);
+  date.setUTCMonth(month, 1);
+  const nextMonth = date.getTime() / DAY_MS;
+  if (months && !months.includes(month)) return { everyDays: 0, until: nextMonth };
+  const parts = seasons.map(partOfYear);
+  const edges = parts
+    .flatMap(({ from, to }) => [from, to + 1])
+    .filter((edge) => Math.floor(edge / 100) === month)
+    .map((edge) => firstOfMonth + (edge % 100) - 1);
+  const season = seasons[parts.findIndex((part) => holds(part, dayOfYear))];
+  return {
+    everyDays: season ? season.everyDays : everyDays,
+    until: Math.min(nextMonth, ...edges.filter((edge) => edge > day)),
+  };
+}
+
+/** A season, by numbers such as 1101. */
+interface PartOfYear {
+  from: number;
+  to: number;
+}
+
+/** February ends on the 29th, which comes after the 28th in other years as well. */
+function partOfYear({ from, to }: Season): PartOfYear {
+  const [first, last] = [from, to].map((day) => Number(day.replace('-', '')));
+  return { from: first ?? 0, to: last === 228 ? 229 : (last ?? 0) };
+}
+
+function holds({ from, to }: PartOfYear, date: number): boolean {
+  return from <= to ? from <= date && date <= to : from <= date || date <= to;
+}
+
+/** The date of a day in its year, such as 1101. */
+function dateOf(day: number): number {
+  const date = new Date(day * DAY_MS);
+  return (date.getUTCMonth() + 1) * 100 + date.getUTCDate();
+}
+
+function daysToWeekday({ weekdays }: Rule, day: number): number {
+  // The first of 1970 was a Thursday.
+  const weekday = modulo(day + WEEKDAYS.indexOf('thu'));
+  const waits = (weekdays ?? []).map((each) => modulo(WEEKDAYS.indexOf(each) - weekday));
+  return Math.min(...waits);
+}
+
+function modulo(days: number): number {
+  const rest = days % WEEKDAYS.length;
+  return rest < 0 ? rest + WEEKDAYS.length : rest;
+}

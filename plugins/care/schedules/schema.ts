@@ -1,0 +1,117 @@
+import Joi from 'joi';
+import { Schema } from 'mongoose';
+
+import { isCalendarDay } from '../../../src/core/time';
+import type { CreateBody, Document, PatchBody, View } from '../../../src/fields/field';
+import {
+  day as daySchema,
+  integer as integerSchema,
+  oneOf as oneOfSchema,
+  someOf,
+  withKeys,
+} from '../../../src/fields/joi';
+import { defineRecord } from '../../../src/fields/record';
+import { named } from '../../../src/fields/schema-name';
+import {
+  boolean,
+  datedMoment,
+  day,
+  identified,
+  integer,
+  list,
+  oneOf,
+  text,
+  timestamp,
+  timestamps,
+  uuid,
+} from '../../../src/fields/types';
+import { type Season, type Weekday, WEEKDAYS } from './days';
+
+/** What schedules are for: events of these types, and what has no type of its own. */
+export const CARES = ['watered', 'fertilized', 'repotted', 'soil_change', 'other'] as const;
+export type Care = (typeof CARES)[number];
+
+/** How many seasons a schedule may have: as many as there are months. */
+const MAX_SEASONS = 12;
+/** The longest interval, of ten years. */
+const MAX_DAYS = 3650;
+
+const DATE = /^\d{2}-\d{2}$/;
+
+/** A day of any year (`MM-DD`). */
+function date(): Joi.StringSchema {
+  return Joi.string()
+    .custom((value: string, helpers) =>
+      // In a leap year all of them are there.
+      DATE.test(value) && isCalendarDay(`2000-${value}`) ? value : helpers.error('date.calendar'),
+    )
+    .messages({ 'date.calendar': '{{#label}} must be a day of the year, such as 11-01' })
+    .meta({ jsonSchema: { pattern: DATE.source } });
+}
+
+const season = Joi.object<Season, true>({
+  from: date().required(),
+  to: date().required(),
+  everyDays: integerSchema(0, MAX_DAYS).required().description('0 for not at all'),
+});
+
+const SEASON = new Schema(
+  { from: { type: String }, to: { type: String }, everyDays: { type: Number } },
+  { _id: false },
+);
+
+/** On which days a plant needs care of one kind. */
+export const schedule = defineRecord({
+  id: identified.id,
+  userId: text().internal(),
+  plantId: uuid().readOnly('make another'),
+  care: oneOf(CARES).named('Care').createOnly('make another'),
+  label: text({ min: 1, max: 60 }).nullable().describe('What to do; for other, and only there'),
+  everyDays: integer(1, MAX_DAYS).nullable().describe('Days from one time to the next'),
+  weekdays: list<Weekday>(someOf(oneOfSchema(WEEKDAYS), WEEKDAYS.length), String)
+    .nullable()
+    .describe('In place of everyDays'),
+  months: list<number>(someOf(integerSchema(1, 12), 12), Number)
+    .nullable()
+    .describe('The only months in which it is due'),
+  seasons: list<Season>(Joi.array().items(season).max(MAX_SEASONS), SEASON)
+    .default([])
+    .describe('Parts of the year (MM-DD, both included) with another everyDays'),
+  startOn: day().describe('The first day'),
+  endOn: day().nullable().describe('The last day'),
+  active: boolean().default(true),
+  ...timestamps,
+  last: datedMoment().nullable().internal(),
+  snoozedUntil: day().nullable().internal(),
+  skippedOn: day().nullable().internal(),
+  postponedAt: timestamp().nullable().internal(),
+});
+
+type Body = CreateBody<typeof schedule.fields>;
+export type CreateSchedule = Omit<Body, 'startOn'> & Partial<Pick<Body, 'startOn'>>;
+export type UpdateSchedule = PatchBody<typeof schedule.fields>;
+export type ScheduleDocument = Document<typeof schedule.fields>;
+export type ScheduleView = View<typeof schedule.fields>;
+
+export const scheduleView = named('Schedule', schedule.view);
+
+const EXAMPLE = {
+  everyDays: 7,
+  seasons: [{ from: '11-01', to: '02-28', everyDays: 21 }],
+  startOn: '2026-03-01',
+  active: true,
+};
+
+export const createSchedule = withKeys<CreateSchedule>(schedule.createBody, {
+  startOn: daySchema().description('The first day; today when left out'),
+})
+  .xor('everyDays', 'weekdays')
+  .messages({
+    'object.missing': 'everyDays or weekdays is required',
+    'object.xor': 'weekdays must not be given beside everyDays',
+  })
+  .example({ care: 'watered', ...EXAMPLE });
+
+export const updateSchedule: Joi.ObjectSchema<UpdateSchedule> = schedule.patchBody.example(EXAMPLE);
+
+export const schedules = Joi.array().items(scheduleView);

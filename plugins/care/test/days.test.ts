@@ -1,0 +1,228 @@
+import fc from 'fast-check';
+
+import { addDays } from '../../../src/core/time';
+import {
+  type CareSoFar,
+  daysBetween,
+  dueDays,
+  leavesDays,
+  overlap,
+  type Rule,
+  type Season,
+  WEEKDAYS,
+} from '../schedules/days';
+
+const NOTHING_DONE: CareSoFar = { lastOn: null, skippedOn: null, snoozedUntil: null };
+
+function rule(fields: Partial<Rule>): Rule {
+  const always = { everyDays: null, weekdays: null, months: null, seasons: [], endOn: null };
+  return { ...always, startOn: '2026-01-01', ...fields };
+}
+
+/** The next days, of which the first is due and the rest follow. */
+function next(count: number, given: Partial<Rule>, lastOn: string | null, today = '2026-01-01') {
+  return take(count, dueDays(rule(given), { ...NOTHING_DONE, lastOn }, today));
+}
+
+function take<T>(count: number, values: Iterable<T>): T[] {
+  const taken: T[] = [];
+  for (const value of values) {
+    if (taken.push(value) >= count) break;
+  }
+  return taken;
+}
+
+/** The same rule, as it is told: day by day, and each day by itself. */
+const plainly = {
+  isIn({ from, to }: Season, day: string): boolean {
+    const year = Number(day.slice(0, 4));
+    const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+    const first = from === '02-29' && !isLeap ? '03-01' : from;
+    const last = to === '02-28' || to === '02-29' ? (isLeap ? '02-29' : '02-28') : to;
+    const date = day.slice(5);
+    // By the dates that were given: the 29th of February alone is no year in other years.
+    const spansNewYear = from > (to === '02-28' ? '02-29' : to);
+    return spansNewYear ? date >= first || date <= last : date >= first && date <= last;
+  },
+  isDue(given: Rule, last: string | null, day: string): boolean {
+    if (day < given.startOn || (given.endOn !== null && day > given.endOn)) return false;
+    if (given.months && !given.months.includes(Number(day.slice(5, 7)))) return false;
+    const since = last === null ? Infinity : (Date.parse(day) - Date.parse(last)) / 86_400_000;
+    const season = given.seasons.find((each) => plainly.isIn(each, day));
+    if (season) return season.everyDays > 0 && since >= season.everyDays;
+    if (given.everyDays !== null) return since >= given.everyDays;
+    const weekday = WEEKDAYS[(new Date(day).getUTCDay() + 6) % 7];
+    return since > 0 && weekday !== undefined && given.weekdays?.includes(weekday) === true;
+  },
+  dueDays(given: Rule, { lastOn, skippedOn, snoozedUntil }: CareSoFar, today: string, to: string) {
+    const days: string[] = [];
+    let last = (lastOn ?? '') > (skippedOn ?? '') ? lastOn : skippedOn;
+    let day = given.startOn;
+    if (snoozedUntil !== null) {
+      days.push(snoozedUntil);
+      last = snoozedUntil > today ? snoozedUntil : today;
+      day = last;
+    }
+    for (; day <= to; day = addDays(day, 1)) {
+      if (!plainly.isDue(given, last, day)) continue;
+      days.push(day);
+      last = day > today ? day : today;
+    }
+    return days;
+  },
+};
+
+/** Days around leap years, the turn of a century without one, and new years. */
+const someDay = fc
+  .tuple(fc.constantFrom('2026-01-01', '2027-12-20', '2028-02-20', '2099-11-01'), fc.nat(500))
+  .map(([day, days]) => addDays(day, days));
+const someDate = fc.oneof(
+  fc.constantFrom('01-01', '02-27', '02-28', '02-29', '03-01', '12-31'),
+  fc.nat(365).map((days) => addDays('2000-01-01', days).slice(5)),
+);
+const someSeason = fc.record({
+  from: someDate,
+  to: someDate,
+  everyDays: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 60 })),
+});
+const someRule: fc.Arbitrary<Rule> = fc
+  .record({
+    interval: fc.oneof(
+      fc.integer({ min: 1, max: 30 }).map((everyDays) => ({ everyDays, weekdays: null })),
+      fc.integer({ min: 31, max: 3650 }).map((everyDays) => ({ everyDays, weekdays: null })),
+      fc
+        .subarray([...WEEKDAYS], { minLength: 1 })
+        .map((weekdays) => ({ everyDays: null, weekdays })),
+    ),
+    months: fc.option(fc.subarray([1, 2, 3, 6, 7, 11, 12], { minLength: 1 })),
+    seasons: fc.array(someSeason, { maxLength: 3 }).filter((seasons) => !overlap(seasons)),
+    startOn: someDay,
+    endOn: fc.option(someDay),
+  })
+  .map(({ interval, ...rest }) => ({ ...interval, ...rest }));
+
+test('the days of any rule are those that going through them one by one finds', () => {
+  fc.assert(
+    fc.property(
+      someRule,
+      fc.record({
+        lastOn: fc.option(someDay),
+        skippedOn: fc.option(someDay, { freq: 1 }),
+        snoozedUntil: fc.option(someDay, { freq: 1 }),
+      }),
+      someDay,
+      (given, soFar, today) => {
+        const to = addDays(today, 1000);
+        const plain = plainly.dueDays(given, soFar, today, to).slice(0, 6);
+        const days = take(6, dueDays(given, soFar, today)).filter((day) => day <= to);
+        expect(days).toEqual(plain.filter((day) => day <= to));
+        for (const [index, day] of plain.entries()) {
+          const following = plain[index + 1];
+          const isByInterval = given.everyDays !== null || given.seasons.length > 0;
+          expect(daysBetween(given, day)).toBeGreaterThanOrEqual(1);
+          if (isByInterval || following === undefined || day < today) continue;
+          expect(addDays(day, daysBetween(given, day))).toBe(following);
+        }
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('seasons overlap where a day of some year is in two of them', () => {
+  fc.assert(
+    fc.property(fc.array(someSeason, { minLength: 2, maxLength: 3 }), (seasons) => {
+      const days = Array.from({ length: 366 }, (_, day) => addDays('2028-01-01', day));
+      const shared = days.filter(
+        (day) => seasons.filter((season) => plainly.isIn(season, day)).length > 1,
+      );
+      expect(overlap(seasons)).toBe(shared.length > 0);
+    }),
+  );
+});
+
+test('without care the first allowed day is due, and then it is counted from the last care', () => {
+  expect(next(3, { everyDays: 7 }, null)).toEqual(['2026-01-01', '2026-01-08', '2026-01-15']);
+  expect(next(2, { everyDays: 7 }, '2025-12-30')).toEqual(['2026-01-06', '2026-01-13']);
+  expect(next(1, { everyDays: 7, startOn: '2026-02-01' }, '2025-12-30')).toEqual(['2026-02-01']);
+  expect(next(1, { everyDays: 3650 }, '2024-02-29')).toEqual(['2034-02-26']);
+});
+
+test('what is overdue is as if done today, and the rest on its day', () => {
+  const days = next(3, { everyDays: 7 }, '2026-01-01', '2026-02-01');
+  expect(days).toEqual(['2026-01-08', '2026-02-08', '2026-02-15']);
+  const saturdays = next(3, { weekdays: ['sat'] }, '2026-01-01', '2026-02-07');
+  expect(saturdays).toEqual(['2026-01-03', '2026-02-14', '2026-02-21']);
+});
+
+test('a season over the new year holds on both sides of it, whichever hemisphere calls it winter', () => {
+  const northern = { everyDays: 7, seasons: [{ from: '11-01', to: '02-28', everyDays: 21 }] };
+  expect(next(3, northern, '2026-10-28')).toEqual(['2026-11-18', '2026-12-09', '2026-12-30']);
+  expect(next(2, northern, '2027-02-20')).toEqual(['2027-03-01', '2027-03-08']);
+  const southern = { everyDays: 7, seasons: [{ from: '06-01', to: '08-31', everyDays: 21 }] };
+  expect(next(3, southern, '2026-05-28')).toEqual(['2026-06-18', '2026-07-09', '2026-07-30']);
+});
+
+test('the interval that counts is that of the day itself, not of the day of the last care', () => {
+  const winter = { everyDays: 5, seasons: [{ from: '12-01', to: '02-28', everyDays: 20 }] };
+  expect(next(1, winter, '2026-11-27')).toEqual(['2026-12-17']);
+  // Long ago by the interval of spring.
+  expect(next(1, winter, '2027-02-15')).toEqual(['2027-03-01']);
+});
+
+test('a season of zero is a pause', () => {
+  const feeding = { everyDays: 14, seasons: [{ from: '10-01', to: '03-01', everyDays: 0 }] };
+  expect(next(2, feeding, '2026-09-25')).toEqual(['2027-03-02', '2027-03-16']);
+  const monthly = { everyDays: 30, months: [4, 9] };
+  expect(next(3, monthly, '2026-04-20')).toEqual(['2026-09-01', '2027-04-01', '2027-09-01']);
+});
+
+test('months hold within seasons, and a season’s interval replaces weekdays', () => {
+  const seasons = [{ from: '06-01', to: '08-31', everyDays: 2 }];
+  const given: Partial<Rule> = { weekdays: ['mon'], months: [5, 7], seasons };
+  expect(next(4, given, '2026-05-20', '2026-05-20')).toEqual([
+    ...['2026-05-25', '2026-07-01', '2026-07-03', '2026-07-05'],
+  ]);
+});
+
+test('February ends on its last day, and a season from the 29th begins on 1 March in other years', () => {
+  for (const to of ['02-28', '02-29']) {
+    const given = { everyDays: 1, seasons: [{ from: '01-01', to, everyDays: 0 }] };
+    expect(next(1, given, '2027-01-05')).toEqual(['2027-03-01']);
+    expect(next(1, given, '2028-01-05')).toEqual(['2028-03-01']);
+  }
+  const spring = { everyDays: 400, seasons: [{ from: '02-29', to: '03-05', everyDays: 1 }] };
+  expect(next(2, spring, '2027-02-10')).toEqual(['2027-03-01', '2027-03-02']);
+  expect(next(2, spring, '2028-02-10')).toEqual(['2028-02-29', '2028-03-01']);
+  const leapDay = { everyDays: 3000, seasons: [{ from: '02-29', to: '02-29', everyDays: 1 }] };
+  expect(next(2, leapDay, '2026-02-01')).toEqual(['2028-02-29', '2032-02-29']);
+});
+
+test('a skip counts like care, and a snooze says the day', () => {
+  const weekly = rule({ everyDays: 7 });
+  const skipped = { ...NOTHING_DONE, lastOn: '2026-01-01', skippedOn: '2026-01-08' };
+  expect(take(1, dueDays(weekly, skipped, '2026-01-05'))).toEqual(['2026-01-15']);
+  const snoozed = { ...NOTHING_DONE, lastOn: '2026-01-01', snoozedUntil: '2026-01-20' };
+  expect(take(2, dueDays(weekly, snoozed, '2026-01-05'))).toEqual(['2026-01-20', '2026-01-27']);
+});
+
+test('a rule may leave no day', () => {
+  const february = { months: [2], seasons: [{ from: '02-01', to: '02-29', everyDays: 0 }] };
+  const none: Partial<Rule>[] = [
+    { everyDays: 7, endOn: '2025-12-31' },
+    { weekdays: ['sun'], endOn: '2026-01-03' },
+    { everyDays: 7, ...february },
+    { everyDays: 7, months: [2], endOn: '2026-01-31' },
+  ];
+  expect(none.map((given) => leavesDays(rule(given)))).toEqual(none.map(() => false));
+  // The next Monday that is the 28th of February.
+  const seasons = [{ from: '03-01', to: '02-27', everyDays: 0 }];
+  expect(leavesDays(rule({ weekdays: ['mon'], seasons }))).toBe(true);
+  expect(next(1, { weekdays: ['wed'], seasons }, null)).toEqual(['2029-02-28']);
+});
+
+test('days end with the year 9999', () => {
+  expect(next(3, { everyDays: 3650, startOn: '9990-01-01' }, null)).toEqual([
+    ...['9990-01-01', '9999-12-30'],
+  ]);
+});
