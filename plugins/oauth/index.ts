@@ -9,7 +9,7 @@ import accountsPlugin, { personalScopes } from '../accounts';
 import { commands, type SignIns } from './commands';
 import { authorizationServer } from './endpoints/authorization-server';
 import type { Parts } from './endpoints/method';
-import { signInPages } from './endpoints/pages';
+import { settingsPages, signInPages } from './endpoints/pages';
 import { resourceDocuments } from './endpoints/resource-documents';
 import { languageOf, markup, showPage } from '../pages';
 import { TEXTS } from './pages/texts';
@@ -100,7 +100,9 @@ const oauth = definePlugin<SignIns>({
       },
       protocols: [
         ...resourceDocuments(parts),
-        ...(issuer ? [] : [...authorizationServer(parts), ...signInPages(parts)]),
+        ...(issuer
+          ? []
+          : [...authorizationServer(parts), ...signInPages(parts), ...settingsPages(parts)]),
       ],
     };
   },

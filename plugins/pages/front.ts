@@ -57,7 +57,7 @@ export async function showFront(ctx: Context, api: ApiDescription): Promise<void
   const texts = TEXTS[languageOf(ctx)];
   const items = places.map((place) => {
     const [name, what] = texts[place];
-    return markup`<li><a href="${PLACES[place]}">${name}</a>: ${what}</li>`;
+    return markup`<li><a href="${PLACES[place]}">${name}</a> – ${what}</li>`;
   });
   showPage(
     ctx,

@@ -13,6 +13,9 @@ const CONTENT_SECURITY_POLICY = [
 
 export type Language = 'en' | 'fr';
 
+/** What the title of a page begins with that says why something was refused. */
+const FAULT = { en: 'Error: ', fr: 'Erreur : ' };
+
 export interface PageOptions {
   status?: number;
   /** Whether a form on it leads to another site at last, which Chromium would refuse. */
@@ -52,7 +55,7 @@ export function showPage(
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title} – Plant care</title>
+        <title>${status >= 400 && FAULT[languageOf(ctx)]}${title} – Plant care</title>
         <link rel="icon" href="/favicon.ico" type="image/svg+xml" />
         <link rel="stylesheet" href="/pages.css" />
         ${script !== undefined && markup`<script src="${script}" defer></script>`}

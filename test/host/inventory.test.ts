@@ -75,6 +75,9 @@ test('everything but the short list of public operations needs a token', () => {
     'POST /sign-out',
     'GET /sign-up',
     'POST /sign-up',
+    // Who is not signed in there is sent to sign in.
+    'GET /settings',
+    'POST /settings',
     // What people see of the service before they sign in.
     'GET /',
     'GET /pages.css',

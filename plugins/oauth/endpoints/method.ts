@@ -13,7 +13,7 @@ import type {
 import type { Issuer } from '../issuer/settings';
 import { languageOf } from '../../pages';
 import { PageFault, TEXTS } from '../pages/texts';
-import { showFault } from '../pages/visit';
+import { showFault, Visit } from '../pages/visit';
 import type { People } from '../people/people';
 import type { Providers } from '../server/provider';
 import type { StateStore } from '../state/store';
@@ -69,9 +69,9 @@ export function open(path: string, methods: ProtocolEndpoint['methods']): Protoc
   return { path, anyOrigin: true, methods };
 }
 
-/** Answers to people: a page, or another address. */
+/** Answers to people: a page, or what they asked for as a file, or another address. */
 export const PAGES: NonNullable<ProtocolMethod['responses']> = {
-  ...answers([200], { 'text/html': TEXT }),
+  ...answers([200], { 'text/html': TEXT, 'application/json': { type: 'object' } }),
   ...answers([400, 403, 413, 429], { 'text/html': TEXT, 'application/json': ERROR }),
   303: { description: 'Where the browser goes next' },
 };
@@ -94,6 +94,24 @@ export function originFor(ctx: Context, { settings }: Host): string {
   const origin = publicOriginOf(settings, ctx.req);
   if (origin === undefined) throw notFound.error(TEXTS[languageOf(ctx)].elsewhere);
   return origin;
+}
+
+/** Makes methods that show a page, or do what its form says. */
+export function pagesOf(parts: Parts) {
+  return (
+    operationId: string,
+    summary: string,
+    show: (visit: Visit) => Promise<void>,
+  ): ProtocolMethod => ({
+    ...{ operationId, summary, access },
+    responses: PAGES,
+    errors: [notFound],
+    handler: (ctx, api) =>
+      withFaultsShown(ctx, async () => {
+        const { origin, provider } = await serverFor(ctx, parts);
+        await show(new Visit(ctx, api, origin, provider));
+      }),
+  });
 }
 
 /** Has a person see on a page what they can do something about; all else is said as everywhere. */

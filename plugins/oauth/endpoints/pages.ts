@@ -1,32 +1,15 @@
-import { notFound } from '../../../src/core/errors';
-import type { ProtocolEndpoint, ProtocolMethod } from '../../../src/plugins/protocol-endpoint';
+import type { ProtocolEndpoint } from '../../../src/plugins/protocol-endpoint';
 import { personalScopes } from '../../accounts';
 import { answerConsent, consentPage } from '../pages/consent';
 import { signIn, signInPage, signOut } from '../pages/sign-in';
 import { signUp, signUpPage } from '../pages/sign-up';
-import { Visit } from '../pages/visit';
-import { access, PAGES, type Parts, serverFor, withFaultsShown } from './method';
+import { pagesOf, type Parts } from './method';
+import { changeSettings, settingsPage } from '../settings/settings';
 
 /** What people see who sign in here. */
 export function signInPages(parts: Parts): ProtocolEndpoint[] {
   const { store, people, isOpen } = parts;
-
-  /** A page, or what its form does. */
-  const page = (
-    operationId: string,
-    summary: string,
-    show: (visit: Visit) => Promise<void>,
-  ): ProtocolMethod => ({
-    ...{ operationId, summary, access },
-    responses: PAGES,
-    errors: [notFound],
-    handler: (ctx, api) =>
-      withFaultsShown(ctx, async () => {
-        const { origin, provider } = await serverFor(ctx, parts);
-        await show(new Visit(ctx, api, origin, provider));
-      }),
-  });
-
+  const page = pagesOf(parts);
   return [
     {
       path: '/oauth/consent/{uid}',
@@ -57,6 +40,24 @@ export function signInPages(parts: Parts): ProtocolEndpoint[] {
         ),
         POST: page('signUp', 'Make an account, or set its password (form)', (visit) =>
           signUp(visit, people, isOpen),
+        ),
+      },
+    },
+  ];
+}
+
+/** What people see who are signed in. */
+export function settingsPages(parts: Parts): ProtocolEndpoint[] {
+  const page = pagesOf(parts);
+  return [
+    {
+      path: '/settings',
+      methods: {
+        GET: page('getSettingsPage', 'The settings of who is signed in', (visit) =>
+          settingsPage(visit, parts),
+        ),
+        POST: page('changeSettings', 'Do what a form of the settings says', (visit) =>
+          changeSettings(visit, parts),
         ),
       },
     },

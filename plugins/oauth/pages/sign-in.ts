@@ -1,10 +1,11 @@
 import type { Visit } from './visit';
 import { type Html, markup } from '../../pages';
-import { PageFault, type Texts } from './texts';
+import { faultSummary, nameField } from './fields';
+import { PageFault, type Sentence } from './texts';
 import type { People } from '../people/people';
 
 /** Where a person may be sent on to: a page of ours that needs somebody signed in. */
-const RETURN = /^\/oauth\/consent\/[\w-]{1,64}$/;
+const RETURN = /^\/(?:settings|oauth\/consent\/[\w-]{1,64})$/;
 
 /** The page by which people sign in; whoever is, sees who they are. */
 export async function signInPage(visit: Visit, isOpen: boolean): Promise<void> {
@@ -12,14 +13,11 @@ export async function signInPage(visit: Visit, isOpen: boolean): Promise<void> {
   const to = returnOf(String(ctx.query['return'] ?? ''));
   const { accountId } = await visit.session();
   if (accountId !== undefined && to === undefined) {
-    const content = markup`<p>${texts.signedIn} <strong>${accountId}</strong>.</p>
-      <form method="post" action="/sign-out">
-        ${visit.csrfField()} <button>${texts.signOut}</button>
-      </form>`;
-    visit.show(texts.signIn, content);
+    visit.redirect('/settings');
     return;
   }
-  visit.show(texts.signIn, signInForm(visit, { to, isOpen }));
+  const again = ctx.query['again'] === undefined ? undefined : markup`<p>${texts.again}</p>`;
+  visit.show(texts.signIn, markup`${again}${signInForm(visit, { to, isOpen })}`);
 }
 
 /** Signs in who sends a name and its password. */
@@ -33,13 +31,13 @@ export async function signIn(visit: Visit, people: People, isOpen: boolean): Pro
     await people.check(name, form.get('password') ?? '', () => api.recordFailure(ctx));
   } catch (error) {
     if (!(error instanceof PageFault)) throw error;
-    const content = signInForm(visit, { to, isOpen, fault: texts[error.sentence], name });
+    const content = signInForm(visit, { to, isOpen, fault: error.sentence, name });
     visit.show(texts.signIn, content, { status: error.status });
     return;
   }
   await visit.signIn(name);
   await people.recordSignIn(name, visit.acting);
-  visit.redirect(to ?? '/sign-in');
+  visit.redirect(to ?? '/settings');
 }
 
 export async function signOut(visit: Visit): Promise<void> {
@@ -55,40 +53,26 @@ function returnOf(given: string): string | undefined {
 interface SignInForm {
   to: string | undefined;
   isOpen: boolean;
-  fault?: string;
+  fault?: Sentence;
   name?: string;
 }
 
 function signInForm(visit: Visit, { to, isOpen, fault, name = '' }: SignInForm): Html {
   const { texts } = visit;
-  return markup`${faultText(fault)}
+  return markup`${faultSummary(texts, fault)}
     <form method="post" action="/sign-in">
       ${visit.csrfField()}
       <input type="hidden" name="return" value="${to ?? ''}" />
-      ${nameField(texts, name)}
-      <label
-        >${texts.password}
-        <input type="password" name="password" autocomplete="current-password" required
-      /></label>
+      ${nameField(texts, name, fault)}
+      <label for="password">${texts.password}</label>
+      <input
+        id="password"
+        type="password"
+        name="password"
+        autocomplete="current-password"
+        required
+      />
       <button class="main">${texts.signIn}</button>
     </form>
     ${isOpen && markup`<p>${texts.newAccount} <a href="/sign-up">${texts.signUp}</a></p>`}`;
-}
-
-export function faultText(fault: string | undefined): Html | undefined {
-  return fault === undefined ? undefined : markup`<p class="fault" role="alert">${fault}</p>`;
-}
-
-export function nameField(texts: Texts, name: string): Html {
-  return markup`<label
-    >${texts.name}
-    <input
-      name="name"
-      value="${name}"
-      autocomplete="username"
-      autocapitalize="none"
-      spellcheck="false"
-      maxlength="128"
-      required
-  /></label>`;
 }

@@ -1,7 +1,7 @@
 import type { People } from '../people/people';
 import { markup } from '../../pages';
-import { faultText, nameField } from './sign-in';
-import { PageFault } from './texts';
+import { faultSummary, nameField, newPasswordField } from './fields';
+import { PageFault, type Sentence } from './texts';
 import type { Visit } from './visit';
 
 interface SignUpForm {
@@ -9,7 +9,7 @@ interface SignUpForm {
   /** The name that somebody was invited to; undefined where they choose one. */
   invited: string | undefined;
   name?: string;
-  fault?: string;
+  fault?: Sentence;
   status?: number;
 }
 
@@ -35,7 +35,7 @@ export async function signUp(visit: Visit, people: People, isOpen: boolean): Pro
     if (!(error instanceof PageFault)) throw error;
     // Whether there is somebody of a name is not to be asked for ever.
     if (['taken', 'badInvitation'].includes(error.sentence)) await api.recordFailure(ctx);
-    const fault = texts[error.sentence];
+    const fault = error.sentence;
     showForm(visit, { invite, invited, name, fault, status: error.status });
     return;
   }
@@ -43,7 +43,7 @@ export async function signUp(visit: Visit, people: People, isOpen: boolean): Pro
   visit.show(
     texts.signUp,
     markup`<p>${texts.isDone}</p>
-      <p><a href="/sign-in">${texts.signIn}</a></p>`,
+      <p><a href="/settings">${texts.settings}</a></p>`,
   );
 }
 
@@ -68,23 +68,19 @@ function showForm(visit: Visit, { invite, invited, name = '', fault, status }: S
   const { texts } = visit;
   const who =
     invited === undefined
-      ? nameField(texts, name)
+      ? nameField(texts, name, fault)
       : markup`<p>${texts.welcome} <strong>${invited}</strong>.</p>
           <input type="hidden" name="invite" value="${invite}" />
           <input
-            class="hidden"
             hidden
             name="username"
             value="${invited}"
             autocomplete="username"
           />`;
-  const content = markup`${faultText(fault)}
+  const content = markup`${faultSummary(texts, fault)}
     <form method="post" action="/sign-up">
       ${visit.csrfField()} ${who}
-      <label
-        >${texts.newPassword}
-        <input type="password" name="password" autocomplete="new-password" minlength="12" required
-      /></label>
+      ${newPasswordField(texts, fault)}
       <button class="main">${texts.signUp}</button>
     </form>`;
   visit.show(texts.signUp, content, status === undefined ? {} : { status });

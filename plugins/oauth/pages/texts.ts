@@ -1,7 +1,9 @@
 import type { Language } from '../../pages';
+import { SETTINGS_TEXTS } from '../settings/texts';
 
 /** What pages say, in one language. */
 const en = {
+  ...SETTINGS_TEXTS.en,
   signIn: 'Sign in',
   signUp: 'Make an account',
   signOut: 'Sign out',
@@ -9,7 +11,8 @@ const en = {
   password: 'Password',
   newPassword: 'New password, at least 12 characters',
   signedIn: 'You are signed in as',
-  isDone: 'Your account is ready. Return to your program, or sign in.',
+  isDone: 'Your account is ready. Return to your program, or go to your settings.',
+  again: 'For this, sign in once more: the last time was more than an hour ago.',
   noInvitation: 'Only who was invited can make an account here. Ask for an invitation.',
   badInvitation: 'This invitation was used before, or is too old. Ask for another one.',
   welcome: 'Welcome. Choose a password for the account',
@@ -40,6 +43,7 @@ const en = {
 };
 
 const fr: typeof en = {
+  ...SETTINGS_TEXTS.fr,
   signIn: 'Se connecter',
   signUp: 'Créer un compte',
   signOut: 'Se déconnecter',
@@ -47,7 +51,8 @@ const fr: typeof en = {
   password: 'Mot de passe',
   newPassword: 'Nouveau mot de passe, 12 caractères au moins',
   signedIn: 'Vous êtes connecté en tant que',
-  isDone: 'Votre compte est prêt. Retournez à votre programme, ou connectez-vous.',
+  isDone: 'Votre compte est prêt. Retournez à votre programme, ou allez à vos réglages.',
+  again: 'Pour cela, reconnectez-vous : la dernière connexion date de plus d’une heure.',
   noInvitation: 'Il faut une invitation pour créer un compte ici. Demandez-en une.',
   badInvitation: 'Cette invitation a déjà servi, ou elle est trop ancienne. Demandez-en une autre.',
   welcome: 'Bienvenue. Choisissez un mot de passe pour le compte',
@@ -88,7 +93,7 @@ export type Texts = typeof en;
 export const TEXTS: Readonly<Record<Language, Texts>> = { en, fr };
 
 /** What pages say that is a sentence by itself, such as why something is refused. */
-export type Sentence = Exclude<keyof Texts, 'scopes'>;
+export type Sentence = Exclude<keyof Texts, 'scopes' | 'done'>;
 
 /** Why a page refuses what was sent, in words of the person's language. */
 export class PageFault extends Error {

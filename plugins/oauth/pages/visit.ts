@@ -21,6 +21,7 @@ import {
   type PageOptions,
   showPage,
 } from '../../pages';
+import { browserName } from './browser-name';
 import { PageFault, TEXTS, type Texts } from './texts';
 
 /** The longest form: a name, a password and what pages add. */
@@ -77,6 +78,7 @@ export class Visit {
     if (!isSame && before.accountId !== undefined) await before.destroy();
     const session = isSame ? before : new Session();
     session.loginAccount({ accountId });
+    session.state = { browser: browserName(this.ctx.get('User-Agent')) };
     if (isSame) session.resetIdentifier();
     await session.save(SESSION_SECONDS);
     this.#setCookie(this.provider.cookieName('session'), session.jti, SESSION_SECONDS);

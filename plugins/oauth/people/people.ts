@@ -4,7 +4,7 @@ import type { Tier } from '../../../src/core/identity';
 import { TIERS } from '../../../src/core/identity';
 import { hashOf } from '../../../src/core/secrets';
 import { accountTarget, type Acting } from '../../../src/data/audit/entry';
-import { PageFault } from '../pages/texts';
+import { PageFault, type Sentence } from '../pages/texts';
 import { credentialModel } from '../state/model';
 import { payloadOf, type StateStore } from '../state/store';
 import { hashOfPassword, isPassword, passwordFault } from './passwords';
@@ -34,9 +34,15 @@ export class People {
    * Refuses a name and a password that do not belong together, whatever is wrong with them.
    *
    * @param onFailure has the address pay
+   * @param fault what is said
    * @throws PageFault
    */
-  async check(name: string, password: string, onFailure: () => Promise<void>): Promise<void> {
+  async check(
+    name: string,
+    password: string,
+    onFailure: () => Promise<void>,
+    fault: Sentence = 'wrong',
+  ): Promise<void> {
     const key = `sign-in ${name}`;
     if (!(await this.#store.spend(key, TRIES))) {
       await onFailure();
@@ -46,7 +52,7 @@ export class People {
     const isRight = await isPassword(stored?.passwordHash, password);
     if (!isRight || !(await this.#store.accounts.isOpen(name))) {
       await onFailure();
-      throw new PageFault('wrong');
+      throw new PageFault(fault);
     }
     // Only failures cost the name anything.
     await this.#store.spend(key, TRIES, -1);
@@ -123,6 +129,33 @@ export class People {
       if (!isNew) throw new PageFault('taken');
       const set = { passwordHash, createdAt: tx.now };
       await this.#credentials.upsert({ session: tx.session }, { _id: name }, { $set: set });
+      const act = { action: 'credentials.set', target: accountTarget(name) };
+      tx.audit(act, name, acting(name));
+    });
+  }
+
+  hasPassword(name: string): Promise<boolean> {
+    return this.#credentials.exists({}, { _id: name, passwordHash: { $exists: true } });
+  }
+
+  /**
+   * Sets another password of who is signed in, and signs them out everywhere.
+   *
+   * @param onFailure has the address pay
+   * @throws PageFault where theirs of now is not given, or the next one not good enough
+   */
+  async setPassword(
+    name: string,
+    { now, next }: { now: string; next: string },
+    acting: ActingFor,
+    onFailure: () => Promise<void>,
+  ): Promise<void> {
+    if (await this.hasPassword(name)) await this.check(name, now, onFailure, 'wrongNow');
+    const passwordHash = await goodHash(next, name);
+    await this.#store.host.transactShared(async (tx) => {
+      const scope = { session: tx.session };
+      await this.#credentials.updateOne(scope, { _id: name }, { $set: { passwordHash } });
+      await this.#store.endSessions(tx.session, name);
       const act = { action: 'credentials.set', target: accountTarget(name) };
       tx.audit(act, name, acting(name));
     });

@@ -1,10 +1,13 @@
-import { accountTarget } from '../../../src/data/audit/entry';
-import { grantName, type StateStore } from './store';
+import { accountTarget, type Acting } from '../../../src/data/audit/entry';
+import { isRecord } from '../../../src/core/values';
+import { grantName, payloadOf, type StateStore } from './store';
 
 /** A browser that somebody is signed in by. */
 export interface SessionView {
   id: string;
   user: string;
+  /** What it is, as far as it says so; empty where it does not. */
+  browser: string;
   since: Date;
   expiresAt: Date;
 }
@@ -15,17 +18,28 @@ export async function sessionsOf({ records }: StateStore, user?: string): Promis
   const whose = user === undefined ? { userId: { $exists: true } } : { userId: user };
   const filter = { kind: 'Session', expiresAt: { $gt: now }, ...whose };
   const found = await records.find({}, filter, { sort: { createdAt: 1 } });
-  return found.flatMap(({ _id, userId, createdAt: since, expiresAt }) =>
-    userId === undefined ? [] : { id: grantName(_id), user: userId, since, expiresAt },
-  );
+  return found.flatMap((document) => {
+    const { _id, userId: of, createdAt: since, expiresAt } = document;
+    if (of === undefined) return [];
+    const { state } = payloadOf(document);
+    const browser = isRecord(state) ? state['browser'] : undefined;
+    const name = typeof browser === 'string' ? browser : '';
+    return { id: grantName(_id), user: of, browser: name, since, expiresAt };
+  });
 }
 
-/** Ends one session, or all of a person, from the next request on; answers those that there were. */
+/**
+ * Ends one session, of anybody or of one person, or all of a person, from the next request on; answers
+ * those that there were.
+ *
+ * @param acting who does it, where it is no operator
+ */
 export async function endSessions(
   store: StateStore,
-  which: { id: string } | { user: string },
+  which: { id: string; user?: string } | { user: string },
+  acting?: Acting,
 ): Promise<SessionView[]> {
-  const good = await sessionsOf(store, 'user' in which ? which.user : undefined);
+  const good = await sessionsOf(store, which.user);
   const ended = 'id' in which ? good.filter(({ id }) => id === which.id) : good;
   for (const { id, user } of ended) {
     await store.host.transactShared(async (tx) => {
@@ -35,7 +49,7 @@ export async function endSessions(
       if (!isIt) return;
       await store.records.deleteOne({ session: tx.session }, { _id: isIt._id });
       const act = { action: 'session.ended', target: accountTarget(user) };
-      tx.audit(act, user);
+      tx.audit(act, user, acting);
     });
   }
   return ended;

@@ -3,6 +3,7 @@ import type { ClientSession } from 'mongoose';
 import { isRecord } from '../../../src/core/values';
 import { hashOf } from '../../../src/core/secrets';
 import type { SharedTransaction } from '../../../src/data/audit/audit-log';
+import type { Acting } from '../../../src/data/audit/entry';
 import type { Transaction } from '../../../src/data/transaction';
 import type { Host } from '../../../src/plugins/host';
 import type { Accounts } from '../../accounts';
@@ -82,15 +83,19 @@ export class StateStore {
     return (counted?.spent ?? 0) <= most;
   }
 
-  /** Ends a grant, and all that programs got by it, from the next request on. */
-  async endGrant(grant: string): Promise<void> {
+  /**
+   * Ends a grant, and all that programs got by it, from the next request on.
+   *
+   * @param acting who does it, where it is not the program itself
+   */
+  async endGrant(grant: string, acting?: Acting): Promise<void> {
     await this.host.transactShared(async (tx) => {
       const found = await this.records.findOne({ session: tx.session }, { _id: grant });
       await this.records.deleteMany({ session: tx.session }, { $or: [{ _id: grant }, { grant }] });
       if (found?.userId === undefined) return;
       await this.accounts.tokensChanged(tx.session, found.userId);
       const target = { type: 'program', id: grantName(grant) };
-      tx.audit({ action: 'program.revoked', target }, found.userId);
+      tx.audit({ action: 'program.revoked', target }, found.userId, acting);
     });
   }
 
@@ -102,9 +107,18 @@ export class StateStore {
     );
   }
 
+  /** Takes away the access of one of a person's programs; returns whether it had any. */
+  async endProgram(userId: string, id: string, acting: Acting): Promise<boolean> {
+    const grants = await this.records.find({}, { userId, kind: 'Grant' });
+    const grant = grants.find(({ _id }) => grantName(_id) === id);
+    if (grant) await this.endGrant(grant._id, acting);
+    return grant !== undefined;
+  }
+
   /** What an account's programs may do. */
   async programs(userId: string): Promise<Program[]> {
-    const grants = await this.records.find({}, { userId, kind: 'Grant' });
+    const good = { userId, kind: 'Grant', expiresAt: { $gt: new Date() } };
+    const grants = await this.records.find({}, good, { sort: { createdAt: 1 } });
     return Promise.all(
       grants.map(async (grant) => {
         const { clientId, resources } = payloadOf(grant);

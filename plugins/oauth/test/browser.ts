@@ -33,7 +33,7 @@ export class Browser {
 
   /** Sends a form of a page, with other values in some of its fields. */
   async submit(page: Page, fields: Record<string, string | string[] | undefined>): Promise<Page> {
-    const action = /<form method="post"(?: action="([^"]*)")?>/.exec(page.text)?.[1];
+    const action = /<form [^>]*method="post"(?: action="([^"]*)")?/.exec(page.text)?.[1];
     const form = new URLSearchParams();
     for (const [field] of page.text.matchAll(/<input[^>]*>/g)) {
       const name = /name="([^"]*)"/.exec(field)?.[1];

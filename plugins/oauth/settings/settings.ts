@@ -1,0 +1,83 @@
+import { hashOf } from '../../../src/core/secrets';
+import { personalScopes, usualScopes } from '../../accounts';
+import type { Parts } from '../endpoints/method';
+import { PageFault } from '../pages/texts';
+import type { Visit } from '../pages/visit';
+import { sessionsOf } from '../state/sessions';
+import { grantName } from '../state/store';
+import { ACTIONS } from './actions';
+import { type Outcome, showSettings } from './page';
+
+/** For how long after a sign-in a person may do what matters most without another one. */
+const FRESH_SECONDS = 3600;
+
+interface SignedIn {
+  account: string;
+  /** The id of the session. */
+  here: string;
+  isFresh: boolean;
+}
+
+/** The settings of who is signed in; others are sent to sign in first. */
+export async function settingsPage(visit: Visit, parts: Parts): Promise<void> {
+  const person = await signedIn(visit, parts);
+  if (!person) return;
+  const { done: names } = visit.texts;
+  const { done } = visit.ctx.query;
+  // Of these very texts.
+  const known = (Object.keys(names) as (keyof typeof names)[]).find((name) => name === done);
+  await show(visit, parts, person, { done: known });
+}
+
+/** Does what a form says. */
+export async function changeSettings(visit: Visit, parts: Parts): Promise<void> {
+  const form = await visit.form();
+  const person = await signedIn(visit, parts);
+  if (!person) return;
+  const action = ACTIONS.get(form.get('action') ?? '');
+  if (action?.isGrave === true && !person.isFresh) {
+    visit.redirect('/sign-in?return=/settings&again=1');
+    return;
+  }
+  try {
+    if (!action) throw new PageFault('gone');
+    const outcome = await action.run({ visit, parts, account: person.account, form });
+    if (outcome?.done !== undefined) visit.redirect(`/settings?done=${outcome.done}`);
+    else if (outcome) await show(visit, parts, person, outcome);
+  } catch (error) {
+    if (!(error instanceof PageFault)) throw error;
+    await show(visit, parts, person, { fault: error.sentence, status: error.status, form });
+  }
+}
+
+async function signedIn(visit: Visit, { store }: Parts): Promise<SignedIn | undefined> {
+  const { accountId: account, loginTs = 0, jti } = await visit.session();
+  if (account === undefined || !(await store.accounts.isOpen(account))) {
+    visit.redirect('/sign-in?return=/settings');
+    return undefined;
+  }
+  const isFresh = Date.now() / 1000 - loginTs < FRESH_SECONDS;
+  return { account, here: grantName(hashOf(jti)), isFresh };
+}
+
+async function show(
+  visit: Visit,
+  { store, people }: Parts,
+  { account, here }: SignedIn,
+  outcome: Outcome,
+): Promise<void> {
+  const { accounts } = store;
+  const { scopes } = visit.api;
+  const [found, tokens, programs, sessions, hasPassword] = await Promise.all([
+    accounts.account(account),
+    accounts.goodTokens(account),
+    store.programs(account),
+    sessionsOf(store, account),
+    people.hasPassword(account),
+  ]);
+  const settings = {
+    ...{ account, timezone: found?.timezone ?? 'UTC', tokens, programs, hasPassword },
+    ...{ sessions, here, scopes: { all: personalScopes(scopes), usual: usualScopes(scopes) } },
+  };
+  showSettings(visit, settings, outcome);
+}
