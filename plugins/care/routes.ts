@@ -1,5 +1,5 @@
 import { type Operation, read, write } from '../../src/plugins/operation';
-import { unknownPlant } from '../plants';
+import { plantArchived, unknownPlant } from '../plants';
 import { careItem, dueCare, dueCareQuery, snoozeCare } from './schema';
 import type { CareService } from './service';
 
@@ -33,7 +33,7 @@ export function routes(care: CareService): Operation[] {
       notConditional: 'it says how many days are left',
       body: snoozeCare,
       response: { status: 200, schema: careItem, description: 'The care as it is due now' },
-      errors: [unknownPlant],
+      errors: [unknownPlant, plantArchived],
       tool: {
         name: 'snooze_care',
         description:

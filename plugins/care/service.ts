@@ -5,6 +5,7 @@ import { calendarOf, dayAt, dayNumber, endOfQuarterHour } from '../../src/core/t
 import type { Tenant } from '../../src/data/models';
 import type { Transaction } from '../../src/data/transaction';
 import {
+  plantArchived,
   type PlantDocument,
   type Plants,
   RECURRING_CARE,
@@ -72,7 +73,7 @@ export class CareService {
   /**
    * Has care due on a day, until such care is logged; null takes that back.
    *
-   * @throws ApiError plant_not_found (400); validation_error for a day that is past or too far
+   * @throws ApiError plant_not_found, plant_archived (400); validation_error for a day that is past or too far
    *   ahead, and for a plant without that frequency
    */
   async snooze(tx: Transaction, { plantId, type, until }: SnoozeCare): Promise<CareItem> {
@@ -87,6 +88,7 @@ export class CareService {
     const fields = snoozeFields(type, until, tx.now);
     const schedule: Schedule | undefined = await this.#plants.keep(tx, plantId, fields);
     if (!schedule) throw unknownPlant.error('plantId names a plant that is not yours.');
+    if (schedule.archivedAt) throw plantArchived.error();
     const item = itemOf(schedule, type, today, dayOf);
     if (item) return item;
     throw fieldError(

@@ -23,7 +23,7 @@ export const SNOOZE_FIELDS = Object.values(FIELDS).flatMap((fields) => Object.va
 /** A plant with its snoozes: they are missing until the first is set. */
 export type SnoozedPlant = Pick<
   PlantDocument,
-  (typeof RECURRING_CARE)[RecurringCare][keyof (typeof RECURRING_CARE)['watered']]
+  'archivedAt' | (typeof RECURRING_CARE)[RecurringCare][keyof (typeof RECURRING_CARE)['watered']]
 > & { _id: StoredId } & Partial<
     Record<Fields['until'], string | null> & Record<Fields['setAt'], Date | null>
   >;
@@ -56,7 +56,7 @@ export const snoozeChanges: ChangedList = {
   name: 'snoozes',
   kind: 'plant',
   description:
-    'Care of the plants in this answer that is snoozed: a plant in it without any has none any more',
+    'Care of the active plants in this answer that is snoozed: a plant in it without any has none any more',
   view: Joi.object({
     plantId: id().required(),
     type: oneOf(RECURRING_TYPES).required(),
@@ -66,7 +66,7 @@ export const snoozeChanges: ChangedList = {
     // What is listed with plants gets plants.
     (plants as unknown as SnoozedPlant[]).flatMap((plant) =>
       RECURRING_TYPES.flatMap((type) => {
-        const until = snoozedUntil(plant, type);
+        const until = plant.archivedAt ? null : snoozedUntil(plant, type);
         return until === null ? [] : [{ plantId: idText(plant._id), type, until }];
       }),
     ),

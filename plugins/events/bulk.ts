@@ -2,7 +2,7 @@ import { fieldError } from '../../src/core/errors';
 import { anyOf, idText, toStoredId } from '../../src/core/ids';
 import { LIVE } from '../../src/data/models';
 import type { Transaction } from '../../src/data/transaction';
-import { unknownPlant } from '../plants';
+import { plantArchived, unknownPlant } from '../plants';
 import type { EventContext } from './context';
 import { unknownEvent } from './errors';
 import { newEvent } from './new-event';
@@ -19,8 +19,8 @@ export class BulkEvents {
   /**
    * Logs the same care of several plants, or of all at a location, in the order of the list of plants.
    *
-   * @throws ApiError plant_not_found or photo_not_found (400), feature_not_available over the limit
-   *   of events, validation_error for a location without plants or with too many
+   * @throws ApiError plant_not_found, plant_archived or photo_not_found (400), feature_not_available
+   *   over the limit of events, validation_error for a location without plants or with too many
    */
   async log(
     tx: Transaction,
@@ -62,12 +62,15 @@ export class BulkEvents {
   async #plantsOf(tx: Transaction, { plantIds, location }: SeveralPlants): Promise<string[]> {
     const { plants } = this.#context;
     if (plantIds) {
-      const there = await plants.idsInOrder(tx, { ids: plantIds });
+      const there = await plants.idsInOrder(tx, { ids: plantIds, status: 'active' });
       const missing = plantIds.find((id) => !there.includes(id.toLowerCase()));
       if (missing === undefined) return there;
+      if (await plants.exists(tx, missing)) {
+        throw plantArchived.error(`plantIds names a plant that is archived: ${missing}.`);
+      }
       throw unknownPlant.error(`plantIds names a plant that is not yours: ${missing}.`);
     }
-    const there = await plants.idsInOrder(tx, { location });
+    const there = await plants.idsInOrder(tx, { location, status: 'active' });
     if (there.length === 0) throw fieldError('location', 'location has no plants.');
     if (there.length > MAX_AT_ONCE) {
       const message = `location has more than ${MAX_AT_ONCE} plants; name them by plantIds.`;

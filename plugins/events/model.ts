@@ -43,7 +43,7 @@ const model = accountModel<EventDocument>(
 export const EVENT_QUOTA = 'events';
 
 export const eventModel = counted(EVENT_QUOTA, tracked('event', model, { softlyDeleted: true }), {
-  deletedToo: true,
+  freedBy: null,
 });
 
 /** A plant that was deleted and whose events are yet to be marked deleted. */

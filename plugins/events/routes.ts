@@ -2,7 +2,7 @@ import { invalidCursor } from '../../src/core/errors';
 import { success } from '../../src/fields/joi';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { unknownPhoto } from '../photos';
-import { plantNotFound, unknownPlant } from '../plants';
+import { plantArchived, plantNotFound, unknownPlant } from '../plants';
 import { eventGone, eventLimitReached, eventNotFound, unknownEvent } from './errors';
 import { monthlyView } from './features';
 import type { BulkEvents } from './bulk';
@@ -148,7 +148,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       path: '/api/events',
       summary: 'Log the same care of several plants',
       description:
-        'Logs an event for each of up to 100 plants (`plantIds`), or for all plants at a `location`: all of it or nothing. Exactly one of both is sent; the other fields are those of a single event. `POST /api/events/delete` takes all of it back.',
+        'Logs an event for each of up to 100 plants (`plantIds`), or for all active plants at a `location`: all of it or nothing. Exactly one of both is sent; the other fields are those of a single event. `POST /api/events/delete` takes all of it back.',
       access: { scope: 'events:write' },
       body: logCare,
       notConditional: 'its answer is no record that is read again',
@@ -156,7 +156,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
         schema: loggedCare,
         description: 'The events, one for each plant, in the order of the list of plants',
       },
-      errors: [eventLimitReached, unknownPlant, unknownPhoto],
+      errors: [eventLimitReached, unknownPlant, plantArchived, unknownPhoto],
       tool: {
         name: 'log_care',
         description:

@@ -77,7 +77,7 @@ export const insights = named(
           count: integer(1).required(),
         }),
       )
-      .description('Plants by species, most first; null stands for plants without one'),
+      .description('Active plants by species, most first; null stands for plants without one'),
     growthTracking: Joi.array()
       .items(
         Joi.object({

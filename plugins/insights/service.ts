@@ -64,19 +64,20 @@ export class InsightService {
       const summaries = await plants.summaries(account.id, session);
       const growths = await growth.read(account.id, session);
       validUntil(endOfQuarterHour(now));
+      const active = summaries.filter(({ archivedAt }) => !archivedAt);
       const [first] = summaries;
       const age = first ? daysSince(first.createdAt, now) : null;
       if (first) validUntil(new Date(first.createdAt.getTime() + (Number(age) + 1) * DAY_MS));
       const view: InsightsView = {
         overview: {
-          totalPlants: summaries.length,
+          totalPlants: active.length,
           ...events(history.weekdays),
           totalPhotos: account.usage[PHOTO_QUOTA] ?? 0,
           daysSinceFirstPlant: age,
         },
         careActivityByDay: history.activity,
         wateringStreaks: streaks(history.watered, dayNumber(today)),
-        speciesDistribution: species(summaries),
+        speciesDistribution: species(active),
         growthTracking: tracking(summaries, growths),
       };
       if (!sections) return view;

@@ -6,7 +6,7 @@ import { definePlugin } from '../../src/plugins/plugin';
 import photosPlugin from '../photos';
 import { photoAdded, photoDeleted } from '../photos/domain-events';
 import { plantChanged, plantDeleted } from './domain-events';
-import { plantLimitReached, plantNotFound } from './errors';
+import { plantArchived, plantLimitReached, plantNotFound } from './errors';
 import { PLANT_QUOTA, plantModel } from './model';
 import { revisions } from './migrations/0001-revisions';
 import { snoozes } from './migrations/0002-snoozes';
@@ -15,7 +15,7 @@ import { plantView } from './schema';
 import { PlantService } from './service';
 
 export { unknownPlant } from '../photos';
-export { plantNotFound } from './errors';
+export { plantArchived, plantNotFound } from './errors';
 export {
   careOn,
   type CreatePlant,
@@ -60,7 +60,7 @@ export default definePlugin<Plants>({
   requires: ['photos'],
   budgets: { plants: creations },
   quotas: { [PLANT_QUOTA]: tierQuota(PLANT_QUOTA, { free: 25, pro: 1000 }, plantLimitReached) },
-  errors: [plantNotFound, plantLimitReached],
+  errors: [plantNotFound, plantLimitReached, plantArchived],
   emits: [plantChanged, plantDeleted],
   models: [plantModel],
   migrations: [revisions, snoozes],

@@ -14,7 +14,9 @@ export function placeOf(location: string): string {
 
 interface Spelling {
   location: string;
-  /** Of its oldest plant. */
+  /** Null where active plants stand there. */
+  archivedAt: Date | null;
+  /** Of its oldest plant: of the active ones, where there are any. */
   createdAt: Date;
   plantId: StoredId;
 }
@@ -27,7 +29,7 @@ export class Places {
     this.#records = records;
   }
 
-  /** Each place once, in the spelling of its oldest plant, sorted by UTF-16 code unit. */
+  /** Each place of active plants once, as the oldest spells it, sorted by UTF-16 code unit. */
   async list(tenant: Tenant): Promise<string[]> {
     const spellings = (await this.#spellings(tenant)).sort(
       (a, b) =>
@@ -35,9 +37,9 @@ export class Places {
         (idText(a.plantId) < idText(b.plantId) ? -1 : 1),
     );
     const places = new Map<string, string>();
-    for (const { location } of spellings) {
+    for (const { location, archivedAt } of spellings) {
       const place = placeOf(location);
-      if (place !== '' && !places.has(place)) places.set(place, location);
+      if (!archivedAt && place !== '' && !places.has(place)) places.set(place, location);
     }
     return [...places.values()].sort();
   }
@@ -51,13 +53,14 @@ export class Places {
   }
 
   async #spellings(tenant: Tenant): Promise<Spelling[]> {
-    // MongoDB finds the first key of each location in the index and skips the others.
+    // MongoDB finds the first key of each location in the index and skips the others. Null comes first.
     const found = this.#records.aggregate<Spelling>(tenant, { location: { $gt: '' } }, [
-      { $sort: { location: 1, ...LIST_ORDER } },
+      { $sort: { location: 1, archivedAt: 1, ...LIST_ORDER } },
       {
         $group: {
           _id: '$location',
           location: { $first: '$location' },
+          archivedAt: { $first: '$archivedAt' },
           createdAt: { $first: '$createdAt' },
           plantId: { $first: '$_id' },
         },

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { unknownPhoto } from '../photos';
 import { plantLimitReached, plantNotFound } from './errors';
-import { locations, plant, plantListQuery, plantView, summaryView } from './schema';
+import { archivePlant, locations, plant, plantListQuery, plantView, summaryView } from './schema';
 import type { PlantService } from './service';
 
 /** Operations on plants and locations (docs/specification.md, 4.1). */
@@ -12,7 +12,7 @@ export function routes(plants: PlantService): Operation[] {
     path: '/api/plants',
     summary: 'List all plants',
     description:
-      'All plants of the account with all that is known of them, oldest first; `location` and `q` narrow them. For screens that show many, `GET /api/plant-summaries` is a tenth as long.',
+      'The active plants of the account with all that is known of them, oldest first; `status` has archived ones be listed, `location` and `q` narrow them. For screens that show many, `GET /api/plant-summaries` is a tenth as long.',
     operationId: 'listPlants',
     access: { scope: 'plants:read' },
     query: plantListQuery,
@@ -37,7 +37,7 @@ export function routes(plants: PlantService): Operation[] {
       tool: {
         name: 'list_plants',
         description:
-          "List the person's plants, oldest first, in short: name, species, location, days between waterings and feedings, and when each was last watered (lastWatered) and last cared for in any way (lastEvent); null means never. Start here: it turns a plant's name (q) into its id. For all that is known of one plant use get_plant, of many view full.",
+          "List the person's active plants (status: also archived ones), oldest first, in short: name, species, location, days between waterings and feedings, and when each was last watered (lastWatered) and last cared for in any way (lastEvent); null means never. Start here: it turns a plant's name (q) into its id. For all that is known of one plant use get_plant, of many view full.",
         full: list,
       },
       handler: async ({ account, query }) => plants.listInShort(account.id, query),
@@ -103,15 +103,48 @@ export function routes(plants: PlantService): Operation[] {
       tool: {
         name: 'delete_plant',
         description:
-          'Remove a plant and all of its events for good; its photos stay. This cannot be undone: ask the person first.',
+          'Remove a plant and all of its events for good; its photos stay. This cannot be undone: ask the person first. One that died or left is for archive_plant.',
       },
       handler: ({ tx, params }) => plants.delete(tx, params.id),
+    }),
+    write({
+      method: 'POST',
+      path: '/api/plants/{id}/archive',
+      summary: 'Archive a plant that the person no longer has',
+      description:
+        'It keeps its events and photos, is due for nothing, and frees its place in the tier. One that is archived gets the reason and, where it is sent, the day.',
+      access: { scope: 'plants:write' },
+      params: { id: plantNotFound },
+      body: archivePlant,
+      response: { status: 200, schema: plantView, description: 'The plant, archived' },
+      errors: [plantLimitReached],
+      tool: {
+        name: 'archive_plant',
+        description:
+          'Archive a plant that died or that the person gave away or sold: it stays with its history, and is due for nothing. unarchive_plant takes that back.',
+      },
+      handler: ({ tx, params, body }) => plants.archive(tx, params.id, body),
+    }),
+    write({
+      method: 'POST',
+      path: '/api/plants/{id}/unarchive',
+      summary: 'Take a plant out of the archive',
+      description: 'It needs a free place in the tier. One that is active stays as it is.',
+      access: { scope: 'plants:write' },
+      params: { id: plantNotFound },
+      response: { status: 200, schema: plantView, description: 'The plant, active' },
+      errors: [plantLimitReached],
+      tool: {
+        name: 'unarchive_plant',
+        description: 'Have an archived plant be one of the active plants again.',
+      },
+      handler: ({ tx, params }) => plants.unarchive(tx, params.id),
     }),
     read({
       path: '/api/locations',
       summary: 'List the locations in use',
       description:
-        'The locations at which plants stand, each once. Spellings that differ in white space at the ends, in its amount or in the normal form of letters are one location; case and accents tell locations apart.',
+        'The locations at which active plants stand, each once. Spellings that differ in white space at the ends, in its amount or in the normal form of letters are one location; case and accents tell locations apart.',
       access: { scope: 'plants:read' },
       response: {
         schema: locations,

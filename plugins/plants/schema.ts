@@ -2,7 +2,13 @@ import Joi from 'joi';
 
 import type { DatedMoment } from '../../src/core/dated-moment';
 import type { CreateBody, Document, PatchBody, View } from '../../src/fields/field';
-import { text as textSchema, withKeys } from '../../src/fields/joi';
+import {
+  day,
+  instant,
+  oneOf as oneOfSchema,
+  text as textSchema,
+  withKeys,
+} from '../../src/fields/joi';
 import { defineRecord } from '../../src/fields/record';
 import { named } from '../../src/fields/schema-name';
 import {
@@ -21,6 +27,9 @@ import { type PhotoView, photoView } from '../photos';
 const LIGHT = ['low', 'medium', 'bright_indirect', 'full_sun'] as const;
 const POT = ['plastic', 'terracotta', 'ceramic', 'fabric', 'other'] as const;
 const HUMIDITY = ['low', 'medium', 'high'] as const;
+
+const ARCHIVE_REASONS = ['died', 'given_away', 'sold', 'other'] as const;
+type ArchiveReason = (typeof ARCHIVE_REASONS)[number];
 
 /** How long the name of a location may be. */
 const MAX_LOCATION = 100;
@@ -67,17 +76,48 @@ export const plant = defineRecord({
   lastFertilized: timestamp().nullable().internal(),
   lastWatering: datedMoment().nullable().internal(),
   lastFertilizing: datedMoment().nullable().internal(),
+  // Missing in plants of earlier versions.
+  archivedAt: timestamp().nullable().internal(),
+  archiveReason: oneOf(ARCHIVE_REASONS).nullable().internal(),
 });
 
 export type CreatePlant = CreateBody<typeof plant.fields>;
 export type UpdatePlant = PatchBody<typeof plant.fields>;
 export type PlantDocument = Document<typeof plant.fields>;
 
+const archiveReason = named('ArchiveReason', oneOfSchema(ARCHIVE_REASONS));
+
+/** What archived plants show, and no others. */
+interface ArchivedView {
+  archivedAt: Date;
+  archiveReason: ArchiveReason;
+}
+const archivedView = {
+  archivedAt: instant().description('When the person no longer had it; only where it is archived'),
+  archiveReason: archiveReason.description('Why; only where it is archived'),
+};
+
+/** The same of a plant as it is stored. */
+export function archivedOf({ archivedAt, archiveReason }: PlantDocument): Partial<ArchivedView> {
+  return archivedAt && archiveReason ? { archivedAt, archiveReason } : {};
+}
+
+export interface ArchivePlant {
+  reason: ArchiveReason;
+  on?: string;
+}
+export const archivePlant = Joi.object<ArchivePlant, true>({
+  reason: archiveReason.required(),
+  on: day().example('2026-03-01').description('The day on which it went; today unless given'),
+});
+
 /** A plant as it is shown: with its primary photo, where it has one. */
-export type PlantView = View<typeof plant.fields> & { primaryPhoto?: PhotoView };
+export type PlantView = View<typeof plant.fields> & {
+  primaryPhoto?: PhotoView;
+} & Partial<ArchivedView>;
 export const plantView = named(
   'Plant',
-  withKeys<PlantView>(plant.view, { primaryPhoto: photoView }),
+  withKeys<PlantView>(plant.view, { primaryPhoto: photoView, ...archivedView }),
 );
 
 const {
@@ -103,20 +143,33 @@ export const plantSummary = defineRecord({
   lastEvent,
 });
 
-export const summaryView = named('PlantSummary', plantSummary.view);
-export type SummaryView = View<typeof plantSummary.fields>;
+export type SummaryView = View<typeof plantSummary.fields> & Partial<ArchivedView>;
+export const summaryView = named(
+  'PlantSummary',
+  withKeys<SummaryView>(plantSummary.view, archivedView),
+);
 
 /** The location that lists of plants are narrowed to. */
 export const locationFilter = textSchema({ min: 1, max: MAX_LOCATION }).description(
   'Only plants of this location; case counts, white space at its ends does not',
 );
 
+/** Finds the plants of each status. */
+export const STATUSES = {
+  active: { archivedAt: null },
+  archived: { archivedAt: { $ne: null } },
+  all: {},
+} as const;
+export type PlantStatus = keyof typeof STATUSES;
+
 export interface PlantListQuery {
+  status: PlantStatus;
   location?: string;
   q?: string;
 }
 
 export const plantListQuery = Joi.object<PlantListQuery, true>({
+  status: oneOfSchema(Object.keys(STATUSES)).default('active'),
   location: locationFilter,
   q: textSchema({ min: 1, max: 100 }).description(
     'Only plants with this in their name or species, whatever the case and accents',

@@ -8,34 +8,43 @@ import { LIST_ORDER, Resource } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import { type Photos, unknownPlant } from '../photos';
+import { Archive } from './archive';
 import { PlantCare } from './care';
 import { plantChanged, plantDeleted } from './domain-events';
 import { plantNotFound } from './errors';
 import { plantModel } from './model';
 import { Places } from './places';
 import {
+  archivedOf,
+  type ArchivePlant,
   type CreatePlant,
   plant,
   plantSummary,
   type PlantDocument,
   type PlantListQuery,
+  type PlantStatus,
   type PlantView,
+  STATUSES,
   type SummaryView,
   type UpdatePlant,
 } from './schema';
 
-const BRIEF_FIELDS = ['name', 'species', 'createdAt'] as const;
+const BRIEF_FIELDS = ['name', 'species', 'createdAt', 'archivedAt'] as const;
 
 /** What others may need to know of a plant. */
 export type PlantSummary = { id: string } & Pick<PlantDocument, (typeof BRIEF_FIELDS)[number]>;
 
 const BRIEF_PROJECTION = projectionOf(BRIEF_FIELDS);
-const SUMMARY_PROJECTION = projectionOf(Object.keys(plantSummary.paths));
+const SUMMARY_PROJECTION = projectionOf([
+  ...Object.keys(plantSummary.paths),
+  ...['archivedAt', 'archiveReason'],
+]);
 
 /** What is done with plants, and how they are shown. */
 export class PlantService {
   readonly places;
   readonly care;
+  readonly #archive;
   readonly #records;
   readonly #plants;
   readonly #photos: Photos;
@@ -45,6 +54,7 @@ export class PlantService {
     this.#records = host.records(plantModel);
     this.places = new Places(this.#records);
     this.care = new PlantCare(this.#records);
+    this.#archive = new Archive(this.#records);
     this.#plants = new Resource(plant, this.#records, plantNotFound);
   }
 
@@ -58,17 +68,17 @@ export class PlantService {
   /** The same in short. */
   async *listInShort(userId: string, query: PlantListQuery): AsyncGenerator<SummaryView[]> {
     for await (const batch of this.#listed(userId, query, SUMMARY_PROJECTION)) {
-      yield batch.map((each) => plantSummary.toView(each));
+      yield batch.map((each) => ({ ...plantSummary.toView(each), ...archivedOf(each) }));
     }
   }
 
   async *#listed(
     userId: string,
-    { location, q }: PlantListQuery,
+    { status, location, q }: PlantListQuery,
     projection?: typeof SUMMARY_PROJECTION,
   ): AsyncGenerator<PlantDocument[]> {
     const isWanted = q === undefined ? () => true : containing(q);
-    const filter = await this.places.filter({ userId }, location);
+    const filter = { ...(await this.places.filter({ userId }, location)), ...STATUSES[status] };
     const found = this.#records.batches({ userId }, filter, {
       sort: LIST_ORDER,
       ...(projection ? { projection } : {}),
@@ -97,6 +107,16 @@ export class PlantService {
     return this.#presentOne(tx, changed);
   }
 
+  /** @throws ApiError as {@link Archive.archive} */
+  async archive(tx: Transaction, id: string, body: ArchivePlant): Promise<PlantView> {
+    return this.#presentOne(tx, await this.#archive.archive(tx, id, body));
+  }
+
+  /** @throws ApiError as {@link Archive.unarchive} */
+  async unarchive(tx: Transaction, id: string): Promise<PlantView> {
+    return this.#presentOne(tx, await this.#archive.unarchive(tx, id));
+  }
+
   /** Deletes a plant for good. @throws ApiError plant_not_found */
   async delete(tx: Transaction, id: string): Promise<void> {
     await this.#plants.delete(tx, id);
@@ -114,7 +134,7 @@ export class PlantService {
     throw unknownPlant.error(`${field} names a plant that is not yours.`);
   }
 
-  /** All plants of an account in short, in the order of the list. */
+  /** All plants of an account in short, archived ones too, in the order of the list. */
   async summaries(userId: string, session: ClientSession): Promise<PlantSummary[]> {
     const documents = await this.#records.find(
       { userId, session },
@@ -125,8 +145,8 @@ export class PlantService {
   }
 
   /**
-   * Some fields of the plants of an account, or of those at a location, in the order of the list; also
-   * fields that another plugin keeps with them.
+   * Some fields of the active plants of an account, or of those at a location, in the order of the
+   * list; also fields that another plugin keeps with them.
    */
   async fields(
     tenant: Tenant,
@@ -134,7 +154,8 @@ export class PlantService {
     location?: string,
   ): Promise<PlantDocument[]> {
     const options = { projection: projectionOf(names), sort: LIST_ORDER };
-    return this.#records.find(tenant, await this.places.filter(tenant, location), options);
+    const filter = { ...(await this.places.filter(tenant, location)), ...STATUSES.active };
+    return this.#records.find(tenant, filter, options);
   }
 
   /** Keeps fields of another plugin with a plant; returns the plant, undefined where there is none. */
@@ -143,14 +164,18 @@ export class PlantService {
   }
 
   /**
-   * The ids of the plants that there are, in the order of the list: of all, of those at a location,
-   * or of those among `ids`.
+   * The ids of the plants that there are, in the order of the list: of all, of those of a status or
+   * at a location, or of those among `ids`.
    */
   async idsInOrder(
     tenant: Tenant,
-    { ids, location }: { ids?: readonly string[]; location?: string | undefined },
+    {
+      ids,
+      location,
+      status = 'all',
+    }: { ids?: readonly string[]; location?: string | undefined; status?: PlantStatus },
   ): Promise<string[]> {
-    const filter = await this.places.filter(tenant, location);
+    const filter = { ...(await this.places.filter(tenant, location)), ...STATUSES[status] };
     const projection = { createdAt: 1 } as const;
     if (!ids) {
       const found = await this.#records.find(tenant, filter, { projection, sort: LIST_ORDER });
@@ -210,11 +235,12 @@ export class PlantService {
     const ids = documents.flatMap(({ primaryPhotoId }) => primaryPhotoId ?? []);
     const photos = await this.#photos.byIds(tenant, ids);
     return documents.map((document) => {
-      const view = plant.toView(document);
+      const view: PlantView = plant.toView(document);
       const primaryPhoto =
         view.primaryPhotoId === null ? undefined : photos.get(view.primaryPhotoId);
       // Not a copy, which would cost as much as the view itself.
-      return primaryPhoto ? Object.assign(view, { primaryPhoto }) : view;
+      if (primaryPhoto) view.primaryPhoto = primaryPhoto;
+      return document.archivedAt ? Object.assign(view, archivedOf(document)) : view;
     });
   }
 }

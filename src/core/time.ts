@@ -17,6 +17,23 @@ export function addDays(day: string, days: number): string {
   return dayAt(dayNumber(day) + days);
 }
 
+const YEAR_0 = Date.parse('0000-01-01T00:00:00Z');
+
+/** The first moment of a calendar day in a time zone, not before the year 0 in UTC. */
+export function startOfDay(day: string, timezone: string): Date {
+  const dayOf = calendarOf(timezone);
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  // No zone is as far from UTC as a day.
+  let before = Math.max(midnight - DAY_MS, YEAR_0 - 1);
+  let start = midnight + DAY_MS;
+  while (start - before > 1) {
+    const middle = Math.floor((before + start) / 2);
+    if (dayOf(new Date(middle)) < day) before = middle;
+    else start = middle;
+  }
+  return new Date(start);
+}
+
 /** How many days after the first of 1970 a calendar day (`YYYY-MM-DD`) is. */
 export function dayNumber(day: string): number {
   return Date.parse(`${day}T00:00:00Z`) / DAY_MS;

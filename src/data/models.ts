@@ -40,7 +40,7 @@ export interface ModelDefinition<T = unknown, Owner = 'account' | Shared> {
   /** Whether records that are deleted may stay, with `deletedAt` set. */
   softlyDeleted?: boolean;
   /** The quota that each of its records takes one of (see `counted`). */
-  quota?: { name: string; deletedToo: boolean };
+  quota?: { name: string; freedBy: string | null };
   /** Never there: it carries the documents' type to those who ask for the records. */
   document?: T;
 }

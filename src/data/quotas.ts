@@ -2,7 +2,8 @@ import type { ErrorCode } from '../core/errors';
 import type { Account, Tier } from '../core/identity';
 import { capitalized } from '../core/text';
 import { countSetting, type Setting, type Settings } from '../core/settings';
-import { LIVE, type ModelDefinition, type SharedTenant } from './models';
+import { isRecord } from '../core/values';
+import type { ModelDefinition, SharedTenant } from './models';
 import type { Transaction } from './transaction';
 
 /** How many records an account may have. */
@@ -37,31 +38,38 @@ export function tierQuota(
  * Counts the records of a model against a quota. {@link Records} then moves the usage of the account
  * with each record that it adds or deletes, and adds none over the limit.
  *
- * @param options.deletedToo whether records that are deleted softly keep their places
+ * @param options.freedBy the field that frees the place of a record while it has a value; null where
+ *   only a deletion for good does
  */
 export function counted<T>(
   quota: string,
   definition: ModelDefinition<T, 'account'>,
-  { deletedToo = false } = {},
+  { freedBy = 'deletedAt' }: { freedBy?: string | null } = {},
 ): ModelDefinition<T, 'account'> {
-  return { ...definition, quota: { name: quota, deletedToo } };
+  return { ...definition, quota: { name: quota, freedBy } };
 }
 
 /** Finds the records of a model that count against its quota. */
 export function countedFilter({ quota }: Pick<ModelDefinition, 'quota'>): object {
-  return quota?.deletedToo ? {} : LIVE;
+  return quota?.freedBy ? { [quota.freedBy]: null } : {};
 }
 
 /** Counts the records of a model. */
 export interface QuotaCounter {
-  /** Whether records that are deleted softly keep their places. */
-  deletedToo: boolean;
+  /** The field that frees the place of a record while it has a value. */
+  freedBy: string | null;
   /**
    * Moves the usage of an account.
    *
    * @throws ApiError where records are added over the limit
    */
   move(tenant: SharedTenant, by: number): void;
+}
+
+/** How many of some records take a place. */
+export function placesOf(records: readonly object[], freedBy: string | null): number {
+  if (freedBy === null) return records.length;
+  return records.filter((record) => !isRecord(record) || !record[freedBy]).length;
 }
 
 /** The quotas of all plugins. */
@@ -87,8 +95,8 @@ export class Quotas {
   /** What counts the records of a model, where it has a quota. */
   counterOf({ quota }: Pick<ModelDefinition, 'quota'>): QuotaCounter | undefined {
     if (!quota) return undefined;
-    const { name, deletedToo } = quota;
-    return { deletedToo, move: (tenant, by) => { this.#move(transactionOf(tenant), name, by); } };
+    const { name, freedBy } = quota;
+    return { freedBy, move: (tenant, by) => { this.#move(transactionOf(tenant), name, by); } };
   }
 
   #move(tx: Transaction, name: string, by: number): void {

@@ -2,7 +2,7 @@ import type { Model, mongo } from 'mongoose';
 
 import type { StoredId } from '../core/ids';
 import { LIVE, type SharedTenant } from './models';
-import type { QuotaCounter } from './quotas';
+import { placesOf, type QuotaCounter } from './quotas';
 import { type BufferedWrite, WriteBuffer, sendWrites } from './write-buffer';
 import { ownerOf, RecordReader, scoped, sessionOf, withIds } from './record-reader';
 import type { Tracking } from './tracking';
@@ -26,7 +26,8 @@ export interface OneUpdate<T> {
  * deletions are recorded; only `updateWithoutRevision` and `deleteSome` are of no concern to copies.
  *
  * What is added to a model with a quota, deleted or brought back moves the account's usage; only
- * `deleteSome`, for accounts that go, does not. Nothing is added over the limit.
+ * `deleteSome`, for accounts that go, does not. Nothing is added over the limit. Where another field
+ * frees the places of records, `updateCounted` alone sets it.
  */
 export class Records<T extends object, Whose extends SharedTenant> extends RecordReader<T, Whose> {
   readonly #model: Model<T>;
@@ -46,13 +47,13 @@ export class Records<T extends object, Whose extends SharedTenant> extends Recor
   async insert(tenant: Whose, record: T): Promise<void> {
     const document = this.#inserted(tenant, record);
     await this.#model.validate(document);
-    this.#counter?.move(tenant, 1);
+    this.#count(tenant, [record]);
     await this.#send(tenant, [{ write: { insertOne: { document } } }]);
   }
 
   /** Inserts many records without the model's validation; all have their `_id`. */
   async insertBulk(tenant: Whose, records: readonly T[]): Promise<void> {
-    this.#counter?.move(tenant, records.length);
+    this.#count(tenant, records);
     await this.#send(
       tenant,
       records.map((record) => ({
@@ -110,14 +111,22 @@ export class Records<T extends object, Whose extends SharedTenant> extends Recor
     options: { upsert?: boolean; returnDocument?: 'before' } = {},
   ): Promise<T | undefined> {
     if (options.upsert) this.#refuseUpsert();
-    await this.flush(tenant);
-    const found = await this.collection.findOneAndUpdate(
-      scoped(tenant, filter),
-      this.#updated(tenant, update),
-      { ...sessionOf(tenant), returnDocument: 'after', ...options },
-    );
-    // As in `find`.
-    return (found ?? undefined) as T | undefined;
+    return this.#findOneAndUpdate(tenant, filter, this.#updated(tenant, update), options);
+  }
+
+  /**
+   * Changes a record, also by the field that frees its place; answers it as it is then.
+   *
+   * @throws ApiError where it takes a place again, and there is none
+   */
+  async updateCounted(tenant: Whose, filter: Filter<T>, $set: Partial<T>): Promise<T | undefined> {
+    const update = this.#tracked(tenant, { $set } as Update<T>); // Its own fields, in stored form.
+    const was = { returnDocument: 'before' } as const;
+    const before = await this.#findOneAndUpdate(tenant, filter, update, was);
+    if (!before) return undefined;
+    const after = { ...before, ...$set };
+    this.#count(tenant, [after], [before]);
+    return after;
   }
 
   async updateMany(tenant: Whose, filter: Filter<T>, update: Update<T>): Promise<void> {
@@ -132,7 +141,7 @@ export class Records<T extends object, Whose extends SharedTenant> extends Recor
   /** Updates what nobody is shown, or records that are out of reach: no copy has to follow. */
   async updateWithoutRevision(tenant: Whose, filter: Filter<T>, update: Update<T>): Promise<void> {
     await this.flush(tenant);
-    refuseDeletion(update);
+    this.#refuseUncounted(update);
     await this.collection.updateMany(scoped(tenant, filter), update, sessionOf(tenant));
   }
 
@@ -153,15 +162,15 @@ export class Records<T extends object, Whose extends SharedTenant> extends Recor
   /** Returns whether a record matched. */
   async deleteOne(tenant: Whose, filter: Filter<T>): Promise<boolean> {
     await this.flush(tenant);
+    const { freedBy } = this.#counter ?? {};
     const deleted = await this.collection.findOneAndDelete(scoped(tenant, filter), {
       ...sessionOf(tenant),
-      projection: { _id: 1, deletedAt: 1 },
+      projection: { _id: 1, ...(freedBy ? { [freedBy]: 1 } : {}) },
     });
     if (!deleted) return false;
-    const { _id, deletedAt } = deleted as { _id: unknown; deletedAt?: Date | null };
     // Records of tracked models have a UUID.
-    await this.#tracking?.deleted(tenant, [_id as StoredId]);
-    if (this.#counter?.deletedToo || !deletedAt) this.#counter?.move(tenant, -1);
+    await this.#tracking?.deleted(tenant, [deleted._id as unknown as StoredId]);
+    this.#count(tenant, [], [deleted]);
     return true;
   }
 
@@ -176,7 +185,8 @@ export class Records<T extends object, Whose extends SharedTenant> extends Recor
       );
     }
     if (this.#counter) {
-      const counted = this.#counter.deletedToo ? filter : { ...filter, ...LIVE };
+      const { freedBy } = this.#counter;
+      const counted = freedBy === null ? filter : { ...filter, [freedBy]: null };
       this.#counter.move(tenant, -(await this.count(tenant, counted)));
     }
     await this.collection.deleteMany(scoped(tenant, filter), sessionOf(tenant));
@@ -250,12 +260,41 @@ export class Records<T extends object, Whose extends SharedTenant> extends Recor
       update,
       sessionOf(tx),
     );
-    if (this.#counter?.deletedToo) return;
-    this.#counter?.move(tx, deletedAt === null ? modifiedCount : -modifiedCount);
+    if (this.#counter?.freedBy !== 'deletedAt') return;
+    this.#counter.move(tx, deletedAt === null ? modifiedCount : -modifiedCount);
+  }
+
+  async #findOneAndUpdate(
+    tenant: Whose,
+    filter: Filter<T>,
+    update: Update<T>,
+    options: { upsert?: boolean; returnDocument?: 'before' },
+  ): Promise<T | undefined> {
+    await this.flush(tenant);
+    const found = await this.collection.findOneAndUpdate(scoped(tenant, filter), update, {
+      ...{ ...sessionOf(tenant), returnDocument: 'after', ...options },
+    });
+    // As in `find`.
+    return (found ?? undefined) as T | undefined;
   }
 
   #refuseUpsert(): void {
     if (this.#counter) throw new Error('What counts against a quota is inserted, not upserted.');
+  }
+
+  /** Records whose place is freed would be counted as if they were there. */
+  #refuseUncounted({ $set }: { readonly $set?: object | undefined }): void {
+    if (!$set) return;
+    if ('deletedAt' in $set) throw new Error('deletedAt is set by softDelete and restore.');
+    const { freedBy } = this.#counter ?? {};
+    if (freedBy && freedBy in $set) throw new Error(`${freedBy} is set by updateCounted.`);
+  }
+
+  #count(tenant: Whose, added: readonly object[], removed: readonly object[] = []): void {
+    if (!this.#counter) return;
+    const { freedBy } = this.#counter;
+    const by = placesOf(added, freedBy) - placesOf(removed, freedBy);
+    if (by !== 0) this.#counter.move(tenant, by);
   }
 
   #inserted(tenant: Whose, record: T): T {
@@ -263,7 +302,11 @@ export class Records<T extends object, Whose extends SharedTenant> extends Recor
   }
 
   #updated(tenant: Whose, update: Update<T>): Update<T> {
-    refuseDeletion(update);
+    this.#refuseUncounted(update);
+    return this.#tracked(tenant, update);
+  }
+
+  #tracked(tenant: Whose, update: Update<T>): Update<T> {
     if (!this.#tracking) return update;
     // Documents of a tracked model have a `revision`, of which their own type need not know.
     return this.#tracking.updated(tenant, update);
@@ -274,9 +317,4 @@ export class Records<T extends object, Whose extends SharedTenant> extends Recor
     if (buffer) buffer.add(this.untyped, ownerOf(tenant), writes);
     else await sendWrites(this.untyped, writes, tenant.session);
   }
-}
-
-/** Records that are deleted by an update would be counted as if they were there. */
-function refuseDeletion({ $set }: { readonly $set?: object | undefined }): void {
-  if ($set && 'deletedAt' in $set) throw new Error('deletedAt is set by softDelete and restore.');
 }

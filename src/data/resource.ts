@@ -17,20 +17,21 @@ import type { Transaction } from './transaction';
  *
  * @param indexes each leads with `userId`
  * @param options.tracked what `GET /api/changes` calls such a record (see `tracked`)
- * @param options.quota what its records count against (see `counted`)
+ * @param options.quota what its records count against, and what frees their places (see `counted`)
  */
 export function resourceModel<F extends Fields>(
   name: string,
   collection: string,
   { paths }: RecordDefinition<F>,
   indexes: readonly IndexDefinition[],
-  options: { tracked?: string; quota?: string } = {},
+  options: { tracked?: string; quota?: string; freedBy?: string } = {},
 ): ModelDefinition<Document<F>, 'account'> {
   const schema = new Schema(paths, { collection, versionKey: false });
   for (const index of indexes) schema.index(index);
   let model = accountModel<Document<F>>(name, schema);
   if (options.tracked !== undefined) model = tracked(options.tracked, model);
-  return options.quota === undefined ? model : counted(options.quota, model);
+  const { quota, freedBy } = options;
+  return quota === undefined ? model : counted(quota, model, freedBy === undefined ? {} : { freedBy });
 }
 
 /** The order of lists of all records. */

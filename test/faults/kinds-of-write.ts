@@ -86,6 +86,18 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
       used: { plants: 1, photos: 1 },
     },
   },
+  'POST /api/plants/{id}/archive': {
+    body: () => ({ reason: 'died' }),
+    changes: { plants: ['Moss'], due: [], used: { plants: 1, photos: 1 } },
+  },
+  'POST /api/plants/{id}/unarchive': {
+    prepare: async ({ user }) => {
+      const { id } = await user.plant({ name: 'Ivy' });
+      await user.post(`/api/plants/${id}/archive`, { reason: 'sold' }).expect(200);
+      return { plant: id };
+    },
+    changes: { plants: ['Fern with leaf', 'Ivy', 'Moss'], used: { plants: 3, photos: 1 } },
+  },
   'POST /api/photos': {
     body: () => ({
       imagehostPublicId: 'root',

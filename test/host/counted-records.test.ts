@@ -11,16 +11,17 @@ interface Leaf {
   userId: string;
   colour: string;
   deletedAt: Date | null;
+  pressedAt?: Date | null;
 }
 
-const fields = { _id: Number, userId: String, colour: String, deletedAt: Date };
+const fields = { _id: Number, userId: String, colour: String, deletedAt: Date, pressedAt: Date };
 const leafModel = accountModel<Leaf>('Leaf', new Schema(fields, { collection: 'leaves' }));
 
 /** How far the usage of an account has moved. */
 let used = 0;
 const counterOf = ({ quota }: Pick<typeof leafModel, 'quota'>) =>
   quota && {
-    deletedToo: quota.deletedToo,
+    freedBy: quota.freedBy,
     move: (_scope: object, by: number) => {
       used += by;
     },
@@ -65,13 +66,39 @@ test('each record that is added, deleted or brought back counts once, however it
 });
 
 test('records that are deleted softly keep their places where the model says so', async () => {
-  const leaves = database.records(counted('leaves', leafModel, { deletedToo: true }));
+  const leaves = database.records(counted('leaves', leafModel, { freedBy: null }));
   await leaves.insertBulk(tx, [leaf(1, 'green'), leaf(2, 'red')]);
   await leaves.softDelete(tx, {});
   await leaves.restore(tx, { _id: 1 });
   expect(used).toBe(2);
   await leaves.deleteMany(tx, {});
   expect(used).toBe(0);
+});
+
+test('another field may free the places of records, and a change of it is counted', async () => {
+  const leaves = database.records(counted('leaves', leafModel, { freedBy: 'pressedAt' }));
+  const pressedAt = new Date();
+  await leaves.insert(tx, { ...leaf(1, 'green'), pressedAt });
+  await leaves.insertBulk(tx, [leaf(2, 'green'), { ...leaf(3, 'red'), pressedAt }, leaf(4, 'red')]);
+  expect(used).toBe(2);
+  const changed = await leaves.updateCounted(tx, { _id: 2 }, { pressedAt, colour: 'brown' });
+  expect(changed).toMatchObject({ _id: 2, pressedAt, colour: 'brown' });
+  await leaves.updateCounted(tx, { _id: 2 }, { pressedAt: new Date() });
+  expect(used).toBe(1);
+  await leaves.updateCounted(tx, { _id: 1 }, { pressedAt: null });
+  expect(used).toBe(2);
+  expect(await leaves.updateCounted(tx, { _id: 9 }, { pressedAt })).toBeUndefined();
+  await leaves.softDelete(tx, { _id: 1 });
+  expect(used).toBe(2);
+  await leaves.deleteOne(tx, { _id: 2 });
+  expect(used).toBe(2);
+  await leaves.deleteMany(tx, { colour: 'red' });
+  expect(used).toBe(1);
+  const pressing = { $set: { pressedAt } };
+  await expect(leaves.updateOne(tx, { _id: 1 }, pressing)).rejects.toThrow('updateCounted');
+  await expect(leaves.updateEach(tx, [{ filter: {}, update: pressing }])).rejects.toThrow(
+    'Counted',
+  );
 });
 
 test('no record is added or deleted by a way that is not counted', async () => {

@@ -133,7 +133,7 @@ test('every operation of the API spends the budget of docs/api.md, "Rate limits"
 
 test('every POST under plants and photos takes an Idempotency-Key', () => {
   const posts = operations.filter(({ method }) => method === 'POST');
-  expect(posts.filter(({ path: at }) => /^\/api\/(plants|photos)/.test(at)).length).toBe(4);
+  expect(posts.filter(({ path: at }) => /^\/api\/(plants|photos)/.test(at)).length).toBe(6);
   expect(posts.filter(({ idempotent }) => !idempotent).map(operationName)).toEqual([]);
 });
 

@@ -12,6 +12,7 @@ addFormats(ajv);
 
 /** The tools that assistants rely on; further plugins add others. */
 export const TOOLS: readonly string[] = [
+  'archive_plant',
   'create_event',
   'create_photo',
   'create_plant',
@@ -33,6 +34,7 @@ export const TOOLS: readonly string[] = [
   'log_care',
   'restore_event',
   'search_events',
+  'unarchive_plant',
   'update_account',
   'update_event',
   'update_plant',

@@ -55,7 +55,7 @@ export async function smallGardenOf(user: TestUser): Promise<Ids> {
   return ids;
 }
 
-/** Records to call operations with: new ones once an operation may have deleted some. */
+/** Records to call operations with: new ones once an operation may have deleted or archived some. */
 export class Garden {
   readonly #user: TestUser;
   #ids: Ids | undefined;
@@ -70,7 +70,7 @@ export class Garden {
 
   /** To be called after an operation was called with them. */
   called({ method, path }: Operation): void {
-    if (method === 'DELETE' || path.endsWith('/delete')) this.#ids = undefined;
+    if (method === 'DELETE' || /\/(delete|archive)$/.test(path)) this.#ids = undefined;
   }
 }
 

@@ -51,7 +51,10 @@ const manifestSchema = Joi.object({
       owner: Joi.alternatives(Joi.valid('account'), reasonFor('shared')).required(),
       tracked: name,
       softlyDeleted: Joi.boolean(),
-      quota: Joi.object({ name: Joi.string().required(), deletedToo: Joi.boolean().required() }),
+      quota: Joi.object({
+        name: Joi.string().required(),
+        freedBy: Joi.string().allow(null).required(),
+      }),
     }),
   ),
   migrations: Joi.array()
