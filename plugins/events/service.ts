@@ -1,5 +1,6 @@
-import { asUuid, idText, toStoredId } from '../../src/core/ids';
+import { idText } from '../../src/core/ids';
 import { LIVE } from '../../src/data/models';
+import { insert } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
 import { plantNotFound } from '../plants';
 import type { EventContext } from './context';
@@ -28,12 +29,12 @@ export class EventService {
 
   /** @throws ApiError plant_not_found, photo_not_found */
   async create(tx: Transaction, plantId: string, body: CreateEvent): Promise<EventView> {
-    const { plants, photos, records, care } = this.#context;
+    const { plants, photos, model, care } = this.#context;
     const document = newEvent(tx, plantId, body);
     // Said before a photo that is not there; the last care knows it only once its update is sent.
     if (body.photoIds?.length && !(await plants.exists(tx, plantId))) throw plantNotFound.error();
     const shown = await photos.showIn(tx, plantId, body.photoIds ?? [], 'photoIds');
-    await records.insert(tx, document);
+    await insert(model, tx, [document]);
     await care.added(tx, [document]);
     return { ...event.toView(document), photos: shown };
   }
@@ -45,7 +46,7 @@ export class EventService {
 
   /** Changes the fields given; none given changes nothing. @throws ApiError event_not_found */
   async update(tx: Transaction, id: string, body: UpdateEvent): Promise<EventView> {
-    const { photos, records, care } = this.#context;
+    const { photos, model, care } = this.#context;
     const before = await this.#requireLive(tx, id);
     const { occurredAt, photoIds } = body;
     if (photoIds) await photos.showIn(tx, idText(before.plantId), photoIds, 'photoIds');
@@ -57,7 +58,7 @@ export class EventService {
       ...(photoIds && { photos: photoReferences(photoIds) }),
       updatedAt: tx.now,
     };
-    await records.updateOne(tx, { _id: asUuid(before._id) }, { $set: changes });
+    await model.updateOne({ _id: id }, { $set: changes }).of(tx);
     const after = { ...before, ...changes };
     await care.changed(tx, [{ before, after }]);
     return this.#present(tx, after);
@@ -66,8 +67,8 @@ export class EventService {
   /** Deletes softly (docs/specification.md, 3). @throws ApiError event_not_found */
   async delete(tx: Transaction, id: string): Promise<void> {
     const before = await this.#requireLive(tx, id);
-    const { records, care } = this.#context;
-    await records.softDelete(tx, { _id: asUuid(before._id) });
+    const { model, care } = this.#context;
+    await model.updateOne({ _id: id }, { $set: { deletedAt: tx.now } }).of(tx);
     await care.changed(tx, [{ before }]);
   }
 
@@ -77,11 +78,11 @@ export class EventService {
    * @throws ApiError event_not_found also where its plant is gone
    */
   async restore(tx: Transaction, id: string): Promise<EventView> {
-    const { photos, records, care } = this.#context;
-    const found = await records.findOne(tx, { _id: toStoredId(id) });
+    const { photos, model, care } = this.#context;
+    const found = await model.findOne({ _id: id }).of(tx).lean();
     if (!found || !(await this.#hasPlant(tx, found))) throw eventGone.error();
     if (found.deletedAt === null) return this.#present(tx, found);
-    await records.restore(tx, { _id: asUuid(found._id) });
+    await model.updateOne({ _id: id }, { $set: { deletedAt: null } }).of(tx);
     const restored = { ...found, deletedAt: null };
     const photoIds = found.photos.map(({ photoId }) => photoId);
     if (photoIds.length > 0) await photos.claim(tx, idText(found.plantId), photoIds);
@@ -94,7 +95,7 @@ export class EventService {
    * rebuilds what derives from them.
    */
   async insertBulk(tx: Transaction, documents: readonly EventDocument[]): Promise<void> {
-    await this.#context.records.insertBulk(tx, documents);
+    await insert(this.#context.model, tx, documents);
   }
 
   #hasPlant(tx: Transaction, { plantId }: EventDocument): Promise<boolean> {
@@ -103,7 +104,10 @@ export class EventService {
 
   /** An event lives as long as it is not deleted and its plant is there. */
   async #requireLive(tx: Transaction, id: string): Promise<EventDocument> {
-    const found = await this.#context.records.findOne(tx, { ...LIVE, _id: toStoredId(id) });
+    const found = await this.#context.model
+      .findOne({ ...LIVE, _id: id })
+      .of(tx)
+      .lean();
     if (found && (await this.#hasPlant(tx, found))) return found;
     throw eventNotFound.error();
   }
