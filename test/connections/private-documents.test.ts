@@ -14,7 +14,8 @@ import {
 } from '../support/program';
 
 test('a document of a program is not asked of an address of the own network', async () => {
-  const { env, remove } = tlsSettings();
+  const settings = tlsSettings();
+  const { env } = settings;
   const certFile = env['TLS_CERT_FILE'] ?? '';
   const asked: string[] = [];
   const tls = { cert: readFileSync(certFile), key: readFileSync(env['TLS_KEY_FILE'] ?? '') };
@@ -44,6 +45,6 @@ test('a document of a program is not asked of an address of the own network', as
     await removeDataDirectory(dataDir);
     inside.closeAllConnections();
     inside.close();
-    remove();
+    settings.remove();
   }
 });

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { listening } from '../../../test/support/listening';
 import { fetchAsIs, fetchFrom, startService, userOf } from '../../../test/support/program';
 import type { TestService } from '../../../test/support/service';
+import { bodyOf } from '../../../test/support/shapes';
 import { person, type Person } from './people';
 import { CALLBACK, Phone } from './phone';
 
@@ -72,9 +73,7 @@ test.each(['redirect', 'slow', 'huge', 'other', 'secret', 'nowhere', 'missing', 
     const page = await phone.browser.go(phone.asks());
     expect([page.status, page.url.origin]).toEqual([400, service.url]);
     expect(page.text).toMatch(/role="alert">[^<]{10,}\.</);
-    await phone.exchange('a code').expect((refused) => {
-      expect(refused.body).toMatchObject({ error: expect.stringMatching(/^invalid_client/) });
-    });
+    expect(bodyOf(await phone.exchange('a code'))['error']).toMatch(/^invalid_client/);
   },
 );
 
