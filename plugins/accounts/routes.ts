@@ -1,9 +1,8 @@
-import { Readable } from 'node:stream';
-
 import Joi from 'joi';
 
 import { fieldError, insufficientScope } from '../../src/core/errors';
 import type { HeldToken } from '../../src/core/identity';
+import { TextStream } from '../../src/core/text-stream';
 import { success } from '../../src/fields/joi';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { tokenLimitReached, tokenNotFound } from './errors';
@@ -71,7 +70,7 @@ export function routes(tokens: TokenService, data: PersonalData): Operation[] {
       handler: async ({ account, acting }) => {
         const pieces = await data.exportUser(account.id, acting);
         if (!pieces) throw new Error('The account went while it was to be exported.');
-        return Readable.from(pieces, { objectMode: false });
+        return new TextStream('application/json', pieces);
       },
     }),
     write({

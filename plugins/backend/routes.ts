@@ -1,10 +1,9 @@
-import { Readable } from 'node:stream';
-
 import Joi from 'joi';
 
 import { decodePlace, encodePlace } from '../../src/core/cursor';
 import { fieldError, invalidCursor } from '../../src/core/errors';
 import type { Account } from '../../src/core/identity';
+import { TextStream } from '../../src/core/text-stream';
 import type { Tenant } from '../../src/data/models';
 import { success } from '../../src/fields/joi';
 import { pageOf } from '../../src/data/page';
@@ -45,7 +44,7 @@ const notCacheable = 'it is about other accounts than that of the caller';
 /** Operations on the accounts of others (docs/api.md, "A trusted backend"). */
 export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>): Operation[] {
   const person = async (id: string, { session }: Tenant): Promise<Account> => {
-    const account = await accounts.person(id, session);
+    const account = await accounts.person(id, session ? { session } : {});
     if (!account) throw accountNotFound.error();
     return account;
   };
@@ -178,7 +177,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
         await person(params.id, tenant);
         const pieces = await accounts.exportUser(params.id, acting);
         if (!pieces) throw accountNotFound.error();
-        return Readable.from(pieces, { objectMode: false });
+        return new TextStream('application/json', pieces);
       },
     }),
   ];

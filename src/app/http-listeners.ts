@@ -29,6 +29,8 @@ export type RequestListener = (request: IncomingMessage, response: ServerRespons
 const MAX_READS = { perAccount: 4, total: 100 };
 /** How many writes are: they mostly wait for a transaction that they then share (see WriteQueue). */
 const MAX_WRITES = { perAccount: 100, total: 1000 };
+/** How many calls with large bodies are, from the first byte on: each takes tens of megabytes. */
+const MAX_LARGE = { perAccount: 1, total: 8 };
 
 interface Dependencies {
   plugins: readonly Plugin[];
@@ -68,7 +70,11 @@ export class HttpListeners {
           mongo.untilDown(() => identity.authenticate(token, options)),
       },
       rateLimits: new RateLimits(Object.fromEntries(budgets), settings, redis, metrics),
-      concurrency: { reads: concurrency(MAX_READS), writes: concurrency(MAX_WRITES) },
+      concurrency: {
+        reads: concurrency(MAX_READS),
+        writes: concurrency(MAX_WRITES),
+        large: concurrency(MAX_LARGE),
+      },
       cache: new ResponseCache({ megabytes, isSharded }, metrics),
     };
   }

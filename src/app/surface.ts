@@ -65,7 +65,8 @@ export function surfaceOf(source: Source): Surface {
   const quotas = plugins.flatMap(({ plugin }) => Object.entries(plugin.quotas ?? {}));
   /** What an operation counts against shows in the error that it may answer. */
   const quotaOf = ({ errors = [] }: Operation): string | undefined =>
-    quotas.find(([, { error }]) => errors.includes(error))?.[0];
+    quotas.flatMap(([name, { error }]) => (errors.includes(error) ? name : [])).join(' ') ||
+    undefined;
   const endpoints = plugins.flatMap((each) => [
     ...each.operations.map((operation) => ({
       ...factsOf(operation, quotaOf(operation), source.stepsOf(operation)),

@@ -1,5 +1,5 @@
 import type { Endpoint, Surface } from '../app/surface';
-import { operationName } from '../plugins/operation-facts';
+import { operationName, requiredScopes } from '../plugins/operation-facts';
 
 const NONE = '-';
 
@@ -64,7 +64,7 @@ function endpointCells(endpoint: Endpoint, chains: readonly string[]): string[] 
 }
 
 function accessCell({ access }: Endpoint): string {
-  if ('scope' in access) return access.scope;
+  if ('scope' in access) return requiredScopes({ access }).join(' + ');
   return 'public' in access ? 'public' : 'any token';
 }
 

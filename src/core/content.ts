@@ -37,7 +37,11 @@ export class Content {
   readonly etag: string;
   readonly #compressed = new Map<Coding, Promise<Buffer>>();
 
-  constructor(content: Buffer | string) {
+  /** @param type the media type, where it is not the usual one of such an answer */
+  constructor(
+    content: Buffer | string,
+    readonly type?: string,
+  ) {
     this.body = inOwnMemory(Buffer.from(content));
     this.etag = etagOf(this.body);
   }

@@ -35,7 +35,7 @@ export const CONVENTIONS: readonly { topic: string; rule: string }[] = [
   },
   {
     topic: 'Faults',
-    rule: `A 400 \`validation_error\` reports all faults of the body and the query: \`error\` has the first one and the number of others, \`details\` the first ${MAX_DETAILS} as \`[{ field, message }]\`. \`details\` is left out if no field is at fault. Messages are for people and may change; codes do not.`,
+    rule: `A 400 \`validation_error\` reports all faults of the body and the query: \`error\` has the first one and the number of others, \`details\` the first ${MAX_DETAILS} (more where an operation says so) as \`[{ field, message }]\`. \`details\` is left out if no field is at fault. Messages are for people and may change; codes do not.`,
   },
   {
     topic: 'Conditions',

@@ -72,6 +72,8 @@ export const MAX_DETAILS = 20;
 export interface FieldFault {
   field: string;
   message: string;
+  /** Of a text that was sent. */
+  line?: number;
 }
 
 /** The answer to a request that fails (docs/api.md, "Errors"). */
@@ -120,8 +122,9 @@ export const validationError = new ErrorCode(
 export function fieldErrors(faults: readonly FieldFault[], count = faults.length): ApiError {
   const more = count - 1;
   const also = more === 0 ? '' : ` (and ${more} more ${more === 1 ? 'fault' : 'faults'})`;
-  const message = faults[0]?.message.replace(/\.$/, `${also}.`);
-  return validationError.error(message, { details: faults });
+  const [{ line, message } = { message: validationError.meaning }] = faults;
+  const where = line === undefined ? '' : `Line ${line}: `;
+  return validationError.error(where + message.replace(/\.$/, `${also}.`), { details: faults });
 }
 
 /** The error for one field that is not valid, where only the operation itself can know. */

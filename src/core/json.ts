@@ -10,6 +10,15 @@ export class JsonFault extends Error {}
 /** A text that may well be JSON, but whose values are nested deeper than anything here is. */
 export class DepthFault extends JsonFault {}
 
+/** A text of UTF-8, without the byte order mark that it may begin with. @throws JsonFault */
+export function parseText(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new JsonFault('is not valid UTF-8');
+  }
+}
+
 /**
  * Parses the bytes of a text of JSON strictly: valid UTF-8, bounded depth. Members are kept whatever
  * their names: {@link prototypeKeyIn} finds those that nothing may copy.
@@ -17,12 +26,7 @@ export class DepthFault extends JsonFault {}
  * @throws JsonFault
  */
 export function parseJson(bytes: Uint8Array): unknown {
-  let text: string;
-  try {
-    text = utf8.decode(bytes);
-  } catch {
-    throw new JsonFault('is not valid UTF-8');
-  }
+  const text = parseText(bytes);
   // Before the parser, which recurses as all do that look at the value later.
   if (isDeeper(bytes, MAX_DEPTH)) {
     throw new DepthFault(`must not be nested deeper than ${MAX_DEPTH} levels`);

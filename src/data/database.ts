@@ -1,18 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import mongoose, { type ClientSession, type Connection } from 'mongoose';
+import mongoose, { type ClientSession, type Connection, type Model } from 'mongoose';
 import pLimit from 'p-limit';
 
+import { deletionModel } from './deletions';
 import type { Metrics } from '../core/metrics';
 import { withTimeout } from '../core/timeout';
 import { failWritesToClosedSockets } from './driver-sockets';
-import type { AnyModel, ModelDefinition, ModelOf } from './models';
+import { guardUserData } from './guard';
+import type { AnyModel, ModelDefinition, TenantOf } from './models';
 import { mayRetry } from './mongodb-errors';
 import { APP_NAME } from './orphans';
 import { measurePool } from './pool-metrics';
-import { Records, type TenantOf } from './records';
+import type { Quotas } from './quotas';
+import { Records } from './records';
 import { UnfinishedRestoreError, hasUnfinishedRestore } from './restore-marker';
-import { acceptStoredIds } from './stored-ids';
+import { Tracking } from './tracking';
 
 /** How many connections to MongoDB a process has at most. */
 const MAX_CONNECTIONS = 50;
@@ -39,19 +42,26 @@ export const TRANSACTION_OPTIONS = {
   writeConcern: WRITE_CONCERN,
 } as const;
 
-acceptStoredIds();
+// Mongoose takes a UUID for missing whose version it does not know; ids may be of any.
+Object.assign(mongoose.Schema.Types.UUID.prototype, {
+  checkRequired: (value: unknown) => value != null,
+});
+
 failWritesToClosedSockets();
 
 /** The connection to MongoDB, and the models on it. */
 export class Database {
   readonly connection: Connection;
   readonly #metrics: Metrics;
+  readonly #quotas: Pick<Quotas, 'counterOf'> | undefined;
   readonly #transactions = pLimit(MAX_OTHER_TRANSACTIONS);
   #isClosed = false;
   #isSharded = false;
 
-  constructor(metrics: Metrics) {
+  /** @param quotas what the records of models count against, where any do */
+  constructor(metrics: Metrics, quotas?: Pick<Quotas, 'counterOf'>) {
     this.#metrics = metrics;
+    this.#quotas = quotas;
     this.connection = mongoose.createConnection();
     // A query that is sent while there is no connection fails at once instead of piling up, and
     // nothing is made behind our back. `set` would have no effect: it only changes what is there.
@@ -62,11 +72,15 @@ export class Database {
     });
   }
 
-  /** The model of a definition. Defined once, then the same. */
-  model<T, Owner>({ name, schema }: ModelDefinition<T, Owner>): ModelOf<T, Owner> {
-    const model = this.connection.models[name] ?? this.connection.model(name, schema);
+  /** The model of a definition, guarded when it holds user data. Defined once, then the same. */
+  model<T>(definition: ModelDefinition<T, unknown>): Model<T> {
+    const existing = this.connection.models[definition.name];
     // A name belongs to one definition (the loader checks it), so the types agree.
-    return model as unknown as ModelOf<T, Owner>;
+    if (existing) return existing as Model<T>;
+    const model = this.connection.model(definition.name, definition.schema) as unknown as Model<T>;
+    // The guard looks at names and arguments only, whatever the model holds.
+    if (definition.owner === 'account') guardUserData(model as unknown as Model<unknown>);
+    return model;
   }
 
   /** Whether data is spread over shards, as far as is known. */
@@ -83,7 +97,13 @@ export class Database {
   records<T extends object, Owner>(
     definition: ModelDefinition<T, Owner>,
   ): Records<T, TenantOf<Owner>> {
-    return new Records(this.model(definition), definition.owner === 'account');
+    const model = this.model(definition);
+    const { tracked } = definition;
+    return new Records(model, {
+      tracking:
+        tracked === undefined ? undefined : new Tracking(tracked, this.records(deletionModel)),
+      counter: this.#quotas?.counterOf(definition),
+    });
   }
 
   /**

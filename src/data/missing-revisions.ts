@@ -1,6 +1,6 @@
 import type { DerivedData } from './derived';
-import type { OwnedModel } from './owner';
-import { resetSyncClients } from './tracking';
+import type { Tenant } from './models';
+import type { Records } from './records';
 
 /** Those where it is missing. */
 const NONE: object = { revision: null };
@@ -12,16 +12,16 @@ const NONE: object = { revision: null };
  */
 export function missingRevisions(
   collection: string,
-  model: OwnedModel<object>,
+  records: Records<object, Tenant>,
 ): DerivedData {
   return {
     name: `revisions of ${collection}`,
     rebuild: async (tx) => {
-      const count = await model.countDocuments(NONE).of(tx);
+      const count = await records.count(tx, NONE);
       if (count === 0) return [];
       // With it each gets the revision of this very write.
-      await model.updateMany(NONE, {}).of(tx);
-      await resetSyncClients(tx, model.db);
+      await records.updateMany(tx, NONE, {});
+      await records.resetSyncClients(tx);
       return [`missing from ${count}, should be from none: an earlier release wrote beside this one`];
     },
   };

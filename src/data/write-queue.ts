@@ -29,7 +29,7 @@ const ORPHANS_EVERY_MS = 1000;
 interface QueuedWrite extends GroupedWrite {
   /** How often it was tried. Once tried, it shares no transaction with other accounts. */
   attempts: number;
-  /** Whether it runs alone, since a group with it failed. */
+  /** Whether it shares no transaction: a group with it failed, or it takes long. */
   isAlone: boolean;
   resolve: (value: unknown) => void;
   reject: (reason: unknown) => void;
@@ -80,9 +80,14 @@ export class WriteQueue {
    * Runs `work` in a transaction of an account. It may run several times, so it must have no effect
    * outside the transaction, and it must not write to another account.
    *
+   * @param options.isAlone whether it shares its transaction with no other write
    * @throws ApiError service_unavailable where the write is not known to be done in time
    */
-  run<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  run<T>(
+    userId: string,
+    work: (tx: Transaction) => Promise<T>,
+    { isAlone = false } = {},
+  ): Promise<T> {
     if (this.#waiting.length >= MAX_WAITING) return Promise.reject(serviceUnavailable.error());
     let timer: NodeJS.Timeout | undefined;
     return new Promise<T>((resolve, reject) => {
@@ -92,7 +97,7 @@ export class WriteQueue {
         deadline: performance.now() + DEADLINE_MS,
         isGivenUp: false,
         attempts: 0,
-        isAlone: false,
+        isAlone,
         // The value comes from this very `work`.
         resolve: resolve as (value: unknown) => void,
         reject,
@@ -116,11 +121,12 @@ export class WriteQueue {
     let outcome: { value: T } | undefined;
     const undo = new Error('A dry run is undone.');
     try {
-      await this.run(userId, async (tx) => {
+      const undone = async (tx: Transaction): Promise<never> => {
         outcome = { value: await work(tx) };
         await tx.flush();
         throw undo;
-      });
+      };
+      await this.run(userId, undone, { isAlone: true });
     } catch (error) {
       if (error !== undo) throw error;
     }
@@ -151,7 +157,7 @@ export class WriteQueue {
     // Accounts of a sharded cluster may be on different shards.
     const { isSharded } = this.#dependencies.database;
     const mayShare = ([first, ...more]: readonly QueuedWrite[]): boolean =>
-      first?.attempts === 0 && more.length === 0 && !isSharded;
+      first?.attempts === 0 && !first.isAlone && more.length === 0 && !isSharded;
     const [own = []] = byAccount.values();
     const writes = mayShare(own) ? [...byAccount.values()].filter(mayShare).flat() : own;
     const group = writes.slice(0, writes[0]?.isAlone ? 1 : MAX_GROUP);

@@ -5,7 +5,7 @@ export interface Description {
   type: string;
   /** Whether numbers are taken that a double cannot distinguish from their neighbours. */
   isUnsafe: boolean;
-  metas: readonly { jsonSchema?: object; schemaName?: string }[];
+  metas: readonly { jsonSchema?: object; schemaName?: string; shownAs?: Joi.Schema }[];
   examples: readonly unknown[];
   /** The schemas of an object's keys. */
   keys: ReadonlyMap<string, Joi.Schema>;

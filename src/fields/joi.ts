@@ -3,6 +3,7 @@ import Joi from 'joi';
 import { isUuid, UUID_PATTERN } from '../core/ids';
 import { languageTag } from '../core/language';
 import { HOUR_MS, isCalendarDay, timezoneName } from '../core/time';
+import { descriptionOf } from './description';
 import { named } from './schema-name';
 import { isHttpUri } from './uri';
 
@@ -193,6 +194,17 @@ export function withKeys<T>(
   const given = Object.entries(keys).filter(([, key]) => key !== undefined);
   // Joi's own types allow no key that was not there.
   return schema.keys(Object.fromEntries(given)) as Joi.ObjectSchema<T>;
+}
+
+/** An object schema with a key less; the caller says of which type it then is. */
+export function withoutKey<T>(schema: Joi.ObjectSchema, key: string): Joi.ObjectSchema<T> {
+  const keys = [...descriptionOf(schema).keys].filter(([name]) => name !== key);
+  return withKeys<T>(Joi.object(), Object.fromEntries(keys));
+}
+
+/** Lets any value through, since another schema checks it later; documents show that one. */
+export function checkedLater(schema: Joi.Schema): Joi.Schema {
+  return Joi.any().meta({ shownAs: schema });
 }
 
 /** Not among Joi's metas: a description of the schema for each unknown name would take too long. */

@@ -54,6 +54,8 @@ interface Translation {
 function normalized(json: JsonSchema, schema: Joi.Schema, translation: Translation): JsonSchema {
   const { direction, shared } = translation;
   const description = descriptionOf(schema);
+  const shownAs = description.metas.find((meta) => meta.shownAs)?.shownAs;
+  if (shownAs) return jsonSchemaOf(shownAs, direction, shared);
   const result = { ...json };
   for (const { jsonSchema } of description.metas) Object.assign(result, jsonSchema);
   // Joi's way to say that a string is not empty, which these rules say better.

@@ -9,35 +9,29 @@ import {
   unsupportedMediaType,
   validationError,
 } from '../core/errors';
-import { DepthFault, JsonFault, parseJson } from '../core/json';
+import { DepthFault, JsonFault, parseJson, parseText } from '../core/json';
 import { MAX_BODY_KIB } from '../core/request-limits';
 import { yieldToEventLoop } from '../core/event-loop';
+import type { LargeBody } from '../plugins/operation';
 
 /** From which length on it takes milliseconds to parse and to check a body; in bytes. */
 const LONG = 16 * 1024;
 
-// The text mode gives the bytes as they came, inflated and no more than the limit; `json` parses
-// them, because the library's own JSON mode replaces bad UTF-8 silently.
-const textMode: bodyParser.Options = {
-  enableTypes: ['text'],
-  extendTypes: { text: ['application/json'] },
-  textLimit: `${MAX_BODY_KIB}kb`,
-  onerror: (error) => {
-    throw bodyError(error);
-  },
-};
-// The library passes `encoding` on to raw-body, where null means bytes; its type does not know it.
-const bytes = bodyParser(Object.assign(textMode, { encoding: null }));
+/** What a body may be. */
+interface Expected {
+  isRequired: boolean;
+  large?: Pick<LargeBody<never, unknown>, 'maxKib' | 'text'> | undefined;
+}
 
 /**
- * The body of a request as JSON, at most {@link MAX_BODY_KIB} of it; undefined where there is none
- * and none is required.
+ * The body of a request as JSON, at most {@link MAX_BODY_KIB} of it unless `large` allows more;
+ * undefined where there is none and none is required. A text of the type of `large` becomes one field.
  *
  * Answers invalid_json, unsupported_media_type, payload_too_large, or validation_error where it is
  * nested too deep.
  */
-export function bodyParserOf({ isRequired }: { isRequired: boolean }): Middleware {
-  const parse = compose([mediaType, bytes, json]);
+export function bodyParserOf({ isRequired, large }: Expected): Middleware {
+  const parse = compose([mediaType(large), bytes(large), content(large)]);
   return async function bodyParser(ctx, next) {
     if (hasBody(ctx)) await parse(ctx, next);
     else if (isRequired) throw empty();
@@ -45,44 +39,74 @@ export function bodyParserOf({ isRequired }: { isRequired: boolean }): Middlewar
   };
 }
 
+/**
+ * The text mode gives the bytes as they came, inflated and no more than the limit; `content` parses
+ * them, because the library's own JSON mode replaces bad UTF-8 silently.
+ */
+function bytes(large: Expected['large']): Middleware {
+  const maxKib = large?.maxKib ?? MAX_BODY_KIB;
+  const textMode: bodyParser.Options = {
+    enableTypes: ['text'],
+    extendTypes: { text: ['application/json', ...(large ? [large.text.type] : [])] },
+    textLimit: `${maxKib}kb`,
+    onerror: (error) => {
+      throw bodyError(error, maxKib);
+    },
+  };
+  // The library passes `encoding` on to raw-body, where null means bytes; its type does not know it.
+  return bodyParser(Object.assign(textMode, { encoding: null }));
+}
+
 /** Whether a request says ahead of it that it has a body. */
 function hasBody({ req: { headers } }: Context): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-const mediaType: Middleware = (ctx, next) => {
-  const { headers } = ctx.req;
-  // Names of codings are the same in either case; the library knows them in lower case only.
-  const coding = headers['content-encoding']?.trim().toLowerCase();
-  if (coding !== undefined) headers['content-encoding'] = coding === 'x-gzip' ? 'gzip' : coding;
-  const { charset } = ctx.request;
-  const isUtf8 = charset === '' || /^utf-?8$/i.test(charset);
-  if (!ctx.request.is('application/json') || !isUtf8) throw unsupportedMediaType.error();
-  return next();
-};
+function mediaType(large: Expected['large']): Middleware {
+  const types = ['application/json', ...(large ? [large.text.type] : [])];
+  return (ctx, next) => {
+    const { headers } = ctx.req;
+    // Names of codings are the same in either case; the library knows them in lower case only.
+    const coding = headers['content-encoding']?.trim().toLowerCase();
+    if (coding !== undefined) headers['content-encoding'] = coding === 'x-gzip' ? 'gzip' : coding;
+    const { charset } = ctx.request;
+    const isUtf8 = charset === '' || /^utf-?8$/i.test(charset);
+    if (ctx.request.is(types) && isUtf8) return next();
+    throw unsupportedMediaType.error(
+      large && `The request body must be sent as ${types.join(' or ')} in UTF-8.`,
+    );
+  };
+}
 
-const json: Middleware = async ({ request }, next) => {
-  const { body } = request;
-  if (!Buffer.isBuffer(body) || body.length === 0) throw empty();
-  if (body.length > LONG) await yieldToEventLoop();
-  try {
-    request.body = parseJson(body);
-  } catch (error) {
-    if (!(error instanceof JsonFault)) throw error;
-    const kind = error instanceof DepthFault ? validationError : invalidJson;
-    throw kind.error(`The request body ${error.message}.`);
-  }
-  await next();
-};
+function content(large: Expected['large']): Middleware {
+  return async ({ request }, next) => {
+    const { body } = request;
+    if (!Buffer.isBuffer(body) || body.length === 0) throw empty();
+    if (body.length > LONG) await yieldToEventLoop();
+    try {
+      const isText = large && request.is(large.text.type);
+      request.body = isText ? { [large.text.field]: parseText(body) } : parseJson(body);
+    } catch (error) {
+      if (!(error instanceof JsonFault)) throw error;
+      const kind = error instanceof DepthFault ? validationError : invalidJson;
+      throw kind.error(`The request body ${error.message}.`);
+    }
+    await next();
+  };
+}
 
 function empty(): ApiError {
   return invalidJson.error('The request body is empty; it must be a JSON object.');
 }
 
-function bodyError(error: unknown): ApiError {
+function bodyError(error: unknown, maxKib: number): ApiError {
   // What http-errors and zlib put on theirs.
   const facts = error as { status?: number; code?: string };
-  if (facts.status === 413) return payloadTooLarge.error();
+  if (facts.status === 413) {
+    return payloadTooLarge.error(
+      `The request body is larger than ${maxKib.toLocaleString('en')} KiB.`,
+    );
+  }
   if (facts.status === 415) {
     return unsupportedMediaType.error(
       'The Content-Encoding must be gzip, deflate, br or identity.',

@@ -5,7 +5,13 @@ import type { IdempotencyStore } from '../data/idempotency';
 import type { MongoHealth } from '../data/mongo-health';
 import type { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
-import { hasEtag, isConditional, isPrivateRead, readsBody } from '../plugins/operation-facts';
+import {
+  hasEtag,
+  isConditional,
+  isPrivateRead,
+  readsBody,
+  requiredScopes,
+} from '../plugins/operation-facts';
 import { answerInParts } from './answer-in-parts';
 import { authenticate } from './authenticate';
 import { bodyParserOf } from './body-parser';
@@ -25,7 +31,7 @@ export interface Services {
   identity: Authenticator;
   rateLimits: RateLimits;
   /** How many calls of an account are worked on at once. */
-  concurrency: { reads: Middleware; writes: Middleware };
+  concurrency: { reads: Middleware; writes: Middleware; large: Middleware };
   cache: ResponseCache;
   mongo: MongoHealth;
   idempotency: IdempotencyStore;
@@ -36,7 +42,7 @@ export interface Services {
 
 /** The steps that a request for an operation passes, in this order. */
 export function chainOf(operation: Operation, services: Services): Middleware[] {
-  const { identity, rateLimits } = services;
+  const { identity, rateLimits, concurrency } = services;
   if ('public' in operation.access) {
     return [
       rateLimits.anonymous(operation),
@@ -47,7 +53,9 @@ export function chainOf(operation: Operation, services: Services): Middleware[] 
   return steps([
     authenticate(identity, rateLimits.authFailures),
     ...admit(operation, services),
-    readsBody(operation) && bodyParserOf({ isRequired: operation.body !== undefined }),
+    operation.large && concurrency.large,
+    readsBody(operation) &&
+      bodyParserOf({ isRequired: operation.body !== undefined, large: operation.large }),
     validate(operation),
     isConditional(operation) && conditional(operation),
     isPrivateRead(operation) && !isConditional(operation) && noStore,
@@ -66,10 +74,11 @@ export function toolChainOf(operation: Operation, services: Services): Middlewar
   ]);
 }
 
-function admit({ limit, access, feature }: Operation, { rateLimits }: Services): Step[] {
+function admit(operation: Operation, { rateLimits }: Services): Step[] {
+  const { limit, access, feature } = operation;
   return [
     typeof limit === 'string' && rateLimits.of(limit).middleware,
-    'scope' in access ? requireScope(access.scope) : refuseBackend,
+    'scope' in access ? requireScope(...requiredScopes(operation)) : refuseBackend,
     feature && requireTier(feature),
   ];
 }

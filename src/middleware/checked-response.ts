@@ -1,5 +1,4 @@
-import { Readable } from 'node:stream';
-
+import { TextStream } from '../core/text-stream';
 import { isAsyncIterable } from '../core/values';
 import type { Operation } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
@@ -11,7 +10,7 @@ import { operationName } from '../plugins/operation-facts';
  */
 export function checkedResponse(operation: Operation, value: unknown): unknown {
   // A text that is made piece by piece is known only once it was sent.
-  if (value instanceof Readable) return value;
+  if (value instanceof TextStream) return value;
   if (isAsyncIterable(value)) return checkedBatches(operation, value);
   checkResponse(operation, value);
   return value;

@@ -21,7 +21,7 @@ export function conditional({ response: { type = 'application/json' } }: Operati
     ctx.set('Cache-Control', 'private, no-cache');
     ctx.vary('Authorization');
     const { content, etag } = ctx.state;
-    if (content) await sendContent(ctx, content, type);
+    if (content) await sendContent(ctx, content, content.type ?? type);
     else if (etag !== undefined && ctx.status === 304) setEtag(ctx, etag, codingFor(ctx, Infinity));
     else if (etag !== undefined) ctx.set('ETag', etag);
   };

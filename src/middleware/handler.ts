@@ -3,17 +3,19 @@ import { Readable } from 'node:stream';
 import type { Context, Middleware } from 'koa';
 
 import { Content } from '../core/content';
-import { jsonText } from '../core/json-array';
+import { jsonArray, jsonText } from '../core/json-array';
+import { TextStream } from '../core/text-stream';
 import { isAsyncIterable } from '../core/values';
 import type { MongoHealth } from '../data/mongo-health';
 import type { Operation, ReadCall } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
 import { actingOf } from './authenticate';
-import { streamedJson } from './streamed-json';
+import { streamed } from './streamed';
 import { checkedResponse } from './checked-response';
 import { partOfRead } from './list-part';
 import { revisionEtag } from './response-cache';
 import { callerOf } from './state';
+import { isDryRun } from './validate';
 
 interface Dependencies {
   mongo: MongoHealth;
@@ -40,6 +42,7 @@ export function readHandler(
 ): Middleware {
   const run = runner(operation, checkResponses);
   const { status, type = 'application/json' } = operation.response;
+  const isKept = operation.notConditional === undefined;
   return async function handler(ctx) {
     const { state } = ctx;
     const call = readCallOf(ctx);
@@ -48,11 +51,7 @@ export function readHandler(
     const value = part ? await partOf(part, call, await read()) : await read();
     ctx.status = status;
     ctx.type = type;
-    if (value instanceof Readable) {
-      ctx.body = value;
-      return;
-    }
-    if (!isAsyncIterable(value)) {
+    if (!isAsyncIterable(value) && !(value instanceof TextStream)) {
       state.content = new Content(await jsonText(value));
       return;
     }
@@ -62,9 +61,11 @@ export function readHandler(
       ctx.status = 304;
       return;
     }
-    const made = await streamedJson(mongo.eachUntilDown(value), state.log);
-    if (typeof made === 'string') state.content = new Content(made);
-    else ctx.body = Readable.from(made, { objectMode: false });
+    const text = value instanceof TextStream ? value : new TextStream(type, jsonArray(value));
+    ctx.type = text.type;
+    const made = await streamed(mongo.eachUntilDown(text.pieces), state.log);
+    if (typeof made === 'string' && isKept) state.content = new Content(made, text.type);
+    else ctx.body = Readable.from(typeof made === 'string' ? [made] : made, { objectMode: false });
   };
 
   function partOf(
@@ -87,7 +88,7 @@ export function writeHandler(operation: Operation, { checkResponses }: Dependenc
   const run = runner(operation, checkResponses);
   return async function handler(ctx) {
     const value = await run(writeCallOf(ctx));
-    ctx.status = operation.response.status;
+    ctx.status = isDryRun(ctx.state.input) ? 200 : operation.response.status;
     ctx.type = 'application/json';
     ctx.body = await jsonText(value);
   };

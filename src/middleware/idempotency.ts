@@ -6,6 +6,7 @@ import { fingerprintOf, type IdempotencyStore, type StoredResponse } from '../da
 import type { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
 import { targetAccount } from './target-account';
+import { isDryRun } from './validate';
 
 interface Dependencies {
   idempotency: IdempotencyStore;
@@ -25,7 +26,8 @@ export function idempotency(
     // Node joins repeats.
     const sent = operation.idempotent ? ctx.headers['idempotency-key'] : undefined;
     const key = state.idempotencyKey ?? (sent as string | undefined);
-    if (key === undefined) {
+    // What has no effect may be done any number of times.
+    if (key === undefined || isDryRun(state.input)) {
       await next();
       return;
     }

@@ -12,7 +12,7 @@ const WHOLE_NUMBER = /^(0|-?[1-9]\d{0,15})$/;
 
 /**
  * Reads the query of requests for an operation. A query string knows only text: where the schema
- * wants a number, digits are one.
+ * wants a number, digits are one, and where it wants a boolean, its words are.
  *
  * @throws ApiError validation_error, before anything is parsed, where there are too many parameters,
  *   or where what is encoded is no UTF-8, which would be read as something else
@@ -21,9 +21,12 @@ export function queryReader(
   operation: Operation,
 ): (ctx: Context) => Required<Pick<CallInput, 'query' | 'faults'>> {
   const keys = operation.query ? [...descriptionOf(operation.query).keys] : [];
-  const numeric = new Set(keys.filter(([, { type }]) => type === 'number').map(([name]) => name));
-  const readValue = (name: string, value: string | undefined): unknown =>
-    numeric.has(name) && value !== undefined && WHOLE_NUMBER.test(value) ? Number(value) : value;
+  const types = new Map(keys.map(([name, { type }]) => [name, type]));
+  const readValue = (name: string, value: string | undefined): unknown => {
+    const type = types.get(name);
+    if (type === 'number' && value !== undefined && WHOLE_NUMBER.test(value)) return Number(value);
+    return type === 'boolean' && /^(true|false)$/.test(value ?? '') ? value === 'true' : value;
+  };
   return (ctx) => {
     const entries = Object.entries(queryOf(ctx));
     return {

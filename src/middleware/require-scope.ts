@@ -3,12 +3,16 @@ import type { Middleware } from 'koa';
 import { insufficientScope } from '../core/errors';
 import { callerOf } from './state';
 
-/** Lets in who holds a token with the scope (docs/specification.md, 5), else insufficient_scope. */
-export function requireScope(scope: string): Middleware {
+/** Lets in who holds a token with the scopes (docs/specification.md, 5), else insufficient_scope. */
+export function requireScope(...scopes: readonly string[]): Middleware {
   return async function requireScope(ctx, next) {
-    if (!callerOf(ctx).scopes.has(scope)) {
-      throw insufficientScope.error(`The token lacks the scope ${scope}.`, {
-        headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+    const { scopes: held } = callerOf(ctx);
+    const lacking = scopes.find((scope) => !held.has(scope));
+    if (lacking !== undefined) {
+      throw insufficientScope.error(`The token lacks the scope ${lacking}.`, {
+        headers: {
+          'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scopes.join(' ')}"`,
+        },
       });
     }
     await next();

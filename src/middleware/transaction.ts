@@ -2,10 +2,12 @@ import type { Middleware } from 'koa';
 import compose from 'koa-compose';
 
 import type { Act } from '../data/audit/entry';
+import type { Transaction } from '../data/transaction';
 import type { WriteQueue } from '../data/write-queue';
 import type { Operation } from '../plugins/operation';
 import { actingOf } from './authenticate';
 import { missingTarget, targetAccount } from './target-account';
+import { isDryRun } from './validate';
 
 interface Dependencies {
   writeQueue: WriteQueue;
@@ -21,17 +23,23 @@ export function transaction(
   steps: Middleware[],
 ): Middleware {
   const { audit } = operation;
+  // It takes long, and others that shared its transaction would wait for it.
+  const isAlone = operation.large !== undefined;
   const inner = compose(steps);
   const run: Middleware = async (ctx) => {
     const { state } = ctx;
     const acting = actingOf(ctx);
-    const write = writeQueue.run(targetAccount(operation, ctx), async (shared) => {
+    const userId = targetAccount(operation, ctx);
+    const work = async (shared: Transaction): Promise<void> => {
       const tx = shared.as(acting);
       state.tx = tx;
       await inner(ctx, async () => undefined);
       if (audit !== undefined) tx.audit(actOf(audit, state.input.params));
       await state.store?.(tx, { status: ctx.status, body: ctx.body as string });
-    });
+    };
+    const write = isDryRun(state.input)
+      ? writeQueue.dryRun(userId, work)
+      : writeQueue.run(userId, work, { isAlone });
     await write.catch((error: unknown) => {
       throw missingTarget(operation, error);
     });

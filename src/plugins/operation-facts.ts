@@ -1,3 +1,4 @@
+import { descriptionOf } from '../fields/description';
 import { success } from '../fields/joi';
 import type { Operation } from './operation';
 import type { ApiDescription } from './protocol-endpoint';
@@ -24,6 +25,17 @@ export function hasEtag(operation: Operation): boolean {
   return response.schema !== success && operation.notConditional === undefined;
 }
 
+/** The scopes that a token must have; none where any will do, or where none is needed. */
+export function requiredScopes({ access }: Pick<Operation, 'access'>): string[] {
+  if (!('scope' in access)) return [];
+  return access.and === undefined ? [access.scope] : [access.scope, access.and];
+}
+
+/** Whether an operation can be tried without effect. */
+export function hasDryRun({ query }: Operation): boolean {
+  return query !== undefined && descriptionOf(query).keys.has('dryRun');
+}
+
 /** What generated clients call an operation, such as `listRecords`. */
 export function operationIdOf({ operationId, tool }: Operation): string | undefined {
   if (operationId !== undefined || !('name' in tool)) return operationId;
@@ -38,9 +50,7 @@ export function operationName(operation: { method: string; path: string }): stri
 /** Scopes that open a tool: others are of no use to an assistant. */
 export function toolScopes({ scopes, operations }: ApiDescription): string[] {
   const used = new Set(
-    operations.flatMap(({ tool, access }) =>
-      'name' in tool && 'scope' in access ? [access.scope] : [],
-    ),
+    operations.flatMap((operation) => ('name' in operation.tool ? requiredScopes(operation) : [])),
   );
   return [...scopes.keys()].filter((scope) => used.has(scope));
 }

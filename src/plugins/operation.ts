@@ -7,9 +7,18 @@ import type { Acting } from '../data/audit/entry';
 import type { Tenant } from '../data/models';
 import type { Transaction } from '../data/transaction';
 import { success } from '../fields/joi';
+import type { ValidationErrors } from '../fields/validation-errors';
 
-/** Who may call: holders of a scope, of any valid token, or everybody; the last two with a reason. */
-export type Access = { scope: string } | { anyToken: string } | { public: string };
+/**
+ * Who may call: holders of a scope, and perhaps of another beside it, of any valid token, or everybody;
+ * the last two with a reason.
+ */
+export type Access = ScopeAccess | { anyToken: string } | { public: string };
+
+interface ScopeAccess {
+  scope: string;
+  and?: string;
+}
 
 /** What an assistant sees of an operation, or why it sees nothing. */
 export type Tool = AssistantTool | { none: string };
@@ -67,6 +76,19 @@ interface OperationResponse {
   description: string;
   /** Media type where the answer is not JSON. */
   type?: string;
+  /** Another media type, of texts that the handler may answer instead. */
+  orType?: string;
+}
+
+/** How a body is taken that may be larger than others: one of an account at a time. */
+export interface LargeBody<Body, Checked> {
+  maxKib: number;
+  /** A media type beside JSON, and the field of the body that such a text becomes. */
+  text: { type: string; field: string };
+  /** How many faults are listed. */
+  maxDetails: number;
+  /** Checks what the schema of the body leaves open, piece by piece; answers what the handler gets. */
+  check: (body: Body, errors: ValidationErrors, account: Account) => Promise<Checked>;
 }
 
 /** A response whose status follows from the method unless it is given: 201 for POST, else 200. */
@@ -97,11 +119,12 @@ export interface ReadCall<Query, Names extends string> extends CallBase {
 type PublicCall = CallBase;
 
 /** What the handler of a write gets. It runs again when its transaction has to be retried. */
-interface WriteCall<Body, Names extends string> extends CallBase {
+interface WriteCall<Body, Names extends string, Query = undefined> extends CallBase {
   tx: Transaction;
   /** The token that the call came with. */
   token: HeldToken;
   params: Readonly<Record<Names, string>>;
+  query: Query;
   body: Body;
 }
 
@@ -124,6 +147,7 @@ export interface Operation extends OperationBase<string> {
   response: OperationResponse;
   query?: Joi.ObjectSchema;
   body?: Joi.ObjectSchema;
+  large?: LargeBody<never, unknown>;
   /**
    * The field of the answer that is shown once: it is not stored for retries, which are answered with
    * 409 and the record's id.
@@ -149,7 +173,7 @@ export interface Operation extends OperationBase<string> {
 export type Handler = (call: never) => Promise<unknown>;
 
 interface ReadOperation<Query, Names extends string> extends OperationBase<Names> {
-  access: { scope: string } | { anyToken: string };
+  access: ScopeAccess | { anyToken: string };
   /** Why the answer may change without a write to the account's data; without it, it may not. */
   notCacheable?: string;
   /** Why it answers with no ETag, and never from the cache: no two of its answers are the same. */
@@ -175,20 +199,23 @@ interface PublicOperation extends OperationBase<never> {
   handler: (call: PublicCall) => Promise<unknown>;
 }
 
-interface WriteOperation<Body, Names extends string> extends OperationBase<Names> {
+interface WriteOperation<Body, Names extends string, Query, Checked> extends OperationBase<Names> {
   method: 'POST' | 'PATCH' | 'DELETE';
-  access: { scope: string } | { anyToken: string };
+  access: ScopeAccess | { anyToken: string };
   /** `writes` unless given. */
   limit?: Limit;
   response: DeclaredResponse;
+  /** With `dryRun: true`, where it has that, all is done and undone, and answered with 200. */
+  query?: Joi.ObjectSchema<Query>;
   body?: Joi.ObjectSchema<Body>;
+  large?: LargeBody<Body, Checked>;
   /** The field of the answer that is shown once, and not stored for retries. */
   secret?: string;
   /** Why it answers with no ETag. */
   notConditional?: string;
   /** Reads the record as answers show it, for If-Match; the GET at the same path unless given. */
   state?: (call: WriteCall<Body, Names>) => Promise<unknown>;
-  handler: (call: WriteCall<Body, Names>) => Promise<unknown>;
+  handler: (call: WriteCall<Checked, Names, Query>) => Promise<unknown>;
 }
 
 interface PutOperation<Body, Names extends string> extends OperationBase<Names> {
@@ -235,9 +262,12 @@ export function publicRead(operation: PublicOperation): Operation {
 }
 
 /** Declares an operation that changes the account's data: it runs in one transaction. */
-export function write<Body = undefined, Names extends string = never>(
-  operation: WriteOperation<Body, Names>,
-): Operation {
+export function write<
+  Body = undefined,
+  Names extends string = never,
+  Query = undefined,
+  Checked = Body,
+>(operation: WriteOperation<Body, Names, Query, Checked>): Operation {
   const isPost = operation.method === 'POST';
   return {
     limit: 'writes',

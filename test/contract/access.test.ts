@@ -9,6 +9,7 @@ import {
   Garden,
   CLIENT_METHODS,
   operationRows,
+  requiredScopes,
   validRequest,
   startService,
 } from '../support/program';
@@ -121,20 +122,20 @@ test.each(closed)('%s with a revoked token is answered with 401', async (_name, 
 
 test.each(closed)('%s opens to its scope and to no other', async (_name, operation) => {
   const all = [...service.app.scopes.keys()];
-  const { access } = operation;
-  const scope = 'scope' in access ? access.scope : undefined;
-  const others = all.filter((each) => each !== scope);
-  for (const scopes of [[], ...all.map((each) => [each]), all, others]) {
+  const needed = requiredScopes(operation);
+  const allBut = needed.map((scope) => all.filter((each) => each !== scope));
+  for (const scopes of [[], ...all.map((each) => [each]), all, needed, ...allBut]) {
     const response = await call(operation, `Bearer ${await goodToken(scopes)}`);
-    if (scope === undefined || scopes.includes(scope)) {
+    const lacking = needed.find((each) => !scopes.includes(each));
+    if (lacking === undefined) {
       expect({ scopes, status: response.status }).toEqual({
         scopes,
         status: operation.response.status,
       });
     } else {
-      expectError(response, 403, 'insufficient_scope', new RegExp(scope));
+      expectError(response, 403, 'insufficient_scope', new RegExp(lacking));
       expect(response.headers['www-authenticate']).toBe(
-        `Bearer error="insufficient_scope", scope="${scope}", resource_metadata="${service.url}/.well-known/oauth-protected-resource"`,
+        `Bearer error="insufficient_scope", scope="${needed.join(' ')}", resource_metadata="${service.url}/.well-known/oauth-protected-resource"`,
       );
     }
   }

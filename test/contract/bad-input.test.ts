@@ -71,9 +71,10 @@ function textOf(operation: Operation, members: Readonly<Record<string, string>>)
   return `{${all.map(([name, json]) => `${JSON.stringify(name)}: ${json}`).join(', ')}}`;
 }
 
-/** Whether a field of a query takes what is no number: any text, or a day. */
+/** Whether a field of a query takes what is no number: any text, a day, or a word of booleans. */
 function takes({ type, values, format, max }: Field, value: string): boolean {
   if (format === 'date') return value === '2026-03-01';
+  if (type === 'boolean') return value === 'true';
   const isText = type === 'string' && values.length === 0 && format === undefined;
   return isText && max !== undefined;
 }
@@ -169,21 +170,29 @@ test.each(withBody)('%s refuses what is not a JSON object', async (_name, operat
 test.each(queryFields)(
   '%s refuses whatever %s cannot be in the query and names it',
   async (_name, name, { operation, field }) => {
-    const { path } = validRequest(operation, ids);
+    const { method, path, body } = validRequest(operation, ids);
     const base = new URL(path, service.url);
     base.searchParams.delete(name);
     const rest = base.search === '' ? '?' : `${base.search}&`;
     // Nor is any of them a cursor.
     const values = NO_INTEGERS.filter((value) => !takes(field, value));
-    const headers = { Authorization: `Bearer ${user.token}` };
+    const sent = body && JSON.stringify(body);
+    const headers = {
+      Authorization: `Bearer ${user.token}`,
+      ...(sent && {
+        'Content-Type': 'application/json',
+        'Content-Length': `${Buffer.byteLength(sent)}`,
+      }),
+    };
     const tries = [...values.map((value) => `${name}=${value}`), `${name}=1&${name}=1`];
     const outcomeOf = async (query: string): Promise<unknown> => {
-      const answer = await send(service.url, 'GET', `${base.pathname}${rest}${query}`, {
+      const answer = await send(service.url, method, `${base.pathname}${rest}${query}`, {
         headers,
+        ...(sent && { body: sent }),
         agent: keptConnections,
       });
-      const body = JSON.parse(answer.body) as unknown;
-      return [query, inShort({ status: answer.status, body }, name)];
+      const said = JSON.parse(answer.body) as unknown;
+      return [query, inShort({ status: answer.status, body: said }, name)];
     };
     const all = [...tries, `${name}[$gt]=1`, `${name}[]=1`];
     expect(await Promise.all(all.map(outcomeOf))).toEqual(all.map((query) => [query, FINE]));

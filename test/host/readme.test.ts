@@ -5,7 +5,14 @@ import pino from 'pino';
 
 import { settingsOf } from '../../src/plugins/plugin';
 import { type JsonSchema, jsonSchemaOf } from '../../src/fields/json-schema';
-import { App, loadPlugins, operationName, CONVENTIONS, hostSettings } from '../support/program';
+import {
+  App,
+  CONVENTIONS,
+  hostSettings,
+  loadPlugins,
+  operationName,
+  requiredScopes,
+} from '../support/program';
 
 const ROOT = path.resolve(__dirname, '../..');
 
@@ -43,7 +50,7 @@ const tables: Record<string, string[][]> = {
     .filter(({ limit }) => limit !== 'backend')
     .map((operation) => [
       code(operationName(operation)),
-      'scope' in operation.access ? operation.access.scope : 'any token',
+      requiredScopes(operation).join(', ') || 'any token',
       operation.summary,
     ]),
   'operation of a backend': operations

@@ -47,7 +47,7 @@ export {
 export { countRefusals } from '../../src/http/refused';
 export { closeHttpServer, createHttpServer } from '../../src/http/server';
 export { LoaderError, PLUGINS_FOLDER, loadPlugins } from '../../src/plugins/loader';
-export { isConditional, operationName } from '../../src/plugins/operation-facts';
+export { isConditional, operationName, requiredScopes } from '../../src/plugins/operation-facts';
 export { write } from '../../src/plugins/operation';
 export { acquireServers } from '../../src/servers';
 export { builtProgram } from './built';
@@ -92,5 +92,4 @@ export { NETWORK_FAULTS, TcpProxy } from './tcp-proxy';
 export { tlsSettings } from './tls';
 export { until } from './processes';
 export { fakeDate, realDate } from './host-clock';
-export { fetchAsIs, fetchFrom } from './host-fetch';
 export { reconcile } from '../../src/app/reconcile';

@@ -62,14 +62,14 @@ export function bareEvent(userId: string, plantId: string) {
   };
 }
 
-/** The names of the fields that a validation_error lists, sorted; a list stands for its items. */
+/** The names of the fields that a validation_error lists, sorted; a list stands for its items, an object for its members. */
 export function faultsOf({ body }: { body: unknown }): string[] {
   const { code, details } = record(body);
   expect(code).toBe('validation_error');
   // As docs/api.md has it; whoever reads a name compares it.
   const names = (details as { field: string }[]).map(({ field }) => field);
   expect(names).toEqual([...new Set(names)]);
-  return [...new Set(names.map((name) => name.replace(/\[\d+\].*$/, '')))].sort();
+  return [...new Set(names.map((name) => name.replace(/(\[\d+\]|\.).*$/, '')))].sort();
 }
 
 /** Checks an answer to be an error of this status and code, in the Error shape and no other. */

@@ -1,5 +1,5 @@
 import { CONVENTIONS } from '../../../src/core/conventions';
-import { type ErrorCode, MAX_DETAILS, validationError } from '../../../src/core/errors';
+import { MAX_DETAILS, validationError } from '../../../src/core/errors';
 import { PROJECT, LICENSE } from '../../../src/core/project';
 import type { JsonObject, JsonSchema } from '../../../src/fields/json-schema';
 import type { ApiDescription } from '../../../src/plugins/protocol-endpoint';
@@ -11,7 +11,7 @@ import { headerComponents, sentencesOf } from './responses';
 /** The OpenAPI 3.1 document of operations, and of other protocols over them. */
 export function openApiDocument(api: ApiDescription): JsonObject {
   const components = new Components();
-  components.refer('Error', errorSchema(api.errors));
+  components.refer('Error', errorSchema(api));
   const paths = pathsOf(api, components);
   return {
     openapi: '3.1.0',
@@ -70,7 +70,8 @@ function pathsOf({ operations, protocols, tags }: ApiDescription, components: Co
 }
 
 /** The Error shape (docs/specification.md, 2.13; docs/api.md, "Requests"). */
-function errorSchema(errors: readonly ErrorCode[]): JsonSchema {
+function errorSchema({ errors, operations }: ApiDescription): JsonSchema {
+  const maxDetails = operations.flatMap(({ large }) => large?.maxDetails ?? []);
   const message = 'name is required';
   return {
     type: 'object',
@@ -85,12 +86,16 @@ function errorSchema(errors: readonly ErrorCode[]): JsonSchema {
       details: {
         type: 'array',
         minItems: 1,
-        maxItems: MAX_DETAILS,
+        maxItems: Math.max(MAX_DETAILS, ...maxDetails),
         description: `Of ${validationError.code} only: what is wrong with the body and the query`,
         items: {
           type: 'object',
           required: ['field', 'message'],
-          properties: { field: { type: 'string' }, message: { type: 'string' } },
+          properties: {
+            field: { type: 'string' },
+            message: { type: 'string' },
+            line: { type: 'integer', description: 'Of a text that was sent' },
+          },
           additionalProperties: false,
         },
       },

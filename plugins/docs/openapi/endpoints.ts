@@ -22,9 +22,11 @@ import type { Operation } from '../../../src/plugins/operation';
 import {
   hasEtag,
   isConditional,
+  hasDryRun,
   isPrivateRead,
   operationIdOf,
   readsBody,
+  requiredScopes,
 } from '../../../src/plugins/operation-facts';
 import type { ProtocolEndpoint, ProtocolMethod } from '../../../src/plugins/protocol-endpoint';
 import type { Components } from './components';
@@ -34,6 +36,7 @@ import { answerBody, BUDGET_HEADERS, errorResponses, headers } from './responses
 
 /** What may be wrong with any body. */
 const BODY_ERRORS = [invalidJson, unsupportedMediaType, payloadTooLarge];
+const TEXT: JsonSchema = { type: 'string' };
 /** What may go wrong on our side. */
 const OUR_ERRORS = [internalError, serviceUnavailable];
 
@@ -42,7 +45,8 @@ export function describeOperation(operation: Operation, components: Components):
   const { access, response, summary, tool } = operation;
   const { description = 'description' in tool ? tool.description : '' } = operation;
   const operationId = operationIdOf(operation);
-  const scope = 'scope' in access ? `Scope: ${access.scope}.` : '';
+  const scopes = requiredScopes(operation);
+  const scope = scopes.length > 0 ? `Scope: ${scopes.join(' and ')}.` : '';
   const spent = spendsBudget(operation) ? BUDGET_HEADERS : [];
   const caching = isPrivateRead(operation) ? (['Cache-Control', 'Vary'] as const) : [];
   const etag = hasEtag(operation) ? (['ETag'] as const) : [];
@@ -51,7 +55,10 @@ export function describeOperation(operation: Operation, components: Components):
   const answer = {
     description: response.description,
     headers: headers(...etag, ...caching, ...replayed, ...spent),
-    content: answerBody(schema, components, response.type ?? 'application/json'),
+    content: {
+      ...answerBody(schema, components, response.type ?? 'application/json'),
+      ...(response.orType === undefined ? {} : { [response.orType]: { schema: TEXT } }),
+    },
   };
   return {
     summary,
@@ -59,10 +66,11 @@ export function describeOperation(operation: Operation, components: Components):
     ...(operationId === undefined ? {} : { operationId }),
     security: securityOf(access),
     parameters: parametersOf(operation, components),
-    ...requestBody(bodyOf(operation, operationId, components), components),
+    ...requestBody(bodyOf(operation, operationId, components), components, operation.large?.text),
     responses: {
       [response.status]: answer,
       ...(operation.method === 'PUT' ? { 201: { ...answer, description: 'It is made' } } : {}),
+      ...(hasDryRun(operation) ? { 200: { ...answer, description: 'What would be done' } } : {}),
       ...(isConditional(operation)
         ? {
             304: {
@@ -111,10 +119,15 @@ function withoutDefaults(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: Object.fromEntries(described) };
 }
 
-function requestBody(schema: JsonSchema | undefined, components: Components): JsonObject {
+function requestBody(
+  schema: JsonSchema | undefined,
+  components: Components,
+  text?: { type: string },
+): JsonObject {
   if (!schema) return {};
-  const example = exampleOf(schema, components, 'typical');
-  return { requestBody: { required: true, content: { 'application/json': { schema, example } } } };
+  const json = { schema, example: exampleOf(schema, components, 'typical') };
+  const content = { 'application/json': json, ...(text && { [text.type]: { schema: TEXT } }) };
+  return { requestBody: { required: true, content } };
 }
 
 /** A method of a endpoint as OpenAPI describes it. */

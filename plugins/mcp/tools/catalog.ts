@@ -2,6 +2,7 @@ import type { Tool } from '@modelcontextprotocol/server';
 
 import { success } from '../../../src/fields/joi';
 import type { Operation } from '../../../src/plugins/operation';
+import { requiredScopes } from '../../../src/plugins/operation-facts';
 import { ToolArguments } from './arguments';
 import { OutputSchemas } from './output-schemas';
 import { type Views, withView } from './views';
@@ -51,7 +52,7 @@ export class ToolCatalog {
     const cached = this.#definitionsByScopes.get(key);
     if (cached) return cached;
     const definitions = [...this.#byName.values()]
-      .filter(({ operation: { access } }) => !('scope' in access) || scopes.has(access.scope))
+      .filter(({ operation }) => requiredScopes(operation).every((scope) => scopes.has(scope)))
       .map(({ definition }) => definition);
     this.#definitionsByScopes.set(key, definitions);
     return definitions;

@@ -5,8 +5,7 @@ import { mongo } from 'mongoose';
 import { PROJECT } from '../../core/project';
 import { chunksOf } from '../../core/values';
 import { collectionNames } from '../../data/collections';
-import { deletionModel } from '../../data/deletions';
-import { everythingDeleted } from '../../data/tracking';
+import { deletionModel, everythingDeleted } from '../../data/deletions';
 import { hostModels } from '../../data/host-models';
 import { collectionOf, type ModelDefinition } from '../../data/models';
 import { isDuplicateKey } from '../../data/mongodb-errors';
@@ -103,10 +102,10 @@ function writtenTo(collection: string): string {
 
 /** Has nothing that was answered before the restore pass for an answer of after it. */
 async function beginAnew({ identity, database }: App): Promise<void> {
-  const deletions = database.model(deletionModel);
+  const deletions = database.records(deletionModel);
   // No account can have been written to a thousand times a second: none had such a revision before.
   for (const { userId, revision } of await identity.raiseRevisions(Date.now())) {
-    await deletions.create(everythingDeleted({ userId, revision }));
+    await deletions.insertBulk({ userId }, [everythingDeleted({ userId, revision })]);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { mongo } from 'mongoose';
 
 import { type Calendar, calendarOf, DAY_MS, dayNumber } from '../../core/time';
+import { projectionOf } from '../record-reader';
 import { changeInChunks } from './chunks';
 import type { Migration, MigrationRun, StoredDocument } from './migration';
 
@@ -23,8 +24,7 @@ interface Dating {
  * account has then.
  */
 export function addDays(name: string, collection: string, datings: readonly Dating[]): Migration {
-  const read = ['userId', ...datings.map(({ moment }) => moment)];
-  const projection = Object.fromEntries(read.map((field) => [field, 1 as const]));
+  const projection = projectionOf(['userId', ...datings.map(({ moment }) => moment)]);
   return {
     name,
     besideOlder: false,

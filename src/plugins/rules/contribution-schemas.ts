@@ -117,7 +117,7 @@ const operationSchema = Joi.object({
   description: sentence,
   operationId: camelName,
   access: Joi.alternatives(
-    Joi.object({ scope: Joi.string().required() }),
+    Joi.object({ scope: Joi.string().required(), and: Joi.string() }),
     reasonFor('anyToken'),
     reasonFor('public'),
   ).required(),
@@ -128,11 +128,18 @@ const operationSchema = Joi.object({
   ownPort: Joi.object().instance(PortSetting),
   query: Joi.object().schema(),
   body: Joi.object().schema(),
+  large: Joi.object({
+    maxKib: Joi.number().positive().required(),
+    text: Joi.object({ type: Joi.string().required(), field: Joi.string().required() }).required(),
+    maxDetails: Joi.number().positive().required(),
+    check: Joi.function().required(),
+  }),
   response: Joi.object({
     status: Joi.valid(200, 201).required(),
     schema: Joi.object().schema().required(),
     description: sentence.required(),
     type: Joi.string(),
+    orType: Joi.string(),
   }).required(),
   errors: Joi.array().items(errorCode),
   audit: Joi.string().pattern(/^[a-z]+\.[a-z_]+$/, 'a name such as record.deleted'),

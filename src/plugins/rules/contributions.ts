@@ -3,7 +3,7 @@ import { HOST_BUDGETS } from '../../core/host-settings';
 import type { DomainEvent } from '../../data/domain-event';
 import { isTracked } from '../../data/models';
 import type { Operation } from '../operation';
-import { operationName } from '../operation-facts';
+import { operationName, requiredScopes } from '../operation-facts';
 import type { Plugin, SetUpPlugin } from '../plugin';
 import { uniqueness } from './schemas';
 
@@ -55,7 +55,7 @@ export function contributionFaults(all: readonly SetUpPlugin[]): string[] {
 
 /** Quotas and models that count against them belong together, or nothing would be counted. */
 function quotaFaults({ name, quotas = {}, models = [] }: Plugin): string[] {
-  const counted = models.flatMap(({ quota }) => quota ?? []);
+  const counted = models.flatMap(({ quota }) => quota?.name ?? []);
   return [
     ...Object.keys(quotas)
       .filter((quota) => !counted.includes(quota))
@@ -114,7 +114,7 @@ function operationFaults(operation: Operation, known: Known): string[] {
   if (audit !== undefined && !path.includes('{id}')) {
     faults.push('audit: only an operation on {id} says by its path what it acts on');
   }
-  requireDeclared('access', 'scope', 'scope' in access ? access.scope : undefined);
+  for (const scope of requiredScopes(operation)) requireDeclared('access', 'scope', scope);
   requireDeclared('limit', 'budget', typeof limit === 'string' ? limit : undefined);
   const inPath = [...path.matchAll(/\{([a-z]+)\}/g)].map((match) => match[1]);
   if (inPath.join() !== Object.keys(params).join()) {

@@ -51,8 +51,10 @@ const manifestSchema = Joi.object({
       owner: Joi.alternatives(Joi.valid('account'), reasonFor('shared')).required(),
       tracked: name,
       softlyDeleted: Joi.boolean(),
-      quota: Joi.string(),
-      freedBy: Joi.string(),
+      quota: Joi.object({
+        name: Joi.string().required(),
+        freedBy: Joi.string().allow(null).required(),
+      }),
     }),
   ),
   migrations: Joi.array()

@@ -1,21 +1,18 @@
 import type { Logger } from 'pino';
 
-import { jsonArray } from '../core/json-array';
 import { toClientError } from './client-error';
 
 /** Responses up to about this length are made whole; in UTF-16 code units. */
 const MAX_WHOLE = 256 * 1024;
 
 /**
- * The JSON of an array: whole where it is not long, else piece by piece, of which no more is made
- * than its reader takes. What fails in the beginning is thrown here; what fails later can only cut
- * the response short.
+ * A text: whole where it is not long, else piece by piece, of which no more is made than its reader
+ * takes. What fails in the beginning is thrown here; what fails later can only cut the response short.
  */
-export async function streamedJson(
-  batches: AsyncIterable<readonly unknown[]>,
+export async function streamed(
+  pieces: AsyncGenerator<string>,
   log: Logger,
 ): Promise<string | AsyncIterable<string>> {
-  const pieces = jsonArray(batches);
   let begun = '';
   while (begun.length < MAX_WHOLE) {
     const piece = await pieces.next();

@@ -1,36 +1,20 @@
-import type { Model, Query, Schema } from 'mongoose';
-
 import { isRecord } from '../core/values';
-import type { Tenant } from './tenant';
+import type { AnyModel } from './models';
 
-/** What queries of user data have beside Mongoose's own methods. */
-interface OwnerHelpers {
-  /** Names the account, and has the query be part of its transaction or snapshot. */
-  of<Q>(this: Q, tenant: Tenant): Q;
-  /** Lets the query look across accounts; `why` stands where a reviewer looks for it. */
-  acrossAccounts<Q>(this: Q, why: string): Q;
-}
-
-/** A model of user data. */
-export type OwnedModel<T> = Model<T, OwnerHelpers>;
-
-type AnyQuery = Query<unknown, unknown>;
+/** Whether the query that is being made may be across accounts. */
+let isPermitted = false;
 
 /**
- * Makes a model one of user data: whatever names no account throws. Ids that queries find come as
- * bare Buffers (`StoredId`), which saves a third of the CPU.
+ * Lets `work` make queries of user data across accounts, for a reason that is given by name. Only
+ * those that it makes before it returns: storage that follows promises would slow all of them.
  */
-export function owned(schema: Schema): void {
-  Object.assign(schema.query, {
-    of(this: AnyQuery, { userId, session }: Tenant) {
-      this.setQuery({ ...this.getFilter(), userId });
-      return this.setOptions({ promoteBuffers: true, ...(session && { session }) });
-    },
-    acrossAccounts(this: AnyQuery, why: string) {
-      return this.setOptions({ promoteBuffers: true, acrossAccounts: why });
-    },
-  });
-  schema.on('init', guard);
+export function acrossAccounts<T>(_why: string, work: () => T): T {
+  isPermitted = true;
+  try {
+    return work();
+  } finally {
+    isPermitted = false;
+  }
 }
 
 /** Thrown by a query on user data that does not say whose data. It is always a programming error. */
@@ -88,17 +72,17 @@ const REFUSED = [
 ] as const;
 
 /**
- * Checks what is asked of a collection, through Mongoose and through the driver alike: both go by the
- * methods of `model.collection`, and no option passes them by, as `middleware: false` does hooks.
+ * Makes every query of a model on user data throw unless it names the account, through Mongoose
+ * and through the driver alike: both go by the methods of `model.collection`.
  */
-function guard(model: Model<unknown>): void {
+export function guardUserData(model: AnyModel): void {
   // Mongoose defines these methods on each collection object by name; here they are met by name.
   const methods = model.collection as unknown as Record<string, (...args: unknown[]) => unknown>;
-  const check = (name: string, allows: (args: readonly unknown[]) => boolean): void => {
+  const guard = (name: string, allows: (args: unknown[]) => boolean): void => {
     const original = methods[name];
     if (!original) return;
     methods[name] = function guarded(this: unknown, ...args: unknown[]) {
-      if (!allows(args)) {
+      if (!isPermitted && !allows(args)) {
         throw new UnscopedQueryError(
           `${model.modelName}.${name} must name the account: user data is only read and written by userId.`,
         );
@@ -106,14 +90,8 @@ function guard(model: Model<unknown>): void {
       return original.apply(this, args);
     };
   };
-  for (const [name, [position, allows]] of Object.entries(CHECKS)) {
-    check(name, (args) => allows(args[position]) || isAcrossAccounts(args.slice(position + 1)));
+  for (const [name, [position, check]] of Object.entries(CHECKS)) {
+    guard(name, (args) => check(args[position]));
   }
-  for (const name of REFUSED) check(name, () => false);
-}
-
-/** Whether the options, which come last, say why a query looks across accounts. */
-function isAcrossAccounts(rest: readonly unknown[]): boolean {
-  const options = rest.at(-1);
-  return isRecord(options) && typeof options['acrossAccounts'] === 'string';
+  for (const name of REFUSED) guard(name, () => false);
 }

@@ -5,10 +5,33 @@ import { type FieldFault, fieldErrors, MAX_DETAILS } from '../core/errors';
 /** Names are quoted as sent, and can be as long as a body. */
 const MAX_QUOTED = 100;
 
+/** Where in a body the fields are that are looked at. */
+interface Place {
+  /** What stands before their names: `items[3].`. */
+  path?: string;
+  /** The line of a text. */
+  line?: number;
+}
+
 /** What is wrong with a body and query (docs/api.md, "Requests"). */
 export class ValidationErrors {
-  readonly #listed: FieldFault[] = [];
-  readonly #fields = new Set<string>();
+  readonly #place: Place;
+  readonly #max: number;
+  readonly #listed: FieldFault[];
+  readonly #fields: Set<string>;
+
+  /** @param max how many are listed; the others are counted */
+  constructor(max = MAX_DETAILS, place: Place = {}, of?: ValidationErrors) {
+    this.#max = max;
+    this.#place = place;
+    this.#listed = of ? of.#listed : [];
+    this.#fields = of ? of.#fields : new Set();
+  }
+
+  /** The same list, for the fields at a place. */
+  at(place: Place): ValidationErrors {
+    return new ValidationErrors(this.#max, place, this);
+  }
 
   /** @param what reads on from the name of the field: "is not allowed" */
   add(field: string, what: string): void {
@@ -22,7 +45,12 @@ export class ValidationErrors {
     // Of several fields that need or exclude each other, the last is the one that was added.
     const peers = (context?.['peers'] ?? []) as string[]; // Joi's own list.
     const field = type === 'object.missing' ? peers[0] : peers.at(-1);
-    this.#add(field ?? context?.label ?? '', () => `${message}.`);
+    const { path = '' } = this.#place;
+    this.#add(field ?? context?.label ?? '', () => `${path}${message}.`);
+  }
+
+  get isEmpty(): boolean {
+    return this.#listed.length === 0;
   }
 
   /** @throws ApiError validation_error that lists them, if there are any */
@@ -32,11 +60,17 @@ export class ValidationErrors {
 
   /** Of a field the first fault is enough: a number where a word of a list belongs has two. */
   #add(field: string, messageFor: (name: string) => string): void {
-    if (this.#fields.has(field)) return;
-    this.#fields.add(field);
-    if (this.#listed.length === MAX_DETAILS) return;
-    const name = quoted(field);
-    this.#listed.push({ field: name, message: messageFor(name) });
+    const { path = '', line } = this.#place;
+    const key = `${line ?? ''} ${path}${field}`;
+    if (this.#fields.has(key)) return;
+    this.#fields.add(key);
+    if (this.#listed.length === this.#max) return;
+    const name = quoted(`${path}${field}`);
+    this.#listed.push({
+      field: name,
+      message: messageFor(name),
+      ...(line === undefined ? {} : { line }),
+    });
   }
 }
 

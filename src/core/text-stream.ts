@@ -1,0 +1,7 @@
+/** A text of some media type that is made while it is sent. */
+export class TextStream {
+  constructor(
+    readonly type: string,
+    readonly pieces: AsyncIterable<string>,
+  ) {}
+}
