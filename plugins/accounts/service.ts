@@ -16,6 +16,7 @@ import {
 import { chunksOf } from '../../src/core/values';
 import type { SharedTransaction } from '../../src/data/audit/audit-log';
 import { accountTarget, type Acting } from '../../src/data/audit/entry';
+import type { SharedTenant } from '../../src/data/models';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import { TokenAuthenticator, type TokenKind } from './tokens/authenticator';
@@ -45,7 +46,7 @@ export class AccountService implements Identity {
 
   constructor(host: Host) {
     this.#host = host;
-    this.#accounts = host.model(accountModel);
+    this.#accounts = host.records(accountModel);
     this.#authenticator = new TokenAuthenticator(host);
   }
 
@@ -61,12 +62,12 @@ export class AccountService implements Identity {
   /** Has every process look anew at the tokens of an account, once this is committed. */
   async tokensChanged(session: ClientSession, userId: string): Promise<void> {
     const tokensVersion = newTokensVersion();
-    await this.#accounts.updateOne({ _id: userId }, { $set: { tokensVersion } }, { session });
+    await this.#accounts.updateOne({ session }, { _id: userId }, { $set: { tokensVersion } });
   }
 
   /** Whether there is such an account, and it is not being deleted. */
-  async isOpen(userId: string): Promise<boolean> {
-    return (await this.#accounts.exists({ _id: userId, ...NOT_DELETED })) !== null;
+  isOpen(userId: string): Promise<boolean> {
+    return this.#accounts.exists({}, { _id: userId, ...NOT_DELETED });
   }
 
   async open(session: ClientSession, userIds: readonly string[]): Promise<Account[]> {
@@ -82,12 +83,15 @@ export class AccountService implements Identity {
   }
 
   async addUsage(session: ClientSession, userId: string, added: Usage): Promise<void> {
-    const updateOne = { filter: { _id: userId }, update: { $inc: incrementsOf(added) } };
-    await this.#accounts.bulkWrite([{ updateOne }], { session });
+    const update = { $inc: incrementsOf(added) };
+    await this.#accounts.updateEach({ session }, [{ filter: { _id: userId }, update }]);
   }
 
   async accountIds(): Promise<string[]> {
-    const accounts = await this.#accounts.find(NOT_DELETED).select('_id').sort({ _id: 1 }).lean();
+    const accounts = await this.#accounts.find({}, NOT_DELETED, {
+      projection: { _id: 1 },
+      sort: { _id: 1 },
+    });
     return accounts.map((account) => account._id);
   }
 
@@ -95,8 +99,8 @@ export class AccountService implements Identity {
     const raised: { userId: string; revision: number }[] = [];
     for (const ids of chunksOf(await this.accountIds(), CHUNK)) {
       const named = { _id: { $in: ids } };
-      await this.#accounts.updateMany(named, { $inc: { revision: by } });
-      const found = await this.#accounts.find(named).select('revision').lean();
+      await this.#accounts.updateMany({}, named, { $inc: { revision: by } });
+      const found = await this.#accounts.find({}, named, { projection: { revision: 1 } });
       raised.push(...found.map(({ _id: userId, revision }) => ({ userId, revision })));
     }
     return raised;
@@ -120,7 +124,7 @@ export class AccountService implements Identity {
     changes: AccountChanges,
     acting?: Acting,
   ): Promise<{ account: Account; isNew: boolean }> {
-    if (!(await this.#accounts.exists({ _id: userId }))) {
+    if (!(await this.#accounts.exists({}, { _id: userId }))) {
       const made = await this.#create(userId, changes, acting);
       if (made.isNew) return made;
     }
@@ -150,9 +154,11 @@ export class AccountService implements Identity {
     if (Object.keys(changed).length === 0) return after;
     const { tier, tierUntil, timezone, language, remindAt } = after;
     const preferences = { timezone, language, remindAt };
-    const set = { tier, tierUntil: tierUntil ?? null, ...preferences, updatedAt: tx.now };
-    const { session } = tx;
-    await this.#accounts.updateOne({ _id: tx.userId }, { $set: set }, { session });
+    await this.#accounts.updateOne(
+      { session: tx.session },
+      { _id: tx.userId },
+      { $set: { tier, tierUntil: tierUntil ?? null, ...preferences, updatedAt: tx.now } },
+    );
     // Writes that share this transaction come after the change.
     Object.assign(tx.account, { tier, tierUntil, ...preferences });
     tx.audit({ action: 'account.changed', target: accountTarget(tx.userId), changes: changed });
@@ -160,41 +166,44 @@ export class AccountService implements Identity {
   }
 
   async account(userId: string): Promise<Account | undefined> {
-    const account = await this.#accounts.findOne({ _id: userId }).lean();
+    const account = await this.#accounts.findOne({}, { _id: userId });
     return account ? asAccount(account) : undefined;
   }
 
   /** The account of a person; undefined also where it is being deleted. */
-  async person(userId: string, session?: ClientSession): Promise<Account | undefined> {
-    const found = this.#accounts.findOne({ _id: userId, ...NOT_DELETED });
-    const account = await found.session(session ?? null).lean();
-    return account ? asAccount(account) : undefined;
+  async person(userId: string, tenant: SharedTenant): Promise<Account | undefined> {
+    const account = await this.#accounts.findOne(tenant, { _id: userId, ...NOT_DELETED });
+    return account && asAccount(account);
   }
 
   /** All accounts of people, in the order of their ids. */
   async accounts(): Promise<Account[]> {
-    const accounts = await this.#accounts.find().sort({ _id: 1 }).lean();
+    const accounts = await this.#accounts.find({}, {}, { sort: { _id: 1 } });
     return accounts.map(asAccount).filter(({ id }) => !isBackend(id));
   }
 
   /** The first accounts of people after an id, of those that a backend can name. */
   async accountsAfter(id: string, limit: number): Promise<Account[]> {
     const named = { _id: { $gt: id, $regex: ACCOUNT_ID }, ...NOT_DELETED };
-    const found = await this.#accounts.find(named).sort({ _id: 1 }).limit(limit).lean();
+    const found = await this.#accounts.find({}, named, { sort: { _id: 1 }, limit });
     return found.map(asAccount);
   }
 
   async #openOne(session: ClientSession, userId: string): Promise<AccountDocument[]> {
-    const filter = { _id: userId, ...NOT_DELETED };
-    const found = await this.#accounts.findOneAndUpdate(filter, MOVED, { session }).lean();
+    const found = await this.#accounts.findOneAndUpdate(
+      { session },
+      { _id: userId, ...NOT_DELETED },
+      MOVED,
+      { returnDocument: 'before' },
+    );
     return found ? [found] : [];
   }
 
   /** In two commands, however many: one that changed in between is a conflict. */
   async #openMany(session: ClientSession, userIds: readonly string[]): Promise<AccountDocument[]> {
     const filter = { _id: { $in: [...userIds] }, ...NOT_DELETED };
-    const found = await this.#accounts.find(filter).session(session).lean();
-    await this.#accounts.updateMany(filter, MOVED, { session });
+    const found = await this.#accounts.find({ session }, filter);
+    await this.#accounts.updateMany({ session }, filter, MOVED);
     return found;
   }
 
@@ -205,7 +214,7 @@ export class AccountService implements Identity {
   ): Promise<{ account: Account; isNew: boolean }> {
     return this.#host.transactShared(async (tx) => {
       const isNew = await this.createIn(tx, userId, changes, acting);
-      const account = await this.#accounts.findOne({ _id: userId }).session(tx.session).lean();
+      const account = await this.#accounts.findOne({ session: tx.session }, { _id: userId });
       if (!account) throw new Error(`The account ${userId} was removed while it was made.`);
       return { account: asAccount(account), isNew };
     });
@@ -221,14 +230,12 @@ export class AccountService implements Identity {
     const { session, now } = tx;
     const ofTier = { tier, ...(tierUntil ? { tierUntil } : {}) };
     const empty = { revision: 0, usage: {}, createdAt: now, updatedAt: now };
-    // Not that of an account of this name that was deleted: a process may know its tokens.
-    const tokensVersion = newTokensVersion();
-    const made = await this.#accounts.updateOne(
+    const isNew = await this.#accounts.upsert(
+      { session },
       { _id: userId },
-      { $setOnInsert: { ...ofTier, timezone, ...empty, tokensVersion } },
-      { session, upsert: true },
+      // Not that of an account of this name that was deleted: a process may know its tokens.
+      { $setOnInsert: { ...ofTier, timezone, ...empty, tokensVersion: newTokensVersion() } },
     );
-    const isNew = made.upsertedCount === 1;
     if (isNew) {
       const act = { action: 'account.created', target: accountTarget(userId) };
       tx.audit({ ...act, changes: { ...ofTier, timezone } }, userId, acting);

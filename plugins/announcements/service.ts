@@ -8,19 +8,22 @@ export class AnnouncementService {
   readonly #announcements;
 
   constructor(host: Host) {
-    this.#announcements = host.model(announcementModel);
+    this.#announcements = host.records(announcementModel);
   }
 
   /** Those that are active at a moment: switched on, begun, and not over. */
   async active(now: Date): Promise<AnnouncementView[]> {
-    const active = this.#announcements.find({
-      active: true,
-      $and: [
-        { $or: [{ startDate: null }, { startDate: { $lte: now } }] },
-        { $or: [{ endDate: null }, { endDate: { $gte: now } }] },
-      ],
-    });
-    const documents = await active.sort({ _id: 1 }).lean();
+    const documents = await this.#announcements.find(
+      {},
+      {
+        active: true,
+        $and: [
+          { $or: [{ startDate: null }, { startDate: { $lte: now } }] },
+          { $or: [{ endDate: null }, { endDate: { $gte: now } }] },
+        ],
+      },
+      { sort: { _id: 1 } },
+    );
     return documents.map((document) => announcement.toView(document));
   }
 
@@ -29,9 +32,7 @@ export class AnnouncementService {
     let added = 0;
     for (const { id, ...seed } of seeds) {
       const { _id, ...set } = announcement.toDocument(seed, { _id: toStoredId(id) });
-      const upsert = { upsert: true };
-      const loaded = await this.#announcements.updateOne({ _id }, { $set: set }, upsert);
-      added += loaded.upsertedCount;
+      if (await this.#announcements.upsert({}, { _id }, { $set: set })) added += 1;
     }
     return added;
   }

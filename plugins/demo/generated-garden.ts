@@ -1,4 +1,4 @@
-import { CommandError } from '../../src/cli/errors';
+import { requireRoom } from '../../src/cli/room';
 import type { Account, Tier } from '../../src/core/identity';
 import { idText, newId, toStoredId } from '../../src/core/ids';
 import { DAY_MS } from '../../src/core/time';
@@ -109,26 +109,6 @@ export async function writeGarden(
     await host.rebuildDerived(tx);
   });
   return { user, plants, events, photos: garden.photos.length };
-}
-
-/**
- * Refuses more records than an account's tier leaves room for.
- *
- * @param wanted how many, by quota
- * @throws CommandError
- */
-export function requireRoom(
-  host: Host,
-  account: Pick<Account, 'id' | 'tier' | 'usage'>,
-  wanted: Readonly<Record<string, number>>,
-): void {
-  for (const [quota, count] of Object.entries(wanted)) {
-    const left = host.quotaLeft(account, quota);
-    if (count <= left) continue;
-    throw new CommandError(
-      `The ${account.tier} tier leaves ${account.id} room for ${left} more ${quota}, and ${count} are wanted.`,
-    );
-  }
 }
 
 /** A garden while it is generated: its plants and photos are known once all events are. */

@@ -1,10 +1,11 @@
+import { requireRoom } from '../../src/cli/room';
 import { toStoredId } from '../../src/core/ids';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import { EVENT_QUOTA } from '../events';
 import { PHOTO_QUOTA } from '../photos';
 import { PLANT_QUOTA } from '../plants';
-import { type Dependencies, requireRoom } from './generated-garden';
+import type { Dependencies } from './generated-garden';
 import type { GardenSeed, SeedPlant } from './seed';
 
 /** Loads the garden of `seeds/garden.json`. */

@@ -1,4 +1,5 @@
-import type { OwnedModel } from '../../src/data/owner';
+import type { Tenant } from '../../src/data/models';
+import type { Records } from '../../src/data/records';
 import type { Host } from '../../src/plugins/host';
 import type { Photos } from '../photos';
 import type { Plants } from '../plants';
@@ -12,13 +13,13 @@ export interface EventContext {
   host: Host;
   plants: Plants;
   photos: Photos;
-  model: OwnedModel<EventDocument>;
+  records: Records<EventDocument, Tenant>;
   sums: EventSums;
   care: CareChanges;
 }
 
 export function eventContext(host: Host, plants: Plants, photos: Photos): EventContext {
-  const model = host.model(eventModel);
-  const sums = new EventSums(model);
-  return { host, plants, photos, model, sums, care: new CareChanges(sums, plants) };
+  const records = host.records(eventModel);
+  const sums = new EventSums(records);
+  return { host, plants, photos, records, sums, care: new CareChanges(sums, plants) };
 }

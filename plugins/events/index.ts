@@ -25,6 +25,7 @@ import { EventService } from './service';
 
 export {
   createEvent,
+  event,
   type CreateEvent,
   EVENT_TYPES,
   eventType,
@@ -34,13 +35,18 @@ export {
   growthUnit,
   type GrowthUnit,
 } from './schema';
+export { laterCare, NEVER_CARED } from './derived/last-care';
+export { eventLimitReached } from './errors';
 export type { AlikeGrowth, DayCount } from './derived/event-sums';
 export { unknownSchedule } from './errors';
 export { EVENT_QUOTA } from './model';
 export { newEvent } from './new-event';
 
 /** What other plugins may do with events. */
-export type Events = Pick<EventService, 'create' | 'insertBulk' | 'sums'>;
+export type Events = Pick<
+  EventService,
+  'create' | 'insertBulk' | 'insertWithPlants' | 'ofPlant' | 'sums'
+>;
 
 /** The events of deleted plants, while they are not yet marked deleted. */
 export type PendingPlantDeletions = Pick<PlantDeletions, 'finish' | 'pending' | 'plantIds'>;
@@ -93,7 +99,7 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
         }),
       ],
       // First, since the rest adds up what they are of.
-      derived: [missingDays(context.model), lastCare(context)],
+      derived: [missingDays(context.records), lastCare(context)],
       dataChecks: [momentsAhead(context)],
       jobs: [deletions.job()],
     };

@@ -9,14 +9,21 @@ import { routes } from './routes';
 import { photo, photoView } from './schema';
 import { PhotoService } from './service';
 
-export { unknownPhoto, unknownPlant } from './errors';
-export { photo, type CreatePhoto, type PhotoDocument, type PhotoView, photoView } from './schema';
+export { photoLimitReached, unknownPhoto, unknownPlant } from './errors';
+export {
+  cropFault,
+  photo,
+  type CreatePhoto,
+  type PhotoDocument,
+  type PhotoView,
+  photoView,
+} from './schema';
 export { PHOTO_QUOTA } from './model';
 
 /** What other plugins may do with photos. */
 export type Photos = Pick<
   PhotoService,
-  'byIds' | 'claim' | 'create' | 'detachPlant' | 'insertBulk' | 'owners' | 'showIn'
+  'all' | 'byIds' | 'claim' | 'create' | 'detachPlant' | 'insertBulk' | 'owners' | 'showIn'
 >;
 
 /** Metadata of photos; the images are at an image host. */

@@ -50,6 +50,25 @@ export interface CropPhoto {
   height: number;
 }
 
+/** How far from square a crop may be, in pixels. */
+const SQUARE_TOLERANCE = 2;
+
+/** What is wrong with the crop of an image, in a sentence (docs/specification.md, 2.9). */
+export function cropFault(
+  image: Pick<PhotoDocument, 'width' | 'height'>,
+  { x, y, width, height }: CropPhoto,
+): string | undefined {
+  if (Math.abs(width - height) > SQUARE_TOLERANCE) {
+    return 'The width and height of the crop must be within 2 pixels.';
+  }
+  if (x + width > image.width) {
+    return `x plus width must not exceed the image's width of ${image.width}.`;
+  }
+  return y + height > image.height
+    ? `y plus height must not exceed the image's height of ${image.height}.`
+    : undefined;
+}
+
 /** docs/specification.md, 2.9; what depends on the image is checked where the image is known. */
 export const cropPhoto = withFixed(
   Joi.object<CropPhoto, true>({

@@ -2,7 +2,7 @@ import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/
 import type { Tenant } from '../../src/data/models';
 import { decodeCursor, encodeCursor } from '../../src/data/cursor';
 import { inRange, newestFirst, pageOf } from '../../src/data/page';
-import { insert, Resource } from '../../src/data/resource';
+import { Resource } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
 import type { Page } from '../../src/fields/page';
 import type { Host } from '../../src/plugins/host';
@@ -11,6 +11,7 @@ import { invalidCrop, photoNotFound, unknownPhoto } from './errors';
 import { photoModel } from './model';
 import {
   type CreatePhoto,
+  cropFault,
   type CropPhoto,
   photo,
   type PhotoDocument,
@@ -18,17 +19,14 @@ import {
   type PhotoView,
 } from './schema';
 
-/** How far from square a crop may be, in pixels (docs/specification.md, 2.9). */
-const SQUARE_TOLERANCE = 2;
-
 /** What is done with the metadata of photos. */
 export class PhotoService {
-  readonly #model;
+  readonly #records;
   readonly #photos;
 
   constructor(host: Host) {
-    this.#model = host.model(photoModel);
-    this.#photos = new Resource(photo, this.#model, photoNotFound);
+    this.#records = host.records(photoModel);
+    this.#photos = new Resource(photo, this.#records, photoNotFound);
   }
 
   /** @throws ApiError plant_not_found for a plant that is not the account's */
@@ -43,15 +41,11 @@ export class PhotoService {
     const identity = [userId, '/api/photos', plantId?.toLowerCase()] as const;
     const after = cursor === undefined ? undefined : decodeCursor(identity, cursor);
     const filter = {
-      ...(plantId === undefined ? {} : { plantId }),
+      ...(plantId === undefined ? {} : { plantId: toStoredId(plantId) }),
       ...inRange('createdAt', { after }),
     };
-    const found = await this.#model
-      .find(filter)
-      .of({ userId })
-      .sort(newestFirst('createdAt'))
-      .limit(limit + 1)
-      .lean();
+    const sort = newestFirst('createdAt');
+    const found = await this.#records.find({ userId }, filter, { sort, limit: limit + 1 });
     return pageOf(
       { found, limit },
       async function* (photos) {
@@ -81,20 +75,16 @@ export class PhotoService {
   async crop(tx: Transaction, id: string, crop: CropPhoto): Promise<PhotoView> {
     const image = await this.#photos.get(tx, id);
     const { x, y, width, height } = crop;
-    if (Math.abs(width - height) > SQUARE_TOLERANCE) {
-      throw invalidCrop.error('The width and height of the crop must be within 2 pixels.');
-    }
-    if (x + width > image.width) {
-      throw invalidCrop.error(`x plus width must not exceed the image's width of ${image.width}.`);
-    }
-    if (y + height > image.height) {
-      throw invalidCrop.error(
-        `y plus height must not exceed the image's height of ${image.height}.`,
-      );
-    }
+    const fault = cropFault(image, crop);
+    if (fault !== undefined) throw invalidCrop.error(fault);
     const cropped = { cropX: x, cropY: y, cropWidth: width, cropHeight: height };
-    await this.#model.updateOne({ _id: id }, { $set: cropped }).of(tx);
+    await this.#records.updateOne(tx, { _id: toStoredId(id) }, { $set: cropped });
     return photo.toView({ ...image, ...cropped });
+  }
+
+  /** All photos of an account, some at a time, in the order of the list. */
+  all(tenant: Tenant): AsyncGenerator<PhotoDocument[]> {
+    return this.#records.batches(tenant, {}, { sort: newestFirst('createdAt') });
   }
 
   /** Photos of an account by the text forms of their ids; those that are not there are left out. */
@@ -139,12 +129,16 @@ export class PhotoService {
   /** Gives those of some photos that are of no plant to a plant. */
   async claim(tx: Transaction, plantId: string, ids: readonly StoredId[]): Promise<void> {
     const free = { _id: anyOf(ids), plantId: null };
-    await this.#model.updateMany(free, { $set: { plantId } }).of(tx);
+    await this.#records.updateMany(tx, free, { $set: { plantId: toStoredId(plantId) } });
   }
 
   /** After a plant is deleted its photos stay, without a plant (docs/api.md, "Plants"). */
   async detachPlant(tx: Transaction, plantId: string): Promise<void> {
-    await this.#model.updateMany({ plantId }, { $set: { plantId: null } }).of(tx);
+    await this.#records.updateMany(
+      tx,
+      { plantId: toStoredId(plantId) },
+      { $set: { plantId: null } },
+    );
   }
 
   /** Whose photos with these ids are, by the ids of those that there are. */
@@ -154,6 +148,6 @@ export class PhotoService {
 
   /** Inserts many photos at once. */
   async insertBulk(tx: Transaction, documents: readonly PhotoDocument[]): Promise<void> {
-    await insert(this.#model, tx, documents);
+    await this.#records.insertBulk(tx, documents);
   }
 }

@@ -1,6 +1,7 @@
-import { idText } from '../../src/core/ids';
+import { idText, toStoredId } from '../../src/core/ids';
 import type { Tenant } from '../../src/data/models';
-import type { OwnedModel } from '../../src/data/owner';
+import { projectionOf } from '../../src/data/record-reader';
+import type { Records } from '../../src/data/records';
 import type { Transaction } from '../../src/data/transaction';
 import { plantNotFound } from './errors';
 import {
@@ -11,10 +12,10 @@ import {
   RECURRING_TYPES,
 } from './schema';
 
-const LAST_FIELDS = [
+const LAST_PROJECTION = projectionOf([
   'lastEvent',
   ...RECURRING_TYPES.flatMap((type) => [RECURRING_CARE[type].lastDone, RECURRING_CARE[type].last]),
-];
+]);
 
 /** An event, as far as it moves when its plant was last cared for. */
 interface CareRecord {
@@ -25,10 +26,10 @@ interface CareRecord {
 
 /** When plants were last cared for. */
 export class PlantCare {
-  readonly #model: OwnedModel<PlantDocument>;
+  readonly #records: Records<PlantDocument, Tenant>;
 
-  constructor(model: OwnedModel<PlantDocument>) {
-    this.#model = model;
+  constructor(records: Records<PlantDocument, Tenant>) {
+    this.#records = records;
   }
 
   /**
@@ -52,10 +53,9 @@ export class PlantCare {
         }),
       },
     };
-    const filter = { userId: tx.userId, _id: { $in: [...ids] } };
-    const required = { count: ids.length, missing: () => plantNotFound.error() };
-    const options = { session: tx.session, required };
-    await this.#model.bulkWrite([{ updateMany: { filter, update } }], options);
+    await this.#records.updateExisting(tx, ids.map(toStoredId), update, () =>
+      plantNotFound.error(),
+    );
   }
 
   /** Sets when plants were last cared for, whatever was known before. */
@@ -63,16 +63,15 @@ export class PlantCare {
     tx: Transaction,
     plants: readonly { id: string; care: Partial<LastCare> }[],
   ): Promise<void> {
-    const { userId, session } = tx;
-    const writes = plants.map(({ id, care }) => ({
-      updateOne: { filter: { userId, _id: id }, update: { $set: care } },
-    }));
-    await this.#model.bulkWrite(writes, { session });
+    await this.#records.updateEach(
+      tx,
+      plants.map(({ id, care }) => ({ filter: { _id: toStoredId(id) }, update: { $set: care } })),
+    );
   }
 
   /** When all plants were last cared for. */
   async last(tenant: Tenant): Promise<({ id: string } & LastCare)[]> {
-    const found = await this.#model.find().of(tenant).select(LAST_FIELDS).lean();
+    const found = await this.#records.find(tenant, {}, { projection: LAST_PROJECTION });
     return found.map(({ _id, ...care }) => ({ id: idText(_id), ...care }));
   }
 }

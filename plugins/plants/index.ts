@@ -15,7 +15,7 @@ import { plantView } from './schema';
 import { PlantService } from './service';
 
 export { unknownPlant } from '../photos';
-export { plantArchived, plantNotFound } from './errors';
+export { plantArchived, plantLimitReached, plantNotFound } from './errors';
 export {
   careOn,
   type CreatePlant,
@@ -36,6 +36,7 @@ export type { PlantSummary } from './service';
 /** What other plugins may do with plants. */
 export type Plants = Pick<
   PlantService,
+  | 'all'
   | 'care'
   | 'create'
   | 'existing'

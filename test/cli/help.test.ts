@@ -31,6 +31,7 @@ test.each([
   'seed',
   'reconcile',
   'demo',
+  'import',
   'audit routes',
   'openapi',
   'config check',

@@ -137,13 +137,15 @@ test('every POST under plants and photos takes an Idempotency-Key', () => {
   expect(posts.filter(({ idempotent }) => !idempotent).map(operationName)).toEqual([]);
 });
 
-test('every operation of the API is a tool but those for people and for copies of the data, named by a verb and a noun', () => {
+test('every operation of the API is a tool but those for people, for files and for copies of the data, named by a verb and a noun', () => {
   const tools = operations.flatMap(({ tool }) => ('name' in tool ? [tool.name] : []));
   expect(tools.filter((name) => !/^[a-z]+(_[a-z]+)+$/.test(name))).toEqual([]);
   const withoutTool = operations.filter(({ tool }) => 'none' in tool).map(operationName);
   expect(withoutTool.filter((name) => !name.includes(' /api/account'))).toEqual([
     'GET /api/plants',
     'GET /api/changes',
+    'POST /api/import',
+    'GET /api/export',
   ]);
   expect(tools).toHaveLength(operations.length - withoutTool.length);
 });

@@ -1,12 +1,11 @@
-import { Schema } from 'mongoose';
+import { resourceModel } from '../../../src/data/resource';
+import { schedule } from './schema';
 
-import { accountModel } from '../../../src/data/models';
-import { schedule, type ScheduleDocument } from './schema';
-
-const schema = new Schema(schedule.paths, { collection: 'schedules' })
+export const scheduleModel = resourceModel(
+  'Schedule',
+  'schedules',
+  schedule,
   // Those of a plant, and those of all plants.
-  .index({ userId: 1, plantId: 1, createdAt: 1, _id: 1 });
-
-export const scheduleModel = accountModel<ScheduleDocument>('Schedule', schema, {
-  tracked: 'schedule',
-});
+  [{ userId: 1, plantId: 1, createdAt: 1, _id: 1 }],
+  { tracked: 'schedule' },
+);

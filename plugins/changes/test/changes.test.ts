@@ -33,7 +33,7 @@ afterEach(() => {
 });
 
 const EMPTY = {
-  ...{ plants: [], events: [], photos: [], schedules: [], snoozes: [] },
+  ...{ plants: [], events: [], photos: [], snoozes: [] },
   ...{ deleted: [], hasMore: false },
 };
 

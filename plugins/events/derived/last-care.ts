@@ -1,10 +1,12 @@
-import { momentText } from '../../../src/core/dated-moment';
+import { compareMoments, type DatedMoment, momentText } from '../../../src/core/dated-moment';
 import { idText } from '../../../src/core/ids';
 import type { DerivedData } from '../../../src/data/derived';
-import { careOn, isRecurring, type LastCare } from '../../plants';
+import { careOn, isRecurring, type LastCare, RECURRING_CARE } from '../../plants';
 import type { EventContext } from '../context';
+import type { EventType } from '../schema';
 
-const NEVER: LastCare = {
+/** The last care of a plant without events. */
+export const NEVER_CARED: LastCare = {
   ...{ lastWatered: null, lastWatering: null, lastFertilized: null, lastFertilizing: null },
   lastEvent: null,
 };
@@ -16,23 +18,30 @@ export function lastCare({ plants, sums }: EventContext): DerivedData {
     rebuild: async (tx) => {
       const latest = new Map<string, LastCare>();
       for await (const { plantId, type, last } of sums.lastByType(tx)) {
-        const care = latest.get(idText(plantId)) ?? NEVER;
-        const isLater = care.lastEvent === null || last.at > care.lastEvent;
-        latest.set(idText(plantId), {
-          ...care,
-          ...(isRecurring(type) && careOn(type, last)),
-          ...(isLater && { lastEvent: last.at }),
-        });
+        const care = latest.get(idText(plantId)) ?? NEVER_CARED;
+        latest.set(idText(plantId), laterCare(care, type, last));
       }
       const differences: string[] = [];
       for (const plant of await plants.care.last(tx)) {
-        const care = latest.get(plant.id) ?? NEVER;
+        const care = latest.get(plant.id) ?? NEVER_CARED;
         if (text(plant) === text(care)) continue;
         differences.push(`plant ${plant.id}: ${text(plant)} should be ${text(care)}`);
         await plants.care.setLast(tx, [{ id: plant.id, care }]);
       }
       return differences;
     },
+  };
+}
+
+/** The last care of a plant once it also had an event: only a later one moves it. */
+export function laterCare(care: LastCare, type: EventType, event: DatedMoment): LastCare {
+  const known = isRecurring(type) ? care[RECURRING_CARE[type].last] : null;
+  return {
+    ...care,
+    ...(isRecurring(type) && (known === null || compareMoments(event, known) > 0)
+      ? careOn(type, event)
+      : {}),
+    ...((care.lastEvent === null || event.at > care.lastEvent) && { lastEvent: event.at }),
   };
 }
 

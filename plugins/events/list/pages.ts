@@ -1,4 +1,4 @@
-import { batchesOf } from '../../../src/data/batches';
+import { toStoredId } from '../../../src/core/ids';
 import { LIVE } from '../../../src/data/models';
 import { decodeCursor, encodeCursor, type Position } from '../../../src/data/cursor';
 import { inRange, pageOf } from '../../../src/data/page';
@@ -49,8 +49,9 @@ export class EventPages {
   ): AsyncGenerator<EventView[]> {
     const month = inRange('occurredAt', { from: new Date(monthStart), to: new Date(monthEnd) });
     const filter = { ...liveOf(plantId), ...month };
-    const found = this.#context.model.find(filter).of({ userId }).sort(LIST_ORDER);
-    for await (const batch of batchesOf<EventDocument>(found)) {
+    for await (const batch of this.#context.records.batches({ userId }, filter, {
+      sort: LIST_ORDER,
+    })) {
       yield* presentEvents(this.#context.photos, { userId }, batch);
     }
   }
@@ -60,11 +61,11 @@ export class EventPages {
     plantId: string,
     after: Position | undefined,
     limit: number,
-  ): Promise<EventDocument[]> {
+  ): Promise<Iterable<EventDocument>> {
     const filter = { ...liveOf(plantId), ...inRange('occurredAt', { after }) };
     const [isThere, found] = await Promise.all([
       this.#context.plants.exists({ userId }, plantId),
-      this.#context.model.find(filter).of({ userId }).sort(LIST_ORDER).limit(limit).lean(),
+      this.#context.records.findLazily({ userId }, filter, { sort: LIST_ORDER, limit }),
     ]);
     if (!isThere) throw plantNotFound.error();
     return found;
@@ -72,5 +73,5 @@ export class EventPages {
 }
 
 function liveOf(plantId: string) {
-  return { ...LIVE, plantId };
+  return { ...LIVE, plantId: toStoredId(plantId) };
 }

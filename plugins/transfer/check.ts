@@ -1,0 +1,171 @@
+import type Joi from 'joi';
+
+import type { Account } from '../../src/core/identity';
+import { yieldToEventLoop } from '../../src/core/event-loop';
+import { dayNumber } from '../../src/core/time';
+import { isRecord } from '../../src/core/values';
+import { checked } from '../../src/fields/checked';
+import type { ValidationErrors } from '../../src/fields/validation-errors';
+import { cropFault } from '../photos';
+import {
+  type Crop,
+  type ImportBody,
+  type ImportedEvent,
+  importedEvent,
+  type ImportedGarden,
+  type ImportedPhoto,
+  importedPhoto,
+  type ImportedPlant,
+  plantFields,
+  type PlantFields,
+} from './schema';
+import { rowsOf } from './table';
+
+/** How many objects are checked in a turn of the event loop: it takes a few milliseconds. */
+const TURN = 50;
+
+/** How much may be brought in at once. */
+export interface ImportLimits {
+  plants: number;
+  events: number;
+}
+
+/** Checks a body, piece by piece; its faults are added to `errors`. */
+export async function checkedGarden(
+  body: ImportBody,
+  errors: ValidationErrors,
+  account: Account,
+  limits: ImportLimits,
+): Promise<ImportedGarden> {
+  const check = new GardenCheck(errors);
+  const isTable = 'csv' in body;
+  for (const name of isTable ? ['photos'] : ['columns', 'delimiter', 'dates']) {
+    if (name in body) errors.add(name, `goes with ${isTable ? 'plants' : 'csv'} alone`);
+  }
+  // What has another type is a fault by now.
+  if ('csv' in body && typeof body.csv === 'string') {
+    if (!errors.isEmpty) return { plants: [], photos: [] };
+    return { plants: await check.table(body.csv, body, account, limits.plants), photos: [] };
+  }
+  const { plants = [], photos = [] } = body as Partial<ImportedGarden>;
+  const events = listOf(plants).flatMap((each) => (isRecord(each) ? [each['events']] : []));
+  const count = events.reduce<number>((sum, each) => sum + listOf(each).length, 0);
+  if (listOf(plants).length > limits.plants) return { plants: [], photos: [] };
+  if (count > limits.events) {
+    errors.add('plants', `must have at most ${limits.events.toLocaleString('en')} events in all`);
+    return { plants: [], photos: [] };
+  }
+  return { plants: await check.plants(listOf(plants)), photos: await check.photos('', photos) };
+}
+
+class GardenCheck {
+  readonly #errors: ValidationErrors;
+  readonly #photoIds = new Set<string>();
+  #checked = 0;
+
+  constructor(errors: ValidationErrors) {
+    this.#errors = errors;
+  }
+
+  async table(
+    csv: string,
+    table: Parameters<typeof rowsOf>[1],
+    { timezone }: Account,
+    maxPlants: number,
+  ): Promise<ImportedPlant[]> {
+    const plants: ImportedPlant[] = [];
+    for await (const { line, fields } of rowsOf(csv, table, this.#errors, timezone)) {
+      if (plants.length === maxPlants) {
+        this.#errors.at({ line }).add('csv', `must have at most ${maxPlants} plants`);
+        break;
+      }
+      const errors = this.#errors.at({ line });
+      const plant = await this.#object<PlantFields>(plantFields, fields, errors, true);
+      plants.push({ ...plant, photos: [], events: [] });
+    }
+    return plants;
+  }
+
+  plants(given: readonly unknown[]): Promise<ImportedPlant[]> {
+    return this.#each('plants', given, async (plant, path) => {
+      const { photos, events, ...fields } = plant;
+      const errors = this.#errors.at({ path });
+      return {
+        ...(await this.#object<PlantFields>(plantFields, fields, errors)),
+        photos: await this.photos(path, photos),
+        events: await this.#each(`${path}events`, events, (event, place) =>
+          this.#event(event, this.#errors.at({ path: place })),
+        ),
+      };
+    });
+  }
+
+  photos(path: string, given: unknown): Promise<ImportedPhoto[]> {
+    return this.#each(`${path}photos`, given, (photo, place) =>
+      this.#photo(photo, this.#errors.at({ path: place })),
+    );
+  }
+
+  async #photo(given: object, errors: ValidationErrors): Promise<ImportedPhoto> {
+    const photo = await this.#object<ImportedPhoto>(importedPhoto, given, errors);
+    const { id, cropX: x, cropY: y, cropWidth: width, cropHeight: height } = photo;
+    const key = typeof id === 'string' ? id.toLowerCase() : undefined;
+    if (key !== undefined && this.#photoIds.has(key))
+      errors.add('id', 'is that of an earlier photo');
+    if (key !== undefined) this.#photoIds.add(key);
+    const crop = [x, y, width, height];
+    if (crop.every((each) => each === undefined)) return photo;
+    if (crop.includes(undefined)) errors.add('cropX', 'goes with cropY, cropWidth and cropHeight');
+    // Faults of their own are listed already.
+    const { cropX, cropY, cropWidth, cropHeight } = photo as ImportedPhoto & Crop;
+    const square = { x: cropX, y: cropY, width: cropWidth, height: cropHeight };
+    if (cropFault(photo, square) !== undefined) {
+      errors.add('cropX', 'and the others must be a square within the image');
+    }
+    return photo;
+  }
+
+  async #event(given: object, errors: ValidationErrors): Promise<ImportedEvent> {
+    const event = await this.#object<ImportedEvent>(importedEvent, given, errors);
+    const { occurredAt, occurredOn } = event;
+    if (occurredOn === undefined) return event;
+    // No zone is further from UTC.
+    const isNear =
+      occurredAt instanceof Date &&
+      Math.abs(dayNumber(occurredOn) - dayNumber(occurredAt.toISOString().slice(0, 10))) <= 1;
+    if (!isNear) errors.add('occurredOn', 'must be the day of occurredAt in some time zone');
+    return event;
+  }
+
+  /** The objects of a list, each with what stands before the names of its fields. */
+  async #each<T>(
+    path: string,
+    given: unknown,
+    check: (item: Record<string, unknown>, path: string) => Promise<T>,
+  ): Promise<T[]> {
+    if (given !== undefined && !Array.isArray(given)) this.#errors.add(path, 'must be an array');
+    const found: T[] = [];
+    for (const [index, item] of listOf(given).entries()) {
+      const place = `${path}[${index}]`;
+      if (isRecord(item)) found.push(await check(item, `${place}.`));
+      else this.#errors.add(place, 'must be of type object');
+    }
+    return found;
+  }
+
+  async #object<T>(
+    schema: Joi.ObjectSchema<T>,
+    given: object,
+    errors: ValidationErrors,
+    convert = false,
+  ): Promise<T> {
+    this.#checked += 1;
+    if (this.#checked % TURN === 0) await yieldToEventLoop();
+    // What is at fault is of any type, and never gets further.
+    return checked(schema, given, errors, { convert }) as T;
+  }
+}
+
+function listOf(given: unknown): readonly unknown[] {
+  return Array.isArray(given) ? given : [];
+}

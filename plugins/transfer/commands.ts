@@ -1,0 +1,115 @@
+import { readFile } from 'node:fs/promises';
+
+import { CommandError } from '../../src/cli/errors';
+import { requireRoom } from '../../src/cli/room';
+import { counted } from '../../src/cli/table';
+import { userName } from '../../src/cli/values';
+import { ApiError } from '../../src/core/errors';
+import { parseJson, parseText } from '../../src/core/json';
+import { isRecord, reasonOf } from '../../src/core/values';
+import { checked } from '../../src/fields/checked';
+import { ValidationErrors } from '../../src/fields/validation-errors';
+import type { CommandLine } from '../../src/plugins/command';
+import type { Host } from '../../src/plugins/host';
+import type { PluginReference } from '../../src/plugins/reference';
+import type { Accounts } from '../accounts';
+import { EVENT_QUOTA } from '../events';
+import { PHOTO_QUOTA } from '../photos';
+import { PLANT_QUOTA } from '../plants';
+import { checkedGarden } from './check';
+import { countOf, type GardenImport } from './garden-import';
+import { type ImportBody, importBodyOf, type ImportedGarden, MAX_DETAILS } from './schema';
+
+/** What the command uses of the plugin. */
+export type Importing = Pick<Accounts, 'account'> &
+  Pick<GardenImport, 'insertMany'> & { host: Host };
+
+const limits = { plants: Number.MAX_SAFE_INTEGER, events: Number.MAX_SAFE_INTEGER };
+const body = importBodyOf(limits.plants);
+
+interface Options {
+  user: string;
+  dryRun?: boolean;
+}
+
+/** Adds `import`. */
+export function commands(commandLine: CommandLine, plugin: PluginReference<Importing>): void {
+  commandLine.program
+    .command('import')
+    .summary('bring a garden into an account')
+    .description(
+      'Adds the plants of a file to an account, with their photos and events: JSON as POST /api/import takes it, or CSV whose first line has the names of fields; of any size. All of it is added or, where anything is wrong, nothing.',
+    )
+    .argument('<file>', 'the file')
+    .requiredOption('--user <user>', 'whose garden', userName)
+    .option('--dry-run', 'add nothing, and say whether it could be done')
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ npm run --silent cli -- import garden.json --user ada --json
+  {"user":"ada","dryRun":false,"plants":120,"events":9800}`,
+    )
+    .action(async (file: string, { user, dryRun = false }: Options) => {
+      const given = await bodyOf(file);
+      await commandLine.run(async (app) => {
+        const { account: find, host, insertMany } = app.exportsOf(plugin);
+        const account = await find(user);
+        if (!account) throw new CommandError(`There is no user ${user}.`);
+        const errors = new ValidationErrors(MAX_DETAILS);
+        // What is at fault is refused below.
+        const fields = checked(body, given, errors) as ImportBody;
+        const garden = await checkedGarden(fields, errors, account, limits);
+        requireFaultless(file, errors);
+        const { plants, events } = countOf(garden);
+        const photos = photosOf(garden);
+        requireRoom(host, account, {
+          ...{ [PLANT_QUOTA]: plants, [PHOTO_QUOTA]: photos, [EVENT_QUOTA]: events },
+        });
+        const bar = app.progress('Events', dryRun ? 0 : events);
+        if (!dryRun) {
+          await insertMany(account, garden, (count) => {
+            bar.advance(count);
+          }).finally(() => {
+            bar.stop();
+          });
+        }
+        const parts = `${counted(plants, 'plant')}, ${counted(events, 'event')}, ${counted(photos, 'photo')}`;
+        return {
+          result: { user, dryRun, plants, events },
+          text: `${parts}: ${dryRun ? 'all could be added.' : 'all were added.'}`,
+        };
+      });
+    });
+}
+
+/** The body that a file stands for. @throws CommandError */
+async function bodyOf(file: string): Promise<object> {
+  try {
+    const bytes = await readFile(file);
+    const text = parseText(bytes);
+    if (!text.trimStart().startsWith('{')) return { csv: text };
+    const json = parseJson(bytes);
+    if (isRecord(json)) return json;
+    throw new Error('it is not a JSON object');
+  } catch (error) {
+    throw new CommandError(`${file} cannot be read: ${reasonOf(error).replace(/^is/, 'it is')}.`);
+  }
+}
+
+/** @throws CommandError that lists what is wrong */
+function requireFaultless(file: string, errors: ValidationErrors): void {
+  try {
+    errors.throwIfAny();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const lines = (error.details ?? []).map(({ message, line }) =>
+      line === undefined ? message : `Line ${line}: ${message}`,
+    );
+    throw new CommandError(`Nothing is added of ${file}.\n${lines.join('\n')}`);
+  }
+}
+
+function photosOf({ plants, photos }: ImportedGarden): number {
+  return photos.length + plants.flatMap((each) => each.photos).length;
+}

@@ -1,0 +1,129 @@
+import { yieldToEventLoop } from '../../src/core/event-loop';
+import { idText } from '../../src/core/ids';
+import { jsonArray } from '../../src/core/json-array';
+import type { Tenant } from '../../src/data/models';
+import { descriptionOf } from '../../src/fields/description';
+import { event, type EventDocument, type Events } from '../events';
+import { photo, type PhotoDocument, type Photos } from '../photos';
+import { plant, type PlantDocument, type Plants } from '../plants';
+import { guarded } from './guard';
+import { importedEvent, importedPhoto, PLANT_FIELDS } from './schema';
+
+const PHOTO_FIELDS = [...descriptionOf(importedPhoto).keys.keys()];
+const EVENT_FIELDS = [...descriptionOf(importedEvent).keys.keys()];
+/** Of a table no photo is part. */
+const COLUMNS = PLANT_FIELDS.filter((field) => field !== 'primaryPhotoId');
+
+/** Writes gardens out, piece by piece, each record as it is when it is read. */
+export class GardenExport {
+  readonly #plants: Plants;
+  readonly #photos: Photos;
+  readonly #events: Events;
+
+  constructor(plants: Plants, photos: Photos, events: Events) {
+    this.#plants = plants;
+    this.#photos = photos;
+    this.#events = events;
+  }
+
+  /** CSV of the plants, in the order of the list. */
+  async *csv(tenant: Tenant): AsyncGenerator<string> {
+    yield lineOf(COLUMNS);
+    for await (const batch of this.#plants.all(tenant)) {
+      const rows = batch.map(viewOf);
+      yield rows.map((row) => lineOf(COLUMNS.map((field) => textOf(row[field])))).join('');
+      await yieldToEventLoop();
+    }
+  }
+
+  /** JSON of all, as it can be imported. */
+  async *json(tenant: Tenant): AsyncGenerator<string> {
+    const photos = await this.#photosByPlant(tenant);
+    const isThere = new Set([...photos.values()].flat().map(({ _id }) => idText(_id)));
+    let separator = '{"plants":[';
+    for await (const batch of this.#plants.all(tenant)) {
+      for (const document of batch) {
+        const id = idText(document._id);
+        const { primaryPhotoId: primary, ...view } = viewOf(document);
+        const fields = {
+          ...some(view, PLANT_FIELDS),
+          ...(isThere.has(String(primary)) && { primaryPhotoId: primary }),
+          photos: (photos.get(id) ?? []).map(photoOf),
+        };
+        photos.delete(id);
+        yield `${separator}${JSON.stringify(fields).slice(0, -1)},"events":`;
+        yield* jsonArray(this.#eventsOf(tenant, id, isThere));
+        separator = '},';
+      }
+    }
+    const end = separator === '},' ? '}]' : `${separator}]`;
+    yield `${end},"photos":${JSON.stringify([...photos.values()].flat().map(photoOf))}}`;
+  }
+
+  async *#eventsOf(
+    tenant: Tenant,
+    plantId: string,
+    isThere: ReadonlySet<string>,
+  ): AsyncGenerator<object[]> {
+    for await (const batch of this.#events.ofPlant(tenant, plantId)) {
+      yield batch.map((each) => eventOf(each, isThere));
+    }
+  }
+
+  /** All photos by their plants; those of none by an empty text. */
+  async #photosByPlant(tenant: Tenant): Promise<Map<string, PhotoDocument[]>> {
+    const found = new Map<string, PhotoDocument[]>();
+    for await (const batch of this.#photos.all(tenant)) {
+      for (const each of batch) {
+        const plantId = each.plantId === null ? '' : idText(each.plantId);
+        const own = found.get(plantId);
+        if (own) own.push(each);
+        else found.set(plantId, [each]);
+      }
+    }
+    return found;
+  }
+}
+
+type View = Readonly<Record<string, unknown>>;
+
+function viewOf(document: PlantDocument): View {
+  return plant.toView(document);
+}
+
+function photoOf(document: PhotoDocument): object {
+  return some(photo.toView(document), PHOTO_FIELDS);
+}
+
+function eventOf(document: EventDocument, photos: ReadonlySet<string>): object {
+  const shown = document.photos.map(({ photoId }) => idText(photoId));
+  const photoIds = shown.filter((id) => photos.has(id));
+  return some(
+    {
+      ...event.toView(document),
+      occurredOn: document.occurredOn,
+      ...(photoIds.length > 0 && { photoIds }),
+    },
+    EVENT_FIELDS,
+  );
+}
+
+/** Some fields of a view, as far as they have a value. */
+function some(view: View, fields: readonly string[]): object {
+  return Object.fromEntries(fields.map((field) => [field, view[field] ?? undefined]));
+}
+
+/** What stands in a cell: a text, a number, a boolean or a moment. */
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (value instanceof Date) return value.toISOString();
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** A line as RFC 4180 has it. */
+function lineOf(cells: readonly string[]): string {
+  const quoted = cells
+    .map(guarded)
+    .map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
+  return `${quoted.join(',')}\r\n`;
+}

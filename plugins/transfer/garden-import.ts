@@ -1,0 +1,154 @@
+import { yieldToEventLoop } from '../../src/core/event-loop';
+import type { Account } from '../../src/core/identity';
+import { idText, newId, type StoredId } from '../../src/core/ids';
+import { chunksOf } from '../../src/core/values';
+import type { Transaction } from '../../src/data/transaction';
+import type { Host } from '../../src/plugins/host';
+import { type EventDocument, type Events, laterCare, NEVER_CARED, newEvent } from '../events';
+import { photo, type PhotoDocument, type Photos } from '../photos';
+import { plant, type PlantDocument, type Plants } from '../plants';
+import type { ImportedEvent, ImportedGarden, ImportedPhoto } from './schema';
+
+/** How many documents are made in a turn of the event loop: it takes a few milliseconds. */
+const TURN = 250;
+/** How many events go to the database at once where there are very many. */
+const BATCH = 10_000;
+
+/** What a garden consists of once it is stored. */
+interface Documents {
+  plants: PlantDocument[];
+  photos: PhotoDocument[];
+  events: EventDocument[];
+  /** Photos that the account had before, by the plants that show them. */
+  shown: Map<string, string[]>;
+}
+
+/** Whose a garden becomes, and when. */
+type Importing = Pick<Transaction, 'userId' | 'account' | 'now'>;
+
+/** How much there is. */
+export interface Counts {
+  plants: number;
+  events: number;
+}
+
+export function countOf({ plants }: ImportedGarden): Counts {
+  return { plants: plants.length, events: plants.flatMap(({ events }) => events).length };
+}
+
+/** Brings gardens into accounts: all of one or, where anything fails, nothing. */
+export class GardenImport {
+  readonly #host: Host;
+  readonly #plants: Plants;
+  readonly #photos: Photos;
+  readonly #events: Events;
+
+  constructor(host: Host, plants: Plants, photos: Photos, events: Events) {
+    this.#host = host;
+    this.#plants = plants;
+    this.#photos = photos;
+    this.#events = events;
+  }
+
+  /** @throws ApiError photo_not_found (400), and those of the limits of the tier */
+  async insert(tx: Transaction, garden: ImportedGarden): Promise<Counts> {
+    const { plants, photos, events, shown } = await documentsOf(tx, garden);
+    for (const [plantId, ids] of shown) await this.#photos.showIn(tx, plantId, ids, 'plants');
+    await this.#plants.insertBulk(tx, plants, { eventsFollow: true });
+    await this.#photos.insertBulk(tx, photos);
+    await this.#events.insertWithPlants(tx, events);
+    return countOf(garden);
+  }
+
+  /**
+   * The same of any number. Where there are very many events they are written first, out of reach as
+   * long as their plants are not there; all else is one transaction.
+   *
+   * @param onWritten gets the number of events written meanwhile
+   */
+  async insertMany(
+    account: Account,
+    garden: ImportedGarden,
+    onWritten: (count: number) => void,
+  ): Promise<Counts> {
+    const { id: userId } = account;
+    if (countOf(garden).events <= BATCH) {
+      return this.#host.transact(userId, (tx) => this.insert(tx, garden));
+    }
+    const made = await documentsOf({ userId, account, now: new Date() }, garden);
+    for (const batch of chunksOf(made.events, BATCH)) {
+      await this.#host.transact(userId, (tx) => this.#events.insertBulk(tx, batch));
+      onWritten(batch.length);
+    }
+    await this.#host.transact(userId, async (tx) => {
+      for (const [id, ids] of made.shown) await this.#photos.showIn(tx, id, ids, 'plants');
+      await this.#plants.insertBulk(tx, made.plants);
+      await this.#photos.insertBulk(tx, made.photos);
+      await this.#host.rebuildDerived(tx);
+    });
+    return countOf(garden);
+  }
+}
+
+/** Its ids are new, and rise in the order of the garden, as lists go by them where all else is equal. */
+async function documentsOf(tx: Importing, garden: ImportedGarden): Promise<Documents> {
+  const { userId, now } = tx;
+  const made: Documents = { plants: [], photos: [], events: [], shown: new Map() };
+  const owned = (_id: StoredId, { createdAt = now }: { createdAt?: Date }) => ({
+    ...{ _id, userId, createdAt, updatedAt: now },
+  });
+  const newIds = new Map<string, string>();
+  const addPhoto = (given: ImportedPhoto, plantId?: string): void => {
+    const { id, cropX, cropY, cropWidth, cropHeight, ...fields } = given;
+    const _id = newId();
+    if (id !== undefined) newIds.set(id.toLowerCase(), idText(_id));
+    const body = { ...fields, ...(plantId === undefined ? {} : { plantId }) };
+    made.photos.push(
+      photo.toDocument(body, {
+        ...owned(_id, given),
+        ...{ cropX: cropX ?? null, cropY: cropY ?? null },
+        ...{ cropWidth: cropWidth ?? null, cropHeight: cropHeight ?? null },
+      }),
+    );
+  };
+  const plantIds = garden.plants.map(() => newId());
+  for (const each of garden.photos) addPhoto(each);
+  for (const [index, { photos }] of garden.plants.entries()) {
+    for (const each of photos) addPhoto(each, idText(plantIds[index] ?? newId()));
+  }
+  for (const [index, { photos: _, events, ...fields }] of garden.plants.entries()) {
+    const _id = plantIds[index] ?? newId();
+    const plantId = idText(_id);
+    const shown = new Set<string>();
+    const photoIdOf = (given: string): string => {
+      const own = newIds.get(given.toLowerCase());
+      if (own === undefined) shown.add(given.toLowerCase());
+      return own ?? given;
+    };
+    let care = NEVER_CARED;
+    for (const given of events) {
+      const event = eventOf(tx, plantId, given, photoIdOf);
+      care = laterCare(care, event.type, { at: event.occurredAt, on: event.occurredOn });
+      if (made.events.push(event) % TURN === 0) await yieldToEventLoop();
+    }
+    const { primaryPhotoId: primary } = fields;
+    const body = primary === undefined ? fields : { ...fields, primaryPhotoId: photoIdOf(primary) };
+    made.plants.push(plant.toDocument(body, { ...owned(_id, fields), ...care }));
+    if (shown.size > 0) made.shown.set(plantId, [...shown]);
+  }
+  return made;
+}
+
+function eventOf(
+  tx: Importing,
+  plantId: string,
+  { photoIds = [], createdAt, occurredOn, ...fields }: ImportedEvent,
+  photoIdOf: (given: string) => string,
+): EventDocument {
+  const event = newEvent(tx, plantId, { ...fields, photoIds: photoIds.map(photoIdOf) });
+  return {
+    ...event,
+    createdAt: createdAt ?? event.createdAt,
+    occurredOn: occurredOn ?? event.occurredOn,
+  };
+}

@@ -1,0 +1,116 @@
+import { Readable } from 'node:stream';
+
+import { CsvError, parse } from 'csv-parse';
+
+import { PIECE_LENGTH } from '../../src/core/json-array';
+import { isCalendarDay, startOfDay } from '../../src/core/time';
+import type { ValidationErrors } from '../../src/fields/validation-errors';
+import { unguarded } from './guard';
+import { PLANT_FIELDS, type Table } from './schema';
+
+/** A line of a table: its fields as text. */
+interface Row {
+  line: number;
+  fields: Record<string, string>;
+}
+
+const DELIMITERS = [',', ';', '\t'];
+const DATES: ReadonlySet<string> = new Set(['createdAt']);
+
+/** What csv-parse says of a record, so far as it matters here. */
+interface Parsed {
+  record: string[];
+  info: { lines: number; empty_lines: number };
+}
+
+/**
+ * The rows of a table, each with the line on which it begins; cells that are empty are left out.
+ * What is wrong with the table itself is added to `errors`.
+ */
+export async function* rowsOf(
+  csv: string,
+  { columns, delimiter = delimiterOf(csv), dates }: Omit<Table, 'csv'>,
+  errors: ValidationErrors,
+  timezone: string,
+): AsyncGenerator<Row> {
+  const parser = Readable.from(slices(Buffer.from(csv))).pipe(
+    parse({ bom: true, delimiter, info: true, relax_column_count: true, skip_empty_lines: true }),
+  );
+  let headings: (string | undefined)[] | undefined;
+  let before = { lines: 0, empty_lines: 0 };
+  try {
+    for await (const { record, info } of parser as AsyncIterable<Parsed>) {
+      const line = before.lines + info.empty_lines - before.empty_lines + 1;
+      const at = errors.at({ line });
+      before = info;
+      if (!headings) {
+        headings = fieldsOf(record, columns, at);
+        if (headings) continue;
+        return;
+      }
+      const fields: Record<string, string> = {};
+      for (const [index, cell] of record.entries()) {
+        const field = headings[index];
+        if (cell === '') continue;
+        if (index >= headings.length) at.add('csv', 'has more cells here than in its first line');
+        if (field === undefined) continue;
+        const moment = DATES.has(field) ? momentOf(cell, dates, timezone) : undefined;
+        const isFault = DATES.has(field) && dates !== undefined && moment === undefined;
+        if (isFault) at.add(field, `must be a date in the form ${dates}`);
+        fields[field] = moment ?? unguarded(cell);
+      }
+      yield { line, fields };
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    // No field of the error says where the quote is, only its message does.
+    const line = Number(/ at line (\d+)/.exec(error.message)?.[1] ?? before.lines);
+    const isCut = error.code === 'CSV_QUOTE_NOT_CLOSED';
+    errors.at({ line }).add('csv', isCut ? 'ends within quotes' : 'has a quote in the wrong place');
+  }
+}
+
+/** The field of each column; undefined where the first line does not say it. */
+function fieldsOf(
+  headings: readonly string[],
+  columns: Table['columns'],
+  errors: ValidationErrors,
+): (string | undefined)[] | undefined {
+  const names = headings.map((each) => each.trim());
+  const unknown = columns ? [] : names.filter((name) => name && !PLANT_FIELDS.includes(name));
+  for (const name of unknown) errors.add(name, 'is no field of plants');
+  const wanted = Object.entries(columns ?? {}).map(
+    ([field, name]) => [field, name.trim()] as const,
+  );
+  const missing = wanted.filter(([, name]) => !names.includes(name));
+  for (const [field] of missing) errors.add(`columns.${field}`, 'names a column that is not there');
+  if (unknown.length + missing.length > 0) return undefined;
+  const fieldBy = new Map(wanted.map(([field, name]) => [name, field]));
+  const fields = names.map((name) => (columns ? fieldBy.get(name) : name || undefined));
+  if (fields.includes('name')) return fields;
+  errors.add('name', 'has no column');
+  return undefined;
+}
+
+/** What the first line has most of. */
+function delimiterOf(csv: string): string {
+  const first = csv.slice(0, csv.search(/[\r\n]|$/));
+  const count = (delimiter: string): number => first.split(delimiter).length;
+  return DELIMITERS.reduce((best, each) => (count(each) > count(best) ? each : best));
+}
+
+/** The beginning of a day; undefined where the cell is none in that form. */
+function momentOf(cell: string, form = 'yyyy-mm-dd', timezone: string): string | undefined {
+  const [letters = [], digits = []] = [form, cell].map((text) => text.trim().split(/[./ -]/));
+  const part = (letter: string): string =>
+    digits[letters.findIndex((each) => each.toLowerCase().startsWith(letter))] ?? '';
+  const day = `${part('y')}-${part('m').padStart(2, '0')}-${part('d').padStart(2, '0')}`;
+  const isDay = digits.length === 3 && isCalendarDay(day);
+  return isDay ? startOfDay(day, timezone).toISOString() : undefined;
+}
+
+function* slices(bytes: Buffer): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; start += PIECE_LENGTH) {
+    yield bytes.subarray(start, start + PIECE_LENGTH);
+  }
+}

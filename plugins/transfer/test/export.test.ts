@@ -1,0 +1,161 @@
+import { setImmediate } from 'node:timers/promises';
+
+import { parse } from 'csv-parse/sync';
+
+import { Client } from '../../../test/support/client';
+import type { TestService, TestUser } from '../../../test/support/service';
+import { bodyOf, expectError, listOf } from '../../../test/support/shapes';
+import { differencesOf, gardenOf, logMany, startService } from '../../../test/support/program';
+
+let service: TestService;
+let user: TestUser;
+
+beforeAll(async () => {
+  service = await startService();
+});
+beforeEach(async () => {
+  user = await service.user();
+});
+afterAll(() => service.close());
+
+interface Garden {
+  plants: (Record<string, unknown> & { photos: object[]; events: object[] })[];
+  photos: object[];
+}
+
+async function exportOf(of: TestUser): Promise<Garden> {
+  const answer = await of.get('/api/export').expect(200);
+  return answer.body as Garden;
+}
+
+const without = (row: object, ...names: string[]): object =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)));
+
+/** Without ids, which are new wherever a garden is brought in: photos are named by their order. */
+function withoutIds(garden: Garden): string {
+  const text = JSON.stringify(garden);
+  const ids = [...new Set(text.match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g))];
+  return ids.reduce((rest, id, at) => rest.replaceAll(id, `photo ${at}`), text);
+}
+
+test('what is taken out and brought into another account is the same garden', async () => {
+  await gardenOf(user);
+  const [fern, oak] = [await user.plant({ name: 'Fern' }), await user.plant({ name: 'Oak 🌿' })];
+  const shared = await user.photo({ plantId: oak.id });
+  await user.patch(`/api/photos/${shared.id}`, { x: 1, y: 2, width: 30, height: 30 }).expect(200);
+  await user.photo();
+  const at = '2026-03-01T23:30:00.000Z';
+  for (const text of ['first', 'second', 'third']) {
+    await user.event(fern.id, { text, occurredAt: at, photoIds: [shared.id] });
+  }
+  const deleted = await user.event(fern.id);
+  await user.delete(`/api/events/${deleted.id}`).expect(200);
+  const lost = await user.photo({ plantId: fern.id });
+  await user.event(fern.id, { photoIds: [lost.id, shared.id] });
+  await user.delete(`/api/photos/${lost.id}`).expect(200);
+  // Of a plant that is gone photos stay, and others may show them still.
+  await user.delete(`/api/plants/${oak.id}`).expect(200);
+  // Its day stays that of Auckland.
+  await user.patch('/api/account', { timezone: 'Pacific/Auckland' }).expect(200);
+  await user.event(fern.id, { type: 'fertilized', occurredAt: at });
+  await user.patch('/api/account', { timezone: 'UTC' }).expect(200);
+
+  const garden = await exportOf(user);
+  const other = await service.user();
+  const answer = await other.post('/api/import', garden).expect(201);
+  expect(answer.body).toMatchObject({ plants: garden.plants.length });
+  const again = await exportOf(other);
+  expect(withoutIds(again)).toBe(withoutIds(garden));
+  expect(await differencesOf(service.app, other.id)).toEqual([]);
+  const summaries = async (of: TestUser) =>
+    listOf(await of.get('/api/plant-summaries')).map((each) => without(each, 'id'));
+  expect(await summaries(other)).toEqual(await summaries(user));
+  const insights = async (of: TestUser) =>
+    JSON.stringify(bodyOf(await of.get('/api/insights'))).replace(/"plantId":"[^"]+"/g, '');
+  expect(await insights(other)).toBe(await insights(user));
+  const texts = (garden.plants.find(({ name }) => name === 'Fern')?.events ?? []) as {
+    text: string;
+  }[];
+  expect(texts.map(({ text }) => text)).toEqual(
+    expect.arrayContaining(['first', 'second', 'third']),
+  );
+});
+
+test('an account without plants has an export too', async () => {
+  expect(await exportOf(user)).toEqual({ plants: [], photos: [] });
+  const csv = await user.get('/api/export?format=csv').expect(200);
+  expect(csv.text).toMatch(/^name,species,.*createdAt\r\n$/);
+});
+
+test('a garden of thousands of events is sent piece by piece, each event once', async () => {
+  const plants = [await user.plant(), await user.plant(), await user.plant()];
+  await logMany(service.app, user.id, Object.fromEntries(plants.map(({ id }) => [id, 2000])));
+  const garden = await exportOf(user);
+  expect(garden.plants.map(({ events }) => events.length)).toEqual([2000, 2000, 2000]);
+});
+
+test('CSV is safe in spreadsheets, and comes back as it was', async () => {
+  const names = [
+    '=HYPERLINK("http://x","y")',
+    "'=1",
+    '+1',
+    '-1',
+    '@x',
+    'a "b"; c,\r\nd',
+    "'plain",
+    '＝1',
+  ];
+  const notes = ' ×\t🌿 ';
+  for (const name of names)
+    await user.plant({ name, notes, toxic: true, wateringFrequencyDays: 3 });
+  const answer = await user.get('/api/export?format=csv').expect(200);
+  expect(answer.headers['content-type']).toMatch(/^text\/csv(; charset=utf-8)?$/);
+  const rows = parse(answer.text, { columns: true }) as unknown as { name: string }[];
+  expect(rows.map(({ name }) => name).filter((name) => /^[=+\-@＝]/.test(name))).toEqual([]);
+  const other = await service.user();
+  await other.post('/api/import', { csv: answer.text }).expect(201);
+  const fields = async (of: TestUser) =>
+    listOf(await of.get('/api/plants')).map((each) => without(each, 'id', 'userId', 'updatedAt'));
+  expect(await fields(other)).toEqual(await fields(user));
+});
+
+test('an export is tagged, and answered with 304 as long as nothing was written', async () => {
+  await user.plant();
+  const { headers } = await user.get('/api/export').expect(200);
+  const tag = String(headers['etag']);
+  const csv = await user.get('/api/export?format=csv').set('If-None-Match', tag).expect(200);
+  expect(csv.headers['etag']).not.toBe(tag);
+  await user.get('/api/export').set('If-None-Match', tag).expect(304);
+  await user.plant();
+  await user.get('/api/export').set('If-None-Match', tag).expect(200);
+});
+
+test('it needs the scope to read, and takes no other format', async () => {
+  expectError(await user.get('/api/export?format=xml'), 400, 'validation_error');
+  const writer = await service.user({ scopes: ['plants:write', 'events:write'] });
+  expectError(await writer.get('/api/export'), 403, 'insufficient_scope');
+});
+
+test('others are answered while a large garden is brought in', async () => {
+  const other = await service.user();
+  const [client, busy] = [
+    new Client(service.url, other.token),
+    new Client(service.url, user.token),
+  ];
+  const events = Array.from({ length: 10 }, (_, day) => ({
+    text: 'x'.repeat(150),
+    occurredAt: new Date(Date.UTC(2026, 0, day + 1)).toISOString(),
+  }));
+  const plants = Array.from({ length: 500 }, (_, at) => ({ name: `Fern ${at}`, events }));
+  const imported = busy.send('POST', '/api/import', { body: { plants } });
+  const done = imported.then(() => true);
+  let answered = 0;
+  for (let isDone = false; !isDone; answered += 1) {
+    expect((await client.send('POST', '/api/plants', { body: { name: 'Oak' } })).status).toBe(201);
+    isDone = await Promise.race([done, setImmediate(false)]);
+  }
+  expect((await imported).status).toBe(201);
+  expect(answered).toBeGreaterThan(5);
+  client.close();
+  busy.close();
+});

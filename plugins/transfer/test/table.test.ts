@@ -1,0 +1,177 @@
+import { gzipSync } from 'node:zlib';
+
+import type { TestService, TestUser } from '../../../test/support/service';
+import { bodyOf, expectError, listOf } from '../../../test/support/shapes';
+import { startService } from '../../../test/support/program';
+
+let service: TestService;
+let user: TestUser;
+
+beforeAll(async () => {
+  service = await startService();
+});
+beforeEach(async () => {
+  user = await service.user({ timezone: 'Pacific/Auckland' });
+});
+afterAll(() => service.close());
+
+const bring = (body: object) => user.post('/api/import', body);
+const bringText = (csv: string | Buffer, type = 'text/csv') =>
+  service.anonymous
+    .post('/api/import')
+    .auth(user.token, { type: 'bearer' })
+    .type(type)
+    .serialize((given) => given as never)
+    .send(csv as never);
+const plantsOf = async () => listOf(await user.get('/api/plants').expect(200));
+const namesOf = async () => (await plantsOf()).map(({ name }) => name).sort();
+
+/** The faults of an answer, by line. */
+function faults(response: { body: unknown }): unknown[] {
+  const { details = [] } = response.body as { details?: { field: string; line?: number }[] };
+  return details.map(({ field, line }) => [line, field]);
+}
+
+test('a table of another tracker comes in by its own headings', async () => {
+  const csv =
+    '\ufeffPlant;Art;Standort;Gießen (Tage);Gekauft;Notizen;Bild\r\n' +
+    '"Monstera ""Thai""";Monstera × deliciosa;Büro;7;24.12.2025;"Erste Zeile\r\nzweite; mit Semikolon";x\r\n' +
+    '\r\n' +
+    'Farn 🌿;;Bad;;01.02.2026;;\r\n';
+  const columns = {
+    ...{ name: 'Plant', species: 'Art', location: 'Standort', createdAt: 'Gekauft' },
+    ...{ wateringFrequencyDays: 'Gießen (Tage)', notes: 'Notizen' },
+  };
+  const answer = await bring({ csv, columns, delimiter: ';', dates: 'dd.mm.yyyy' }).expect(201);
+  expect(answer.body).toEqual({ plants: 2, events: 0 });
+  expect(await plantsOf()).toMatchObject([
+    {
+      name: 'Monstera "Thai"',
+      species: 'Monstera × deliciosa',
+      location: 'Büro',
+      wateringFrequencyDays: 7,
+      notes: 'Erste Zeile\r\nzweite; mit Semikolon',
+      // Where the day begins in Auckland.
+      createdAt: '2025-12-23T11:00:00.000Z',
+    },
+    { name: 'Farn 🌿', species: null, createdAt: '2026-01-31T11:00:00.000Z' },
+  ]);
+});
+
+test('text/csv has the names of fields in its first line', async () => {
+  await bringText(
+    'name,wateringFrequencyDays,toxic,createdAt\nFern,3,TRUE,2026-01-05\nOak,,,\n',
+  ).expect(201);
+  const [fern, oak] = await plantsOf();
+  expect(fern).toMatchObject({ name: 'Fern', wateringFrequencyDays: 3, toxic: true });
+  expect(oak).toMatchObject({ name: 'Oak', wateringFrequencyDays: null, toxic: false });
+});
+
+test.each([';', '\t', ','])('a delimiter, %j, is seen from the first line', async (delimiter) => {
+  await bringText(`name${delimiter}species\n"A, b; c"${delimiter}D\n`).expect(201);
+  expect(await plantsOf()).toMatchObject([{ name: 'A, b; c', species: 'D' }]);
+});
+
+test('each fault is told with the line on which its plant begins', async () => {
+  const csv =
+    'name,wateringFrequencyDays,potType,toxic,createdAt,notes\n' +
+    'Fern,3.5,,,,\n' +
+    '"Two\nlines",7,,,,\n' +
+    '\n' +
+    ',0,bucket,maybe,yesterday,\n' +
+    'Oak,"7,5",,,2026-02-30,\n';
+  const answer = await bringText(csv);
+  expectError(
+    answer,
+    400,
+    'validation_error',
+    /^Line 2: wateringFrequencyDays must be an integer \(and 7 more faults\)\.$/,
+  );
+  expect(faults(answer)).toEqual([
+    [2, 'wateringFrequencyDays'],
+    [6, 'name'],
+    [6, 'wateringFrequencyDays'],
+    [6, 'potType'],
+    [6, 'toxic'],
+    [6, 'createdAt'],
+    [7, 'wateringFrequencyDays'],
+    [7, 'createdAt'],
+  ]);
+  expect(await plantsOf()).toEqual([]);
+});
+
+test.each([
+  ['a heading that is no field', 'name,colour\nFern,green\n', [[1, 'colour']]],
+  ['no column of names', 'species\nFilix\n', [[1, 'name']]],
+  ['a quote that is not closed', 'name\nOak\n"Fern\nElm\n', [[4, 'csv']]],
+  ['text behind a quote', 'name,notes\n"Fern"x,y\n', [[2, 'csv']]],
+  ['more cells than headings', 'name\nFern,green\n', [[2, 'csv']]],
+  ['NUL', 'name\nFe\0rn\n', [[2, 'name']]],
+  ['more than 500 plants', `name\n${'Fern\n'.repeat(501)}`, [[502, 'csv']]],
+])('%s is a fault', async (_, csv, expected) => {
+  const answer = await bringText(csv);
+  expectError(answer, 400, 'validation_error');
+  expect(faults(answer)).toEqual(expected);
+});
+
+test('a mapping to a column that is not there is a fault, and so is a form of dates that is none', async () => {
+  const csv = 'Plant,Bought\nFern,3/14/2026\nOak,14.3.2026\n';
+  const wrong = await bring({ csv, columns: { name: 'Pflanze' } });
+  expect(faults(wrong)).toEqual([[1, 'columns.name']]);
+  const columns = { name: 'Plant', createdAt: 'Bought' };
+  expect(faults(await bring({ csv, columns, dates: 'tt.mm.jjjj' }))).toEqual([
+    [undefined, 'dates'],
+  ]);
+  const other = await bring({ csv, columns, dates: 'MM/DD/YYYY' });
+  expect(other.body).toMatchObject({
+    details: [
+      { field: 'createdAt', line: 3, message: 'createdAt must be a date in the form MM/DD/YYYY.' },
+    ],
+  });
+});
+
+test('what belongs to a table is refused beside plants', async () => {
+  expectError(
+    await bring({ plants: [], columns: { name: 'Plant' } }),
+    400,
+    'validation_error',
+    /^columns goes with csv alone/,
+  );
+  expectError(
+    await bring({ csv: 'name\nFern\n', plants: [] }),
+    400,
+    'validation_error',
+    /^csv must not/,
+  );
+  expectError(await bring({}), 400, 'validation_error', /^plants or csv is required/);
+});
+
+test('quotes that guard against formulas are taken away', async () => {
+  await bringText("name,notes\n'=1+1,'plain\n''@x,-5 °C\n").expect(201);
+  expect(await namesOf()).toEqual(["'@x", '=1+1']);
+  expect((await plantsOf()).map(({ notes }) => notes).sort()).toEqual(["'plain", '-5 °C']);
+});
+
+test('a long table of any characters is read as it is, however it is cut into pieces', async () => {
+  const name = '🌿×é'.repeat(20);
+  const csv = `name,notes\n${`${name},${'木🌱'.repeat(300)}\n`.repeat(200)}`;
+  await bringText(csv).expect(201);
+  expect(new Set(await namesOf())).toEqual(new Set([name]));
+});
+
+test('only text in UTF-8 is taken', async () => {
+  expectError(await bringText(Buffer.from([0x6e, 0xff])), 400, 'invalid_json');
+  expectError(
+    await bringText('name\nFern\n', 'text/csv; charset=latin1'),
+    415,
+    'unsupported_media_type',
+  );
+  expectError(await bringText('name\nFern\n', 'text/plain'), 415, 'unsupported_media_type');
+  expectError(await bringText(''), 400, 'invalid_json');
+  expect(bodyOf(await bringText(gzipSync('name\nFern\n')).set('Content-Encoding', 'gzip'))).toEqual(
+    {
+      plants: 1,
+      events: 0,
+    },
+  );
+});

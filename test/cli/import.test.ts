@@ -1,0 +1,115 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { Client, record, records } from '../support/client';
+import { Copy } from '../support/copy';
+import type { TestService, TestUser } from '../support/service';
+import { CommandLine } from './run';
+import { differencesOf, startService } from '../support/program';
+
+let service: TestService;
+let cli: CommandLine;
+let folder: string;
+let user: TestUser;
+
+beforeAll(async () => {
+  service = await startService({});
+  cli = new CommandLine(service.mongodbUri);
+  folder = await mkdtemp(path.join(tmpdir(), 'import-'));
+});
+beforeEach(async () => {
+  user = await service.user();
+});
+afterAll(async () => {
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+async function fileOf(content: string | object): Promise<string> {
+  const file = path.join(folder, 'garden');
+  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+const plantsOf = async () => records((await user.get('/api/plants').expect(200)).body);
+const command = async (content: string | object, ...options: string[]) => [
+  ...['import', await fileOf(content), '--user', user.id],
+  ...options,
+];
+
+/** A garden larger than a request may bring. */
+function largeGarden(plants: number, events: number): object {
+  const occurredAt = (place: number) => new Date(Date.UTC(2026, 0, 1) - place * 3600_000);
+  const own = Array.from({ length: events }, (_, place) => ({
+    type: place % 3 === 0 ? 'fertilized' : 'watered',
+    occurredAt: occurredAt(place),
+  }));
+  return {
+    plants: Array.from({ length: plants }, (_, at) => ({ name: `Fern ${at}`, events: own })),
+  };
+}
+
+test('a garden of any size comes in, adds up, and is seen by copies', async () => {
+  await user.plant();
+  const before = new Copy();
+  const client = new Client(service.url, user.token);
+  await before.sync(client);
+  expect(await cli.json(...(await command(largeGarden(600, 20))))).toEqual({
+    ...{ user: user.id, dryRun: false, plants: 600, events: 12_000 },
+  });
+  expect(await plantsOf()).toHaveLength(601);
+  expect(await differencesOf(service.app, user.id)).toEqual([]);
+  const anew = new Copy();
+  await anew.sync(client);
+  expect(anew.contents.events).toHaveLength(12_000);
+  // Events came by writes of their own, so a copy that had passed those begins anew.
+  await expect(before.sync(client)).rejects.toThrow('cursor_expired');
+  client.close();
+});
+
+test('in a terminal it shows how far it is', async () => {
+  const { code, stdout } = await cli.runInTerminal(...(await command(largeGarden(1, 10_100))));
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/Events [=-]+ \d+ %/);
+  expect(stdout).toMatch(/1 plant, 10,100 events, 0 photos: all were added\.\r\n$/);
+});
+
+test('CSV is told by what it is', async () => {
+  await cli.json(...(await command('\ufeffname;location\r\nFern;Bad\r\n')));
+  expect(await plantsOf()).toMatchObject([{ name: 'Fern', location: 'Bad' }]);
+});
+
+test('a dry run adds nothing', async () => {
+  const text = await cli.text(...(await command({ plants: [{ name: 'Fern' }] }, '--dry-run')));
+  expect(text).toBe('1 plant, 0 events, 0 photos: all could be added.\n');
+  expect(await plantsOf()).toEqual([]);
+});
+
+test.each([
+  ['name,toxic\nFern,maybe\n,\n', /Line 2: toxic must be a boolean\.\nLine 3: name is required\./],
+  [{ plants: [{}] }, /plants\[0\]\.name is required\./],
+  [{ plants: [], more: 1 }, /more is not allowed\./],
+  [{}, /plants or csv is required\./],
+  ['{"plants":', /cannot be read: it is not valid JSON\./],
+  [largeGarden(1001, 0), /room for 1000 more plants, and 1001 are wanted\./],
+])('what is wrong is told, and nothing is added: %#', async (content, message) => {
+  const { code, stderr } = await cli.run(...(await command(content)));
+  expect(code).toBe(1);
+  expect(stderr).toMatch(message);
+  expect(await plantsOf()).toEqual([]);
+});
+
+test('there must be such a file, and such a user', async () => {
+  const missing = await cli.run('import', path.join(folder, 'none'), '--user', user.id);
+  expect(missing).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('none cannot be read') as string,
+  });
+  const file = await fileOf({ plants: [] });
+  const nobody = await cli.run('import', file, '--user', 'nobody');
+  expect(record(nobody)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('There is no user nobody.') as string,
+  });
+});
