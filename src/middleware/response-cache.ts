@@ -7,8 +7,7 @@ import type { Metrics } from '../core/metrics';
 import { PROJECT } from '../core/project';
 import type { Operation } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
-import { callerOf, type ResponseKey } from './state';
-import type { ValidInput } from './validate';
+import { callerOf, type ResponseKey, type ValidInput } from './state';
 
 interface CachedResponse {
   content: Content;

@@ -6,8 +6,16 @@ import type { ApiError } from '../core/errors';
 import type { Principal } from '../core/identity';
 import type { StoredResponse } from '../data/idempotency';
 import type { Transaction } from '../data/transaction';
-import type { CallInput } from '../plugins/protocol-endpoint';
-import type { ValidInput } from './validate';
+import type { CallInput, ListPart } from '../plugins/protocol-endpoint';
+
+/** The input of a call after its operation's schemas let it through. */
+export interface ValidInput {
+  /** Text forms of UUIDs, in lower case; the ids of accounts. */
+  params: Readonly<Record<string, string>>;
+  query: unknown;
+  body: unknown;
+  part?: ListPart | undefined;
+}
 
 /** Which response is asked for: it is the same as long as the account's revision is. */
 export interface ResponseKey {

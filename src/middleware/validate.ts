@@ -8,18 +8,9 @@ import { isRecord } from '../core/values';
 import { checked } from '../fields/checked';
 import { ValidationErrors } from '../fields/validation-errors';
 import type { Operation } from '../plugins/operation';
-import type { CallInput, ListPart } from '../plugins/protocol-endpoint';
+import type { CallInput } from '../plugins/protocol-endpoint';
 import { queryReader } from './query';
-import { callerOf } from './state';
-
-/** The input of a call after its operation's schemas let it through. */
-export interface ValidInput {
-  /** Text forms of UUIDs, in lower case; the ids of accounts. */
-  params: Readonly<Record<string, string>>;
-  query: unknown;
-  body: unknown;
-  part?: ListPart | undefined;
-}
+import { callerOf, type ValidInput } from './state';
 
 /** Whether a call is to be tried without effect. */
 export function isDryRun({ query }: ValidInput): boolean {
