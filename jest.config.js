@@ -15,7 +15,9 @@ module.exports = {
     ],
   },
   // ECMAScript modules, which Jest loads only on newer Nodes, and what imports one when it needs it.
-  transformIgnorePatterns: ['/node_modules/(?!(?:jose|uuid|mongodb|p-limit|yocto-queue)/)'],
+  transformIgnorePatterns: [
+    '/node_modules/(?!(?:jose|oauth4webapi|uuid|mongodb|p-limit|yocto-queue)/)',
+  ],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   reporters: ['default', '<rootDir>/test/support/closing-line.js'],

@@ -53,7 +53,7 @@ export function exportsOf(
     createIn: (...account) => accounts.createIn(...account),
     isOpen: (userId) => accounts.isOpen(userId),
     tokensChanged: (session, userId) => accounts.tokensChanged(session, userId),
-    person: (userId, tenant) => accounts.person(userId, tenant),
+    person: (userId, session) => accounts.person(userId, session),
     putAccount: (...account) => accounts.putAccount(...account),
     createToken: (wanted) => tokens.createToken(wanted),
     goodTokens: (userId) => tokens.goodTokens(userId),

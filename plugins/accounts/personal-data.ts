@@ -40,8 +40,8 @@ export class PersonalData {
 
   constructor(host: Host) {
     this.#host = host;
-    this.#accounts = host.records(accountModel);
-    this.#tokens = host.records(tokenModel);
+    this.#accounts = host.model(accountModel);
+    this.#tokens = host.model(tokenModel);
   }
 
   /** Has what another plugin keeps be counted, exported and deleted with the account. */
@@ -51,7 +51,7 @@ export class PersonalData {
 
   /** How many records there are of a user, the account included; undefined where it is not there. */
   async counts(userId: string): Promise<Counts | undefined> {
-    return (await this.#accounts.exists({}, { _id: userId })) ? this.#count(userId) : undefined;
+    return (await this.#accounts.exists({ _id: userId })) ? this.#count(userId) : undefined;
   }
 
   /**
@@ -61,7 +61,7 @@ export class PersonalData {
    * @param acting who wants it, where it is nobody on the command line
    */
   async exportUser(userId: string, acting?: Acting): Promise<AsyncIterable<string> | undefined> {
-    const account = await this.#accounts.findOne({}, { _id: userId });
+    const account = await this.#accounts.findOne({ _id: userId }).lean();
     if (!account) return undefined;
     await this.#host.transactShared(async (tx) => {
       tx.audit({ action: 'account.exported', target: accountTarget(userId) }, userId, acting);
@@ -79,9 +79,10 @@ export class PersonalData {
     await this.#begin(userId);
     await this.#host.accountData.delete(userId, onDeleted);
     await this.#host.transactShared(async (tx) => {
-      const isDeleted = await this.#accounts.deleteOne({ session: tx.session }, { _id: userId });
+      const { session } = tx;
+      const { deletedCount } = await this.#accounts.deleteOne({ _id: userId }, { session });
       const act = { action: 'account.deleted', target: accountTarget(userId) };
-      if (isDeleted) tx.audit(act, userId);
+      if (deletedCount === 1) tx.audit(act, userId);
     });
     const left = Object.entries(await this.#count(userId)).filter(([, count]) => count > 0);
     if (left.length === 0) return;
@@ -94,8 +95,8 @@ export class PersonalData {
     const { session, userId, now: deletingSince } = tx;
     const records = await this.#count(userId);
     const $set = { deletingSince, tokensVersion: newTokensVersion() };
-    await this.#accounts.updateOne({ session }, { _id: userId }, { $set });
-    await this.#tokens.deleteMany({ session }, { userId });
+    await this.#accounts.updateOne({ _id: userId }, { $set }, { session });
+    await this.#tokens.deleteMany({ userId }, { session });
     for (const kept of this.#kept) await kept.delete(tx);
     const target = accountTarget(userId);
     tx.audit({ action: 'account.deletion_begun', target, changes: { records } });
@@ -107,7 +108,7 @@ export class PersonalData {
       name: 'deletion of closed accounts',
       everySeconds: 60,
       run: async (stopping) => {
-        const closed = await this.#accounts.find({}, { deletingSince: { $exists: true } });
+        const closed = await this.#accounts.find({ deletingSince: { $exists: true } }).lean();
         for (const { _id: userId } of closed) {
           if (stopping.aborted) return;
           await this.deleteUser(userId, () => undefined);
@@ -118,14 +119,14 @@ export class PersonalData {
 
   async #begin(userId: string): Promise<void> {
     const marked = { _id: userId, deletingSince: { $exists: true } };
-    if (await this.#accounts.exists({}, marked)) return;
+    if (await this.#accounts.exists(marked)) return;
     await this.#host.transact(userId, (tx) => this.close(tx));
   }
 
   async #count(userId: string): Promise<Counts> {
     return {
-      accounts: await this.#accounts.count({}, { _id: userId }),
-      tokens: await this.#tokens.count({}, { userId }),
+      accounts: await this.#accounts.countDocuments({ _id: userId }),
+      tokens: await this.#tokens.countDocuments({ userId }),
       ...Object.fromEntries(
         await Promise.all(
           this.#kept.map(async (kept) => [kept.name, await kept.count(userId)] as const),
@@ -137,7 +138,7 @@ export class PersonalData {
 
   async *#export(account: AccountDocument): AsyncGenerator<string> {
     const { _id: userId, ...fields } = account;
-    const tokens = await this.#tokens.find({}, { userId }, { sort: { createdAt: 1 } });
+    const tokens = await this.#tokens.find({ userId }).sort({ createdAt: 1 }).lean();
     const head = {
       ...EXPORT_FORMAT,
       exportedAt: new Date(),

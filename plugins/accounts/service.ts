@@ -16,7 +16,6 @@ import {
 import { chunksOf } from '../../src/core/values';
 import type { SharedTransaction } from '../../src/data/audit/audit-log';
 import { accountTarget, type Acting } from '../../src/data/audit/entry';
-import type { SharedTenant } from '../../src/data/models';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import { TokenAuthenticator, type TokenKind } from './tokens/authenticator';
@@ -46,7 +45,7 @@ export class AccountService implements Identity {
 
   constructor(host: Host) {
     this.#host = host;
-    this.#accounts = host.records(accountModel);
+    this.#accounts = host.model(accountModel);
     this.#authenticator = new TokenAuthenticator(host);
   }
 
@@ -62,12 +61,12 @@ export class AccountService implements Identity {
   /** Has every process look anew at the tokens of an account, once this is committed. */
   async tokensChanged(session: ClientSession, userId: string): Promise<void> {
     const tokensVersion = newTokensVersion();
-    await this.#accounts.updateOne({ session }, { _id: userId }, { $set: { tokensVersion } });
+    await this.#accounts.updateOne({ _id: userId }, { $set: { tokensVersion } }, { session });
   }
 
   /** Whether there is such an account, and it is not being deleted. */
-  isOpen(userId: string): Promise<boolean> {
-    return this.#accounts.exists({}, { _id: userId, ...NOT_DELETED });
+  async isOpen(userId: string): Promise<boolean> {
+    return (await this.#accounts.exists({ _id: userId, ...NOT_DELETED })) !== null;
   }
 
   async open(session: ClientSession, userIds: readonly string[]): Promise<Account[]> {
@@ -83,15 +82,12 @@ export class AccountService implements Identity {
   }
 
   async addUsage(session: ClientSession, userId: string, added: Usage): Promise<void> {
-    const update = { $inc: incrementsOf(added) };
-    await this.#accounts.updateEach({ session }, [{ filter: { _id: userId }, update }]);
+    const updateOne = { filter: { _id: userId }, update: { $inc: incrementsOf(added) } };
+    await this.#accounts.bulkWrite([{ updateOne }], { session });
   }
 
   async accountIds(): Promise<string[]> {
-    const accounts = await this.#accounts.find({}, NOT_DELETED, {
-      projection: { _id: 1 },
-      sort: { _id: 1 },
-    });
+    const accounts = await this.#accounts.find(NOT_DELETED).select('_id').sort({ _id: 1 }).lean();
     return accounts.map((account) => account._id);
   }
 
@@ -99,8 +95,8 @@ export class AccountService implements Identity {
     const raised: { userId: string; revision: number }[] = [];
     for (const ids of chunksOf(await this.accountIds(), CHUNK)) {
       const named = { _id: { $in: ids } };
-      await this.#accounts.updateMany({}, named, { $inc: { revision: by } });
-      const found = await this.#accounts.find({}, named, { projection: { revision: 1 } });
+      await this.#accounts.updateMany(named, { $inc: { revision: by } });
+      const found = await this.#accounts.find(named).select('revision').lean();
       raised.push(...found.map(({ _id: userId, revision }) => ({ userId, revision })));
     }
     return raised;
@@ -124,7 +120,7 @@ export class AccountService implements Identity {
     changes: AccountChanges,
     acting?: Acting,
   ): Promise<{ account: Account; isNew: boolean }> {
-    if (!(await this.#accounts.exists({}, { _id: userId }))) {
+    if (!(await this.#accounts.exists({ _id: userId }))) {
       const made = await this.#create(userId, changes, acting);
       if (made.isNew) return made;
     }
@@ -154,11 +150,9 @@ export class AccountService implements Identity {
     if (Object.keys(changed).length === 0) return after;
     const { tier, tierUntil, timezone, language, remindAt } = after;
     const preferences = { timezone, language, remindAt };
-    await this.#accounts.updateOne(
-      { session: tx.session },
-      { _id: tx.userId },
-      { $set: { tier, tierUntil: tierUntil ?? null, ...preferences, updatedAt: tx.now } },
-    );
+    const set = { tier, tierUntil: tierUntil ?? null, ...preferences, updatedAt: tx.now };
+    const { session } = tx;
+    await this.#accounts.updateOne({ _id: tx.userId }, { $set: set }, { session });
     // Writes that share this transaction come after the change.
     Object.assign(tx.account, { tier, tierUntil, ...preferences });
     tx.audit({ action: 'account.changed', target: accountTarget(tx.userId), changes: changed });
@@ -166,44 +160,41 @@ export class AccountService implements Identity {
   }
 
   async account(userId: string): Promise<Account | undefined> {
-    const account = await this.#accounts.findOne({}, { _id: userId });
+    const account = await this.#accounts.findOne({ _id: userId }).lean();
     return account ? asAccount(account) : undefined;
   }
 
   /** The account of a person; undefined also where it is being deleted. */
-  async person(userId: string, tenant: SharedTenant): Promise<Account | undefined> {
-    const account = await this.#accounts.findOne(tenant, { _id: userId, ...NOT_DELETED });
-    return account && asAccount(account);
+  async person(userId: string, session?: ClientSession): Promise<Account | undefined> {
+    const found = this.#accounts.findOne({ _id: userId, ...NOT_DELETED });
+    const account = await found.session(session ?? null).lean();
+    return account ? asAccount(account) : undefined;
   }
 
   /** All accounts of people, in the order of their ids. */
   async accounts(): Promise<Account[]> {
-    const accounts = await this.#accounts.find({}, {}, { sort: { _id: 1 } });
+    const accounts = await this.#accounts.find().sort({ _id: 1 }).lean();
     return accounts.map(asAccount).filter(({ id }) => !isBackend(id));
   }
 
   /** The first accounts of people after an id, of those that a backend can name. */
   async accountsAfter(id: string, limit: number): Promise<Account[]> {
     const named = { _id: { $gt: id, $regex: ACCOUNT_ID }, ...NOT_DELETED };
-    const found = await this.#accounts.find({}, named, { sort: { _id: 1 }, limit });
+    const found = await this.#accounts.find(named).sort({ _id: 1 }).limit(limit).lean();
     return found.map(asAccount);
   }
 
   async #openOne(session: ClientSession, userId: string): Promise<AccountDocument[]> {
-    const found = await this.#accounts.findOneAndUpdate(
-      { session },
-      { _id: userId, ...NOT_DELETED },
-      MOVED,
-      { returnDocument: 'before' },
-    );
+    const filter = { _id: userId, ...NOT_DELETED };
+    const found = await this.#accounts.findOneAndUpdate(filter, MOVED, { session }).lean();
     return found ? [found] : [];
   }
 
   /** In two commands, however many: one that changed in between is a conflict. */
   async #openMany(session: ClientSession, userIds: readonly string[]): Promise<AccountDocument[]> {
     const filter = { _id: { $in: [...userIds] }, ...NOT_DELETED };
-    const found = await this.#accounts.find({ session }, filter);
-    await this.#accounts.updateMany({ session }, filter, MOVED);
+    const found = await this.#accounts.find(filter).session(session).lean();
+    await this.#accounts.updateMany(filter, MOVED, { session });
     return found;
   }
 
@@ -214,7 +205,7 @@ export class AccountService implements Identity {
   ): Promise<{ account: Account; isNew: boolean }> {
     return this.#host.transactShared(async (tx) => {
       const isNew = await this.createIn(tx, userId, changes, acting);
-      const account = await this.#accounts.findOne({ session: tx.session }, { _id: userId });
+      const account = await this.#accounts.findOne({ _id: userId }).session(tx.session).lean();
       if (!account) throw new Error(`The account ${userId} was removed while it was made.`);
       return { account: asAccount(account), isNew };
     });
@@ -230,12 +221,14 @@ export class AccountService implements Identity {
     const { session, now } = tx;
     const ofTier = { tier, ...(tierUntil ? { tierUntil } : {}) };
     const empty = { revision: 0, usage: {}, createdAt: now, updatedAt: now };
-    const isNew = await this.#accounts.upsert(
-      { session },
+    // Not that of an account of this name that was deleted: a process may know its tokens.
+    const tokensVersion = newTokensVersion();
+    const made = await this.#accounts.updateOne(
       { _id: userId },
-      // Not that of an account of this name that was deleted: a process may know its tokens.
-      { $setOnInsert: { ...ofTier, timezone, ...empty, tokensVersion: newTokensVersion() } },
+      { $setOnInsert: { ...ofTier, timezone, ...empty, tokensVersion } },
+      { session, upsert: true },
     );
+    const isNew = made.upsertedCount === 1;
     if (isNew) {
       const act = { action: 'account.created', target: accountTarget(userId) };
       tx.audit({ ...act, changes: { ...ofTier, timezone } }, userId, acting);

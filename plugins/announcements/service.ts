@@ -8,22 +8,19 @@ export class AnnouncementService {
   readonly #announcements;
 
   constructor(host: Host) {
-    this.#announcements = host.records(announcementModel);
+    this.#announcements = host.model(announcementModel);
   }
 
   /** Those that are active at a moment: switched on, begun, and not over. */
   async active(now: Date): Promise<AnnouncementView[]> {
-    const documents = await this.#announcements.find(
-      {},
-      {
-        active: true,
-        $and: [
-          { $or: [{ startDate: null }, { startDate: { $lte: now } }] },
-          { $or: [{ endDate: null }, { endDate: { $gte: now } }] },
-        ],
-      },
-      { sort: { _id: 1 } },
-    );
+    const active = this.#announcements.find({
+      active: true,
+      $and: [
+        { $or: [{ startDate: null }, { startDate: { $lte: now } }] },
+        { $or: [{ endDate: null }, { endDate: { $gte: now } }] },
+      ],
+    });
+    const documents = await active.sort({ _id: 1 }).lean();
     return documents.map((document) => announcement.toView(document));
   }
 
@@ -32,7 +29,9 @@ export class AnnouncementService {
     let added = 0;
     for (const { id, ...seed } of seeds) {
       const { _id, ...set } = announcement.toDocument(seed, { _id: toStoredId(id) });
-      if (await this.#announcements.upsert({}, { _id }, { $set: set })) added += 1;
+      const upsert = { upsert: true };
+      const loaded = await this.#announcements.updateOne({ _id }, { $set: set }, upsert);
+      added += loaded.upsertedCount;
     }
     return added;
   }

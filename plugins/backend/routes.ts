@@ -44,7 +44,7 @@ const notCacheable = 'it is about other accounts than that of the caller';
 /** Operations on the accounts of others (docs/api.md, "A trusted backend"). */
 export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>): Operation[] {
   const person = async (id: string, { session }: Tenant): Promise<Account> => {
-    const account = await accounts.person(id, session ? { session } : {});
+    const account = await accounts.person(id, session);
     if (!account) throw accountNotFound.error();
     return account;
   };

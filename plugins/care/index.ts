@@ -21,7 +21,7 @@ export default definePlugin({
   models: [scheduleModel],
   setup: (host) => {
     const plants = host.use(plantsPlugin);
-    const schedules = new ScheduleService(plants, host.records(scheduleModel));
+    const schedules = new ScheduleService(plants, host.model(scheduleModel));
     const care = new CareService(plants);
     return {
       operations: () => [...routes(care), ...scheduleRoutes(schedules)],

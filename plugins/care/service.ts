@@ -86,7 +86,7 @@ export class CareService {
       throw fieldError('until', `until must be at most ${MAX_SNOOZE_DAYS} days ahead.`);
     }
     const fields = snoozeFields(type, until, tx.now);
-    const schedule: Schedule | undefined = await this.#plants.keep(tx, plantId, fields);
+    const schedule: Schedule | null = await this.#plants.keep(tx, plantId, fields);
     if (!schedule) throw unknownPlant.error('plantId names a plant that is not yours.');
     if (schedule.archivedAt) throw plantArchived.error();
     const item = itemOf(schedule, type, today, dayOf);

@@ -5,8 +5,9 @@ import {
   SOFTLY_DELETED,
   type Stored,
 } from '../../src/data/changes';
-import { EVERYTHING, deletionModel } from '../../src/data/deletions';
+import { deletionModel } from '../../src/data/deletions';
 import { type Tenant, LIVE, type ModelDefinition } from '../../src/data/models';
+import { EVERYTHING } from '../../src/data/tracking';
 import type { Host } from '../../src/plugins/host';
 import { cursorExpired } from './errors';
 
@@ -50,7 +51,7 @@ export function sourcesOf(host: Host, lists: readonly ChangedList[]): Source[] {
   const deletions: Source = {
     name: FIRST,
     list: DELETED,
-    records: new ChangedRecords(host.records(deletionRecords)),
+    records: new ChangedRecords(host.model(deletionRecords)),
     meaningOf: (document) => {
       const { kind, id } = deletionOf(document);
       if (kind === EVERYTHING) throw cursorExpired.error();
@@ -131,7 +132,7 @@ function recordsOf(
   there: object,
 ): ChangedRecords {
   if (!model) throw new Error('A list without a model has no records of its own.');
-  return new ChangedRecords(host.records(model), model.softlyDeleted ? there : {}, embeds?.field);
+  return new ChangedRecords(host.model(model), model.softlyDeleted ? there : {}, embeds?.field);
 }
 
 function deletionOf(document: Stored): { kind: string; id: StoredId } {

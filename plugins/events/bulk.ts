@@ -1,6 +1,7 @@
 import { fieldError } from '../../src/core/errors';
-import { anyOf, idText, toStoredId } from '../../src/core/ids';
+import { anyOf, idText } from '../../src/core/ids';
 import { LIVE } from '../../src/data/models';
+import { insert } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
 import { plantArchived, unknownPlant } from '../plants';
 import type { EventContext } from './context';
@@ -26,21 +27,24 @@ export class BulkEvents {
     tx: Transaction,
     { plantIds, location, ...body }: LogCare,
   ): Promise<{ items: EventView[] }> {
-    const { photos, records, care } = this.#context;
+    const { photos, model, care } = this.#context;
     const ids = await this.#plantsOf(tx, { plantIds, location });
     // There is at least one.
     const [first = ''] = ids;
     const shown = await photos.showIn(tx, first, body.photoIds ?? [], 'photoIds');
     const documents = ids.map((id) => newEvent(tx, id, body));
-    await records.insertBulk(tx, documents);
+    await insert(model, tx, documents);
     await care.added(tx, documents);
     return { items: documents.map((each) => ({ ...event.toView(each), photos: shown })) };
   }
 
   /** Deletes events softly. @throws ApiError event_not_found (400) where one of them is not there */
   async delete(tx: Transaction, eventIds: readonly string[]): Promise<void> {
-    const { plants, records, care } = this.#context;
-    const found = await records.find(tx, { ...LIVE, _id: { $in: eventIds.map(toStoredId) } });
+    const { plants, model, care } = this.#context;
+    const found = await model
+      .find({ ...LIVE, _id: { $in: eventIds } })
+      .of(tx)
+      .lean();
     const there = await plants.existing(
       tx,
       found.map(({ plantId }) => plantId),
@@ -51,7 +55,8 @@ export class BulkEvents {
     if (missing !== undefined) {
       throw unknownEvent.error(`eventIds names an event that is not there: ${missing}.`);
     }
-    await records.softDelete(tx, { _id: anyOf(live.map(({ _id }) => _id)) });
+    const ids = anyOf(live.map(({ _id }) => _id));
+    await model.updateMany({ _id: ids }, { $set: { deletedAt: tx.now } }).of(tx);
     await care.changed(
       tx,
       live.map((before) => ({ before })),

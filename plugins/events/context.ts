@@ -1,5 +1,4 @@
-import type { Tenant } from '../../src/data/models';
-import type { Records } from '../../src/data/records';
+import type { OwnedModel } from '../../src/data/owner';
 import type { Host } from '../../src/plugins/host';
 import type { Photos } from '../photos';
 import type { Plants } from '../plants';
@@ -13,13 +12,13 @@ export interface EventContext {
   host: Host;
   plants: Plants;
   photos: Photos;
-  records: Records<EventDocument, Tenant>;
+  model: OwnedModel<EventDocument>;
   sums: EventSums;
   care: CareChanges;
 }
 
 export function eventContext(host: Host, plants: Plants, photos: Photos): EventContext {
-  const records = host.records(eventModel);
-  const sums = new EventSums(records);
-  return { host, plants, photos, records, sums, care: new CareChanges(sums, plants) };
+  const model = host.model(eventModel);
+  const sums = new EventSums(model);
+  return { host, plants, photos, model, sums, care: new CareChanges(sums, plants) };
 }

@@ -99,7 +99,7 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
         }),
       ],
       // First, since the rest adds up what they are of.
-      derived: [missingDays(context.records), lastCare(context)],
+      derived: [missingDays(context.model), lastCare(context)],
       dataChecks: [momentsAhead(context)],
       jobs: [deletions.job()],
     };

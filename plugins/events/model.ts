@@ -1,9 +1,7 @@
 import { Schema } from 'mongoose';
 
 import type { StoredId } from '../../src/core/ids';
-import { tracked } from '../../src/data/changes';
 import { accountModel, LIVE } from '../../src/data/models';
-import { counted } from '../../src/data/quotas';
 import { event, type EventDocument } from './schema';
 
 const AMONG_LIVE = { partialFilterExpression: LIVE };
@@ -19,7 +17,10 @@ export const LIVE_INDEXES = {
   type: { userId: 1, type: 1, occurredAt: -1, _id: 1, plantId: 1 },
 } as const;
 
-const model = accountModel<EventDocument>(
+/** What events count against, deleted ones included. */
+export const EVENT_QUOTA = 'events';
+
+export const eventModel = accountModel<EventDocument>(
   'Event',
   new Schema(
     {
@@ -37,14 +38,8 @@ const model = accountModel<EventDocument>(
     .index({ userId: 1, 'photos.photoId': 1, revision: 1, _id: 1 }, AMONG_LIVE)
     // How many events an account has, deleted ones included.
     .index({ userId: 1 }),
+  { tracked: 'event', softlyDeleted: true, quota: EVENT_QUOTA },
 );
-
-/** What events count against, deleted ones included. */
-export const EVENT_QUOTA = 'events';
-
-export const eventModel = counted(EVENT_QUOTA, tracked('event', model, { softlyDeleted: true }), {
-  freedBy: null,
-});
 
 /** A plant that was deleted and whose events are yet to be marked deleted. */
 interface DeletedPlantDocument {

@@ -7,12 +7,15 @@ import { MAX_HOURS_AHEAD } from './schema';
 const AHEAD = `more than ${MAX_HOURS_AHEAD} hours ahead`;
 
 /** Events further ahead than one can be logged: earlier versions took any moment. */
-export function momentsAhead({ records }: EventContext): DataCheck {
+export function momentsAhead({ model }: EventContext): DataCheck {
   return {
     name: 'moments of events',
     count: (userId) => {
       const latest = new Date(Date.now() + MAX_HOURS_AHEAD * HOUR_MS);
-      return records.count({ userId }, { ...LIVE, occurredAt: { $gt: latest } });
+      return model
+        .countDocuments({ ...LIVE, occurredAt: { $gt: latest } })
+        .of({ userId })
+        .exec();
     },
     good: `none is ${AHEAD}`,
     fault: (count, whose) =>

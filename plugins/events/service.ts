@@ -1,6 +1,8 @@
-import { asUuid, idText, toStoredId } from '../../src/core/ids';
-import { LIVE, type Tenant } from '../../src/data/models';
+import { idText, toStoredId } from '../../src/core/ids';
+import { batchesOf } from '../../src/data/batches';
+import { LIVE, type Tenant } from '../../src/data/tenant';
 import { newestFirst } from '../../src/data/page';
+import { insert } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
 import { plantNotFound } from '../plants';
 import type { EventContext } from './context';
@@ -30,12 +32,12 @@ export class EventService {
 
   /** @throws ApiError plant_not_found, photo_not_found */
   async create(tx: Transaction, plantId: string, body: CreateEvent): Promise<EventView> {
-    const { plants, photos, records, care } = this.#context;
+    const { plants, photos, model, care } = this.#context;
     const document = newEvent(tx, plantId, body);
     // Said before a photo that is not there; the last care knows it only once its update is sent.
     if (body.photoIds?.length && !(await plants.exists(tx, plantId))) throw plantNotFound.error();
     const shown = await photos.showIn(tx, plantId, body.photoIds ?? [], 'photoIds');
-    await records.insert(tx, document);
+    await insert(model, tx, [document]);
     await care.added(tx, [document]);
     return { ...event.toView(document), photos: shown };
   }
@@ -47,7 +49,7 @@ export class EventService {
 
   /** Changes the fields given; none given changes nothing. @throws ApiError event_not_found */
   async update(tx: Transaction, id: string, body: UpdateEvent): Promise<EventView> {
-    const { photos, records, care } = this.#context;
+    const { photos, model, care } = this.#context;
     const before = await this.#requireLive(tx, id);
     const { occurredAt, photoIds } = body;
     if (photoIds) await photos.showIn(tx, idText(before.plantId), photoIds, 'photoIds');
@@ -59,7 +61,7 @@ export class EventService {
       ...(photoIds && { photos: photoReferences(photoIds) }),
       updatedAt: tx.now,
     };
-    await records.updateOne(tx, { _id: asUuid(before._id) }, { $set: changes });
+    await model.updateOne({ _id: id }, { $set: changes }).of(tx);
     const after = { ...before, ...changes };
     await care.changed(tx, [{ before, after }]);
     return this.#present(tx, after);
@@ -68,8 +70,8 @@ export class EventService {
   /** Deletes softly (docs/specification.md, 3). @throws ApiError event_not_found */
   async delete(tx: Transaction, id: string): Promise<void> {
     const before = await this.#requireLive(tx, id);
-    const { records, care } = this.#context;
-    await records.softDelete(tx, { _id: asUuid(before._id) });
+    const { model, care } = this.#context;
+    await model.updateOne({ _id: id }, { $set: { deletedAt: tx.now } }).of(tx);
     await care.changed(tx, [{ before }]);
   }
 
@@ -79,11 +81,11 @@ export class EventService {
    * @throws ApiError event_not_found also where its plant is gone
    */
   async restore(tx: Transaction, id: string): Promise<EventView> {
-    const { photos, records, care } = this.#context;
-    const found = await records.findOne(tx, { _id: toStoredId(id) });
+    const { photos, model, care } = this.#context;
+    const found = await model.findOne({ _id: id }).of(tx).lean();
     if (!found || !(await this.#hasPlant(tx, found))) throw eventGone.error();
     if (found.deletedAt === null) return this.#present(tx, found);
-    await records.restore(tx, { _id: asUuid(found._id) });
+    await model.updateOne({ _id: id }, { $set: { deletedAt: null } }).of(tx);
     const restored = { ...found, deletedAt: null };
     const photoIds = found.photos.map(({ photoId }) => photoId);
     if (photoIds.length > 0) await photos.claim(tx, idText(found.plantId), photoIds);
@@ -96,7 +98,7 @@ export class EventService {
    * rebuilds what derives from them.
    */
   async insertBulk(tx: Transaction, documents: readonly EventDocument[]): Promise<void> {
-    await this.#context.records.insertBulk(tx, documents);
+    await insert(this.#context.model, tx, documents);
   }
 
   /** Inserts the events of plants that are inserted with them, and have their last care already. */
@@ -111,7 +113,8 @@ export class EventService {
   /** The events of a plant, some at a time, in the order of its list. */
   ofPlant(tenant: Tenant, plantId: string): AsyncGenerator<EventDocument[]> {
     const filter = { ...LIVE, plantId: toStoredId(plantId) };
-    return this.#context.records.batches(tenant, filter, { sort: newestFirst('occurredAt') });
+    const found = this.#context.model.find(filter).of(tenant).sort(newestFirst('occurredAt'));
+    return batchesOf<EventDocument>(found);
   }
 
   #hasPlant(tx: Transaction, { plantId }: EventDocument): Promise<boolean> {
@@ -120,7 +123,10 @@ export class EventService {
 
   /** An event lives as long as it is not deleted and its plant is there. */
   async #requireLive(tx: Transaction, id: string): Promise<EventDocument> {
-    const found = await this.#context.records.findOne(tx, { ...LIVE, _id: toStoredId(id) });
+    const found = await this.#context.model
+      .findOne({ ...LIVE, _id: id })
+      .of(tx)
+      .lean();
     if (found && (await this.#hasPlant(tx, found))) return found;
     throw eventNotFound.error();
   }

@@ -1,6 +1,6 @@
 import { dayNumber } from '../../src/core/time';
 import type { Tenant } from '../../src/data/models';
-import { projectionOf } from '../../src/data/record-reader';
+import { batchesOf } from '../../src/data/batches';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { DayCount } from '../events';
@@ -10,10 +10,10 @@ import { ALL_MONTHS, type CareMonthDocument, careMonthModel } from './model';
 import type { InsightsView } from './schema';
 
 /** The waterings of a month alone. */
-const WATERINGS = projectionOf([
+const WATERINGS = [
   'month',
   ...Array.from({ length: 31 }, (_, day) => `days.${String(day + 1).padStart(2, '0')}.watered`),
-]);
+];
 
 /** What an account did on which day, as far as insights show it. */
 interface CareHistory {
@@ -30,7 +30,7 @@ export class CareDays {
   readonly #months;
 
   constructor(host: Host) {
-    this.#months = host.records(careMonthModel);
+    this.#months = host.model(careMonthModel);
   }
 
   /** The history without the events of `deleted`, which are counted still. */
@@ -43,20 +43,20 @@ export class CareDays {
       countsOf(stored)
         .map((each) => ({ ...each, count: each.count - deleted.of(each) }))
         .filter(({ count }) => count !== 0);
-    const all = await this.#months.findOne(tenant, { month: ALL_MONTHS });
+    const all = await this.#months.findOne({ month: ALL_MONTHS }).of(tenant).lean();
     const history: CareHistory = { weekdays: all ? left(all) : [], activity: [], watered: [] };
-    const sort = { month: 1 } as const;
-    const asked = { month: { $gte: first.slice(0, 7), $lte: last.slice(0, 7) } };
+    const between = { month: { $gte: first.slice(0, 7), $lte: last.slice(0, 7) } };
+    const asked = this.#months.find(between).of(tenant).sort({ month: 1 });
     // Some at a time, so that centuries are not counted in one turn of the event loop.
-    for await (const months of this.#months.batches(tenant, asked, { sort })) {
+    for await (const months of batchesOf<CareMonthDocument>(asked)) {
       for (const { month, day, type, count } of months.flatMap(left)) {
         const date = `${month}-${day}`;
         if (first <= date && date <= last) history.activity.push({ date, type, count });
       }
     }
-    const every = { month: { $lt: ALL_MONTHS } };
-    const waterings = this.#months.batches(tenant, every, { sort, projection: WATERINGS });
-    for await (const months of waterings) {
+    const every = this.#months.find({ month: { $lt: ALL_MONTHS } }).of(tenant);
+    const waterings = every.select(WATERINGS).sort({ month: 1 });
+    for await (const months of batchesOf<CareMonthDocument>(waterings)) {
       const days = months.flatMap(left).map(({ month, day }) => dayNumber(`${month}-${day}`));
       history.watered.push(...days);
     }
@@ -81,7 +81,7 @@ export class CareDays {
     }
     const changes = new CareCounts();
     for (const each of wanted.entries()) changes.add(each);
-    for await (const months of this.#months.batches(tx, {})) {
+    for await (const months of batchesOf<CareMonthDocument>(this.#months.find().of(tx))) {
       for (const each of months.flatMap(countsOf)) changes.add(each, -1);
     }
     await this.#add(tx, changes.entries());
@@ -100,9 +100,10 @@ export class CareDays {
       increments[`days.${day}.${type}`] = count;
       months.set(month, increments);
     }
-    await this.#months.upsertMany(
-      tx,
-      [...months].map(([month, $inc]) => ({ filter: { month }, update: { $inc } })),
-    );
+    const { userId, session } = tx;
+    const writes = [...months].map(([month, $inc]) => ({
+      updateOne: { filter: { userId, month }, update: { $inc }, upsert: true },
+    }));
+    await this.#months.bulkWrite(writes, { session });
   }
 }

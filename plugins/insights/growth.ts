@@ -2,7 +2,7 @@ import Big from 'big.js';
 import type { ClientSession } from 'mongoose';
 
 import { compareMoments, momentText } from '../../src/core/dated-moment';
-import { anyOf, asUuid, idText, toStoredId } from '../../src/core/ids';
+import { anyOf, idText } from '../../src/core/ids';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { AlikeGrowth, EventDocument, Events } from '../events';
@@ -22,11 +22,11 @@ export class GrowthTotals {
 
   constructor(host: Host, events: Events) {
     this.#events = events;
-    this.#growth = host.records(growthModel);
+    this.#growth = host.model(growthModel);
   }
 
   read(userId: string, session: ClientSession): Promise<GrowthDocument[]> {
-    return this.#growth.find({ userId, session }, {}, { sort: { plantId: 1, unit: 1 } });
+    return this.#growth.find().of({ userId, session }).sort({ plantId: 1, unit: 1 }).lean().exec();
   }
 
   /** Adds measurements that came; of plants whose measurements went or changed, sums up all anew. */
@@ -35,9 +35,11 @@ export class GrowthTotals {
     const came = moved.flatMap(({ after }) => measured(after));
     const went = moved.flatMap(({ before }) => measured(before));
     if (came.length + went.length === 0) return;
-    const stored = await this.#growth.find(tx, {
-      plantId: anyOf([...came, ...went].map(({ plantId }) => plantId)),
-    });
+    const plantIds = [...came, ...went].map(({ plantId }) => plantId);
+    const stored = await this.#growth
+      .find({ plantId: anyOf(plantIds) })
+      .of(tx)
+      .lean();
     // The growth of a deleted plant was deleted with the plant.
     const there = new Set([...stored, ...came].map(({ plantId }) => idText(plantId)));
     const anew = new Map(went.map(({ plantId }) => [idText(plantId), plantId]));
@@ -53,7 +55,7 @@ export class GrowthTotals {
 
   /** A deleted plant's growth goes with it. */
   async deletePlant(tx: Transaction, plantId: string): Promise<void> {
-    await this.#growth.deleteMany(tx, { plantId: toStoredId(plantId) });
+    await this.#growth.deleteMany({ plantId }).of(tx);
   }
 
   /** Sums all measurements up anew; writes what differs and returns each difference. */
@@ -70,16 +72,16 @@ export class GrowthTotals {
       ([key, growth]) => describe(is.get(key)) !== describe(growth),
     );
     const gone = [...is].filter(([key]) => !wanted.byKey.has(key));
-    await this.#growth.upsertMany(
-      tx,
-      changed.map(([, { plantId, unit, ...sum }]) => ({
-        filter: { plantId: asUuid(plantId), unit },
-        update: { $set: sum },
+    const { userId, session } = tx;
+    const writes = [
+      ...changed.map(([, { plantId, unit, ...sum }]) => ({
+        updateOne: { filter: { userId, plantId, unit }, update: { $set: sum }, upsert: true },
       })),
-    );
-    for (const [, { plantId, unit }] of gone) {
-      await this.#growth.deleteOne(tx, { plantId: asUuid(plantId), unit });
-    }
+      ...gone.map(([, { plantId, unit }]) => ({
+        deleteOne: { filter: { userId, plantId, unit } },
+      })),
+    ];
+    await this.#growth.bulkWrite(writes, { session });
     return [...changed, ...gone].map(([key]) => {
       const [plantId, unit] = key.split(' ');
       const [before, after] = [is.get(key), wanted.byKey.get(key)].map(describe);

@@ -1,18 +1,18 @@
-import { resourceModel } from '../../src/data/resource';
-import { photo } from './schema';
+import { Schema } from 'mongoose';
+
+import { accountModel } from '../../src/data/models';
+import { photo, type PhotoDocument } from './schema';
 
 /** What photos count against. */
 export const PHOTO_QUOTA = 'photos';
 
-export const photoModel = resourceModel(
-  'Photo',
-  'photos',
-  photo,
-  [
-    // The photos of a plant, listed or to be detached; counts of an account's photos.
-    { userId: 1, plantId: 1, createdAt: -1, _id: 1 },
-    // The list.
-    { userId: 1, createdAt: -1, _id: 1 },
-  ],
-  { tracked: 'photo', quota: PHOTO_QUOTA },
-);
+const schema = new Schema(photo.paths, { collection: 'photos' })
+  // The photos of a plant, listed or to be detached; counts of an account's photos.
+  .index({ userId: 1, plantId: 1, createdAt: -1, _id: 1 })
+  // The list.
+  .index({ userId: 1, createdAt: -1, _id: 1 });
+
+export const photoModel = accountModel<PhotoDocument>('Photo', schema, {
+  tracked: 'photo',
+  quota: PHOTO_QUOTA,
+});

@@ -2,7 +2,8 @@ import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/
 import type { Tenant } from '../../src/data/models';
 import { decodeCursor, encodeCursor } from '../../src/data/cursor';
 import { inRange, newestFirst, pageOf } from '../../src/data/page';
-import { Resource } from '../../src/data/resource';
+import { batchesOf } from '../../src/data/batches';
+import { insert, Resource } from '../../src/data/resource';
 import type { Transaction } from '../../src/data/transaction';
 import type { Page } from '../../src/fields/page';
 import type { Host } from '../../src/plugins/host';
@@ -21,12 +22,12 @@ import {
 
 /** What is done with the metadata of photos. */
 export class PhotoService {
-  readonly #records;
+  readonly #model;
   readonly #photos;
 
   constructor(host: Host) {
-    this.#records = host.records(photoModel);
-    this.#photos = new Resource(photo, this.#records, photoNotFound);
+    this.#model = host.model(photoModel);
+    this.#photos = new Resource(photo, this.#model, photoNotFound);
   }
 
   /** @throws ApiError plant_not_found for a plant that is not the account's */
@@ -41,11 +42,15 @@ export class PhotoService {
     const identity = [userId, '/api/photos', plantId?.toLowerCase()] as const;
     const after = cursor === undefined ? undefined : decodeCursor(identity, cursor);
     const filter = {
-      ...(plantId === undefined ? {} : { plantId: toStoredId(plantId) }),
+      ...(plantId === undefined ? {} : { plantId }),
       ...inRange('createdAt', { after }),
     };
-    const sort = newestFirst('createdAt');
-    const found = await this.#records.find({ userId }, filter, { sort, limit: limit + 1 });
+    const found = await this.#model
+      .find(filter)
+      .of({ userId })
+      .sort(newestFirst('createdAt'))
+      .limit(limit + 1)
+      .lean();
     return pageOf(
       { found, limit },
       async function* (photos) {
@@ -78,13 +83,13 @@ export class PhotoService {
     const fault = cropFault(image, crop);
     if (fault !== undefined) throw invalidCrop.error(fault);
     const cropped = { cropX: x, cropY: y, cropWidth: width, cropHeight: height };
-    await this.#records.updateOne(tx, { _id: toStoredId(id) }, { $set: cropped });
+    await this.#model.updateOne({ _id: id }, { $set: cropped }).of(tx);
     return photo.toView({ ...image, ...cropped });
   }
 
   /** All photos of an account, some at a time, in the order of the list. */
   all(tenant: Tenant): AsyncGenerator<PhotoDocument[]> {
-    return this.#records.batches(tenant, {}, { sort: newestFirst('createdAt') });
+    return batchesOf<PhotoDocument>(this.#model.find().of(tenant).sort(newestFirst('createdAt')));
   }
 
   /** Photos of an account by the text forms of their ids; those that are not there are left out. */
@@ -129,16 +134,12 @@ export class PhotoService {
   /** Gives those of some photos that are of no plant to a plant. */
   async claim(tx: Transaction, plantId: string, ids: readonly StoredId[]): Promise<void> {
     const free = { _id: anyOf(ids), plantId: null };
-    await this.#records.updateMany(tx, free, { $set: { plantId: toStoredId(plantId) } });
+    await this.#model.updateMany(free, { $set: { plantId } }).of(tx);
   }
 
   /** After a plant is deleted its photos stay, without a plant (docs/api.md, "Plants"). */
   async detachPlant(tx: Transaction, plantId: string): Promise<void> {
-    await this.#records.updateMany(
-      tx,
-      { plantId: toStoredId(plantId) },
-      { $set: { plantId: null } },
-    );
+    await this.#model.updateMany({ plantId }, { $set: { plantId: null } }).of(tx);
   }
 
   /** Whose photos with these ids are, by the ids of those that there are. */
@@ -148,6 +149,6 @@ export class PhotoService {
 
   /** Inserts many photos at once. */
   async insertBulk(tx: Transaction, documents: readonly PhotoDocument[]): Promise<void> {
-    await this.#records.insertBulk(tx, documents);
+    await insert(this.#model, tx, documents);
   }
 }

@@ -1,8 +1,6 @@
 import { fieldError } from '../../src/core/errors';
-import { toStoredId } from '../../src/core/ids';
 import { calendarOf, startOfDay } from '../../src/core/time';
-import type { Tenant } from '../../src/data/models';
-import type { Records } from '../../src/data/records';
+import type { OwnedModel } from '../../src/data/owner';
 import type { Transaction } from '../../src/data/transaction';
 import { plantLimitReached, plantNotFound } from './errors';
 import { type ArchivePlant, type PlantDocument, STATUSES } from './schema';
@@ -12,10 +10,10 @@ const MAX_ARCHIVED = 1000;
 
 /** Plants that a person no longer has, kept with all that is known of them. */
 export class Archive {
-  readonly #records: Records<PlantDocument, Tenant>;
+  readonly #model: OwnedModel<PlantDocument>;
 
-  constructor(records: Records<PlantDocument, Tenant>) {
-    this.#records = records;
+  constructor(model: OwnedModel<PlantDocument>) {
+    this.#model = model;
   }
 
   /**
@@ -29,7 +27,7 @@ export class Archive {
     if (on !== undefined && on > today) {
       throw fieldError('on', `on must not be after today, ${today}.`);
     }
-    const before = await this.#records.findOne(tx, { _id: toStoredId(id) });
+    const before = await this.#model.findOne({ _id: id }).of(tx).lean();
     if (!before) throw plantNotFound.error();
     if (!before.archivedAt && (await this.#count(tx)) >= MAX_ARCHIVED) {
       throw plantLimitReached.error(`An account may have ${MAX_ARCHIVED} archived plants.`);
@@ -44,14 +42,14 @@ export class Archive {
    * @throws ApiError plant_not_found, plant_limit_reached
    */
   async unarchive(tx: Transaction, id: string): Promise<PlantDocument> {
-    const before = await this.#records.findOne(tx, { _id: toStoredId(id) });
+    const before = await this.#model.findOne({ _id: id }).of(tx).lean();
     if (!before) throw plantNotFound.error();
     if (!before.archivedAt) return before;
     return this.#set(tx, id, { archivedAt: null, archiveReason: null });
   }
 
   #count(tx: Transaction): Promise<number> {
-    return this.#records.count(tx, STATUSES.archived);
+    return this.#model.countDocuments(STATUSES.archived).of(tx).exec();
   }
 
   async #set(
@@ -59,8 +57,9 @@ export class Archive {
     id: string,
     archived: Pick<PlantDocument, 'archivedAt' | 'archiveReason'>,
   ): Promise<PlantDocument> {
-    const changes = { ...archived, updatedAt: tx.now };
-    const changed = await this.#records.updateCounted(tx, { _id: toStoredId(id) }, changes);
+    const $set = { ...archived, updatedAt: tx.now };
+    const after = { returnDocument: 'after' } as const;
+    const changed = await this.#model.findOneAndUpdate({ _id: id }, { $set }, after).of(tx).lean();
     if (!changed) throw plantNotFound.error();
     return changed;
   }

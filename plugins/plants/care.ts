@@ -1,7 +1,6 @@
-import { idText, toStoredId } from '../../src/core/ids';
+import { idText } from '../../src/core/ids';
 import type { Tenant } from '../../src/data/models';
-import { projectionOf } from '../../src/data/record-reader';
-import type { Records } from '../../src/data/records';
+import type { OwnedModel } from '../../src/data/owner';
 import type { Transaction } from '../../src/data/transaction';
 import { plantNotFound } from './errors';
 import {
@@ -12,10 +11,10 @@ import {
   RECURRING_TYPES,
 } from './schema';
 
-const LAST_PROJECTION = projectionOf([
+const LAST_FIELDS = [
   'lastEvent',
   ...RECURRING_TYPES.flatMap((type) => [RECURRING_CARE[type].lastDone, RECURRING_CARE[type].last]),
-]);
+];
 
 /** An event, as far as it moves when its plant was last cared for. */
 interface CareRecord {
@@ -26,10 +25,10 @@ interface CareRecord {
 
 /** When plants were last cared for. */
 export class PlantCare {
-  readonly #records: Records<PlantDocument, Tenant>;
+  readonly #model: OwnedModel<PlantDocument>;
 
-  constructor(records: Records<PlantDocument, Tenant>) {
-    this.#records = records;
+  constructor(model: OwnedModel<PlantDocument>) {
+    this.#model = model;
   }
 
   /**
@@ -53,9 +52,10 @@ export class PlantCare {
         }),
       },
     };
-    await this.#records.updateExisting(tx, ids.map(toStoredId), update, () =>
-      plantNotFound.error(),
-    );
+    const filter = { userId: tx.userId, _id: { $in: [...ids] } };
+    const required = { count: ids.length, missing: () => plantNotFound.error() };
+    const options = { session: tx.session, required };
+    await this.#model.bulkWrite([{ updateMany: { filter, update } }], options);
   }
 
   /** Sets when plants were last cared for, whatever was known before. */
@@ -63,15 +63,16 @@ export class PlantCare {
     tx: Transaction,
     plants: readonly { id: string; care: Partial<LastCare> }[],
   ): Promise<void> {
-    await this.#records.updateEach(
-      tx,
-      plants.map(({ id, care }) => ({ filter: { _id: toStoredId(id) }, update: { $set: care } })),
-    );
+    const { userId, session } = tx;
+    const writes = plants.map(({ id, care }) => ({
+      updateOne: { filter: { userId, _id: id }, update: { $set: care } },
+    }));
+    await this.#model.bulkWrite(writes, { session });
   }
 
   /** When all plants were last cared for. */
   async last(tenant: Tenant): Promise<({ id: string } & LastCare)[]> {
-    const found = await this.#records.find(tenant, {}, { projection: LAST_PROJECTION });
+    const found = await this.#model.find().of(tenant).select(LAST_FIELDS).lean();
     return found.map(({ _id, ...care }) => ({ id: idText(_id), ...care }));
   }
 }

@@ -1,6 +1,6 @@
 import { idText, type StoredId } from '../../src/core/ids';
 import type { Tenant } from '../../src/data/models';
-import type { Records } from '../../src/data/records';
+import type { OwnedModel } from '../../src/data/owner';
 import { LIST_ORDER } from '../../src/data/resource';
 import type { PlantDocument } from './schema';
 
@@ -23,10 +23,10 @@ interface Spelling {
 
 /** The places that plants stand at, each of which may be spelled in several ways. */
 export class Places {
-  readonly #records: Records<PlantDocument, Tenant>;
+  readonly #model: OwnedModel<PlantDocument>;
 
-  constructor(records: Records<PlantDocument, Tenant>) {
-    this.#records = records;
+  constructor(model: OwnedModel<PlantDocument>) {
+    this.#model = model;
   }
 
   /** Each place of active plants once, as the oldest spells it, sorted by UTF-16 code unit. */
@@ -52,22 +52,22 @@ export class Places {
     return { location: { $in: spellings.filter((each) => placeOf(each) === place) } };
   }
 
-  async #spellings(tenant: Tenant): Promise<Spelling[]> {
+  async #spellings({ userId, session }: Tenant): Promise<Spelling[]> {
     // MongoDB finds the first key of each location in the index and skips the others. Null comes first.
-    const found = this.#records.aggregate<Spelling>(tenant, { location: { $gt: '' } }, [
-      { $sort: { location: 1, archivedAt: 1, ...LIST_ORDER } },
-      {
-        $group: {
-          _id: '$location',
-          location: { $first: '$location' },
-          archivedAt: { $first: '$archivedAt' },
-          createdAt: { $first: '$createdAt' },
-          plantId: { $first: '$_id' },
+    return this.#model
+      .aggregate<Spelling>([
+        { $match: { userId, location: { $gt: '' } } },
+        { $sort: { location: 1, archivedAt: 1, ...LIST_ORDER } },
+        {
+          $group: {
+            _id: '$location',
+            location: { $first: '$location' },
+            archivedAt: { $first: '$archivedAt' },
+            createdAt: { $first: '$createdAt' },
+            plantId: { $first: '$_id' },
+          },
         },
-      },
-    ]);
-    const spellings: Spelling[] = [];
-    for await (const each of found) spellings.push(each);
-    return spellings;
+      ])
+      .session(session ?? null);
   }
 }

@@ -1,10 +1,11 @@
 import type { ClientSession } from 'mongoose';
 
-import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
+import { anyOf, idText, newId, type StoredId } from '../../src/core/ids';
 import { containing } from '../../src/core/text';
 import type { Tenant } from '../../src/data/models';
-import { projectionOf } from '../../src/data/record-reader';
-import { LIST_ORDER, Resource } from '../../src/data/resource';
+import { batchesOf } from '../../src/data/batches';
+import { insert, LIST_ORDER, Resource } from '../../src/data/resource';
+import { resetSyncClients } from '../../src/data/tracking';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import { type Photos, unknownPlant } from '../photos';
@@ -34,28 +35,24 @@ const BRIEF_FIELDS = ['name', 'species', 'createdAt', 'archivedAt'] as const;
 /** What others may need to know of a plant. */
 export type PlantSummary = { id: string } & Pick<PlantDocument, (typeof BRIEF_FIELDS)[number]>;
 
-const BRIEF_PROJECTION = projectionOf(BRIEF_FIELDS);
-const SUMMARY_PROJECTION = projectionOf([
-  ...Object.keys(plantSummary.paths),
-  ...['archivedAt', 'archiveReason'],
-]);
+const SUMMARY_FIELDS = [...Object.keys(plantSummary.paths), 'archivedAt', 'archiveReason'];
 
 /** What is done with plants, and how they are shown. */
 export class PlantService {
   readonly places;
   readonly care;
   readonly #archive;
-  readonly #records;
+  readonly #model;
   readonly #plants;
   readonly #photos: Photos;
 
   constructor(host: Host, photos: Photos) {
     this.#photos = photos;
-    this.#records = host.records(plantModel);
-    this.places = new Places(this.#records);
-    this.care = new PlantCare(this.#records);
-    this.#archive = new Archive(this.#records);
-    this.#plants = new Resource(plant, this.#records, plantNotFound);
+    this.#model = host.model(plantModel);
+    this.places = new Places(this.#model);
+    this.care = new PlantCare(this.#model);
+    this.#archive = new Archive(this.#model);
+    this.#plants = new Resource(plant, this.#model, plantNotFound);
   }
 
   /** Plants of an account, by `createdAt`, then `id`. */
@@ -67,7 +64,7 @@ export class PlantService {
 
   /** The same in short. */
   async *listInShort(userId: string, query: PlantListQuery): AsyncGenerator<SummaryView[]> {
-    for await (const batch of this.#listed(userId, query, SUMMARY_PROJECTION)) {
+    for await (const batch of this.#listed(userId, query, SUMMARY_FIELDS)) {
       yield batch.map((each) => ({ ...plantSummary.toView(each), ...archivedOf(each) }));
     }
   }
@@ -75,15 +72,16 @@ export class PlantService {
   async *#listed(
     userId: string,
     { status, location, q }: PlantListQuery,
-    projection?: typeof SUMMARY_PROJECTION,
+    fields: readonly string[] = [],
   ): AsyncGenerator<PlantDocument[]> {
     const isWanted = q === undefined ? () => true : containing(q);
     const filter = { ...(await this.places.filter({ userId }, location)), ...STATUSES[status] };
-    const found = this.#records.batches({ userId }, filter, {
-      sort: LIST_ORDER,
-      ...(projection ? { projection } : {}),
-    });
-    for await (const batch of found) {
+    const found = this.#model
+      .find(filter)
+      .of({ userId })
+      .select([...fields])
+      .sort(LIST_ORDER);
+    for await (const batch of batchesOf<PlantDocument>(found)) {
       yield batch.filter(({ name, species }) => isWanted(name) || isWanted(species ?? ''));
     }
   }
@@ -136,11 +134,11 @@ export class PlantService {
 
   /** All plants of an account in short, archived ones too, in the order of the list. */
   async summaries(userId: string, session: ClientSession): Promise<PlantSummary[]> {
-    const documents = await this.#records.find(
-      { userId, session },
-      {},
-      { projection: BRIEF_PROJECTION, sort: LIST_ORDER },
-    );
+    const found = this.#model
+      .find()
+      .of({ userId, session })
+      .select([...BRIEF_FIELDS]);
+    const documents = await found.sort(LIST_ORDER).lean();
     return documents.map(({ _id, ...fields }) => ({ ...fields, id: idText(_id) }));
   }
 
@@ -153,14 +151,21 @@ export class PlantService {
     names: readonly string[],
     location?: string,
   ): Promise<PlantDocument[]> {
-    const options = { projection: projectionOf(names), sort: LIST_ORDER };
     const filter = { ...(await this.places.filter(tenant, location)), ...STATUSES.active };
-    return this.#records.find(tenant, filter, options);
+    return this.#model
+      .find(filter)
+      .of(tenant)
+      .select([...names])
+      .sort(LIST_ORDER)
+      .lean();
   }
 
-  /** Keeps fields of another plugin with a plant; returns the plant, undefined where there is none. */
-  keep(tx: Transaction, id: string, fields: object): Promise<PlantDocument | undefined> {
-    return this.#records.findOneAndUpdate(tx, { _id: toStoredId(id) }, { $set: fields });
+  /** Keeps fields of another plugin with a plant; returns the plant, null where there is none. */
+  keep(tx: Transaction, id: string, fields: object): Promise<PlantDocument | null> {
+    const update = { $set: fields };
+    // Fields of another plugin are not in the schema.
+    const options = { returnDocument: 'after', strict: false } as const;
+    return this.#model.findOneAndUpdate({ _id: id }, update, options).of(tx).lean().exec();
   }
 
   /**
@@ -176,13 +181,9 @@ export class PlantService {
     }: { ids?: readonly string[]; location?: string | undefined; status?: PlantStatus },
   ): Promise<string[]> {
     const filter = { ...(await this.places.filter(tenant, location)), ...STATUSES[status] };
-    const projection = { createdAt: 1 } as const;
-    if (!ids) {
-      const found = await this.#records.find(tenant, filter, { projection, sort: LIST_ORDER });
-      return found.map(({ _id }) => idText(_id));
-    }
-    const named = { ...filter, _id: { $in: ids.map(toStoredId) } };
-    const found = await this.#records.find(tenant, named, { projection });
+    const all = this.#model.find(filter).of(tenant).select('createdAt');
+    if (!ids) return (await all.sort(LIST_ORDER).lean()).map(({ _id }) => idText(_id));
+    const found = await all.where({ _id: { $in: ids } }).lean();
     return found
       .map(({ _id, createdAt }) => ({ id: idText(_id), at: createdAt.getTime() }))
       .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
@@ -191,11 +192,8 @@ export class PlantService {
 
   /** Leaves plants without a primary photo that had this one. */
   async removePrimaryPhoto(tx: Transaction, photoId: string): Promise<void> {
-    await this.#records.updateMany(
-      tx,
-      { primaryPhotoId: toStoredId(photoId) },
-      { $set: { primaryPhotoId: null } },
-    );
+    const update = { $set: { primaryPhotoId: null } };
+    await this.#model.updateMany({ primaryPhotoId: photoId }, update).of(tx);
   }
 
   /** Whose plants with these ids are, by the ids of those that there are. */
@@ -205,14 +203,17 @@ export class PlantService {
 
   /** Which of some plants there are. */
   async existing(tenant: Tenant, ids: readonly StoredId[]): Promise<Set<string>> {
-    const filter = { _id: anyOf(ids) };
-    const found = await this.#records.find(tenant, filter, { projection: { _id: 1 } });
+    const found = await this.#model
+      .find({ _id: anyOf(ids) })
+      .of(tenant)
+      .select('_id')
+      .lean();
     return new Set(found.map(({ _id }) => idText(_id)));
   }
 
   /** All plants of an account, some at a time, in the order of the list. */
   all(tenant: Tenant): AsyncGenerator<PlantDocument[]> {
-    return this.#records.batches(tenant, {}, { sort: LIST_ORDER });
+    return batchesOf<PlantDocument>(this.#model.find().of(tenant).sort(LIST_ORDER));
   }
 
   /**
@@ -226,8 +227,8 @@ export class PlantService {
     documents: readonly PlantDocument[],
     { eventsFollow = false } = {},
   ): Promise<void> {
-    await this.#records.insertBulk(tx, documents);
-    if (!eventsFollow) await this.#records.resetSyncClients(tx);
+    await insert(this.#model, tx, documents);
+    if (!eventsFollow) await resetSyncClients(tx, this.#model.db);
   }
 
   async #showPrimary(

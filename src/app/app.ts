@@ -92,7 +92,7 @@ export class App {
       new Map(plugins.flatMap(({ quotas = {} }) => Object.entries(quotas))),
       this.settings,
     );
-    this.database = new Database(metrics, this.#quotas);
+    this.database = new Database(metrics);
     const migrations = plugins.flatMap(({ name: plugin, migrations: own = [] }) =>
       own.map((migration) => ({ id: `${plugin}/${migration.name}`, plugin, migration })),
     );
@@ -112,6 +112,7 @@ export class App {
         fence: this.fence,
         identity: () => this.identity,
         listeners: () => this.plugins.flatMap(({ contribution }) => contribution.listeners ?? []),
+        quotas: this.#quotas,
         counts: () => this.#counts,
       },
       { log, metrics },
@@ -158,7 +159,7 @@ export class App {
     const tracked = plugins.flatMap(({ models = [] }) => models.filter(isTracked));
     this.derived = [
       // First, since what puts other data right moves revisions as well.
-      ...tracked.map((each) => missingRevisions(collectionOf(each), this.database.records(each))),
+      ...tracked.map((each) => missingRevisions(collectionOf(each), this.database.model(each))),
       ...[...this.#counts].map(([quota, count]) => quotaUsage(quota, count)),
       ...contributions.flatMap((each) => each.derived ?? []),
       this.#idempotency.usage,
@@ -188,16 +189,16 @@ export class App {
 
   /** How the records are counted that take up a quota. */
   #counting(quota: string, models: readonly ModelDefinition[]): CountRecords {
+    // Only models of accounts are counted.
     const counted = models
-      .filter((model) => model.quota?.name === quota)
+      .filter((model) => model.quota === quota)
       .map((model) => ({
-        // Only models of accounts are counted.
-        records: this.database.records(model as ModelDefinition<object, 'account'>),
+        model: this.database.model(model as ModelDefinition<object, 'account'>),
         filter: countedFilter(model),
       }));
     return async (tx) => {
       let sum = 0;
-      for (const { records, filter } of counted) sum += await records.count(tx, filter);
+      for (const { model, filter } of counted) sum += await model.countDocuments(filter).of(tx);
       return sum;
     };
   }

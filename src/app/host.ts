@@ -54,6 +54,7 @@ export function hostFor(
     settings: app.settings,
     scopes: app.scopes,
     log: log.child({ plugin: plugin.name }),
+    model: (definition) => app.database.model(definition),
     records: (definition) => app.database.records(definition),
     use: (other) => {
       requirePlugin(plugin, other);

@@ -1,9 +1,9 @@
 import type Joi from 'joi';
 
 import { capitalized } from '../core/text';
-import { anyOf, asUuid, idText, type StoredId } from '../core/ids';
-import { type Tenant, collectionOf, LIVE, type ModelDefinition } from './models';
-import type { Records } from './records';
+import { anyOf, idText, type StoredId } from '../core/ids';
+import { type Tenant, collectionOf, type ModelDefinition } from './models';
+import type { OwnedModel } from './owner';
 
 /** What a record of a tracked model has beside its own fields. */
 export interface Revised {
@@ -32,32 +32,6 @@ export interface RevisionRange {
 /** Records that are, in words by which an index is known to have them all. */
 export const SOFTLY_DELETED = { deletedAt: { $type: 'date' } };
 
-/**
- * The same model with its changes tracked: each record carries the revision of its last change,
- * and deletions of records are recorded.
- *
- * @param kind what a deletion calls such a record
- * @param softlyDeleted whether deleted records stay, with `deletedAt` set: they are listed apart
- */
-export function tracked<T>(
-  kind: string,
-  definition: ModelDefinition<T, 'account'>,
-  { softlyDeleted = false } = {},
-): ModelDefinition<T, 'account'> {
-  const order = { userId: 1, revision: 1, _id: 1 } as const;
-  const { schema } = definition;
-  schema.add({ revision: { type: Number, required: true } });
-  if (softlyDeleted) {
-    schema.index(order, { partialFilterExpression: LIVE });
-    // Read backwards it is the same order; two indexes on the same keys not every MongoDB takes.
-    const backwards = { userId: 1, revision: -1, _id: -1 } as const;
-    schema.index(backwards, { partialFilterExpression: SOFTLY_DELETED });
-  } else {
-    schema.index(order);
-  }
-  return { ...definition, tracked: kind, softlyDeleted };
-}
-
 /** Other records that a record names. */
 interface Named {
   kind: string;
@@ -68,7 +42,7 @@ interface Named {
 /** A list of `GET /api/changes`. */
 export interface ChangedList {
   name: string;
-  /** What deletions call the records that it shows (see {@link tracked}). */
+  /** What deletions call the records that it shows (see `accountModel`). */
   kind: string;
   /** Their model. A list without one shows more of the records of another list. */
   model?: ModelDefinition<object, 'account'>;
@@ -117,7 +91,7 @@ export function changedList<T extends object>(
 
 /** The records of a tracked model by the revision of their last change. */
 export class ChangedRecords {
-  readonly #records: Records<object, Tenant>;
+  readonly #model: OwnedModel<Stored>;
   readonly #there: object;
   readonly #embeds: string | undefined;
 
@@ -125,8 +99,9 @@ export class ChangedRecords {
    * @param there finds those that are there, or that are listed apart
    * @param embeds the field that has the ids of records that they embed
    */
-  constructor(records: Records<object, Tenant>, there: object = {}, embeds?: string) {
-    this.#records = records;
+  constructor(model: OwnedModel<object>, there: object = {}, embeds?: string) {
+    // Documents of a tracked model have these fields.
+    this.#model = model as unknown as OwnedModel<Stored>;
     this.#there = there;
     this.#embeds = embeds;
   }
@@ -155,15 +130,14 @@ export class ChangedRecords {
   ): Promise<boolean> {
     if (this.#embeds === undefined) return false;
     const filter = this.#filter({ [this.#embeds]: anyOf(ids), revision: { $lt: before } });
-    return this.#records.exists(tenant, filter);
+    return (await this.#model.exists(filter).of(tenant)) !== null;
   }
 
   /** Which of some records are there. */
   async existing(tenant: Tenant, ids: readonly StoredId[]): Promise<Set<string>> {
-    const found = await this.#records.find(tenant, this.#filter({ _id: anyOf(ids) }), {
-      projection: { _id: 1 },
-    });
-    return new Set((found as Stored[]).map(({ _id }) => idText(_id))); // As in `#range`.
+    const filter = this.#filter({ _id: anyOf(ids) });
+    const found = await this.#model.find(filter).of(tenant).select('_id').lean<Revised[]>();
+    return new Set(found.map(({ _id }) => idText(_id)));
   }
 
   /** Each is one range of an index: what a revision still has, however much, and what comes after. */
@@ -175,7 +149,7 @@ export class ChangedRecords {
     const rest =
       id === undefined
         ? []
-        : await this.#range(tenant, { ...filter, revision, _id: { $gt: asUuid(id) } }, limit);
+        : await this.#range(tenant, { ...filter, revision, _id: { $gt: id } }, limit);
     if (rest.length === limit || revision + 1 >= before) return rest;
     const further = { $gt: revision, ...(before === Infinity ? {} : { $lt: before }) };
     const left = limit - rest.length;
@@ -183,9 +157,8 @@ export class ChangedRecords {
   }
 
   async #range(tenant: Tenant, filter: object, limit: number): Promise<Stored[]> {
-    const sort = { revision: 1, _id: 1 } as const;
-    const found = await this.#records.find(tenant, this.#filter(filter), { sort, limit });
-    return found as Stored[]; // Documents of a tracked model have these fields.
+    const found = this.#model.find(this.#filter(filter)).of(tenant);
+    return found.sort({ revision: 1, _id: 1 }).limit(limit).lean<Stored[]>();
   }
 
   #filter(filter: object): object {

@@ -1,21 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import mongoose, { type ClientSession, type Connection, type Model } from 'mongoose';
+import mongoose, { type ClientSession, type Connection } from 'mongoose';
 import pLimit from 'p-limit';
 
-import { deletionModel } from './deletions';
 import type { Metrics } from '../core/metrics';
 import { withTimeout } from '../core/timeout';
 import { failWritesToClosedSockets } from './driver-sockets';
-import { guardUserData } from './guard';
-import type { AnyModel, ModelDefinition, TenantOf } from './models';
+import type { AnyModel, ModelDefinition, ModelOf } from './models';
 import { mayRetry } from './mongodb-errors';
 import { APP_NAME } from './orphans';
 import { measurePool } from './pool-metrics';
-import type { Quotas } from './quotas';
-import { Records } from './records';
+import { Records, type TenantOf } from './records';
 import { UnfinishedRestoreError, hasUnfinishedRestore } from './restore-marker';
-import { Tracking } from './tracking';
+import { acceptStoredIds } from './stored-ids';
 
 /** How many connections to MongoDB a process has at most. */
 const MAX_CONNECTIONS = 50;
@@ -42,26 +39,19 @@ export const TRANSACTION_OPTIONS = {
   writeConcern: WRITE_CONCERN,
 } as const;
 
-// Mongoose takes a UUID for missing whose version it does not know; ids may be of any.
-Object.assign(mongoose.Schema.Types.UUID.prototype, {
-  checkRequired: (value: unknown) => value != null,
-});
-
+acceptStoredIds();
 failWritesToClosedSockets();
 
 /** The connection to MongoDB, and the models on it. */
 export class Database {
   readonly connection: Connection;
   readonly #metrics: Metrics;
-  readonly #quotas: Pick<Quotas, 'counterOf'> | undefined;
   readonly #transactions = pLimit(MAX_OTHER_TRANSACTIONS);
   #isClosed = false;
   #isSharded = false;
 
-  /** @param quotas what the records of models count against, where any do */
-  constructor(metrics: Metrics, quotas?: Pick<Quotas, 'counterOf'>) {
+  constructor(metrics: Metrics) {
     this.#metrics = metrics;
-    this.#quotas = quotas;
     this.connection = mongoose.createConnection();
     // A query that is sent while there is no connection fails at once instead of piling up, and
     // nothing is made behind our back. `set` would have no effect: it only changes what is there.
@@ -72,15 +62,11 @@ export class Database {
     });
   }
 
-  /** The model of a definition, guarded when it holds user data. Defined once, then the same. */
-  model<T>(definition: ModelDefinition<T, unknown>): Model<T> {
-    const existing = this.connection.models[definition.name];
+  /** The model of a definition. Defined once, then the same. */
+  model<T, Owner>({ name, schema }: ModelDefinition<T, Owner>): ModelOf<T, Owner> {
+    const model = this.connection.models[name] ?? this.connection.model(name, schema);
     // A name belongs to one definition (the loader checks it), so the types agree.
-    if (existing) return existing as Model<T>;
-    const model = this.connection.model(definition.name, definition.schema) as unknown as Model<T>;
-    // The guard looks at names and arguments only, whatever the model holds.
-    if (definition.owner === 'account') guardUserData(model as unknown as Model<unknown>);
-    return model;
+    return model as unknown as ModelOf<T, Owner>;
   }
 
   /** Whether data is spread over shards, as far as is known. */
@@ -97,13 +83,7 @@ export class Database {
   records<T extends object, Owner>(
     definition: ModelDefinition<T, Owner>,
   ): Records<T, TenantOf<Owner>> {
-    const model = this.model(definition);
-    const { tracked } = definition;
-    return new Records(model, {
-      tracking:
-        tracked === undefined ? undefined : new Tracking(tracked, this.records(deletionModel)),
-      counter: this.#quotas?.counterOf(definition),
-    });
+    return new Records(this.model(definition), definition.owner === 'account');
   }
 
   /**

@@ -5,6 +5,7 @@ import { CommitUnknownError, commitUntil } from './commit';
 import { type Database, TRANSACTION_OPTIONS } from './database';
 import type { CountRecords } from './derived';
 import type { Listener } from './listener';
+import type { Quotas } from './quotas';
 import type { Fence } from './schema/fence';
 import type { Transaction } from './transaction';
 import { WriteBuffer } from './write-buffer';
@@ -16,6 +17,7 @@ export interface GroupCommitDependencies {
   audit: AuditLog;
   identity: () => Identity;
   listeners: () => readonly Listener[];
+  quotas: Quotas;
   /** How to count what counts against each quota. */
   counts: () => ReadonlyMap<string, CountRecords>;
 }
@@ -84,7 +86,7 @@ interface OpenTransaction {
 }
 
 async function openTransaction(
-  { identity, listeners, counts, audit }: GroupCommitDependencies,
+  { identity, listeners, counts, audit, quotas }: GroupCommitDependencies,
   buffer: WriteBuffer,
   account: Account,
 ): Promise<OpenTransaction> {
@@ -101,19 +103,25 @@ async function openTransaction(
       await listener.handle(tx, payloads as never);
     }
   };
+  const opened = { ...account, usage };
+  const addUsage = (quota: string, by: number): void => {
+    for (const each of [usage, added]) each[quota] = (each[quota] ?? 0) + by;
+  };
   const shared = {
     userId,
     session,
-    account: { ...account, usage },
+    account: opened,
     now: new Date(),
     revision: revision + 1,
     flush: async () => {
       await handleCollected();
       await buffer.flushAll();
     },
-    addUsage: (quota: string, by: number) => {
-      for (const each of [usage, added]) each[quota] = (each[quota] ?? 0) + by;
+    takePlaces: (quota: string, places: number) => {
+      quotas.require(opened, quota, places);
+      addUsage(quota, places);
     },
+    addUsage,
   };
   const transactionOf = (acting: Acting): Transaction => {
     const own: Transaction = {
@@ -141,6 +149,7 @@ async function openTransaction(
     return own;
   };
   const tx = transactionOf(audit.self);
+  buffer.transactions.set(userId, tx);
   // An account may be older than a quota, which is then counted at its next write.
   for (const [quota, count] of counts()) {
     if (usage[quota] === undefined) tx.addUsage(quota, await count(tx));

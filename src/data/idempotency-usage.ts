@@ -3,8 +3,7 @@ import { type ClientSession, Schema } from 'mongoose';
 import { type ApiError, rateLimited } from '../core/errors';
 import { DAY_MS } from '../core/time';
 import type { Database } from './database';
-import { type Tenant, accountModel } from './models';
-import type { Records } from './records';
+import { accountModel } from './models';
 import type { Transaction } from './transaction';
 
 /** How many bytes of responses an account has stored on a day. */
@@ -35,7 +34,7 @@ export const idempotencyUsageModel = accountModel<IdempotencyUsageDocument>(
  */
 export class IdempotencyUsage {
   readonly #database: Database;
-  readonly #usage: Records<IdempotencyUsageDocument, Tenant>;
+  readonly #usage;
   readonly #maxBytes: number;
   /** What accounts have stored by now, as a transaction sees it. */
   readonly #stored = new WeakMap<ClientSession, Map<string, number>>();
@@ -43,7 +42,7 @@ export class IdempotencyUsage {
   /** @param maxBytes how much an account may store on a day */
   constructor(database: Database, maxBytes: number) {
     this.#database = database;
-    this.#usage = database.records(idempotencyUsageModel);
+    this.#usage = database.model(idempotencyUsageModel);
     this.#maxBytes = maxBytes;
   }
 
@@ -70,20 +69,23 @@ export class IdempotencyUsage {
   ): Promise<number> {
     const update = { $inc: { bytes } };
     if (known === undefined) {
-      const usage = await this.#usage.findOneAndUpdate(tx, { day }, update, { upsert: true });
+      const options = { upsert: true, returnDocument: 'after' } as const;
+      const usage = await this.#usage.findOneAndUpdate({ day }, update, options).of(tx).lean();
       return usage?.bytes ?? bytes;
     }
-    await this.#usage.upsertMany(tx, [{ filter: { day }, update }]);
+    const { userId, session } = tx;
+    const filter = { userId, day };
+    await this.#usage.bulkWrite([{ updateOne: { filter, update, upsert: true } }], { session });
     return known + bytes;
   }
 
   /** How many bytes an account has stored on a day. */
   async read(tx: Transaction, day: Date): Promise<number> {
-    return (await this.#usage.findOne(tx, { day }))?.bytes ?? 0;
+    return (await this.#usage.findOne({ day }).of(tx).lean())?.bytes ?? 0;
   }
 
   async set(tx: Transaction, day: Date, bytes: number): Promise<void> {
-    await this.#usage.upsert(tx, { day }, { $set: { bytes } });
+    await this.#usage.updateOne({ day }, { $set: { bytes } }, { upsert: true }).of(tx);
   }
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 
-import { type Model, mongo, Schema } from 'mongoose';
+import { mongo, Schema } from 'mongoose';
 
 import { compress, MIN_COMPRESSED } from '../core/content';
 import { ApiError, idempotencyConflict, idempotencyMismatch } from '../core/errors';
@@ -15,9 +15,8 @@ import type { MongoHealth } from './mongo-health';
 import type { Database } from './database';
 import type { DerivedData } from './derived';
 import { dayOf, IdempotencyUsage, idempotencyUsageModel } from './idempotency-usage';
-import { type Tenant, accountModel } from './models';
+import { accountModel } from './models';
 import { isDuplicateKey } from './mongodb-errors';
-import type { Records } from './records';
 import type { Transaction } from './transaction';
 
 const inflate = promisify(gunzip);
@@ -81,8 +80,7 @@ export function fingerprintOf(method: string, path: string, body: unknown): stri
  * transaction of its effect, so there is never one without the other.
  */
 export class IdempotencyStore {
-  readonly #model: Model<IdempotencyKeyDocument>;
-  readonly #records: Records<IdempotencyKeyDocument, Tenant>;
+  readonly #model;
   readonly #running = new Set<string>();
   readonly #database: Database;
   readonly #mongo: MongoHealth;
@@ -101,7 +99,6 @@ export class IdempotencyStore {
     this.#mongo = mongo;
     this.#keepMs = settings.of(hostSettings.idempotencyKeepHours) * HOUR_MS;
     this.#model = database.model(idempotencyKeyModel);
-    this.#records = database.records(idempotencyKeyModel);
     const maxBytes = settings.of(hostSettings.idempotencyMegabytes) * 1_000_000;
     this.#usage = new IdempotencyUsage(database, maxBytes);
     this.#replays = metrics.counter(
@@ -178,8 +175,10 @@ export class IdempotencyStore {
     const stored = { ...document, bytes };
     await this.#usage.add(tx, bytes);
     // Replaces one that has expired but is not yet deleted; one that has not makes it fail.
-    const expired = { key, createdAt: { $lte: this.#oldest(tx.now) } };
-    await this.#records.upsertMany(tx, [{ filter: expired, update: { $set: stored } }]);
+    const filter = { userId, key, createdAt: { $lte: this.#oldest(tx.now) } };
+    const update = { $set: stored };
+    const { session } = tx;
+    await this.#model.bulkWrite([{ updateOne: { filter, update, upsert: true } }], { session });
   }
 
   #replay(response: StoredResponse): { response: StoredResponse; replayed: true } {

@@ -1,6 +1,6 @@
 import type { DerivedData } from './derived';
-import type { Tenant } from './models';
-import type { Records } from './records';
+import type { OwnedModel } from './owner';
+import { resetSyncClients } from './tracking';
 
 /** Those where it is missing. */
 const NONE: object = { revision: null };
@@ -12,16 +12,16 @@ const NONE: object = { revision: null };
  */
 export function missingRevisions(
   collection: string,
-  records: Records<object, Tenant>,
+  model: OwnedModel<object>,
 ): DerivedData {
   return {
     name: `revisions of ${collection}`,
     rebuild: async (tx) => {
-      const count = await records.count(tx, NONE);
+      const count = await model.countDocuments(NONE).of(tx);
       if (count === 0) return [];
       // With it each gets the revision of this very write.
-      await records.updateMany(tx, NONE, {});
-      await records.resetSyncClients(tx);
+      await model.updateMany(NONE, {}).of(tx);
+      await resetSyncClients(tx, model.db);
       return [`missing from ${count}, should be from none: an earlier release wrote beside this one`];
     },
   };

@@ -1,8 +1,8 @@
 import { anyOf } from '../core/ids';
 import { unlessGone } from '../core/identity';
 import type { Database } from './database';
-import { type DeletionDocument, deletionModel, everythingDeleted } from './deletions';
-import { acrossAccounts } from './guard';
+import { deletionModel } from './deletions';
+import { everythingDeleted } from './tracking';
 import type { WriteQueue } from './write-queue';
 
 /** How many deletions of an account are remembered, and how many it may have until it is looked at. */
@@ -41,24 +41,19 @@ async function prune(
   kept: number,
   stopping: AbortSignal,
 ): Promise<void> {
-  const records = database.records(deletionModel);
-  const tenant = { userId };
-  const oldestKept = records.aggregate<Pick<DeletionDocument, 'revision'>>(tenant, {}, [
-    { $sort: { revision: -1, _id: -1 } },
-    { $skip: kept - 1 },
-    { $limit: 1 },
-  ]);
-  for await (const { revision } of oldestKept) {
-    // First, so that no copy misses what is forgotten, whenever this is interrupted.
-    const marker = everythingDeleted({ userId, revision });
-    await writeQueue.run(userId, (tx) => records.insertBulk(tx, [marker]));
-    const older = { revision: { $lt: revision } };
-    const options = { limit: CHUNK, projection: { _id: 1 } } as const;
-    while (!stopping.aborted) {
-      const ids = [...(await records.find(tenant, older, options))].map(({ _id }) => _id);
-      if (ids.length === 0) return;
-      await records.deleteMany(tenant, { _id: anyOf(ids) });
-    }
+  const deletions = database.model(deletionModel);
+  const byRevision = deletions.findOne().of({ userId }).sort({ revision: -1, _id: -1 });
+  const oldestKept = await byRevision.skip(kept - 1).select('revision').lean();
+  if (!oldestKept) return;
+  const { revision } = oldestKept;
+  // First, so that no copy misses what is forgotten, whenever this is interrupted.
+  const document = everythingDeleted({ userId, revision });
+  await writeQueue.run(userId, ({ session }) => deletions.create([document], { session }));
+  const older = deletions.find({ revision: { $lt: revision } }).of({ userId });
+  while (!stopping.aborted) {
+    const found = await older.clone().select('_id').limit(CHUNK).lean();
+    if (found.length === 0) return;
+    await deletions.deleteMany({ _id: anyOf(found.map(({ _id }) => _id)) }).of({ userId });
   }
 }
 
@@ -69,33 +64,26 @@ async function* accountsWithMore(
   counted: number,
   stopping: AbortSignal,
 ): AsyncGenerator<string> {
-  const { collection } = database.model(deletionModel);
-  const count = <T>(work: () => Promise<T>): Promise<T> =>
-    acrossAccounts('which accounts have too many deletions', work);
+  const deletions = database.model(deletionModel);
+  const why = 'which accounts have too many deletions';
   /** Whose is the last of the next that a command counts; undefined where there are fewer. */
   const endOfRange = async (after: string): Promise<string | undefined> => {
-    const end = await count(() =>
-      collection.findOne<Pick<DeletionDocument, 'userId'>>(
-        { userId: { $gt: after } },
-        { sort: { userId: 1 }, skip: counted - 1, projection: { _id: 0, userId: 1 } },
-      ),
-    );
-    return end?.userId;
+    const next = deletions.findOne({ userId: { $gt: after } }).acrossAccounts(why);
+    const ordered = next.sort({ userId: 1 }).skip(counted - 1);
+    return (await ordered.select({ _id: 0, userId: 1 }).lean())?.userId;
   };
   let after: string | undefined = '';
   while (after !== undefined && !stopping.aborted) {
     const end = await endOfRange(after);
     const range = { $gt: after, ...(end === undefined ? {} : { $lte: end }) };
-    const found = await count(() =>
-      collection
-        .aggregate<{ _id: string }>([
-          { $match: { userId: range } },
-          { $sort: { userId: 1 } },
-          { $group: { _id: '$userId', count: { $sum: 1 } } },
-          { $match: { count: { $gt: most } } },
-        ])
-        .toArray(),
-    );
+    const found = await deletions
+      .aggregate<{ _id: string }>([
+        { $match: { userId: range } },
+        { $sort: { userId: 1 } },
+        { $group: { _id: '$userId', count: { $sum: 1 } } },
+        { $match: { count: { $gt: most } } },
+      ])
+      .option({ acrossAccounts: why });
     yield* found.map(({ _id }) => _id);
     after = end;
   }

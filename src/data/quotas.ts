@@ -1,10 +1,12 @@
+import type { Schema } from 'mongoose';
+
 import type { ErrorCode } from '../core/errors';
 import type { Account, Tier } from '../core/identity';
 import { capitalized } from '../core/text';
 import { countSetting, type Setting, type Settings } from '../core/settings';
 import { isRecord } from '../core/values';
-import type { ModelDefinition, SharedTenant } from './models';
-import type { Transaction } from './transaction';
+import { refuse, refuseOthers, txOf, UPDATES } from './tracking';
+import { type AnyQuery, targetOf, transactionOf, updateIn } from './write-buffer';
 
 /** How many records an account may have. */
 export interface Quota {
@@ -34,42 +36,59 @@ export function tierQuota(
   return { limits: { free: settingOf('free'), pro: settingOf('pro') }, error };
 }
 
-/**
- * Counts the records of a model against a quota. {@link Records} then moves the usage of the account
- * with each record that it adds or deletes, and adds none over the limit.
- *
- * @param options.freedBy the field that frees the place of a record while it has a value; null where
- *   only a deletion for good does
- */
-export function counted<T>(
-  quota: string,
-  definition: ModelDefinition<T, 'account'>,
-  { freedBy = 'deletedAt' }: { freedBy?: string | null } = {},
-): ModelDefinition<T, 'account'> {
-  return { ...definition, quota: { name: quota, freedBy } };
-}
-
-/** Finds the records of a model that count against its quota. */
-export function countedFilter({ quota }: Pick<ModelDefinition, 'quota'>): object {
-  return quota?.freedBy ? { [quota.freedBy]: null } : {};
-}
-
-/** Counts the records of a model. */
-export interface QuotaCounter {
+/** How the records of a model count. */
+interface Counting {
+  quota: string;
   /** The field that frees the place of a record while it has a value. */
-  freedBy: string | null;
-  /**
-   * Moves the usage of an account.
-   *
-   * @throws ApiError where records are added over the limit
-   */
-  move(tenant: SharedTenant, by: number): void;
+  freedBy?: string | undefined;
 }
 
-/** How many of some records take a place. */
-export function placesOf(records: readonly object[], freedBy: string | null): number {
-  if (freedBy === null) return records.length;
-  return records.filter((record) => !isRecord(record) || !record[freedBy]).length;
+/**
+ * Counts the records of a model against a quota: the usage of the account moves with each that is
+ * added or deleted, or whose place is freed or taken again, and none is added over the limit.
+ */
+export function counted(schema: Schema, counting: Counting): void {
+  const { quota, freedBy = '' } = counting;
+  const counts = (record: object): boolean => !(record as Record<string, unknown>)[freedBy];
+  schema.pre('bulkWrite', (writes, options) => {
+    const inserted = writes.flatMap((write) => {
+      if ('insertOne' in write) return write.insertOne.document as object;
+      const update = updateIn(write);
+      if (!update || update.upsert || freedBy in setBy(update.update)) refuse();
+      return [];
+    });
+    const [first] = writes;
+    const places = inserted.filter(counts).length;
+    if (!first || places === 0) return;
+    transactionOf(options?.session, targetOf(first)['userId']).takePlaces(quota, places);
+  });
+  // An update of one names a record that there is one of.
+  schema.pre(UPDATES, async function move(this: AnyQuery) {
+    if (this.getOptions().upsert) refuse();
+    const set = setBy(this.getUpdate());
+    if (!(freedBy in set)) return;
+    const isFreed = !counts(set);
+    const moved = await countOf(this, { [freedBy]: isFreed ? null : { $ne: null } });
+    txOf(this).takePlaces(quota, isFreed ? -moved : moved);
+  });
+  schema.post('findOneAndDelete', function free(this: AnyQuery, found: object | null) {
+    if (found && counts(found)) txOf(this).takePlaces(quota, -1);
+  });
+  schema.pre('deleteMany', async function free(this: AnyQuery) {
+    txOf(this).takePlaces(quota, -(await countOf(this, countedFilter(counting))));
+  });
+  refuseOthers(schema);
+}
+
+/** Finds the records that count. */
+export function countedFilter({ freedBy }: Pick<Counting, 'freedBy'>): object {
+  return freedBy === undefined ? {} : { [freedBy]: null };
+}
+
+function countOf(query: AnyQuery, filter: object): Promise<number> {
+  const { userId, session } = txOf(query);
+  const both = { userId, $and: [query.getFilter(), filter] };
+  return query.model.countDocuments().where(both).session(session).exec();
 }
 
 /** The quotas of all plugins. */
@@ -92,26 +111,17 @@ export class Quotas {
     return this.#settings.of(this.#quota(name).limits[tier]);
   }
 
-  /** What counts the records of a model, where it has a quota. */
-  counterOf({ quota }: Pick<ModelDefinition, 'quota'>): QuotaCounter | undefined {
-    if (!quota) return undefined;
-    const { name, freedBy } = quota;
-    return { freedBy, move: (tenant, by) => { this.#move(transactionOf(tenant), name, by); } };
-  }
-
-  #move(tx: Transaction, name: string, by: number): void {
-    const { account } = tx;
+  /** @throws ApiError where so many more records would be over the limit of an account */
+  require(account: Pick<Account, 'tier' | 'usage'>, name: string, more: number): void {
     const left = this.left(account, name);
-    if (by > 0 && by > left) {
-      const { error } = this.#quota(name);
-      const allows = `The ${account.tier} tier allows`;
-      throw error.error(
-        by === 1
-          ? `${error.meaning} ${allows} ${this.limit(account.tier, name)}.`
-          : `${allows} ${Math.max(0, left)} more ${name}, and these are ${by}.`,
-      );
-    }
-    tx.addUsage(name, by);
+    if (more <= 0 || more <= left) return;
+    const { error } = this.#quota(name);
+    const allows = `The ${account.tier} tier allows`;
+    throw error.error(
+      more === 1
+        ? `${error.meaning} ${allows} ${this.limit(account.tier, name)}.`
+        : `${allows} ${Math.max(0, left)} more ${name}, and these are ${more}.`,
+    );
   }
 
   #quota(name: string): Quota {
@@ -121,8 +131,7 @@ export class Quotas {
   }
 }
 
-/** @throws Error outside of a transaction: usage moves with the records that are counted */
-function transactionOf(tenant: SharedTenant): Transaction {
-  if ('addUsage' in tenant) return tenant as Transaction;
-  throw new Error('Records that count against a quota are added and deleted in a transaction.');
+/** What an update sets. */
+function setBy(update: unknown): object {
+  return isRecord(update) && isRecord(update['$set']) ? update['$set'] : {};
 }

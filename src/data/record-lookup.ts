@@ -1,7 +1,7 @@
 import { BatchLookup } from '../core/batch-lookup';
 import { idText, type StoredId, toStoredId } from '../core/ids';
-import type { Tenant } from './models';
-import { type RecordReader, withIds } from './record-reader';
+import type { OwnedModel } from './owner';
+import type { Tenant } from './tenant';
 
 /** How many records a query finds: they are decoded in one turn of the event loop. */
 const MAX_FOUND = 100;
@@ -13,18 +13,16 @@ interface Owned {
   userId: string;
 }
 
-type Reader<T extends Owned> = Pick<RecordReader<T, Tenant>, 'find' | 'findAcrossAccounts'>;
-
 /**
  * Finds records by their ids. Requests that come together, also those of different accounts, find
  * theirs by one query; each gets what is its own account's.
  */
 export class RecordLookup<T extends Owned> {
-  readonly #records: Reader<T>;
+  readonly #model: OwnedModel<T>;
   readonly #batches = new BatchLookup<T>((keys) => this.#query(keys), MAX_FOUND);
 
-  constructor(records: Reader<T>) {
-    this.#records = records;
+  constructor(model: OwnedModel<T>) {
+    this.#model = model;
   }
 
   /** The records of an account that have one of some ids, in no order. */
@@ -33,7 +31,7 @@ export class RecordLookup<T extends Owned> {
     const keys = new Set(ids.map((_id) => keyOf({ _id, userId })));
     // What a transaction has written only its own session sees.
     if (tenant.session || keys.size > MAX_OF_REQUEST) {
-      return this.#records.find(tenant, withIds(ids));
+      return this.#model.find(withIds(ids)).of(tenant).lean<T[]>();
     }
     const found = await Promise.all([...keys].map((key) => this.#batches.get(key)));
     return found.filter((record) => record !== undefined);
@@ -41,17 +39,18 @@ export class RecordLookup<T extends Owned> {
 
   async #query(keys: readonly string[]): Promise<ReadonlyMap<string, T>> {
     const asked = keys.map(fromKey);
-    const [userId = '', ...others] = new Set(asked.map((each) => each.userId));
-    const filter = withIds<T>(asked.map(({ _id }) => _id));
-    const found =
-      others.length === 0
-        ? await this.#records.find({ userId }, filter)
-        : await this.#records.findAcrossAccounts('requests of several accounts come together', {
-            ...filter,
-            userId: { $in: [userId, ...others] },
-          });
+    const userIds = [...new Set(asked.map(({ userId }) => userId))];
+    const filter = { ...withIds(asked.map(({ _id }) => _id)), userId: { $in: userIds } };
+    const found = await this.#model
+      .find(filter)
+      .acrossAccounts('requests of several accounts come together')
+      .lean<T[]>();
     return new Map(found.map((record) => [keyOf(record), record]));
   }
+}
+
+function withIds(ids: readonly StoredId[]) {
+  return { _id: { $in: [...ids] } };
 }
 
 /** Names a record and whose it is: of another account's none is found. */

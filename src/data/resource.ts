@@ -1,23 +1,21 @@
-import { type IndexDefinition, type mongo, Schema } from 'mongoose';
+import { type AnyBulkWriteOperation, type IndexDefinition, Schema, type UpdateQuery } from 'mongoose';
 
 import type { ErrorCode } from '../core/errors';
 import { idText, newId, type StoredId, toStoredId } from '../core/ids';
 import type { CreateBody, Document, Fields, PatchBody } from '../fields/field';
 import type { RecordDefinition } from '../fields/record';
-import { tracked } from './changes';
-import { accountModel, type Tenant, type ModelDefinition } from './models';
-import { counted } from './quotas';
+import { accountModel, type ModelDefinition } from './models';
+import type { OwnedModel } from './owner';
 import { RecordLookup } from './record-lookup';
-import { withIds } from './record-reader';
-import type { Records } from './records';
+import { Records } from './records';
+import type { Tenant } from './tenant';
 import type { Transaction } from './transaction';
 
 /**
  * The model of a resource of accounts.
  *
  * @param indexes each leads with `userId`
- * @param options.tracked what `GET /api/changes` calls such a record (see `tracked`)
- * @param options.quota what its records count against, and what frees their places (see `counted`)
+ * @param options as of `accountModel`
  */
 export function resourceModel<F extends Fields>(
   name: string,
@@ -26,12 +24,9 @@ export function resourceModel<F extends Fields>(
   indexes: readonly IndexDefinition[],
   options: { tracked?: string; quota?: string; freedBy?: string } = {},
 ): ModelDefinition<Document<F>, 'account'> {
-  const schema = new Schema(paths, { collection, versionKey: false });
+  const schema = new Schema(paths, { collection });
   for (const index of indexes) schema.index(index);
-  let model = accountModel<Document<F>>(name, schema);
-  if (options.tracked !== undefined) model = tracked(options.tracked, model);
-  const { quota, freedBy } = options;
-  return quota === undefined ? model : counted(quota, model, freedBy === undefined ? {} : { freedBy });
+  return accountModel<Document<F>>(name, schema, options);
 }
 
 /** The order of lists of all records. */
@@ -63,6 +58,7 @@ export class Resource<
   CreateBody,
   PatchBody extends object,
 > {
+  protected readonly model: OwnedModel<Stored>;
   readonly #definition: Definition<Stored, CreateBody, PatchBody>;
   readonly #notFound: ErrorCode;
   readonly #lookup: RecordLookup<Stored>;
@@ -70,17 +66,18 @@ export class Resource<
   /** @param notFound the error for an id that none of the account's records has */
   constructor(
     definition: Definition<Stored, CreateBody, PatchBody>,
-    protected readonly records: Records<Stored, Tenant>,
+    model: OwnedModel<Stored> | Records<Stored, Tenant>,
     notFound: ErrorCode,
   ) {
+    this.model = model instanceof Records ? model.model : model;
     this.#definition = definition;
     this.#notFound = notFound;
-    this.#lookup = new RecordLookup(records);
+    this.#lookup = new RecordLookup(this.model);
   }
 
   /** All of an account, by `createdAt`, then `id`. */
   list(tenant: Tenant): Promise<Stored[]> {
-    return this.records.find(tenant, {}, { sort: LIST_ORDER });
+    return this.model.find().of(tenant).sort(LIST_ORDER).lean<Stored[]>().exec();
   }
 
   /** @throws ApiError where there is none */
@@ -91,7 +88,6 @@ export class Resource<
 
   /** Whether the account has a record with this id. */
   async exists(tenant: Tenant, id: string): Promise<boolean> {
-    if (tenant.session) return this.records.exists(tenant, withId(id));
     return (await this.#lookup.find(tenant, [toStoredId(id)])).length === 1;
   }
 
@@ -104,36 +100,47 @@ export class Resource<
     const { userId, now } = tx;
     const set = { _id, userId, createdAt: now, updatedAt: now };
     const document = this.#definition.toDocument(body, set);
-    await this.records.insert(tx, document);
+    await insert(this.model, tx, [document]);
     return document;
   }
 
   /** Changes the fields given; none given changes nothing. @throws ApiError where there is none */
   async update(tx: Transaction, id: string, body: PatchBody): Promise<Stored> {
     if (Object.keys(body).length === 0) return this.get(tx, id);
-    const $set = { ...this.#definition.toChanges(body), updatedAt: tx.now };
-    return this.#found(await this.records.findOneAndUpdate(tx, withId(id), { $set }));
+    const changes = { ...this.#definition.toChanges(body), updatedAt: tx.now };
+    // The types of Mongoose cannot know the fields of a type yet to be given.
+    const update = { $set: changes } as UpdateQuery<Stored>;
+    const updated = this.model.findOneAndUpdate({ _id: id }, update, { returnDocument: 'after' });
+    return this.#found(await updated.of(tx).lean<Stored>());
   }
 
   /** Deletes for good. @throws ApiError where there is none */
   async delete(tx: Transaction, id: string): Promise<void> {
-    if (!(await this.records.deleteOne(tx, withId(id)))) throw this.#notFound.error();
+    this.#found(await this.model.findOneAndDelete({ _id: id }).of(tx).lean<Stored>());
   }
 
   /** Whose records with these ids are, by the ids of those that there are: a seed may name any. */
   async owners(ids: readonly string[]): Promise<Map<string, string>> {
-    const named = withIds<Stored>(ids.map(toStoredId));
-    const found = await this.records.findAcrossAccounts('a seed may name any ids', named);
+    const found = await this.model
+      .find({ _id: { $in: [...ids] } })
+      .acrossAccounts('a seed may name any ids')
+      .lean<Stored[]>();
     return new Map(found.map(({ _id, userId }) => [idText(_id), userId]));
   }
 
-  #found(document: Stored | undefined): Stored {
+  #found(document: Stored | null | undefined): Stored {
     if (!document) throw this.#notFound.error();
     return document;
   }
 }
 
-function withId<Stored>(id: string): mongo.Filter<Stored> {
-  // Every document has this `_id`, which the filter's type cannot know of a type yet to be given.
-  return { _id: toStoredId(id) } as mongo.Filter<Stored>;
+/** Inserts records, with those that others insert (see `grouped`). */
+export async function insert<T>(
+  model: OwnedModel<T>,
+  { session }: Transaction,
+  documents: readonly T[],
+): Promise<void> {
+  const writes = documents.map((document) => ({ insertOne: { document } }));
+  // The types of Mongoose cannot know that a type yet to be given is one of documents.
+  await model.bulkWrite(writes as AnyBulkWriteOperation[], { session });
 }

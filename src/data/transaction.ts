@@ -20,7 +20,13 @@ export interface Transaction {
    * sends the writes that wait for others.
    */
   flush(): Promise<void>;
-  /** Adds to what counts against a quota; negative to free places. Written before the commit. */
+  /**
+   * Takes places of a quota, or frees them where it is negative. Written before the commit.
+   *
+   * @throws ApiError over the limit
+   */
+  takePlaces(quota: string, places: number): void;
+  /** Corrects the usage of a quota. */
   addUsage(quota: string, by: number): void;
   /** Records an act in the audit log. Written before the commit. */
   audit(act: Act): void;

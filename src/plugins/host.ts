@@ -6,8 +6,8 @@ import type { Settings } from '../core/settings';
 import type { AccountData } from '../data/account-data';
 import type { SharedTransaction } from '../data/audit/audit-log';
 import type { ChangedList } from '../data/changes';
-import type { ModelDefinition, TenantOf } from '../data/models';
-import type { Records } from '../data/records';
+import type { ModelDefinition, ModelOf } from '../data/models';
+import type { Records, TenantOf } from '../data/records';
 import type { Transaction } from '../data/transaction';
 import type { Feature } from './operation';
 import type { PluginReference } from './reference';
@@ -18,6 +18,8 @@ export interface Host {
   readonly log: Logger;
   /** Scopes that plugins declare, each with what it permits. */
   readonly scopes: ReadonlyMap<string, string>;
+  /** One of the plugin's own models. */
+  model<T, Owner>(definition: ModelDefinition<T, Owner>): ModelOf<T, Owner>;
   /** The records of one of the plugin's own models. */
   records<T extends object, Owner>(
     definition: ModelDefinition<T, Owner>,

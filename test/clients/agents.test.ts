@@ -1,16 +1,13 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
 import { startService } from '../support/program';
 import type { TestService, TestUser } from '../support/service';
-
-const run = promisify(execFile);
+import { answerOf, pythonWith } from './python';
 
 /** What speaks for programs that start servers of their own; `make test-clients` installs it. */
 const MCP_REMOTE = path.join(__dirname, 'node_modules/mcp-remote/dist/proxy.js');
@@ -43,13 +40,7 @@ describe('agents reach the tools by', () => {
 
   /** What a script answers that is run with packages of its own. */
   async function python(script: string, packages: string[], ...args: string[]): Promise<unknown> {
-    const home = path.join(folder, script);
-    const program = path.join(home, 'bin', 'python');
-    await run('python3', ['-m', 'venv', home]);
-    const quietly = ['--quiet', '--disable-pip-version-check'];
-    await run(program, ['-m', 'pip', 'install', ...quietly, ...packages]);
-    const { stdout } = await run(program, [path.join(__dirname, 'agents', script), ...args]);
-    return JSON.parse(stdout);
+    return answerOf(await pythonWith(folder, packages), script, ...args);
   }
 
   /** Calls that a model makes of a plant, with the arguments that it thought of. */

@@ -7,7 +7,6 @@ import { App } from '../../src/app/app';
 import { ErrorCode } from '../../src/core/errors';
 import { countSetting } from '../../src/core/settings';
 import { accountModel } from '../../src/data/models';
-import { counted } from '../../src/data/quotas';
 import { createHttpServer } from '../../src/http/server';
 import type { Identity } from '../../src/core/identity';
 import { LoaderError } from '../../src/plugins/loader';
@@ -253,7 +252,7 @@ describe('what a plugin contributes', () => {
       'plugins/lazy: quotas: none of its models counts against herbs',
     );
     const schema = new Schema({ userId: { type: String } }, { collection: 'herbs' });
-    const models = [counted('spices', accountModel('Herb', schema))];
+    const models = [accountModel('Herb', schema, { quota: 'spices' })];
     expect(
       refusal(
         keeper,

@@ -1,10 +1,11 @@
-import { Schema } from 'mongoose';
+import { type ClientSession, Schema } from 'mongoose';
 
 import { Metrics } from '../../src/core/metrics';
+import { Database } from '../../src/data/database';
 import { accountModel } from '../../src/data/models';
-import { counted } from '../../src/data/quotas';
 import type { Transaction } from '../../src/data/transaction';
-import { Database, freshDatabase } from '../support/program';
+import { WriteBuffer } from '../../src/data/write-buffer';
+import { freshDatabase } from '../support/databases';
 
 interface Leaf {
   _id: number;
@@ -15,25 +16,27 @@ interface Leaf {
 }
 
 const fields = { _id: Number, userId: String, colour: String, deletedAt: Date, pressedAt: Date };
-const leafModel = accountModel<Leaf>('Leaf', new Schema(fields, { collection: 'leaves' }));
+const schema = () => new Schema(fields, { collection: 'leaves' });
+const leafModel = accountModel<Leaf>('Leaf', schema(), { quota: 'leaves' });
+const pressedModel = accountModel<Leaf>('Pressed', schema(), {
+  ...{ quota: 'leaves', freedBy: 'pressedAt' },
+});
 
+const database = new Database(new Metrics());
+const leaves = database.model(leafModel);
 /** How far the usage of an account has moved. */
 let used = 0;
-const counterOf = ({ quota }: Pick<typeof leafModel, 'quota'>) =>
-  quota && {
-    freedBy: quota.freedBy,
-    move: (_scope: object, by: number) => {
-      used += by;
-    },
-  };
-const database = new Database(new Metrics(), { counterOf });
-// Records ask a transaction for these alone.
-const tx = { userId: 'ada', now: new Date() } as Transaction;
+let session: ClientSession;
+let buffer: WriteBuffer;
+let tx: Transaction;
 
-const leaf = (_id: number, colour: string): Leaf => ({
-  ...{ _id, colour },
-  ...{ userId: 'ada', deletedAt: null },
-});
+const insert = (...documents: readonly [_id: number, colour: string][]) =>
+  leaves.bulkWrite(
+    documents.map(([_id, colour]) => ({
+      insertOne: { document: { _id, colour, userId: 'ada', deletedAt: null } },
+    })),
+    { session },
+  );
 
 beforeAll(() => database.connect(freshDatabase()));
 afterAll(async () => {
@@ -41,75 +44,100 @@ afterAll(async () => {
   await database.close();
 });
 beforeEach(async () => {
+  await leaves.collection.deleteMany({ userId: 'ada' });
   used = 0;
-  await database.model(leafModel).collection.deleteMany({ userId: 'ada' });
+  session = await database.connection.startSession();
+  buffer = new WriteBuffer(session);
+  const takePlaces = (_quota: string, places: number): void => {
+    used += places;
+  };
+  // Schema plugins ask a transaction for these alone.
+  tx = { userId: 'ada', session, takePlaces } as unknown as Transaction;
+  buffer.transactions.set('ada', tx);
 });
+afterEach(() => session.endSession());
 
-test('each record that is added, deleted or brought back counts once, however it is done', async () => {
-  const leaves = database.records(counted('leaves', leafModel));
-  await leaves.insert(tx, leaf(1, 'green'));
-  await leaves.insertBulk(tx, [leaf(2, 'green'), leaf(3, 'red'), leaf(4, 'red')]);
+test('each record that is added or deleted counts once, however it is done', async () => {
+  await insert([1, 'green']);
+  await insert([2, 'green'], [3, 'red'], [4, 'red']);
   expect(used).toBe(4);
-  await leaves.softDelete(tx, { colour: 'green' });
-  await leaves.softDelete(tx, { colour: 'green' });
-  expect(used).toBe(2);
-  await leaves.restore(tx, { _id: { $in: [1, 3] } });
+  await leaves.findOneAndDelete({ _id: 2 }).of(tx).lean();
+  await leaves.findOneAndDelete({ _id: 2 }).of(tx).lean();
   expect(used).toBe(3);
-  expect(await leaves.deleteOne(tx, { _id: 2 })).toBe(true);
-  expect(await leaves.deleteOne(tx, { _id: 2 })).toBe(false);
-  expect(used).toBe(3);
-  await leaves.softDelete(tx, { _id: 3 });
-  await leaves.deleteMany(tx, { colour: 'red' });
+  await leaves.deleteMany({ colour: 'red' }).of(tx);
   expect(used).toBe(1);
-  await leaves.deleteOne(tx, { _id: 1 });
-  expect(used).toBe(0);
+  expect(await leaves.countDocuments().of(tx)).toBe(1);
 });
 
-test('records that are deleted softly keep their places where the model says so', async () => {
-  const leaves = database.records(counted('leaves', leafModel, { freedBy: null }));
-  await leaves.insertBulk(tx, [leaf(1, 'green'), leaf(2, 'red')]);
-  await leaves.softDelete(tx, {});
-  await leaves.restore(tx, { _id: 1 });
+test('records that are deleted softly keep their places', async () => {
+  await insert([1, 'green'], [2, 'red']);
+  await leaves.updateMany({}, { $set: { deletedAt: new Date() } }).of(tx);
+  await leaves.updateOne({ _id: 1 }, { $set: { deletedAt: null } }).of(tx);
   expect(used).toBe(2);
-  await leaves.deleteMany(tx, {});
+  await leaves.deleteMany({}).of(tx);
   expect(used).toBe(0);
 });
 
-test('another field may free the places of records, and a change of it is counted', async () => {
-  const leaves = database.records(counted('leaves', leafModel, { freedBy: 'pressedAt' }));
+test('a field may free the places of records, and each change of it is counted', async () => {
+  const pressed = database.model(pressedModel);
   const pressedAt = new Date();
-  await leaves.insert(tx, { ...leaf(1, 'green'), pressedAt });
-  await leaves.insertBulk(tx, [leaf(2, 'green'), { ...leaf(3, 'red'), pressedAt }, leaf(4, 'red')]);
-  expect(used).toBe(2);
-  const changed = await leaves.updateCounted(tx, { _id: 2 }, { pressedAt, colour: 'brown' });
-  expect(changed).toMatchObject({ _id: 2, pressedAt, colour: 'brown' });
-  await leaves.updateCounted(tx, { _id: 2 }, { pressedAt: new Date() });
-  expect(used).toBe(1);
-  await leaves.updateCounted(tx, { _id: 1 }, { pressedAt: null });
-  expect(used).toBe(2);
-  expect(await leaves.updateCounted(tx, { _id: 9 }, { pressedAt })).toBeUndefined();
-  await leaves.softDelete(tx, { _id: 1 });
-  expect(used).toBe(2);
-  await leaves.deleteOne(tx, { _id: 2 });
-  expect(used).toBe(2);
-  await leaves.deleteMany(tx, { colour: 'red' });
-  expect(used).toBe(1);
-  const pressing = { $set: { pressedAt } };
-  await expect(leaves.updateOne(tx, { _id: 1 }, pressing)).rejects.toThrow('updateCounted');
-  await expect(leaves.updateEach(tx, [{ filter: {}, update: pressing }])).rejects.toThrow(
-    'Counted',
+  const leaf = { userId: 'ada', colour: 'green', deletedAt: null };
+  await pressed.bulkWrite(
+    [
+      { insertOne: { document: { ...leaf, _id: 1, pressedAt } } },
+      { insertOne: { document: { ...leaf, _id: 2 } } },
+      { insertOne: { document: { ...leaf, _id: 3, colour: 'red', pressedAt } } },
+      { insertOne: { document: { ...leaf, _id: 4, colour: 'red' } } },
+    ],
+    { session },
   );
+  expect(used).toBe(2);
+  const set = (_id: number, $set: Partial<Leaf>) => pressed.updateOne({ _id }, { $set }).of(tx);
+  await set(2, { pressedAt, colour: 'brown' });
+  await set(2, { pressedAt: new Date() });
+  expect(used).toBe(1);
+  await pressed
+    .findOneAndUpdate({ _id: 1 }, { $set: { pressedAt: null } })
+    .of(tx)
+    .lean();
+  expect(used).toBe(2);
+  await set(9, { pressedAt });
+  await set(1, { deletedAt: new Date() });
+  expect(used).toBe(2);
+  await pressed.findOneAndDelete({ _id: 2 }).of(tx).lean();
+  expect(used).toBe(2);
+  await pressed.deleteMany({ colour: 'red' }).of(tx);
+  expect(used).toBe(1);
+  const updateOne = { filter: { userId: 'ada' }, update: { $set: { pressedAt } } };
+  const unseen = pressed.bulkWrite([{ updateOne }], { session });
+  await expect(unseen).rejects.toThrow('are inserted by bulkWrite');
 });
 
 test('no record is added or deleted by a way that is not counted', async () => {
-  const leaves = database.records(counted('leaves', leafModel));
+  const filter = { _id: 1, userId: 'ada' };
+  const document = { ...filter, colour: 'red', deletedAt: null };
   const update = { $set: { colour: 'green' } };
-  const filter = { _id: 1 };
-  await expect(leaves.upsert(tx, filter, update)).rejects.toThrow('not upserted');
-  await expect(leaves.upsertMany(tx, [{ filter, update }])).rejects.toThrow('not upserted');
-  const options = { upsert: true };
-  await expect(leaves.findOneAndUpdate(tx, filter, update, options)).rejects.toThrow('upserted');
-  const deleting = { $set: { deletedAt: new Date() } };
-  await expect(leaves.updateOne(tx, filter, deleting)).rejects.toThrow('softDelete');
-  await expect(leaves.updateWithoutRevision(tx, filter, deleting)).rejects.toThrow('softDelete');
+  const upsert = { session, upsert: true };
+  const ways = [
+    () => leaves.create([document], { session }),
+    () => leaves.insertMany([document], { session }),
+    () => leaves.updateOne(filter, update, upsert),
+    () => leaves.findOneAndUpdate(filter, update, upsert),
+    () => leaves.replaceOne(filter, document, upsert),
+    () => leaves.findOneAndReplace(filter, document, upsert),
+    () => leaves.deleteOne(filter, { session }),
+    () => leaves.bulkWrite([{ updateOne: { filter, update, upsert: true } }], { session }),
+    () => leaves.bulkWrite([{ deleteOne: { filter } }], { session }),
+  ];
+  for (const way of ways) await expect(way()).rejects.toThrow('are inserted by bulkWrite');
+  await buffer.flushAll();
+  expect(await leaves.countDocuments().of(tx)).toBe(0);
+});
+
+test('outside of a transaction of its account none is written', async () => {
+  const document = { _id: 1, userId: 'bob', colour: 'red', deletedAt: null };
+  for (const options of [{ session }, {}]) {
+    const inserted = leaves.bulkWrite([{ insertOne: { document } }], options);
+    await expect(inserted).rejects.toThrow('in a transaction of its account');
+  }
 });

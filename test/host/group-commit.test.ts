@@ -1,6 +1,7 @@
 import { DomainEvent } from '../../src/data/domain-event';
 import { onAll } from '../../src/data/listener';
 import { commitGroup } from '../../src/data/group-commit';
+import { Quotas } from '../../src/data/quotas';
 import type { Transaction } from '../../src/data/transaction';
 import { startService } from '../support/program';
 
@@ -27,6 +28,7 @@ test('what listeners emit is handled to the end, and what those record is writte
       audit,
       identity: () => identity,
       listeners: () => listeners,
+      quotas: new Quotas(new Map(), service.app.settings),
       counts: () => new Map(),
     };
     const [first] = steps;

@@ -4,7 +4,7 @@ import { mongo, Schema } from 'mongoose';
 
 import { Metrics } from '../../src/core/metrics';
 import { Database } from '../../src/data/database';
-import { acrossAccounts, UnscopedQueryError } from '../../src/data/guard';
+import { UnscopedQueryError } from '../../src/data/owner';
 import { accountModel, sharedModel } from '../../src/data/models';
 import { freshDatabase } from '../support/databases';
 
@@ -49,29 +49,33 @@ async function failureOf(call: () => unknown): Promise<unknown> {
 type Filter = Record<string, unknown>;
 const set = { $set: { size: 2 } };
 
-/** Every way to documents through the driver, given what it names. */
-const DRIVER_CALLS: Readonly<Record<string, (filter: Filter) => unknown>> = {
-  aggregate: (filter) => driver.aggregate([{ $match: filter }]),
-  bulkWrite: (filter) => driver.bulkWrite([{ updateOne: { filter, update: set } }]),
+/** Every way to documents through the driver, given what it names, and options. */
+const DRIVER_CALLS: Readonly<Record<string, (filter: Filter, options?: object) => unknown>> = {
+  aggregate: (filter, options) => driver.aggregate([{ $match: filter }], options),
+  bulkWrite: (filter, options) =>
+    driver.bulkWrite([{ updateOne: { filter, update: set } }], options),
   // Deprecated, and there all the same.
   // oxlint-disable-next-line typescript/no-deprecated
-  count: (filter) => driver.count(filter),
-  countDocuments: (filter) => driver.countDocuments(filter),
-  deleteMany: (filter) => driver.deleteMany({ ...filter, size: -1 }),
-  deleteOne: (filter) => driver.deleteOne({ ...filter, size: -1 }),
-  distinct: (filter) => driver.distinct('size', filter),
-  find: (filter) => driver.find(filter),
-  findOne: (filter) => driver.findOne(filter),
-  findOneAndDelete: (filter) => driver.findOneAndDelete({ ...filter, size: -1 }),
-  findOneAndReplace: (filter) => driver.findOneAndReplace(filter, { userId: 'ada', size: 3 }),
-  findOneAndUpdate: (filter) => driver.findOneAndUpdate(filter, set),
+  count: (filter, options) => driver.count(filter, options),
+  countDocuments: (filter, options) => driver.countDocuments(filter, options),
+  deleteMany: (filter, options) => driver.deleteMany({ ...filter, size: -1 }, options),
+  deleteOne: (filter, options) => driver.deleteOne({ ...filter, size: -1 }, options),
+  distinct: (filter, options = {}) => driver.distinct('size', filter, options),
+  find: (filter, options) => driver.find(filter, options),
+  findOne: (filter, options) => driver.findOne(filter, options),
+  findOneAndDelete: (filter, options = {}) =>
+    driver.findOneAndDelete({ ...filter, size: -1 }, options),
+  findOneAndReplace: (filter, options = {}) =>
+    driver.findOneAndReplace(filter, { userId: 'ada', size: 3 }, options),
+  findOneAndUpdate: (filter, options = {}) => driver.findOneAndUpdate(filter, set, options),
   // The driver's types ask for whole documents, and what is tested is their lack.
-  insertMany: (filter) =>
-    driver.insertMany([{ size: 1, ...filter } as Leaf & { _id: mongo.ObjectId }]),
-  insertOne: (filter) => driver.insertOne({ size: 1, ...filter } as Leaf & { _id: mongo.ObjectId }),
-  replaceOne: (filter) => driver.replaceOne(filter, { userId: 'ada', size: 3 }),
-  updateMany: (filter) => driver.updateMany(filter, set),
-  updateOne: (filter) => driver.updateOne(filter, set),
+  insertMany: (filter, options) =>
+    driver.insertMany([{ size: 1, ...filter } as Leaf & { _id: mongo.ObjectId }], options),
+  insertOne: (filter, options) =>
+    driver.insertOne({ size: 1, ...filter } as Leaf & { _id: mongo.ObjectId }, options),
+  replaceOne: (filter, options) => driver.replaceOne(filter, { userId: 'ada', size: 3 }, options),
+  updateMany: (filter, options) => driver.updateMany(filter, set, options),
+  updateOne: (filter, options) => driver.updateOne(filter, set, options),
 };
 
 /** The same ways through Mongoose. */
@@ -93,6 +97,7 @@ const MONGOOSE_CALLS: Readonly<Record<string, (filter: Filter) => unknown>> = {
   replaceOne: (filter) => model.replaceOne(filter, { userId: 'ada', size: 3 }),
   updateMany: (filter) => model.updateMany(filter, set),
   updateOne: (filter) => model.updateOne(filter, set),
+  'find without hooks': (filter) => model.find(filter).setOptions({ middleware: false }),
 };
 
 const UNSCOPED: readonly [string, Filter][] = [
@@ -122,8 +127,10 @@ describe.each(everyCall)('the %s on user data', (_, call) => {
 test.each(Object.entries(DRIVER_CALLS))(
   "the driver's %s works across accounts for a reason",
   async (_, call) => {
-    const across = () => acrossAccounts('a test', () => call({ userId: { $type: 'string' } }));
-    expect(await failureOf(across)).not.toBeInstanceOf(UnscopedQueryError);
+    const across = (acrossAccounts?: string) =>
+      failureOf(() => call({ userId: { $type: 'string' } }, { acrossAccounts }));
+    expect(await across('a test')).not.toBeInstanceOf(UnscopedQueryError);
+    expect(await across()).toBeInstanceOf(UnscopedQueryError);
   },
 );
 
@@ -191,15 +198,19 @@ test('a query that the guard refuses throws where it is made, and affects no oth
   expect(await driver.countDocuments({ userId })).toBe(1);
 });
 
-test('the permission to look across accounts ends with the work that it was given for', async () => {
-  await acrossAccounts('a test', () => driver.find({}).toArray());
-  expect(await failureOf(() => driver.find({}))).toBeInstanceOf(UnscopedQueryError);
-  const [inside, outside] = await Promise.all([
-    failureOf(() => acrossAccounts('a test', () => driver.find({}))),
-    failureOf(() => driver.find({})),
+test('a query of a tenant is of its account alone, whatever its filter says', async () => {
+  const [userId, other] = [randomUUID(), randomUUID()];
+  await model.create([
+    { userId, size: 1 },
+    { userId: other, size: 2 },
   ]);
-  expect(inside).toBeUndefined();
-  expect(outside).toBeInstanceOf(UnscopedQueryError);
+  const filters: Filter[] = [{}, { userId: other }, { userId: { $type: 'string' } }];
+  for (const filter of filters) {
+    const found = await model.find(filter).of({ userId }).lean();
+    expect(found.map(({ size }) => size)).toEqual([1]);
+  }
+  const all = await model.find({ userId: { $in: [userId, other] } }).acrossAccounts('a test');
+  expect(all).toHaveLength(2);
 });
 
 test('data that is shared is not guarded', async () => {

@@ -4,7 +4,7 @@ import { Database, Lease, leaseModel, freshDatabase } from '../support/program';
 test('what became of the work is known also where its lease cannot be given back', async () => {
   const database = new Database(new Metrics());
   await database.connect(freshDatabase());
-  const lease = new Lease(database.records(leaseModel), 'migrations');
+  const lease = new Lease(database.model(leaseModel), 'migrations');
   const work = async (): Promise<never> => {
     await database.close();
     throw new Error('The work failed.');

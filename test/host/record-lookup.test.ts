@@ -1,5 +1,6 @@
 import type { PlantDocument } from '../../plugins/plants/schema';
 import type { StoredId } from '../../src/core/ids';
+import { queriesOf } from '../support/profiler';
 import type { TestService, TestUser } from '../support/service';
 import { plantModel, newId, toStoredId, RecordLookup, startService } from '../support/program';
 
@@ -20,23 +21,18 @@ async function withPlants(count: number): Promise<{ user: TestUser; id: string }
   );
 }
 
-/** A look-up of plants that counts its queries. */
-function countedLookup() {
-  const records = service.app.database.records(plantModel);
-  const queries: string[] = [];
-  const lookup = new RecordLookup<PlantDocument>({
-    find: (...given) => {
-      queries.push('of one account');
-      return records.find(...given);
-    },
-    findAcrossAccounts: (...given) => {
-      queries.push('of several');
-      return records.findAcrossAccounts(...given);
-    },
+/** What a look-up of plants finds, and by which queries. */
+async function lookedUp(asked: readonly { user: TestUser; ids: readonly StoredId[] }[]) {
+  const lookup = new RecordLookup<PlantDocument>(service.app.database.model(plantModel));
+  let found: string[][] = [];
+  const queries = await queriesOf(service, async () => {
+    found = await Promise.all(
+      asked.map(async ({ user, ids }) =>
+        (await lookup.find({ userId: user.id }, ids)).map(({ name }) => name),
+      ),
+    );
   });
-  const namesOf = async (user: TestUser, ids: readonly StoredId[]) =>
-    (await lookup.find({ userId: user.id }, ids)).map(({ name }) => name);
-  return { queries, namesOf };
+  return { found, queries: queries.filter(({ collection }) => collection === 'plants') };
 }
 
 test('of records that several accounts ask for together each gets its own, and no others', async () => {
@@ -56,26 +52,25 @@ test('of records that several accounts ask for together each gets its own, and n
 
 test('what several accounts look up together is one query', async () => {
   const gardens = await withPlants(5);
-  const { queries, namesOf } = countedLookup();
-  const found = await Promise.all(
+  const { found, queries } = await lookedUp(
     gardens.map(({ user, id }, index) => {
       const foreign = gardens[(index + 1) % gardens.length]?.id ?? '';
-      return namesOf(user, [toStoredId(foreign), newId(), toStoredId(id)]);
+      return { user, ids: [toStoredId(foreign), newId(), toStoredId(id)] };
     }),
   );
   expect(found).toEqual(gardens.map(({ user }) => [user.id]));
-  expect(queries).toEqual(['of several']);
+  expect(queries).toHaveLength(1);
 });
 
-test('what one account looks up names it alone, and much of it shares no query', async () => {
+test('much of what one account looks up shares no query', async () => {
   const [garden] = await withPlants(1);
   if (!garden) throw new Error('There is no garden.');
   const { user, id } = garden;
-  const { queries, namesOf } = countedLookup();
   const many = [toStoredId(id), ...Array.from({ length: 20 }, newId)];
-  const found = await Promise.all([many, [toStoredId(id)], many].map((ids) => namesOf(user, ids)));
+  const asked = [many, [toStoredId(id)], many].map((ids) => ({ user, ids }));
+  const { found, queries } = await lookedUp(asked);
   expect(found).toEqual([[user.id], [user.id], [user.id]]);
-  expect(queries).toEqual(['of one account', 'of one account', 'of one account']);
+  expect(queries).toHaveLength(3);
 });
 
 test('what an account has just deleted is not there any more', async () => {

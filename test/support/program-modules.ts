@@ -92,4 +92,5 @@ export { NETWORK_FAULTS, TcpProxy } from './tcp-proxy';
 export { tlsSettings } from './tls';
 export { until } from './processes';
 export { fakeDate, realDate } from './host-clock';
+export { fetchAsIs, fetchFrom } from './host-fetch';
 export { reconcile } from '../../src/app/reconcile';

@@ -53,6 +53,8 @@ export const {
   everythingStored,
   exitOf,
   fakeDate,
+  fetchAsIs,
+  fetchFrom,
   fieldsOf,
   filtersOf,
   freshDatabase,

@@ -9,7 +9,7 @@ import {
   type Principal,
   type TokenFault,
 } from '../../../src/core/identity';
-import { asUuid, idText } from '../../../src/core/ids';
+import { idText } from '../../../src/core/ids';
 import { HOUR_MS } from '../../../src/core/time';
 import { hashOf } from '../../../src/core/secrets';
 import type { Acting } from '../../../src/data/audit/entry';
@@ -73,8 +73,8 @@ export class TokenAuthenticator implements Authenticator {
 
   constructor(host: Host) {
     this.#host = host;
-    this.#accounts = host.records(accountModel);
-    this.#tokens = host.records(tokenModel);
+    this.#accounts = host.model(accountModel);
+    this.#tokens = host.model(tokenModel);
   }
 
   async authenticate(
@@ -120,12 +120,12 @@ export class TokenAuthenticator implements Authenticator {
   }
 
   async #byId(ids: readonly string[]): Promise<Map<string, AccountDocument>> {
-    const found = await this.#accounts.find({}, { _id: oneOf(ids) });
+    const found = await this.#accounts.find({ _id: oneOf(ids) }).lean();
     return new Map(found.map((account) => [account._id, account]));
   }
 
   async #byHash(hashes: readonly string[]): Promise<Map<string, TokenDocument>> {
-    const found = await this.#tokens.find({}, { hash: oneOf(hashes) });
+    const found = await this.#tokens.find({ hash: oneOf(hashes) }).lean();
     return new Map(found.map((token) => [token.hash, token]));
   }
 
@@ -143,7 +143,7 @@ export class TokenAuthenticator implements Authenticator {
       last === null
         ? this.#recordFirstUse(token, hour, source)
         : this.#updates(() =>
-            this.#tokens.updateOne({}, { _id: asUuid(token._id) }, { $set: { lastUsedAt: hour } }),
+            this.#tokens.updateOne({ _id: token._id }, { $set: { lastUsedAt: hour } }).exec(),
           );
     recorded.catch((error: unknown) => {
       this.#lastUses.delete(token.hash);
@@ -157,12 +157,11 @@ export class TokenAuthenticator implements Authenticator {
     const id = idText(_id);
     const acting: Acting = { actor: { type: 'token', account: userId, token: id }, source };
     await this.#host.transactShared(async (tx) => {
-      const unused = { _id: asUuid(_id), lastUsedAt: null };
-      const isFirst = await this.#tokens.updateOne({ session: tx.session }, unused, {
-        $set: { lastUsedAt: hour },
-      });
+      const { session } = tx;
+      const update = { $set: { lastUsedAt: hour } };
+      const noted = await this.#tokens.updateOne({ _id, lastUsedAt: null }, update, { session });
       const act = { action: 'token.first_used', target: { type: 'token', id } };
-      if (isFirst) tx.audit(act, userId, acting);
+      if (noted.matchedCount === 1) tx.audit(act, userId, acting);
     });
   }
 }

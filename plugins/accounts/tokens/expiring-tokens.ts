@@ -12,7 +12,7 @@ export class ExpiringTokens {
   #counts: Record<string, number> | undefined;
 
   constructor(host: Host) {
-    this.#tokens = host.records(tokenModel);
+    this.#tokens = host.model(tokenModel);
   }
 
   get job(): Job {
@@ -23,7 +23,7 @@ export class ExpiringTokens {
         const now = Date.now();
         const counts = DAYS.map(async (days) => {
           const expiresAt = { $gt: new Date(now), $lte: new Date(now + days * DAY_MS) };
-          const count = await this.#tokens.count({}, { revokedAt: null, expiresAt });
+          const count = await this.#tokens.countDocuments({ revokedAt: null, expiresAt });
           return [`${days}d`, count] as const;
         });
         this.#counts = Object.fromEntries(await Promise.all(counts));

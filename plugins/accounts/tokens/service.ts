@@ -1,6 +1,6 @@
 import { CommandError } from '../../../src/cli/errors';
 import type { Tier } from '../../../src/core/identity';
-import { asUuid, idText, newId, toStoredId } from '../../../src/core/ids';
+import { idText, newId } from '../../../src/core/ids';
 import { hashOf } from '../../../src/core/secrets';
 import type { Act } from '../../../src/data/audit/entry';
 import type { Transaction } from '../../../src/data/transaction';
@@ -53,8 +53,8 @@ export class TokenService {
   constructor(host: Host, accountService: AccountService) {
     this.#host = host;
     this.#accountService = accountService;
-    this.#accounts = host.records(accountModel);
-    this.#tokens = host.records(tokenModel);
+    this.#accounts = host.model(accountModel);
+    this.#tokens = host.model(tokenModel);
   }
 
   /** Makes a token, and its account when there is none; answers the token this once. */
@@ -69,16 +69,15 @@ export class TokenService {
   }
 
   async tokens(userId?: string): Promise<TokenView[]> {
-    const tokens = await this.#tokens.find({}, userId === undefined ? {} : { userId }, {
-      sort: { userId: 1, createdAt: 1 },
-    });
+    const found = this.#tokens.find(userId === undefined ? {} : { userId });
+    const tokens = await found.sort({ userId: 1, createdAt: 1 }).lean();
     return tokens.map(asView);
   }
 
   /** The good tokens of an account, oldest first. */
   async goodTokens(userId: string): Promise<OwnToken[]> {
-    const found = await this.#tokens.find({}, good(userId, new Date()), { sort: { createdAt: 1 } });
-    return found.map(asOwn);
+    const found = this.#tokens.find(good(userId, new Date())).sort({ createdAt: 1 });
+    return (await found.lean()).map(asOwn);
   }
 
   /**
@@ -91,7 +90,7 @@ export class TokenService {
     { name, scopes, expiresIn, endsBy }: OwnNewToken,
   ): Promise<OwnToken & { token: string }> {
     const { session, userId, now } = tx;
-    if ((await this.#tokens.count({ session }, good(userId, now))) >= MAX_TOKENS) {
+    if ((await this.#tokens.countDocuments(good(userId, now)).session(session)) >= MAX_TOKENS) {
       throw tokenLimitReached.error();
     }
     const token = makeToken();
@@ -104,15 +103,15 @@ export class TokenService {
   /** Revokes a good token of the account of `tx`; returns whether there was one of this id. */
   async revokeOwn(tx: Transaction, id: string): Promise<boolean> {
     const { session, userId, now } = tx;
-    const token = await this.#tokens.findOne({ session }, { userId, _id: toStoredId(id) });
+    const token = await this.#tokens.findOne({ userId, _id: id }).session(session).lean();
     if (!token || token.revokedAt !== null || token.expiresAt <= now) return false;
     await this.#revoke(tx, token);
     return true;
   }
 
   /** Whether there is any token, good or not. */
-  hasTokens(): Promise<boolean> {
-    return this.#tokens.exists({}, {});
+  async hasTokens(): Promise<boolean> {
+    return (await this.#tokens.exists({})) !== null;
   }
 
   /** Revokes a token from the next request on; undefined when there is none of this id. */
@@ -160,26 +159,23 @@ export class TokenService {
 
   /** Revokes all good tokens of the account of `tx`; returns them as they were. */
   async revokeAll(tx: Transaction): Promise<TokenView[]> {
-    const found = await this.#tokens.find({ session: tx.session }, good(tx.userId, tx.now));
+    const found = await this.#tokens.find(good(tx.userId, tx.now)).session(tx.session).lean();
     for (const token of found) await this.#revoke(tx, token);
     return found.map(asView);
   }
 
   /** The id of a token that somebody shows, good or not; undefined where there is none. */
   async idOf(token: string): Promise<string | undefined> {
-    const found = await this.#tokens.findOne({}, { hash: hashOf(token) });
-    return found && idText(found._id);
+    const found = await this.#tokens.findOne({ hash: hashOf(token) }).lean();
+    return found ? idText(found._id) : undefined;
   }
 
   /** Deletes the tokens that have expired; answers how many. */
   async pruneTokens(): Promise<number> {
     let deleted = 0;
     for (;;) {
-      const expired = await this.#tokens.find(
-        {},
-        { expiresAt: { $lte: new Date() } },
-        { limit: CHUNK },
-      );
+      const found = this.#tokens.find({ expiresAt: { $lte: new Date() } });
+      const expired = await found.limit(CHUNK).lean();
       if (expired.length === 0) return deleted;
       for (const userId of new Set(expired.map((token) => token.userId))) {
         const own = expired.filter((token) => token.userId === userId);
@@ -192,12 +188,11 @@ export class TokenService {
     id: string,
     change: (tx: Transaction, token: TokenDocument) => Promise<T>,
   ): Promise<T | undefined> {
-    const _id = toStoredId(id);
-    const found = await this.#tokens.findOne({}, { _id });
+    const found = await this.#tokens.findOne({ _id: id }).lean();
     if (!found) return undefined;
     return this.#host.transact(found.userId, async (tx) => {
-      const token = await this.#tokens.findOne({ session: tx.session }, { _id });
-      return token && (await change(tx, token));
+      const token = await this.#tokens.findOne({ _id: id }).session(tx.session).lean();
+      return token ? change(tx, token) : undefined;
     });
   }
 
@@ -219,7 +214,7 @@ export class TokenService {
       revokedAt: null,
       lastUsedAt: null,
     };
-    await this.#tokens.insert({ session: tx.session }, document);
+    await this.#tokens.create([document], { session: tx.session });
     const { expiresAt } = document;
     tx.audit({
       action: 'token.created',
@@ -240,9 +235,9 @@ export class TokenService {
     { _id }: TokenDocument,
     changes: Partial<TokenDocument>,
   ): Promise<void> {
-    await this.#tokens.updateOne({ session }, { _id: asUuid(_id) }, { $set: changes });
+    await this.#tokens.updateOne({ _id }, { $set: changes }, { session });
     const tokensVersion = newTokensVersion();
-    await this.#accounts.updateOne({ session }, { _id: userId }, { $set: { tokensVersion } });
+    await this.#accounts.updateOne({ _id: userId }, { $set: { tokensVersion } }, { session });
   }
 
   /**
@@ -251,9 +246,9 @@ export class TokenService {
    */
   async #delete(tx: Transaction, tokens: readonly TokenDocument[]): Promise<number> {
     const { session } = tx;
-    const filter = { _id: { $in: tokens.map(({ _id }) => asUuid(_id)) } };
-    const found = await this.#tokens.find({ session }, filter);
-    await this.#tokens.deleteMany({ session }, filter);
+    const filter = { _id: { $in: tokens.map(({ _id }) => _id) } };
+    const found = await this.#tokens.find(filter).session(session).lean();
+    await this.#tokens.deleteMany(filter, { session });
     for (const { _id, expiresAt } of found) {
       tx.audit({ action: 'token.pruned', target: targetOf(idText(_id)), changes: { expiresAt } });
     }

@@ -1,11 +1,12 @@
-import { resourceModel } from '../../../src/data/resource';
-import { schedule } from './schema';
+import { Schema } from 'mongoose';
 
-export const scheduleModel = resourceModel(
-  'Schedule',
-  'schedules',
-  schedule,
+import { accountModel } from '../../../src/data/models';
+import { schedule, type ScheduleDocument } from './schema';
+
+const schema = new Schema(schedule.paths, { collection: 'schedules' })
   // Those of a plant, and those of all plants.
-  [{ userId: 1, plantId: 1, createdAt: 1, _id: 1 }],
-  { tracked: 'schedule' },
-);
+  .index({ userId: 1, plantId: 1, createdAt: 1, _id: 1 });
+
+export const scheduleModel = accountModel<ScheduleDocument>('Schedule', schema, {
+  tracked: 'schedule',
+});

@@ -2,8 +2,8 @@ import { fieldErrors } from '../../../src/core/errors';
 import { newId, toStoredId } from '../../../src/core/ids';
 import { calendarOf } from '../../../src/core/time';
 import type { Tenant } from '../../../src/data/models';
-import type { Records } from '../../../src/data/records';
-import { LIST_ORDER, Resource, type ResourceOf } from '../../../src/data/resource';
+import type { OwnedModel } from '../../../src/data/owner';
+import { insert, LIST_ORDER, Resource, type ResourceOf } from '../../../src/data/resource';
 import type { Transaction } from '../../../src/data/transaction';
 import { plantNotFound, type Plants } from '../../plants';
 import { MAX_SCHEDULES, scheduleLimitReached, scheduleNotFound } from './errors';
@@ -19,20 +19,19 @@ import {
 /** What is done with schedules, and what other plugins do with them. */
 export class ScheduleService {
   readonly #plants: Plants;
-  readonly #records: Records<ScheduleDocument, Tenant>;
+  readonly #model: OwnedModel<ScheduleDocument>;
   readonly #schedules: ResourceOf<typeof schedule.fields>;
 
-  constructor(plants: Plants, records: Records<ScheduleDocument, Tenant>) {
+  constructor(plants: Plants, model: OwnedModel<ScheduleDocument>) {
     this.#plants = plants;
-    this.#records = records;
-    this.#schedules = new Resource(schedule, records, scheduleNotFound);
+    this.#model = model;
+    this.#schedules = new Resource(schedule, model, scheduleNotFound);
   }
 
   /** Those of a plant, oldest first. @throws ApiError plant_not_found */
   async list(tenant: Tenant, plantId: string): Promise<ScheduleView[]> {
     if (!(await this.#plants.exists(tenant, plantId))) throw plantNotFound.error();
-    const filter = { plantId: toStoredId(plantId) };
-    const found = await this.#records.find(tenant, filter, { sort: LIST_ORDER });
+    const found = await this.#model.find({ plantId }).of(tenant).sort(LIST_ORDER).lean();
     return found.map((each) => schedule.toView(each));
   }
 
@@ -45,16 +44,18 @@ export class ScheduleService {
   async create(tx: Transaction, plantId: string, body: CreateSchedule): Promise<ScheduleView> {
     const { userId, now, account } = tx;
     if (!(await this.#plants.exists(tx, plantId))) throw plantNotFound.error();
-    const ofPlant = { plantId: toStoredId(plantId) };
-    if ((await this.#records.count(tx, ofPlant)) >= MAX_SCHEDULES) {
+    if ((await this.#model.countDocuments({ plantId }).of(tx)) >= MAX_SCHEDULES) {
       throw scheduleLimitReached.error();
     }
     const document = schedule.toDocument(
       { ...body, startOn: body.startOn ?? calendarOf(account.timezone)(now) },
-      { ...ofPlant, _id: newId(), userId, createdAt: now, updatedAt: now },
+      {
+        ...{ _id: newId(), userId, plantId: toStoredId(plantId) },
+        ...{ createdAt: now, updatedAt: now },
+      },
     );
     requireRule(document);
-    await this.#records.insert(tx, document);
+    await insert(this.#model, tx, [document]);
     return schedule.toView(document);
   }
 
@@ -75,8 +76,8 @@ export class ScheduleService {
   }
 
   /** Deletes those of a plant. */
-  deleteOfPlant(tx: Transaction, plantId: string): Promise<void> {
-    return this.#records.deleteMany(tx, { plantId: toStoredId(plantId) });
+  async deleteOfPlant(tx: Transaction, plantId: string): Promise<void> {
+    await this.#model.deleteMany({ plantId }).of(tx);
   }
 }
 

@@ -33,7 +33,7 @@ afterEach(() => {
 });
 
 const EMPTY = {
-  ...{ plants: [], events: [], photos: [], snoozes: [] },
+  ...{ plants: [], events: [], photos: [], schedules: [], snoozes: [] },
   ...{ deleted: [], hasMore: false },
 };
 

@@ -2,11 +2,9 @@ import type { mongo } from 'mongoose';
 
 import type { DatedMoment } from '../../../src/core/dated-moment';
 import { anyOf, type StoredId } from '../../../src/core/ids';
-import { LIVE } from '../../../src/data/models';
-import type { Tenant } from '../../../src/data/models';
-import { projectionOf } from '../../../src/data/record-reader';
-import type { Records } from '../../../src/data/records';
-import type { EventDocument } from '../schema';
+import { LIVE, type Tenant } from '../../../src/data/models';
+import type { OwnedModel } from '../../../src/data/owner';
+import type { EventDocument, EventType } from '../schema';
 
 /** How many events of a type a plant has on a day. */
 export interface DayCount extends Pick<EventDocument, 'plantId' | 'type' | 'occurredOn'> {
@@ -26,20 +24,20 @@ export interface AlikeGrowth extends Pick<EventDocument, 'plantId' | 'growthUnit
   last: DatedMoment;
 }
 
-const MOMENT_FIELDS = projectionOf(['occurredAt', 'occurredOn']);
 const MOMENT = { at: '$occurredAt', on: '$occurredOn' };
 
 /** What the events of an account that are not deleted add up to, gathered by MongoDB. */
 export class EventSums {
-  readonly #events: Records<EventDocument, Tenant>;
+  readonly #events: OwnedModel<EventDocument>;
 
-  constructor(events: Records<EventDocument, Tenant>) {
+  constructor(events: OwnedModel<EventDocument>) {
     this.#events = events;
   }
 
   /** Counts of days; of all plants unless some are given. */
-  byDay(tenant: Tenant, filter: mongo.Filter<EventDocument> = {}): AsyncGenerator<DayCount> {
-    return this.#grouped(tenant, filter, ['plantId', 'type', 'occurredOn'], { count: { $sum: 1 } });
+  byDay(tenant: Tenant, plantIds?: readonly StoredId[]): AsyncGenerator<DayCount> {
+    const count = { $sum: 1 };
+    return this.#grouped(tenant, of(plantIds), ['plantId', 'type', 'occurredOn'], { count });
   }
 
   lastByType(tenant: Tenant): AsyncGenerator<LastOfType> {
@@ -48,8 +46,7 @@ export class EventSums {
 
   /** Measurements; of all plants unless some are given. */
   growth(tenant: Tenant, plantIds?: readonly StoredId[]): AsyncGenerator<AlikeGrowth> {
-    const ofPlants = plantIds ? { plantId: anyOf(plantIds) } : {};
-    const measured = { ...ofPlants, type: 'growth' as const, growthAmount: { $gt: 0 } };
+    const measured = { ...of(plantIds), type: 'growth', growthAmount: { $gt: 0 } };
     return this.#grouped(tenant, measured, ['plantId', 'growthUnit', 'growthAmount'], {
       count: { $sum: 1 },
       first: { $min: MOMENT },
@@ -57,34 +54,44 @@ export class EventSums {
     });
   }
 
-  /** The last of some events; of those of one moment, the latest day. */
-  async last(tenant: Tenant, filter: mongo.Filter<EventDocument>): Promise<DatedMoment | null> {
+  /** The last event of a plant, or of a type; of those of one moment, the latest day. */
+  async last(
+    tenant: Tenant,
+    filter: { plantId: mongo.UUID; type?: EventType },
+  ): Promise<DatedMoment | null> {
     const live = { ...filter, ...LIVE };
-    const [last, next] = await this.#events.find(tenant, live, {
-      ...{ sort: { occurredAt: -1 }, limit: 2, projection: MOMENT_FIELDS },
-    });
+    const moments = this.#events.find(live).of(tenant).select(['occurredAt', 'occurredOn']);
+    const [last, next] = await moments.sort({ occurredAt: -1 }).limit(2).lean();
     if (!last) return null;
     const { occurredAt: at, occurredOn: on } = last;
     if (next?.occurredAt.getTime() !== at.getTime()) return { at, on };
-    const latest = { $group: { _id: null, on: { $max: '$occurredOn' } } };
-    const days = this.#events.aggregate<{ on: string }>(tenant, { ...live, occurredAt: at }, [
-      latest,
-    ]);
-    for await (const day of days) return { at, on: day.on };
-    return { at, on };
+    const [latest] = await this.#events
+      .aggregate<{ on: string }>([
+        { $match: { ...live, userId: tenant.userId, occurredAt: at } },
+        { $group: { _id: null, on: { $max: '$occurredOn' } } },
+      ])
+      .session(tenant.session ?? null);
+    return { at, on: latest?.on ?? on };
   }
 
   async *#grouped<Sum extends object>(
-    tenant: Tenant,
-    filter: mongo.Filter<EventDocument>,
+    { userId, session }: Tenant,
+    filter: object,
     names: readonly (keyof Sum & keyof EventDocument)[],
     accumulators: object,
   ): AsyncGenerator<Sum> {
     const _id = Object.fromEntries(names.map((name) => [name, `$${name}`]));
-    const groups = this.#events.aggregate<{ _id: object }>(tenant, { ...filter, ...LIVE }, [
-      { $group: { _id, ...accumulators } },
-    ]);
+    const groups = this.#events
+      .aggregate<{ _id: object }>([
+        { $match: { ...filter, ...LIVE, userId } },
+        { $group: { _id, ...accumulators } },
+      ])
+      .session(session ?? null);
     // The fields of the type are those that it is grouped by, and its accumulators.
     for await (const { _id: alike, ...sums } of groups) yield { ...alike, ...sums } as Sum;
   }
+}
+
+function of(plantIds: readonly StoredId[] | undefined): object {
+  return plantIds ? { plantId: anyOf(plantIds) } : {};
 }

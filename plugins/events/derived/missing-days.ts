@@ -1,6 +1,5 @@
 import type { DerivedData } from '../../../src/data/derived';
-import type { Tenant } from '../../../src/data/models';
-import type { Records } from '../../../src/data/records';
+import type { OwnedModel } from '../../../src/data/owner';
 import { anyOf, type StoredId } from '../../../src/core/ids';
 import { dayFor } from '../new-event';
 import type { EventDocument } from '../schema';
@@ -9,14 +8,14 @@ import type { EventDocument } from '../schema';
 const CHUNK = 1000;
 
 /** The calendar days of events that a release before 1.1.0, which knows of none, wrote beside this one. */
-export function missingDays(events: Records<EventDocument, Tenant>): DerivedData {
+export function missingDays(events: OwnedModel<EventDocument>): DerivedData {
   const without = { occurredOn: { $exists: false } };
   return {
     name: 'days of events',
     rebuild: async (tx) => {
       let count = 0;
       for (;;) {
-        const found = await events.find(tx, without, { limit: CHUNK });
+        const found = await events.find(without).of(tx).limit(CHUNK).lean();
         if (found.length === 0) break;
         count += found.length;
         const byDay = new Map<string, StoredId[]>();
@@ -25,7 +24,8 @@ export function missingDays(events: Records<EventDocument, Tenant>): DerivedData
           byDay.set(day, [...(byDay.get(day) ?? []), _id]);
         }
         for (const [occurredOn, ids] of byDay) {
-          await events.updateWithoutRevision(tx, { _id: anyOf(ids) }, { $set: { occurredOn } });
+          const dated = events.updateMany({ _id: anyOf(ids) }, { $set: { occurredOn } });
+          await dated.of(tx).setOptions({ tracked: false });
         }
       }
       return count === 0 ? [] : [`missing from ${count} events, should be from none`];

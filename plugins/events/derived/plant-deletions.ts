@@ -24,25 +24,28 @@ export class PlantDeletions {
 
   constructor(context: EventContext) {
     this.#context = context;
-    this.#plants = context.host.records(deletedPlantModel);
+    this.#plants = context.host.model(deletedPlantModel);
   }
 
   async record(tx: Transaction, plantId: string): Promise<void> {
-    const { userId, now } = tx;
-    await this.#plants.insert(tx, { _id: toStoredId(plantId), userId, removedAt: now });
+    const { userId, now, session } = tx;
+    const deleted = { _id: toStoredId(plantId), userId, removedAt: now };
+    await this.#plants.create([deleted], { session });
   }
 
   /** The days of events that totals still count although their plant is gone. */
   async *pending(userId: string, session: ClientSession): AsyncGenerator<DayCount> {
     const plantIds = await this.plantIds(userId, session);
     if (plantIds.length === 0) return;
-    const ofThem = { plantId: anyOf(plantIds.map(toStoredId)) };
-    yield* this.#context.sums.byDay({ userId, session }, ofThem);
+    yield* this.#context.sums.byDay({ userId, session }, plantIds.map(toStoredId));
   }
 
   /** The plants of an account whose events are yet to be marked deleted. */
   async plantIds(userId: string, session?: ClientSession): Promise<string[]> {
-    const plants = await this.#plants.find({ userId, ...(session ? { session } : {}) });
+    const plants = await this.#plants
+      .find()
+      .of({ userId, ...(session && { session }) })
+      .lean();
     return plants.map(({ _id }) => idText(_id));
   }
 
@@ -56,7 +59,7 @@ export class PlantDeletions {
         for (let isUnfinished = true; isUnfinished;) {
           isUnfinished = false;
           // Asked anew for each round: what is deleted meanwhile need not wait for what takes long.
-          const plants = await this.#plants.findAcrossAccounts('a job of the server');
+          const plants = await this.#plants.find().acrossAccounts('a job of the server').lean();
           for (const { userId, _id } of plants) {
             const plantId = idText(_id);
             if (failures.has(plantId)) continue;
@@ -86,23 +89,27 @@ export class PlantDeletions {
   /** Marks a chunk of events deleted; returns whether these were the last. */
   #finishSome(userId: string, plantId: string): Promise<boolean> {
     return this.#context.host.transact(userId, async (tx) => {
-      const id = { _id: toStoredId(plantId) };
+      const id = { _id: plantId };
       // Another process may have finished it, and seeds may have brought the plant back since.
-      if (!(await this.#plants.findOne(tx, id))) return true;
+      if (!(await this.#plants.exists(id).of(tx))) return true;
       if ((await this.#markSome(tx, plantId)) === CHUNK) return false;
-      await this.#plants.deleteOne(tx, id);
+      await this.#plants.deleteOne(id).of(tx);
       return true;
     });
   }
 
   /** The plant stands for its events in copies: these need not learn of each. Returns how many. */
   async #markSome(tx: Transaction, plantId: string): Promise<number> {
-    const { records } = this.#context;
-    const live = { ...LIVE, plantId: toStoredId(plantId) };
-    const events = await records.find(tx, live, { limit: CHUNK });
+    const { model } = this.#context;
+    const events = await model
+      .find({ ...LIVE, plantId })
+      .of(tx)
+      .limit(CHUNK)
+      .lean();
     if (events.length === 0) return 0;
     const ids = anyOf(events.map(({ _id }) => _id));
-    await records.softDelete(tx, { _id: ids }, { isShown: false });
+    const deleted = { $set: { deletedAt: tx.now } };
+    await model.updateMany({ _id: ids }, deleted).of(tx).setOptions({ tracked: false });
     await tx.emit(
       careChanged,
       events.map((before) => ({ before })),

@@ -1,7 +1,8 @@
-import { idText, toStoredId } from '../../../src/core/ids';
+import { idText } from '../../../src/core/ids';
 import { containing } from '../../../src/core/text';
 import { yieldToEventLoop } from '../../../src/core/event-loop';
 import { chunksOf } from '../../../src/core/values';
+import { batchesOf } from '../../../src/data/batches';
 import { LIVE } from '../../../src/data/models';
 import { decodeCursor, encodeCursor } from '../../../src/data/cursor';
 import { merged } from '../../../src/data/merged';
@@ -70,18 +71,14 @@ export class EventFeed {
     const index = isOfSome ? (ofType ? 'plantType' : 'plant') : ofType ? 'type' : 'all';
     const atOnce = isOfSome ? MAX_MERGED : plantIds.length;
     return merged(
-      chunksOf(plantIds, atOnce).map((ids) =>
-        this.#context.records.batches(
-          { userId },
-          { ...LIVE, ...filter, plantId: { $in: ids.map(toStoredId) } },
-          {
-            sort: LIST_ORDER,
-            limit: q === undefined ? limit + 1 : MAX_SEARCHED,
-            batchSize: q === undefined ? limit + 1 : SEARCHED_BATCH,
-            hint: LIVE_INDEXES[index],
-          },
-        ),
-      ),
+      chunksOf(plantIds, atOnce).map((ids) => {
+        const ofPlants = { ...LIVE, ...filter, plantId: { $in: ids } };
+        const found = this.#context.model.find(ofPlants).of({ userId }).sort(LIST_ORDER);
+        return batchesOf<EventDocument>(
+          found.limit(q === undefined ? limit + 1 : MAX_SEARCHED).hint(LIVE_INDEXES[index]),
+          q === undefined ? limit + 1 : SEARCHED_BATCH,
+        );
+      }),
       isBefore,
     );
   }

@@ -1,4 +1,4 @@
-import { toStoredId } from '../../../src/core/ids';
+import { batchesOf } from '../../../src/data/batches';
 import { LIVE } from '../../../src/data/models';
 import { decodeCursor, encodeCursor, type Position } from '../../../src/data/cursor';
 import { inRange, pageOf } from '../../../src/data/page';
@@ -49,9 +49,8 @@ export class EventPages {
   ): AsyncGenerator<EventView[]> {
     const month = inRange('occurredAt', { from: new Date(monthStart), to: new Date(monthEnd) });
     const filter = { ...liveOf(plantId), ...month };
-    for await (const batch of this.#context.records.batches({ userId }, filter, {
-      sort: LIST_ORDER,
-    })) {
+    const found = this.#context.model.find(filter).of({ userId }).sort(LIST_ORDER);
+    for await (const batch of batchesOf<EventDocument>(found)) {
       yield* presentEvents(this.#context.photos, { userId }, batch);
     }
   }
@@ -61,11 +60,11 @@ export class EventPages {
     plantId: string,
     after: Position | undefined,
     limit: number,
-  ): Promise<Iterable<EventDocument>> {
+  ): Promise<EventDocument[]> {
     const filter = { ...liveOf(plantId), ...inRange('occurredAt', { after }) };
     const [isThere, found] = await Promise.all([
       this.#context.plants.exists({ userId }, plantId),
-      this.#context.records.findLazily({ userId }, filter, { sort: LIST_ORDER, limit }),
+      this.#context.model.find(filter).of({ userId }).sort(LIST_ORDER).limit(limit).lean(),
     ]);
     if (!isThere) throw plantNotFound.error();
     return found;
@@ -73,5 +72,5 @@ export class EventPages {
 }
 
 function liveOf(plantId: string) {
-  return { ...LIVE, plantId: toStoredId(plantId) };
+  return { ...LIVE, plantId };
 }

@@ -22,6 +22,8 @@ export function adaptMetadata(
 ): void {
   const { client_name: name, grant_types: grants, redirect_uris: redirects } = metadata;
   delete metadata['scope'];
+  // The library would fetch it.
+  delete metadata['sector_identifier_uri'];
   metadata['application_type'] = 'native';
   metadata['response_types'] = ['code'];
   metadata['response_modes'] = ['query'];

@@ -12,6 +12,9 @@ const DAY = DAY_MS / 1000;
 export const ACCESS_TOKEN_SECONDS = 3600;
 export const SESSION_SECONDS = 30 * DAY;
 
+/** How much of what programs have elsewhere is read. */
+const FETCHED_BYTES = { 'client_id metadata document': 5 * 1024, jwks_uri: 64 * 1024 };
+
 /** Where the library serves what. */
 export const PATHS = {
   authorization: '/oauth/authorize',
@@ -140,6 +143,7 @@ export function configurationFor(
     },
     discovery: { service_documentation: `${origin}/docs` },
     fetch: documents.fetch,
+    fetchResponseBodyLimits: FETCHED_BYTES,
     renderError,
   };
 }

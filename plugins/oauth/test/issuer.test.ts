@@ -189,7 +189,8 @@ test('a server that starts while the issuer fails lets people in once it is back
   await fresh.close();
 });
 
-test('keys that callers invent have the issuer asked a few times, and never more', async () => {
+test('keys that callers invent have the issuer asked once in ten seconds', async () => {
+  setClock(Date.now());
   await accountOf(await holder({}));
   const before = issuer.asked;
   const stranger = await TokenIssuer.start();
@@ -199,7 +200,7 @@ test('keys that callers invent have the issuer asked a few times, and never more
       await expectRefused(await stranger.token({ sub: 'ada', iss: issuer.name }));
     }),
   );
-  expect(issuer.asked - before).toBeLessThanOrEqual(2);
+  expect(issuer.asked - before).toBeLessThanOrEqual(1);
   await stranger.close();
 });
 
@@ -236,6 +237,7 @@ test.each<[string, Claims, RegExp]>([
 
 test('clocks may be 20 seconds apart, and not 60', async () => {
   const now = Math.floor(Date.now() / 1000);
+  setClock(now * 1000);
   await accountOf(await holder({ exp: now - 20 }));
   await accountOf(await holder({ nbf: now + 20, iat: now + 20 }));
   await expectRefused(await issuer.token({ sub: 'ada', exp: now - 60 }), /expired/);

@@ -5,7 +5,8 @@ import { mongo } from 'mongoose';
 import { PROJECT } from '../../core/project';
 import { chunksOf } from '../../core/values';
 import { collectionNames } from '../../data/collections';
-import { deletionModel, everythingDeleted } from '../../data/deletions';
+import { deletionModel } from '../../data/deletions';
+import { everythingDeleted } from '../../data/tracking';
 import { hostModels } from '../../data/host-models';
 import { collectionOf, type ModelDefinition } from '../../data/models';
 import { isDuplicateKey } from '../../data/mongodb-errors';
@@ -102,10 +103,10 @@ function writtenTo(collection: string): string {
 
 /** Has nothing that was answered before the restore pass for an answer of after it. */
 async function beginAnew({ identity, database }: App): Promise<void> {
-  const deletions = database.records(deletionModel);
+  const deletions = database.model(deletionModel);
   // No account can have been written to a thousand times a second: none had such a revision before.
   for (const { userId, revision } of await identity.raiseRevisions(Date.now())) {
-    await deletions.insertBulk({ userId }, [everythingDeleted({ userId, revision })]);
+    await deletions.create(everythingDeleted({ userId, revision }));
   }
 }
 

@@ -1,10 +1,9 @@
-import type { ClientSession, mongo } from 'mongoose';
+import type { ClientSession, QueryFilter } from 'mongoose';
 
 import { newId } from '../../core/ids';
 import { DAY_MS } from '../../core/time';
+import { batchesOf } from '../batches';
 import type { Database } from '../database';
-import type { SharedTenant } from '../models';
-import type { Records } from '../records';
 import type { Fence } from '../schema/fence';
 import {
   type Act,
@@ -55,8 +54,8 @@ export interface AuditFilter {
  * by {@link prune}.
  */
 export class AuditLog {
-  readonly #entries: Records<AuditEntryDocument, SharedTenant>;
-  readonly #heads: Records<AuditHeadDocument, SharedTenant>;
+  readonly #entries;
+  readonly #heads;
   readonly #database: Database;
   readonly #fence: Fence;
 
@@ -68,8 +67,8 @@ export class AuditLog {
   ) {
     this.#database = database;
     this.#fence = fence;
-    this.#entries = database.records(auditEntryModel);
-    this.#heads = database.records(auditHeadModel);
+    this.#entries = database.model(auditEntryModel);
+    this.#heads = database.model(auditHeadModel);
   }
 
   /** Records an act that concerns no account and has no transaction of its own. */
@@ -109,34 +108,31 @@ export class AuditLog {
     time: Date,
     recorded: readonly Recorded[],
   ): Promise<void> {
-    const head = (await this.#heads.findOne({ session }, { _id: chain })) ?? CHAIN_START;
+    const known = await this.#heads.findOne({ _id: chain }).session(session).lean();
+    const head = known ?? CHAIN_START;
     const entries: AuditEntry[] = [];
     for (const { act, acting } of recorded) {
       entries.push(entryOf(chain, entries.at(-1) ?? head, time, act, acting));
     }
     const { seq, hash } = entries.at(-1) ?? head;
-    await this.#heads.upsert(
-      { session },
-      { _id: chain },
-      { $set: { seq, hash }, $setOnInsert: { pruned: null } },
-    );
-    await this.#entries.insertBulk(
-      { session },
-      entries.map((entry) => ({ _id: newId(), ...entry })),
-    );
+    const update = { $set: { seq, hash }, $setOnInsert: { pruned: null } };
+    await this.#heads.updateOne({ _id: chain }, update, { session, upsert: true });
+    const writes = entries.map((entry) => ({
+      insertOne: { document: { _id: newId(), ...entry } },
+    }));
+    await this.#entries.bulkWrite(writes, { session });
   }
 
   /** Entries in the order of their time, a batch at a time. */
   async *entries(filter: AuditFilter = {}): AsyncGenerator<AuditEntry[]> {
-    const batches = this.#entries.batches({}, filterOf(filter), { sort: { time: 1, _id: 1 } });
-    for await (const batch of batches) {
-      yield batch.map(entryIn);
-    }
+    const found = this.#entries.find(filterOf(filter)).sort({ time: 1, _id: 1 });
+    for await (const batch of batchesOf<AuditEntryDocument>(found)) yield batch.map(entryIn);
   }
 
   /** Where each chain ends, and what was pruned of it, a batch at a time. */
   async *ends(): AsyncGenerator<object[]> {
-    for await (const batch of this.#heads.batches({}, {}, { sort: { _id: 1 } })) {
+    const found = this.#heads.find().sort({ _id: 1 });
+    for await (const batch of batchesOf<AuditHeadDocument>(found)) {
       yield batch.map(({ _id: chain, ...end }) => ({ chain, ...end }));
     }
   }
@@ -149,7 +145,8 @@ export class AuditLog {
   /** Deletes entries older than so many days, and keeps what the rest is verified by. */
   async prune(keepDays: number, stopping?: AbortSignal): Promise<void> {
     const before = new Date(Date.now() - keepDays * DAY_MS);
-    const chains = this.#entries.aggregate<{ _id: string }>({}, { time: { $lt: before } }, [
+    const chains = this.#entries.aggregate<{ _id: string }>([
+      { $match: { time: { $lt: before } } },
       { $group: { _id: '$chain' } },
     ]);
     for await (const { _id: chain } of chains) {
@@ -163,8 +160,8 @@ export class AuditLog {
   }
 }
 
-function filterOf({ userId, actor, action, since }: AuditFilter): mongo.Filter<AuditEntryDocument> {
-  const conditions: mongo.Filter<AuditEntryDocument>[] = [];
+function filterOf({ userId, actor, action, since }: AuditFilter): QueryFilter<AuditEntryDocument> {
+  const conditions: QueryFilter<AuditEntryDocument>[] = [];
   if (userId !== undefined) conditions.push({ chain: chainOf(userId) });
   if (action !== undefined) {
     // What is between them sorts as names of actions do: `/` comes right after `.`.

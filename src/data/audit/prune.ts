@@ -1,7 +1,5 @@
-import type { ClientSession } from 'mongoose';
+import type { ClientSession, Model } from 'mongoose';
 
-import type { SharedTenant } from '../models';
-import type { Records } from '../records';
 import { ChainChecker } from './chain-checker';
 import { type AuditEntryDocument, type AuditHeadDocument, entryIn } from './model';
 
@@ -9,8 +7,8 @@ import { type AuditEntryDocument, type AuditHeadDocument, entryIn } from './mode
 const CHUNK = 1000;
 
 interface Chains {
-  entries: Records<AuditEntryDocument, SharedTenant>;
-  heads: Records<AuditHeadDocument, SharedTenant>;
+  entries: Model<AuditEntryDocument>;
+  heads: Model<AuditHeadDocument>;
   session: ClientSession;
 }
 
@@ -26,8 +24,9 @@ export async function pruneChain(
   chain: string,
   before: Date,
 ): Promise<boolean> {
-  const head = await heads.findOne({ session }, { _id: chain });
-  const first = await entries.find({ session }, { chain }, { sort: { seq: 1 }, limit: CHUNK });
+  const head = await heads.findOne({ _id: chain }).session(session).lean();
+  const oldest = entries.find({ chain }).session(session).sort({ seq: 1 });
+  const first = await oldest.limit(CHUNK).lean();
   const kept = first.findIndex(({ time }) => time >= before);
   const old = kept < 0 ? first : first.slice(0, kept);
   const last = old.at(-1);
@@ -37,7 +36,7 @@ export async function pruneChain(
   if (checker.faults.length > 0) return true;
   const count = (head.pruned?.count ?? 0) + old.length;
   const pruned = { count, seq: last.seq, hash: last.hash, until: last.time };
-  await heads.updateOne({ session }, { _id: chain }, { $set: { pruned } });
-  await entries.deleteMany({ session }, { chain, seq: { $lte: last.seq } });
+  await heads.updateOne({ _id: chain }, { $set: { pruned } }, { session });
+  await entries.deleteMany({ chain, seq: { $lte: last.seq } }, { session });
   return old.length < CHUNK;
 }

@@ -1,6 +1,7 @@
+import type { Model } from 'mongoose';
+
+import { batchesOf } from '../batches';
 import type { Database } from '../database';
-import type { SharedTenant } from '../models';
-import type { Records } from '../records';
 import { ChainChecker } from './chain-checker';
 import { SERVICE_CHAIN } from './entry';
 import { type AuditEntryDocument, type AuditHeadDocument, entryIn } from './model';
@@ -29,33 +30,33 @@ const MAX_FAULTS = 1000;
 /** Checks every chain, so that it can be done while the service runs. */
 export async function verifyChains(
   database: Database,
-  entries: Records<AuditEntryDocument, SharedTenant>,
-  heads: Records<AuditHeadDocument, SharedTenant>,
+  entries: Model<AuditEntryDocument>,
+  heads: Model<AuditHeadDocument>,
 ): Promise<Verification> {
   const found: Verification = { chains: 0, entries: 0, pruned: 0, faults: [] };
   const check = async (chain: string): Promise<void> => {
-    let first: AuditHeadDocument | undefined;
-    let last: AuditHeadDocument | undefined;
+    let first: AuditHeadDocument | null;
+    let last: AuditHeadDocument | null;
     let checker: ChainChecker;
     do {
-      first = await heads.findOne({}, { _id: chain });
+      first = await heads.findOne({ _id: chain }).lean();
       const newest = first?.seq ?? Infinity;
-      const read = new ChainChecker(first);
+      const read = new ChainChecker(first ?? undefined);
       // In no transaction, which MongoDB would end: a chain may be long, but does not change.
-      const known = { chain, seq: { $not: { $gt: newest } } };
-      for await (const batch of entries.batches({}, known, { sort: { seq: 1 } })) {
+      const known = entries.find({ chain, seq: { $not: { $gt: newest } } }).sort({ seq: 1 });
+      for await (const batch of batchesOf<AuditEntryDocument>(known)) {
         for (const entry of batch) read.add(entryIn(entry));
       }
       const end = await database.snapshot(async (session) => ({
-        head: await heads.findOne({ session }, { _id: chain }),
-        added: await entries.find(
-          { session },
-          { chain, seq: { $gt: newest } },
-          { sort: { seq: 1 } },
-        ),
+        head: await heads.findOne({ _id: chain }).session(session).lean(),
+        added: await entries
+          .find({ chain, seq: { $gt: newest } })
+          .session(session)
+          .sort({ seq: 1 })
+          .lean(),
       }));
       for (const entry of end.added) read.add(entryIn(entry));
-      read.end(end.head);
+      read.end(end.head ?? undefined);
       [checker, last] = [read, end.head];
       // What was pruned meanwhile would pass for removed.
     } while (first?.pruned?.seq !== last?.pruned?.seq);
@@ -65,13 +66,15 @@ export async function verifyChains(
     const left = MAX_FAULTS - found.faults.length;
     found.faults.push(...checker.faults.slice(0, left).map((fault) => ({ chain, fault })));
   };
-  for await (const batch of heads.batches({}, {})) for (const { _id } of batch) await check(_id);
+  for await (const batch of batchesOf<AuditHeadDocument>(heads.find())) {
+    for (const { _id } of batch) await check(_id);
+  }
   for await (const chains of chainsIn(entries)) {
-    const known = await heads.find({}, { _id: { $in: chains } }, { projection: { _id: 1 } });
-    const ids = new Set([...known].map(({ _id }) => _id));
+    const known = await heads.find({ _id: { $in: chains } }).select('_id').lean();
+    const ids = new Set(known.map(({ _id }) => _id));
     for (const chain of chains.filter((id) => !ids.has(id))) await check(chain);
   }
-  const unchained = await entries.count({}, { chain: { $not: { $gt: '' } } });
+  const unchained = await entries.countDocuments({ chain: { $not: { $gt: '' } } });
   found.entries += unchained;
   if (unchained > 0) {
     const fault = `entries of no chain were inserted, or altered (${unchained})`;
@@ -81,18 +84,16 @@ export async function verifyChains(
 }
 
 /** The chains that there are entries of, so many at a time as a command finds in time. */
-async function* chainsIn(
-  entries: Records<AuditEntryDocument, SharedTenant>,
-): AsyncGenerator<string[]> {
+async function* chainsIn(entries: Model<AuditEntryDocument>): AsyncGenerator<string[]> {
   for (let after: string | undefined = ''; after !== undefined; ) {
-    const chains: string[] = [];
-    const found = entries.aggregate<{ _id: string }>({}, { chain: { $gt: after } }, [
+    const found = await entries.aggregate<{ _id: string }>([
+      { $match: { chain: { $gt: after } } },
       { $sort: { chain: 1 } },
       { $limit: SCANNED },
       { $group: { _id: '$chain' } },
       { $sort: { _id: 1 } },
     ]);
-    for await (const { _id } of found) chains.push(_id);
+    const chains: string[] = found.map(({ _id }) => _id);
     if (chains.length > 0) yield chains;
     after = chains.at(-1);
   }

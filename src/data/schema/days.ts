@@ -1,7 +1,6 @@
 import type { mongo } from 'mongoose';
 
 import { type Calendar, calendarOf, DAY_MS, dayNumber } from '../../core/time';
-import { projectionOf } from '../record-reader';
 import { changeInChunks } from './chunks';
 import type { Migration, MigrationRun, StoredDocument } from './migration';
 
@@ -24,7 +23,8 @@ interface Dating {
  * account has then.
  */
 export function addDays(name: string, collection: string, datings: readonly Dating[]): Migration {
-  const projection = projectionOf(['userId', ...datings.map(({ moment }) => moment)]);
+  const read = ['userId', ...datings.map(({ moment }) => moment)];
+  const projection = Object.fromEntries(read.map((field) => [field, 1 as const]));
   return {
     name,
     besideOlder: false,

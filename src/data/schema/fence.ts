@@ -19,7 +19,7 @@ const UNKNOWN = 'unknown';
  * meets a conflict and is tried again. What makes an account changes none that there is.
  */
 export class Fence {
-  readonly #records;
+  readonly #migrations;
   readonly #known: KnownMigrations;
   readonly #log: Logger;
   /** Writes that are under way together look together. */
@@ -30,7 +30,7 @@ export class Fence {
   #newer: string | undefined;
 
   constructor(database: Database, known: KnownMigrations, log: Logger, metrics: Metrics) {
-    this.#records = database.records(migrationModel);
+    this.#migrations = database.model(migrationModel);
     this.#known = known;
     this.#log = log;
     metrics.reading({
@@ -78,7 +78,7 @@ export class Fence {
   async #unknown(): Promise<string | undefined> {
     const { ids } = this.#known;
     // Of those that it knows there is nothing to be read.
-    const found = await this.#records.find({}, { _id: { $nin: [...ids] } });
+    const found = await this.#migrations.find({ _id: { $nin: [...ids] } }).lean();
     return this.#known.unknownAmong(found);
   }
 }

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Schema } from 'mongoose';
+import { type Model, Schema } from 'mongoose';
 
-import { sharedModel, type SharedTenant } from '../models';
+import { sharedModel } from '../models';
 import { isDuplicateKey } from '../mongodb-errors';
-import type { Records } from '../records';
 import { SchemaError } from './migration';
 
 /** How long it stays that of a program that was killed; clocks may differ by some of it. */
@@ -36,11 +35,11 @@ export const leaseModel = sharedModel<LeaseDocument>(
 
 /** The right to change a database as a whole, which one program has at a time. */
 export class Lease {
-  readonly #leases: Records<LeaseDocument, SharedTenant>;
+  readonly #leases: Model<LeaseDocument>;
   readonly #own: { _id: string; holder: string };
   #until = 0;
 
-  constructor(leases: Records<LeaseDocument, SharedTenant>, name: string) {
+  constructor(leases: Model<LeaseDocument>, name: string) {
     this.#leases = leases;
     this.#own = { _id: name, holder: randomUUID() };
   }
@@ -69,7 +68,7 @@ export class Lease {
       // One under way would take it again.
       await renewal;
       // Where it cannot be deleted it ends by itself, and what became of the work matters more.
-      await this.#leases.deleteOne({}, this.#own).catch(() => undefined);
+      await this.#leases.deleteOne(this.#own).catch(() => undefined);
     }
   }
 
@@ -93,7 +92,8 @@ export class Lease {
     const until = new Date(now + LEASE_MS);
     const isFree = { $or: [{ holder }, { until: { $lt: new Date(now) } }] };
     try {
-      await this.#leases.upsert({}, { _id, ...isFree }, { $set: { holder, until } });
+      const update = { $set: { holder, until } };
+      await this.#leases.updateOne({ _id, ...isFree }, update, { upsert: true });
     } catch (error) {
       // There is one already, and it is another's.
       if (isDuplicateKey(error)) return false;

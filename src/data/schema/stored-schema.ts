@@ -67,8 +67,8 @@ export class StoredSchema {
     this.#migrations = migrations;
     this.#known = known;
     this.#moveRevisions = moveRevisions;
-    this.#documents = database.records(migrationModel);
-    this.#lease = new Lease(database.records(leaseModel), 'migrations');
+    this.#documents = database.model(migrationModel);
+    this.#lease = new Lease(database.model(leaseModel), 'migrations');
   }
 
   /** @throws SchemaError where a newer version has written the data */
@@ -142,7 +142,7 @@ export class StoredSchema {
   }
 
   async #inspect(): Promise<Inspection> {
-    const documents = await this.#documents.find({}, {}, { sort: { _id: 1 } });
+    const documents = await this.#documents.find().sort({ _id: 1 }).lean();
     const finished = documents.flatMap(({ _id, finishedAt }) =>
       finishedAt ? [{ migration: _id, finishedAt }] : [],
     );
@@ -193,15 +193,12 @@ export class StoredSchema {
     { progress, place, closeOff, stopping }: RunOptions,
   ): Promise<string> {
     const { besideOlder } = migration;
-    const started = await this.#documents.findOneAndUpdate(
-      {},
-      { _id: id },
-      {
-        $set: { besideOlder },
-        $setOnInsert: { startedAt: new Date(), finishedAt: null, position: null, done: 0 },
-      },
-      { upsert: true },
-    );
+    const update = {
+      $set: { besideOlder },
+      $setOnInsert: { startedAt: new Date(), finishedAt: null, position: null, done: 0 },
+    };
+    const options = { upsert: true, returnDocument: 'after' } as const;
+    const started = await this.#documents.findOneAndUpdate({ _id: id }, update, options).lean();
     // From here on no server of an earlier version writes anything that would not be migrated.
     if (!besideOlder) await closeOff();
     const { position: reached, done: before = 0 } = started ?? {};
@@ -214,7 +211,7 @@ export class StoredSchema {
       save: async (position, done, total) => {
         this.#lease.check();
         documents += done;
-        await this.#documents.updateOne({}, { _id: id }, { $set: { position, done: documents } });
+        await this.#documents.updateOne({ _id: id }, { $set: { position, done: documents } });
         stopping?.throwIfAborted();
         if (performance.now() - reported < REPORT_MS) return;
         reported = performance.now();
@@ -234,7 +231,7 @@ export class StoredSchema {
       $set: { besideOlder, finishedAt: now, position: null },
       $setOnInsert: { startedAt: now },
     };
-    await this.#documents.upsert({}, { _id: id }, update);
+    await this.#documents.updateOne({ _id: id }, update, { upsert: true });
   }
 
   get #name(): string {

@@ -55,7 +55,7 @@ export function contributionFaults(all: readonly SetUpPlugin[]): string[] {
 
 /** Quotas and models that count against them belong together, or nothing would be counted. */
 function quotaFaults({ name, quotas = {}, models = [] }: Plugin): string[] {
-  const counted = models.flatMap(({ quota }) => quota?.name ?? []);
+  const counted = models.flatMap(({ quota }) => quota ?? []);
   return [
     ...Object.keys(quotas)
       .filter((quota) => !counted.includes(quota))

@@ -51,10 +51,8 @@ const manifestSchema = Joi.object({
       owner: Joi.alternatives(Joi.valid('account'), reasonFor('shared')).required(),
       tracked: name,
       softlyDeleted: Joi.boolean(),
-      quota: Joi.object({
-        name: Joi.string().required(),
-        freedBy: Joi.string().allow(null).required(),
-      }),
+      quota: Joi.string(),
+      freedBy: Joi.string(),
     }),
   ),
   migrations: Joi.array()

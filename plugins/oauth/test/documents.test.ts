@@ -1,0 +1,87 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+
+import { listening } from '../../../test/support/listening';
+import { fetchAsIs, fetchFrom, startService, userOf } from '../../../test/support/program';
+import type { TestService } from '../../../test/support/service';
+import { bodyOf } from '../../../test/support/shapes';
+import { person, type Person } from './people';
+import { CALLBACK, Phone } from './phone';
+
+/** Where programs say of themselves what they are. */
+const ORIGIN = 'https://assistants.example';
+
+let service: TestService;
+let ada: Person;
+let server: Server;
+/** The paths that the program asked for. */
+const asked: string[] = [];
+beforeAll(async () => {
+  server = createServer(answer);
+  fetchFrom(ORIGIN, `http://127.0.0.1:${await listening(server)}`);
+  service = await startService({});
+  ada = await person(service);
+});
+afterAll(async () => {
+  fetchAsIs();
+  await service.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+const documents: Record<string, object> = {
+  '/good': { client_name: 'Fern watcher' },
+  '/other': { client_id: `${ORIGIN}/good` },
+  '/huge': { client_name: 'Fern watcher', padding: 'x'.repeat(20_000) },
+  '/secret': { client_secret: 'x'.repeat(43), token_endpoint_auth_method: 'client_secret_post' },
+  '/nowhere': { redirect_uris: ['https://evil.example/#part'] },
+};
+
+function answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
+  asked.push(url);
+  // It never says a word.
+  if (url === '/slow') return;
+  if (url === '/redirect') {
+    response.writeHead(302, { Location: '/good' }).end();
+    return;
+  }
+  const content = { client_id: ORIGIN + url, redirect_uris: [CALLBACK], ...documents[url] };
+  response.writeHead(url in documents ? 200 : 404, { 'Content-Type': 'application/json' });
+  response.end(url === '/garbage' ? '{' : JSON.stringify(content));
+}
+
+test('a program with a document is let in, and its page names where that is', async () => {
+  const phone = new Phone(service, ada, `${ORIGIN}/good`);
+  await phone.browser.submit(await phone.browser.go('/sign-in'), { ...ada });
+  const page = await phone.browser.go(phone.asks());
+  expect(page.text).toContain('Fern watcher (assistants.example)');
+  const { access_token: token, refresh_token: refresh } = await phone.tokens();
+  await userOf(service.url, '', token).get('/api/plants').expect(200);
+  await phone.refresh(refresh).expect(200);
+  expect(asked.filter((path) => path === '/good')).toHaveLength(1);
+});
+
+test('a document that could not be had is not asked for again in the same minute', async () => {
+  const phone = new Phone(service, ada, `${ORIGIN}/gone`);
+  for (let times = 0; times < 5; times += 1) await phone.browser.go(phone.asks());
+  expect(asked.filter((path) => path === '/gone')).toHaveLength(1);
+});
+
+test.each(['redirect', 'slow', 'huge', 'other', 'secret', 'nowhere', 'missing', 'garbage'])(
+  'a document that is %s is told to the person, and lets nobody in',
+  async (path) => {
+    const phone = new Phone(service, ada, `${ORIGIN}/${path}`);
+    const page = await phone.browser.go(phone.asks());
+    expect([page.status, page.url.origin]).toEqual([400, service.url]);
+    expect(page.text).toMatch(/role="alert">[^<]{10,}\.</);
+    expect(bodyOf(await phone.exchange('a code'))['error']).toMatch(/^invalid_client/);
+  },
+);
+
+test('an address has a few documents fetched a minute, and is then refused', async () => {
+  const before = asked.length;
+  for (let each = 0; each < 25; each += 1) {
+    const phone = new Phone(service, ada, `${ORIGIN}/many/${each}`);
+    expect((await phone.browser.go(phone.asks())).status).toBe(400);
+  }
+  expect(asked.length - before).toBeLessThanOrEqual(20);
+});
