@@ -1,5 +1,7 @@
 import type { errors } from 'oidc-provider';
 
+import { invisibleCharacter } from '../../../src/core/text';
+
 /** The grants that there are. */
 export const GRANTS = ['authorization_code', 'refresh_token'];
 /**
@@ -10,6 +12,8 @@ export const OPERATORS_CLIENT = 'operator.';
 /** How long the name of a program may be that people are shown. */
 export const MAX_NAME = 100;
 const MAX_REDIRECTS = 20;
+/** Of all that a program says of itself, as JSON. */
+const MAX_LENGTH = 8192;
 
 /**
  * Makes of what a program says of itself what it may be here, be it registered or in a document of
@@ -39,7 +43,13 @@ export function adaptMetadata(
   if (typeof name === 'string' && name.length > MAX_NAME) {
     throw new InvalidClientMetadata(`client_name must have at most ${MAX_NAME} characters`);
   }
+  if (typeof name === 'string' && invisibleCharacter(name) !== undefined) {
+    throw new InvalidClientMetadata('client_name must have visible characters alone');
+  }
   if (Array.isArray(redirects) && redirects.length > MAX_REDIRECTS) {
     throw new InvalidClientMetadata(`redirect_uris must be at most ${MAX_REDIRECTS}`);
+  }
+  if (JSON.stringify(metadata).length > MAX_LENGTH) {
+    throw new InvalidClientMetadata(`client metadata must have at most ${MAX_LENGTH} characters`);
   }
 }
