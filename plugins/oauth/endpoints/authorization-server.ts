@@ -10,6 +10,7 @@ import type {
 } from '../../../src/plugins/protocol-endpoint';
 import { PageFault } from '../pages/texts';
 import { PATHS } from '../server/configuration';
+import { scopesIn } from '../state/store';
 import {
   access,
   jsonAnswers,
@@ -62,6 +63,9 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
     const mode = ctx.query['response_mode'];
     // The library would answer others with a script of its own.
     if (mode !== undefined && mode !== 'query') throw new PageFault('badMode');
+    const { nonce, ...others } = ctx.query;
+    // AppAuth sends one whatever it asks for; the library refuses it where no ID token is asked for.
+    if (nonce !== undefined && !scopesIn(others['scope']).includes('openid')) ctx.query = others;
   };
   const mayRegister: Guard = async (ctx, api) => {
     const isWithin = await store.spend(`register ${api.clientOf(ctx)}`, REGISTRATIONS);

@@ -4,6 +4,7 @@ import { startService, userOf } from '../../../test/support/program';
 import type { TestService } from '../../../test/support/service';
 import { Browser } from './browser';
 import { person } from './people';
+import { Phone } from './phone';
 import { letIn } from './program';
 
 let service: TestService;
@@ -63,6 +64,14 @@ async function lost(...request: Parameters<typeof fetch>): Promise<Response> {
 function status(token: string) {
   return userOf(service.url, '', token).get('/api/plants');
 }
+
+test("a nonce without an ID token, as AppAuth sends it, is in nobody's way", async () => {
+  const ada = await person(service);
+  const phone = await Phone.register(service, ada);
+  const tokens = await phone.tokens({ nonce: 'once', scope: 'plants:read offline_access' });
+  expect(tokens.scope).toBe('plants:read');
+  expect(tokens).not.toHaveProperty('id_token');
+});
 
 test('a phone with a private scheme is let in, and a refresh whose answer was lost is repeated', async () => {
   const { tokens, refresh } = await letInPhone();

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { exportSPKI, importJWK, UnsecuredJWT } from 'jose';
 
+import { hashOf } from '../../../src/core/secrets';
 import { rpc } from '../../../test/mcp/support';
 import { resetClock, setClock } from '../../../test/support/clock';
 import { accountsPlugin, startService, userOf } from '../../../test/support/program';
@@ -49,7 +50,8 @@ test('whoever has a good token has an account from the first call on, and one al
   const accounts = await Promise.all(users.map(accountOf));
   expect(new Set(accounts.map(({ userId }) => userId)).size).toBe(1);
   const [{ userId, token } = {}] = accounts;
-  expect(userId).toMatch(/^oidc\|[\w-]{43}$/);
+  // As docs/sign-in.md has it, for backends.
+  expect(userId).toBe(`oidc|${hashOf(JSON.stringify([issuer.name, sub]))}`);
   expect(token).toMatchObject({ name: new URL(issuer.name).host, scopes: SCOPE.split(' ') });
   const [user] = users;
   await user?.plant();
