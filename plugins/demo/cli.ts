@@ -6,6 +6,7 @@ import type { CommandLine, ProgressBar } from '../../src/plugins/command';
 import { definePlugin } from '../../src/plugins/plugin';
 import accountsPlugin from '../accounts';
 import eventsPlugin from '../events';
+import oauthPlugin from '../oauth';
 import photosPlugin from '../photos';
 import plantsPlugin from '../plants';
 import { type GardenOptions, writeGarden } from './generated-garden';
@@ -20,7 +21,7 @@ interface Demo {
 /** Gardens to try the service with: a small one in `seeds/`, and generated ones of any size. */
 const demo = definePlugin<Demo>({
   name: 'demo',
-  requires: ['accounts', 'events', 'photos', 'plants'],
+  requires: ['accounts', 'events', 'oauth', 'photos', 'plants'],
   commands,
   setup: (host) => {
     const dependencies = {
@@ -29,18 +30,19 @@ const demo = definePlugin<Demo>({
       ...host.use(eventsPlugin),
       photos: host.use(photosPlugin),
     };
-    const seeded = new SeededGarden(host, dependencies);
+    const garden = new SeededGarden(host, dependencies);
+    const people = { accounts: dependencies.accounts, oauth: host.use(oauthPlugin), garden };
     return {
       exports: { write: (options, bar) => writeGarden(host, dependencies, options, bar) },
       seeds: [
         {
           name: 'garden',
           schema: gardenSeed,
-          preflight: (garden: GardenSeed) => seeded.preflight(garden),
-          load: (garden: GardenSeed) => seeded.load(garden),
+          preflight: (seed: GardenSeed) => garden.preflight(seed),
+          load: (seed: GardenSeed) => garden.load(seed),
         },
       ],
-      onFirstStart: (start) => welcome(host, dependencies.accounts, seeded, start),
+      onFirstStart: (start) => welcome(host, people, start),
     };
   },
 });

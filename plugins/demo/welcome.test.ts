@@ -25,6 +25,25 @@ test('the first start loads a garden and says how to try it, and later ones say 
   expect(await tokenOfWelcome()).toBeUndefined();
 });
 
+test('the first start names the front page, and invites its person there', async () => {
+  const lines = (await service.app.onFirstStart(service.url)).join('\n');
+  expect(lines).toContain('The front page: http://localhost:');
+  const [, link = ''] = /^Sign in there as demo, once by (\S+)$/m.exec(lines) ?? [];
+  const { pathname, search } = new URL(link);
+  const page = await service.anonymous.get(pathname + search).expect(200);
+  expect(page.text).toContain('<strong>demo</strong>');
+});
+
+test('where people sign in elsewhere nobody is invited', async () => {
+  const other = await startService({
+    env: { OIDC_ISSUER: 'https://id.example.com', OIDC_AUDIENCE: 'plants' },
+  });
+  const lines = (await other.app.onFirstStart(other.url)).join('\n');
+  await other.close();
+  expect(lines).toContain(`${other.url}/docs`);
+  expect(lines).not.toContain('Sign in');
+});
+
 test('a first start that was cut short once the account was made is finished by the next', async () => {
   const accounts = service.app.exportsOf(accountsPlugin);
   await tokenOfWelcome();

@@ -2,10 +2,13 @@ import { hostSettings } from '../../src/core/host-settings';
 import type { Host } from '../../src/plugins/host';
 import type { FirstStart } from '../../src/plugins/plugin';
 import { DAY_MS } from '../../src/core/time';
+import { CommandError } from '../../src/cli/errors';
 import { type Accounts, usualScopes } from '../accounts';
+import type { Inviting } from '../oauth';
 import type { SeededGarden } from './seeded-garden';
 
 const TOKEN_SECONDS = (365 * DAY_MS) / 1000;
+const INVITATION_SECONDS = (7 * DAY_MS) / 1000;
 
 /**
  * Loads the seeds into a database of the program's own for which nobody has a token yet, and answers
@@ -14,14 +17,20 @@ const TOKEN_SECONDS = (365 * DAY_MS) / 1000;
  */
 export async function welcome(
   host: Host,
-  accounts: Accounts,
-  garden: SeededGarden,
+  { accounts, oauth, garden }: { accounts: Accounts; oauth: Inviting; garden: SeededGarden },
   { url, scopes, loadSeeds }: FirstStart,
 ): Promise<string[]> {
   const isOwn = host.settings.of(hostSettings.mongodbUri) === undefined;
   if (!isOwn || (await accounts.hasTokens())) return [];
   await loadSeeds();
   if (garden.user === undefined) return [];
+  const invitation = await oauth
+    .invite(garden.user, undefined, INVITATION_SECONDS)
+    .catch((error: unknown) => {
+      // People sign in elsewhere.
+      if (error instanceof CommandError) return undefined;
+      throw error;
+    });
   const { token } = await accounts.createToken({
     userId: garden.user,
     scopes: usualScopes(scopes),
@@ -35,5 +44,11 @@ export async function welcome(
     `  curl -H 'Authorization: Bearer ${token}' ${url}/api/plants`,
     '',
     `All that the API can do: ${url}/docs`,
+    ...(invitation === undefined
+      ? []
+      : [
+          `The front page: ${new URL(invitation).origin}`,
+          `Sign in there as ${garden.user}, once by ${invitation}`,
+        ]),
   ];
 }

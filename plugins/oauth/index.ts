@@ -9,10 +9,12 @@ import accountsPlugin, { personalScopes } from '../accounts';
 import { commands, type SignIns } from './commands';
 import { authorizationServer } from './endpoints/authorization-server';
 import type { Parts } from './endpoints/method';
-import { settingsPages, signInPages } from './endpoints/pages';
+import { passkeyScript, settingsPages, signInPages } from './endpoints/pages';
 import { resourceDocuments } from './endpoints/resource-documents';
 import { languageOf, markup, showPage } from '../pages';
 import { TEXTS } from './pages/texts';
+import { Credentials } from './people/credentials';
+import { Passkeys } from './people/passkeys';
 import { People } from './people/people';
 import { issuerOf, issuerRules, issuerSettings } from './issuer/settings';
 import { IssuerTokens } from './issuer/tokens';
@@ -23,6 +25,8 @@ import { Providers } from './server/provider';
 import { credentialModel, stateModel } from './state/model';
 import { endSessions, sessionsOf } from './state/sessions';
 import { StateStore } from './state/store';
+
+export type { Inviting } from './commands/invite';
 
 const signUpSetting = new Setting(
   'SIGN_UP',
@@ -51,7 +55,8 @@ const oauth = definePlugin<SignIns>({
   setup: (host) => {
     const accounts = host.use(accountsPlugin);
     const store = new StateStore(host, accounts);
-    const people = new People(store);
+    const credentials = new Credentials(store);
+    const people = new People(store, credentials, new Passkeys(store));
     let scopes: { all: readonly string[]; usual: readonly string[] } = { all: [], usual: [] };
     const providers = new Providers({
       store,
@@ -78,6 +83,12 @@ const oauth = definePlugin<SignIns>({
         await issued?.noteClosing(tx);
       },
     });
+    accounts.keep({
+      name: 'waysToSignIn',
+      count: (userId) => credentials.count(userId),
+      export: (userId) => credentials.export(userId),
+      delete: (tx) => credentials.delete(tx),
+    });
     const parts: Parts = {
       ...{ host, store, people, providers, issuer },
       isOpen: host.settings.of(signUpSetting) === 'open',
@@ -102,7 +113,12 @@ const oauth = definePlugin<SignIns>({
         ...resourceDocuments(parts),
         ...(issuer
           ? []
-          : [...authorizationServer(parts), ...signInPages(parts), ...settingsPages(parts)]),
+          : [
+              ...authorizationServer(parts),
+              ...signInPages(parts),
+              passkeyScript,
+              ...settingsPages(parts),
+            ]),
       ],
     };
   },

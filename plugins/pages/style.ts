@@ -24,8 +24,8 @@ button { min-height: 2.75rem; width: 100%; margin-top: 1rem; padding: 0 1rem; fo
 ul[role=list] { list-style: none; padding: 0; }
 .entry { display: flex; align-items: center; justify-content: space-between; gap: 1rem; margin: 0; }
 li.entry { padding: .75rem 0; border-top: 1px solid var(--line); }
-.entry button { width: auto; margin: 0; }
-code { display: block; user-select: all; }
+.entry button { width: auto; margin: 0; white-space: nowrap; }
+code { display: block; margin-top: .5rem; user-select: all; }
 details { margin: 1rem 0; }
 summary { padding: .6rem 0; font-weight: 600; cursor: pointer; }
 button.danger { border-color: var(--danger); color: var(--danger); }

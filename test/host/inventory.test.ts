@@ -78,6 +78,7 @@ test('everything but the short list of public operations needs a token', () => {
     // Who is not signed in there is sent to sign in.
     'GET /settings',
     'POST /settings',
+    'GET /passkeys.js',
     // What people see of the service before they sign in.
     'GET /',
     'GET /pages.css',

@@ -21,9 +21,9 @@ export function invite(
 ): void {
   parent
     .command('invite')
-    .summary('let somebody sign up, or set a new password')
+    .summary('let somebody sign up, or back in')
     .description(
-      `Prints a link, this once, by which somebody makes the account of this name, or sets a new password for it where it is there: that is also the way back in for who forgot theirs. It works once, and takes the place of the last one.`,
+      `Prints a link, this once, by which somebody makes the account of this name, or sets by what to sign in to it where it is there: that is also the way back in for who lost theirs. It works once, and takes the place of the last one.`,
     )
     .argument('<user>', 'the name of the account', userName)
     .addOption(tierOption('the tier of the account, where it is made'))

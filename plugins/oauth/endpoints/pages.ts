@@ -1,6 +1,8 @@
 import type { ProtocolEndpoint } from '../../../src/plugins/protocol-endpoint';
 import { personalScopes } from '../../accounts';
 import { answerConsent, consentPage } from '../pages/consent';
+import { staticFile } from '../../pages';
+import { PASSKEY_CODE, PASSKEY_SCRIPT } from '../pages/passkey-script';
 import { signIn, signInPage, signOut } from '../pages/sign-in';
 import { signUp, signUpPage } from '../pages/sign-up';
 import { pagesOf, type Parts } from './method';
@@ -26,7 +28,7 @@ export function signInPages(parts: Parts): ProtocolEndpoint[] {
       path: '/sign-in',
       methods: {
         GET: page('getSignInPage', 'The page by which people sign in', (visit) =>
-          signInPage(visit, isOpen),
+          signInPage(visit, people, isOpen),
         ),
         POST: page('signIn', 'Sign in (form)', (visit) => signIn(visit, people, isOpen)),
       },
@@ -45,6 +47,14 @@ export function signInPages(parts: Parts): ProtocolEndpoint[] {
     },
   ];
 }
+
+/** The one script of the pages. */
+export const passkeyScript = staticFile(PASSKEY_SCRIPT, {
+  operationId: 'getPasskeyScript',
+  summary: 'What has browsers use passkeys',
+  type: 'text/javascript',
+  text: PASSKEY_CODE,
+});
 
 /** What people see who are signed in. */
 export function settingsPages(parts: Parts): ProtocolEndpoint[] {

@@ -18,34 +18,50 @@ export function faultSummary(texts: Texts, fault: Sentence | undefined): Html | 
   </p>`;
 }
 
-/** Whether a field is the one that was not good, for who cannot see which one is meant. */
-export function invalidIf(fault: Sentence | undefined, field: string): Html | undefined {
-  const isFaulty = fault !== undefined && FIELDS[fault] === field;
-  return isFaulty ? markup` aria-invalid="true"` : undefined;
+/** A field that must be filled in, with its label; it says so where it is at fault. */
+export function field(
+  id: string,
+  label: string | Html,
+  attributes: Html,
+  fault: Sentence | undefined,
+): Html {
+  const isFaulty = fault !== undefined && FIELDS[fault] === id;
+  return markup`<label for="${id}">${label}</label>
+    <input id="${id}" required ${isFaulty && markup`aria-invalid="true"`} ${attributes} />`;
 }
 
+const AS_TYPED = markup`autocapitalize="none" spellcheck="false"`;
+
 export function nameField(texts: Texts, name: string, fault: Sentence | undefined): Html {
-  return markup`<label for="name">${texts.name}</label>
-    <input
-      id="name"
-      name="name"
-      value="${name}"
-      autocomplete="username"
-      autocapitalize="none"
-      spellcheck="false"
-      maxlength="128"
-      required${invalidIf(fault, 'name')}
-    />`;
+  const given = markup`name="name" value="${name}" maxlength="128"`;
+  return field('name', texts.name, markup`${given} autocomplete="username" ${AS_TYPED}`, fault);
+}
+
+/** Where somebody types a name once more, to show that they mean it. */
+export function confirmField(label: Html, fault: Sentence | undefined): Html {
+  return field('confirm', label, markup`name="confirm" autocomplete="off" ${AS_TYPED}`, fault);
+}
+
+/** A password that there is, of the name that is given, or of who is signed in. */
+export function passwordField(id: string, label: string, fault?: Sentence): Html {
+  const kind = markup`name="${id}" type="password" autocomplete="current-password"`;
+  return field(id, label, kind, fault);
 }
 
 export function newPasswordField(texts: Texts, fault: Sentence | undefined): Html {
-  return markup`<label for="password">${texts.newPassword}</label>
-    <input
-      id="password"
-      type="password"
-      name="password"
-      autocomplete="new-password"
-      minlength="12"
-      required${invalidIf(fault, 'password')}
-    />`;
+  const kind = markup`name="password" type="password" autocomplete="new-password" minlength="12"`;
+  return field('password', texts.newPassword, kind, fault);
+}
+
+/** Tells password managers whose password it is. */
+export function accountField(account: string): Html {
+  return markup`<input hidden name="username" value="${account}" autocomplete="username" />`;
+}
+
+/** A button that a script shows where the browser has passkeys, and that says so where one fails. */
+export function passkeyButton(texts: Texts, label: string, options: string | undefined) {
+  if (options === undefined) return undefined;
+  return markup`<input type="hidden" name="passkey" />
+    <button type="button" data-passkey="${options}" hidden>${label}</button>
+    <p class="fault" role="alert" hidden>${texts.noPasskey}</p>`;
 }

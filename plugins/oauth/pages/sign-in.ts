@@ -1,6 +1,7 @@
 import type { Visit } from './visit';
-import { type Html, markup } from '../../pages';
-import { faultSummary, nameField } from './fields';
+import { markup } from '../../pages';
+import { faultSummary, nameField, passkeyButton, passwordField } from './fields';
+import { PASSKEY_SCRIPT } from './passkey-script';
 import { PageFault, type Sentence } from './texts';
 import type { People } from '../people/people';
 
@@ -8,31 +9,34 @@ import type { People } from '../people/people';
 const RETURN = /^\/(?:settings|oauth\/consent\/[\w-]{1,64})$/;
 
 /** The page by which people sign in; whoever is, sees who they are. */
-export async function signInPage(visit: Visit, isOpen: boolean): Promise<void> {
-  const { ctx, texts } = visit;
+export async function signInPage(visit: Visit, people: People, isOpen: boolean): Promise<void> {
+  const { ctx } = visit;
   const to = returnOf(String(ctx.query['return'] ?? ''));
   const { accountId } = await visit.session();
   if (accountId !== undefined && to === undefined) {
     visit.redirect('/settings');
     return;
   }
-  const again = ctx.query['again'] === undefined ? undefined : markup`<p>${texts.again}</p>`;
-  visit.show(texts.signIn, markup`${again}${signInForm(visit, { to, isOpen })}`);
+  const isAgain = ctx.query['again'] !== undefined;
+  await showForm(visit, people, { to, isOpen, isAgain });
 }
 
-/** Signs in who sends a name and its password. */
+/** Signs in who sends a passkey, or a name and its password. */
 export async function signIn(visit: Visit, people: People, isOpen: boolean): Promise<void> {
-  const { ctx, api, texts } = visit;
+  const { ctx, api } = visit;
   const form = await visit.form();
   await api.refuseSpent(ctx);
-  const name = (form.get('name') ?? '').trim();
+  let name = (form.get('name') ?? '').trim();
+  const passkey = form.get('passkey') ?? '';
   const to = returnOf(form.get('return') ?? '');
+  const onFailure = (): Promise<void> => api.recordFailure(ctx);
   try {
-    await people.check(name, form.get('password') ?? '', () => api.recordFailure(ctx));
+    if (passkey === '') await people.check(name, form.get('password') ?? '', onFailure);
+    else name = await people.checkPasskey(visit.place, passkey, onFailure);
   } catch (error) {
     if (!(error instanceof PageFault)) throw error;
-    const content = signInForm(visit, { to, isOpen, fault: error.sentence, name });
-    visit.show(texts.signIn, content, { status: error.status });
+    const { sentence: fault, status } = error;
+    await showForm(visit, people, { to, isOpen, fault, status, name });
     return;
   }
   await visit.signIn(name);
@@ -53,26 +57,29 @@ function returnOf(given: string): string | undefined {
 interface SignInForm {
   to: string | undefined;
   isOpen: boolean;
+  /** Whether somebody is signed in, and has to do so once more. */
+  isAgain?: boolean;
   fault?: Sentence;
+  status?: number;
   name?: string;
 }
 
-function signInForm(visit: Visit, { to, isOpen, fault, name = '' }: SignInForm): Html {
+async function showForm(
+  visit: Visit,
+  people: People,
+  { to, isOpen, isAgain = false, fault, status = 200, name = '' }: SignInForm,
+): Promise<void> {
   const { texts } = visit;
-  return markup`${faultSummary(texts, fault)}
+  const options = await people.passkeys.request(visit.place);
+  const content = markup`${faultSummary(texts, fault)} ${isAgain && markup`<p>${texts.again}</p>`}
     <form method="post" action="/sign-in">
       ${visit.csrfField()}
       <input type="hidden" name="return" value="${to ?? ''}" />
       ${nameField(texts, name, fault)}
-      <label for="password">${texts.password}</label>
-      <input
-        id="password"
-        type="password"
-        name="password"
-        autocomplete="current-password"
-        required
-      />
+      ${passwordField('password', texts.password)}
       <button class="main">${texts.signIn}</button>
+      ${passkeyButton(texts, texts.usePasskey, options)}
     </form>
     ${isOpen && markup`<p>${texts.newAccount} <a href="/sign-up">${texts.signUp}</a></p>`}`;
+  visit.show(texts.signIn, content, { status, script: options && PASSKEY_SCRIPT });
 }

@@ -1,6 +1,7 @@
 import type { People } from '../people/people';
 import { markup } from '../../pages';
-import { faultSummary, nameField, newPasswordField } from './fields';
+import { accountField, faultSummary, nameField, newPasswordField, passkeyButton } from './fields';
+import { PASSKEY_SCRIPT } from './passkey-script';
 import { PageFault, type Sentence } from './texts';
 import type { Visit } from './visit';
 
@@ -16,35 +17,39 @@ interface SignUpForm {
 /** The page by which people come to an account: who was invited, or everybody where that is set. */
 export async function signUpPage(visit: Visit, people: People, isOpen: boolean): Promise<void> {
   const invite = String(visit.ctx.query['invite'] ?? '');
-  showForm(visit, { invite, invited: await invitedName(visit, people, { invite, isOpen }) });
+  await showForm(visit, people, {
+    invite,
+    invited: await invitedName(visit, people, { invite, isOpen }),
+  });
 }
 
-/** Makes the account, or sets the password of the one that somebody was invited to. */
+/** Makes the account, or sets by what to sign in to the one that somebody was invited to. */
 export async function signUp(visit: Visit, people: People, isOpen: boolean): Promise<void> {
-  const { api, ctx, texts, acting } = visit;
+  const { api, ctx, texts, acting, place, browser } = visit;
   const form = await visit.form();
   await api.refuseSpent(ctx);
   const invite = form.get('invite') ?? '';
-  const password = form.get('password') ?? '';
+  const passkey = form.get('passkey') ?? '';
   const invited = await invitedName(visit, people, { invite, isOpen });
   const name = invited ?? (form.get('name') ?? '').trim();
   try {
-    if (invited === undefined) await people.signUp(name, password, acting);
-    else await people.acceptInvitation(invite, password, acting);
+    const way =
+      passkey === ''
+        ? { password: form.get('password') ?? '' }
+        : { passkey: await people.passkeys.made(place, passkey, browser) };
+    if (invited === undefined) await people.signUp(name, way, acting);
+    else await people.acceptInvitation(invite, way, acting);
   } catch (error) {
     if (!(error instanceof PageFault)) throw error;
     // Whether there is somebody of a name is not to be asked for ever.
     if (['taken', 'badInvitation'].includes(error.sentence)) await api.recordFailure(ctx);
     const fault = error.sentence;
-    showForm(visit, { invite, invited, name, fault, status: error.status });
+    await showForm(visit, people, { invite, invited, name, fault, status: error.status });
     return;
   }
   await visit.signIn(name);
-  visit.show(
-    texts.signUp,
-    markup`<p>${texts.isDone}</p>
-      <p><a href="/settings">${texts.settings}</a></p>`,
-  );
+  const next = markup`<p>${texts.goOn} <a href="/settings">${texts.settings}</a></p>`;
+  visit.show(texts.ready, next);
 }
 
 /** @throws PageFault where nobody was invited by this, or everybody would have to be */
@@ -64,24 +69,26 @@ async function invitedName(
   throw new PageFault('badInvitation');
 }
 
-function showForm(visit: Visit, { invite, invited, name = '', fault, status }: SignUpForm): void {
+async function showForm(
+  visit: Visit,
+  people: People,
+  { invite, invited, name = '', fault, status = 200 }: SignUpForm,
+): Promise<void> {
   const { texts } = visit;
+  const options = await people.passkeys.creation(visit.place, invited);
   const who =
     invited === undefined
       ? nameField(texts, name, fault)
       : markup`<p>${texts.welcome} <strong>${invited}</strong>.</p>
           <input type="hidden" name="invite" value="${invite}" />
-          <input
-            hidden
-            name="username"
-            value="${invited}"
-            autocomplete="username"
-          />`;
+          ${accountField(invited)}`;
   const content = markup`${faultSummary(texts, fault)}
     <form method="post" action="/sign-up">
       ${visit.csrfField()} ${who}
       ${newPasswordField(texts, fault)}
-      <button class="main">${texts.signUp}</button>
+      <button class="main">${texts.usePassword}</button>
+      ${passkeyButton(texts, texts.makePasskey, options)}
     </form>`;
-  visit.show(texts.signUp, content, status === undefined ? {} : { status });
+  const title = invited === undefined ? texts.signUp : texts.setUp;
+  visit.show(title, content, { status, script: options && PASSKEY_SCRIPT });
 }

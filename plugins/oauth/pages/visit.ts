@@ -11,7 +11,8 @@ import {
   unsupportedMediaType,
 } from '../../../src/core/errors';
 import type { ProtocolApi } from '../../../src/plugins/protocol-endpoint';
-import type { ActingFor } from '../people/people';
+import type { ActingFor } from '../people/credentials';
+import type { Place } from '../people/passkeys';
 import { SESSION_SECONDS } from '../server/configuration';
 import {
   type Html,
@@ -65,6 +66,15 @@ export class Visit {
     source: { address: this.ctx.ip, requestId: this.ctx.response.get('X-Request-Id') },
   });
 
+  get place(): Place {
+    return { origin: this.origin, client: this.api.clientOf(this.ctx) };
+  }
+
+  /** What the person knows the browser by. */
+  get browser(): string {
+    return browserName(this.ctx.get('User-Agent')) || this.texts.browser;
+  }
+
   /** The session of the browser; without an account where nobody is signed in. */
   session(): Promise<InstanceType<Provider['Session']>> {
     return this.provider.Session.get(this.ctx);
@@ -78,7 +88,7 @@ export class Visit {
     if (!isSame && before.accountId !== undefined) await before.destroy();
     const session = isSame ? before : new Session();
     session.loginAccount({ accountId });
-    session.state = { browser: browserName(this.ctx.get('User-Agent')) };
+    session.state = { browser: this.browser };
     if (isSame) session.resetIdentifier();
     await session.save(SESSION_SECONDS);
     this.#setCookie(this.provider.cookieName('session'), session.jti, SESSION_SECONDS);

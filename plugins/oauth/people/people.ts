@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import type { Tier } from '../../../src/core/identity';
 import { TIERS } from '../../../src/core/identity';
 import { hashOf } from '../../../src/core/secrets';
-import { accountTarget, type Acting } from '../../../src/data/audit/entry';
+import { accountTarget } from '../../../src/data/audit/entry';
 import { PageFault, type Sentence } from '../pages/texts';
-import { credentialModel } from '../state/model';
 import { payloadOf, type StateStore } from '../state/store';
-import { hashOfPassword, isPassword, passwordFault } from './passwords';
+import type { ActingFor, Credentials, Way } from './credentials';
+import type { Passkeys, Place } from './passkeys';
 
 /** How often somebody may try a name in vain, by whichever addresses. */
 const TRIES = { most: 10, seconds: 900 };
@@ -23,11 +23,13 @@ interface Invitation {
 /** Who may sign in, and by what. */
 export class People {
   readonly #store: StateStore;
-  readonly #credentials;
 
-  constructor(store: StateStore) {
+  constructor(
+    store: StateStore,
+    readonly credentials: Credentials,
+    readonly passkeys: Passkeys,
+  ) {
     this.#store = store;
-    this.#credentials = store.host.records(credentialModel);
   }
 
   /**
@@ -48,14 +50,28 @@ export class People {
       await onFailure();
       throw new PageFault('tooMany', 429);
     }
-    const stored = await this.#credentials.findOne({}, { _id: name });
-    const isRight = await isPassword(stored?.passwordHash, password);
+    const isRight = await this.credentials.isPassword(name, password);
     if (!isRight || !(await this.#store.accounts.isOpen(name))) {
       await onFailure();
       throw new PageFault(fault);
     }
     // Only failures cost the name anything.
     await this.#store.spend(key, TRIES, -1);
+  }
+
+  /**
+   * The account of the passkey that somebody signs in with.
+   *
+   * @param onFailure has the address pay
+   * @throws PageFault
+   */
+  async checkPasskey(place: Place, json: string, onFailure: () => Promise<void>): Promise<string> {
+    const { credentials, passkeys } = this;
+    const used = await passkeys.used(place, json, (id) => credentials.passkey(id));
+    const isNoted = used && (await credentials.noteUse(used.passkey, used.counter));
+    if (isNoted && (await this.#store.accounts.isOpen(used.account))) return used.account;
+    await onFailure();
+    throw new PageFault('badPasskey');
   }
 
   /** Records that somebody has signed in. */
@@ -90,17 +106,17 @@ export class People {
   }
 
   /**
-   * Sets the password of the account that somebody was invited to, and makes it where there is none.
-   * Whoever was signed in to it is out.
+   * Sets by what to sign in to the account that somebody was invited to, and makes it where there is
+   * none. Nothing else opens it then, and whoever was signed in to it is out.
    *
    * @returns the account
    * @throws PageFault
    */
-  async acceptInvitation(secret: string, password: string, acting: ActingFor): Promise<string> {
+  async acceptInvitation(secret: string, way: Way, acting: ActingFor): Promise<string> {
     const invited = await this.invitation(secret);
     if (!invited) throw new PageFault('badInvitation');
     const { name, tier } = invited;
-    const passwordHash = await goodHash(password, name);
+    const stored = await this.credentials.stored(name, way);
     await this.#store.host.transactShared(async (tx) => {
       const scope = { session: tx.session };
       const invitation = { _id: hashOf(secret), kind: 'Invitation' };
@@ -108,10 +124,7 @@ export class People {
       if (!isUnused) throw new PageFault('badInvitation');
       await this.#store.accounts.createIn(tx, name, { tier });
       await this.#store.endSessions(tx.session, name);
-      const set = { passwordHash, createdAt: tx.now };
-      await this.#credentials.upsert(scope, { _id: name }, { $set: set });
-      const act = { action: 'credentials.set', target: accountTarget(name) };
-      tx.audit(act, name, acting(name));
+      await this.credentials.replace(tx, name, stored, acting);
     });
     return name;
   }
@@ -121,21 +134,14 @@ export class People {
    *
    * @throws PageFault where the name or the password is not good, or somebody has the name
    */
-  async signUp(name: string, password: string, acting: ActingFor): Promise<void> {
+  async signUp(name: string, way: Way, acting: ActingFor): Promise<void> {
     if (!OWN_NAME.test(name)) throw new PageFault('badName');
-    const passwordHash = await goodHash(password, name);
+    const stored = await this.credentials.stored(name, way);
     await this.#store.host.transactShared(async (tx) => {
       const isNew = await this.#store.accounts.createIn(tx, name, {});
       if (!isNew) throw new PageFault('taken');
-      const set = { passwordHash, createdAt: tx.now };
-      await this.#credentials.upsert({ session: tx.session }, { _id: name }, { $set: set });
-      const act = { action: 'credentials.set', target: accountTarget(name) };
-      tx.audit(act, name, acting(name));
+      await this.credentials.replace(tx, name, stored, acting);
     });
-  }
-
-  hasPassword(name: string): Promise<boolean> {
-    return this.#credentials.exists({}, { _id: name, passwordHash: { $exists: true } });
   }
 
   /**
@@ -150,24 +156,8 @@ export class People {
     acting: ActingFor,
     onFailure: () => Promise<void>,
   ): Promise<void> {
-    if (await this.hasPassword(name)) await this.check(name, now, onFailure, 'wrongNow');
-    const passwordHash = await goodHash(next, name);
-    await this.#store.host.transactShared(async (tx) => {
-      const scope = { session: tx.session };
-      await this.#credentials.updateOne(scope, { _id: name }, { $set: { passwordHash } });
-      await this.#store.endSessions(tx.session, name);
-      const act = { action: 'credentials.set', target: accountTarget(name) };
-      tx.audit(act, name, acting(name));
-    });
+    const stored = await this.credentials.find(name);
+    if (stored?.passwordHash !== undefined) await this.check(name, now, onFailure, 'wrongNow');
+    await this.credentials.setPassword(name, next, acting);
   }
-}
-
-/** Who acts, once it is known which account they come to. */
-export type ActingFor = (account: string) => Acting;
-
-/** @throws PageFault where the password is not good enough */
-async function goodHash(password: string, name: string): Promise<string> {
-  const fault = passwordFault(password, name);
-  if (fault !== undefined) throw new PageFault(fault);
-  return hashOfPassword(password);
 }

@@ -20,57 +20,32 @@ export interface Sent {
   form: URLSearchParams;
 }
 
-/** What a form does. */
-interface Action {
-  /** Whether a session is not enough that somebody left open: it must have begun a while ago at most. */
-  isGrave?: boolean;
-  /** Nothing is returned where the answer is given already. @throws PageFault */
-  run(sent: Sent): Promise<Outcome | undefined>;
-}
+/** What a form does; nothing is returned where it has answered. @throws PageFault */
+type Action = (sent: Sent) => Promise<Outcome | undefined>;
+
+/** What a session is not enough for that somebody left open: it must have begun a while ago at most. */
+export const GRAVE: ReadonlySet<string> = new Set([
+  'makeToken',
+  'addPasskey',
+  'removePasskey',
+  'setPassword',
+  'delete',
+]);
 
 /** How often an account may be exported: it reads all that there is. */
 const EXPORTS = { most: 10, seconds: 3600 };
 
 /** What the forms of the settings do, by their names. */
 export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
-  ['makeToken', { isGrave: true, run: makeToken }],
-  [
-    'revokeToken',
-    {
-      run: async (sent) => {
-        const { accounts } = sent.parts.store;
-        const isRevoked = await transact(sent, (tx) => accounts.revokeOwn(tx, idIn(sent)));
-        if (!isRevoked) throw new PageFault('gone');
-        return { done: 'tokenRevoked' };
-      },
-    },
-  ],
-  [
-    'revokeProgram',
-    {
-      run: async (sent) => {
-        const { visit, parts, account } = sent;
-        const isEnded = await parts.store.endProgram(account, idIn(sent), visit.acting(account));
-        if (!isEnded) throw new PageFault('gone');
-        return { done: 'programRevoked' };
-      },
-    },
-  ],
-  ['setPassword', { isGrave: true, run: setPassword }],
-  [
-    'endSession',
-    {
-      run: async (sent) => {
-        const { visit, parts, account: user } = sent;
-        const which = { id: idIn(sent), user };
-        const ended = await endSessions(parts.store, which, visit.acting(user));
-        if (ended.length === 0) throw new PageFault('gone');
-        return { done: 'sessionEnded' };
-      },
-    },
-  ],
-  ['export', { run: exportAccount }],
-  ['delete', { isGrave: true, run: deleteAccount }],
+  ['makeToken', makeToken],
+  ['revokeToken', revokeToken],
+  ['revokeProgram', revokeProgram],
+  ['addPasskey', addPasskey],
+  ['removePasskey', removePasskey],
+  ['setPassword', setPassword],
+  ['endSession', endSession],
+  ['export', exportAccount],
+  ['delete', deleteAccount],
 ]);
 
 async function makeToken(sent: Sent): Promise<Outcome> {
@@ -92,6 +67,41 @@ async function makeToken(sent: Sent): Promise<Outcome> {
     }
     throw error;
   }
+}
+
+async function revokeToken(sent: Sent): Promise<Outcome> {
+  const { accounts } = sent.parts.store;
+  if (await transact(sent, (tx) => accounts.revokeOwn(tx, idIn(sent)))) {
+    return { done: 'tokenRevoked' };
+  }
+  throw new PageFault('gone');
+}
+
+async function revokeProgram(sent: Sent): Promise<Outcome> {
+  const { visit, parts, account } = sent;
+  if (await parts.store.endProgram(account, idIn(sent), visit.acting(account))) {
+    return { done: 'programRevoked' };
+  }
+  throw new PageFault('gone');
+}
+
+async function addPasskey({ visit, parts, account, form }: Sent): Promise<Outcome> {
+  const { credentials, passkeys } = parts.people;
+  const passkey = await passkeys.made(visit.place, form.get('passkey') ?? '', visit.browser);
+  await credentials.addPasskey(account, passkey, visit.acting);
+  return { done: 'passkeyAdded' };
+}
+
+async function removePasskey({ visit, parts, account, form }: Sent): Promise<Outcome> {
+  await parts.people.credentials.removePasskey(account, form.get('id') ?? '', visit.acting);
+  return { done: 'passkeyRemoved' };
+}
+
+async function endSession(sent: Sent): Promise<Outcome> {
+  const { visit, parts, account: user } = sent;
+  const ended = await endSessions(parts.store, { id: idIn(sent), user }, visit.acting(user));
+  if (ended.length === 0) throw new PageFault('gone');
+  return { done: 'sessionEnded' };
 }
 
 async function setPassword({ visit, parts, account, form }: Sent): Promise<Outcome> {

@@ -1,10 +1,21 @@
 import type { OwnToken } from '../../accounts';
 import { type Html, markup } from '../../pages';
-import { faultSummary, invalidIf, newPasswordField } from '../pages/fields';
+import {
+  accountField,
+  confirmField,
+  faultSummary,
+  field,
+  newPasswordField,
+  passkeyButton,
+  passwordField,
+} from '../pages/fields';
+import { PASSKEY_SCRIPT } from '../pages/passkey-script';
 import type { Sentence, Texts } from '../pages/texts';
 import type { Visit } from '../pages/visit';
+import type { Passkey } from '../state/model';
 import type { SessionView } from '../state/sessions';
 import type { Program } from '../state/store';
+import { dates, disclosure, formOf, list } from './parts';
 
 /** For how many days a token may be made; the last is what it is made for unless that is changed. */
 export const TOKEN_DAYS = [7, 30, 90, 365];
@@ -16,6 +27,9 @@ export interface Settings {
   timezone: string;
   tokens: readonly OwnToken[];
   programs: readonly Program[];
+  passkeys: readonly Passkey[];
+  /** What makes a browser make another one; undefined where there can be none. */
+  newPasskey: string | undefined;
   hasPassword: boolean;
   sessions: readonly SessionView[];
   /** The id of the session of this browser. */
@@ -34,13 +48,6 @@ export interface Outcome {
   form?: URLSearchParams;
 }
 
-/** An entry of a list, with what its button does to it. */
-interface Entry {
-  id: string;
-  title: string;
-  details: Html;
-}
-
 /** All settings on one page, each a form of its own. */
 export function showSettings(visit: Visit, settings: Settings, outcome: Outcome): void {
   const { texts } = visit;
@@ -56,7 +63,8 @@ export function showSettings(visit: Visit, settings: Settings, outcome: Outcome)
     ${tokensPart(visit, settings, outcome)} ${programsPart(visit, settings)}
     ${waysPart(visit, settings, outcome)} ${sessionsPart(visit, settings)}
     ${dataPart(visit, settings, outcome)}`;
-  visit.show(texts.settings, content, { status });
+  const script = settings.newPasskey && PASSKEY_SCRIPT;
+  visit.show(texts.settings, content, { status, script });
 }
 
 function newToken(texts: Texts, token: string): Html {
@@ -68,171 +76,98 @@ function newToken(texts: Texts, token: string): Html {
 
 function tokensPart(visit: Visit, settings: Settings, { fault, form }: Outcome): Html {
   const { texts, api } = visit;
-  const date = dates(visit, settings);
+  const date = dates(visit, settings.timezone);
   const entries = settings.tokens.map(({ id, name, scopes, expiresAt, lastUsedAt }) => {
-    const used = lastUsedAt
-      ? markup`${texts.lastUsed} ${date(lastUsedAt)}`
-      : markup`${texts.never}`;
-    const details = markup`${scopes.join(', ')}; ${texts.ends} ${date(expiresAt)}; ${used}`;
-    return { id, title: name, details };
+    const used = usedText(texts, lastUsedAt, date);
+    return {
+      id,
+      title: name,
+      details: [scopes.join(', '), `${texts.ends} ${date(expiresAt)}`, used],
+    };
   });
-  const isOpen = ['badTokenName', 'noScope', 'tooManyTokens'].includes(fault ?? '');
-  const chosen = isOpen ? (form?.getAll('scope') ?? []) : settings.scopes.usual;
-  const boxes = settings.scopes.all.map(
-    (scope) =>
-      markup`<label
-        ><input type="checkbox" name="scope" value="${scope}"${chosen.includes(scope) && markup` checked`} />${
-          texts.scopes[scope] ?? api.scopes.get(scope) ?? scope
-        }</label
-      >`,
-  );
-  const days = TOKEN_DAYS.map(
-    (each) =>
-      markup`<option value="${String(each)}"${each === TOKEN_DAYS.at(-1) && markup` selected`}>
-        ${String(each)} ${texts.days}
-      </option>`,
-  );
+  const isFaulty = ['badTokenName', 'noScope', 'tooManyTokens'].includes(fault ?? '');
+  const name = (isFaulty && form?.get('name')) || '';
+  const chosen = (isFaulty && form?.getAll('scope')) || settings.scopes.usual;
+  const boxes = settings.scopes.all.map((scope) => {
+    const isChosen = chosen.includes(scope) && markup`checked`;
+    const what = texts.scopes[scope] ?? api.scopes.get(scope) ?? scope;
+    return markup`<label><input type="checkbox" name="scope" value="${scope}" ${isChosen} />${what}</label>`;
+  });
+  const days = TOKEN_DAYS.map((each) => {
+    const isUsual = each === TOKEN_DAYS.at(-1) && markup`selected`;
+    return markup`<option value="${String(each)}" ${isUsual}>${String(each)} ${texts.days}</option>`;
+  });
+  const nameKind = markup`name="name" value="${name}" maxlength="100" autocomplete="off"`;
+  const fields = markup`${field('token-name', texts.tokenName, nameKind, fault)}
+    <fieldset id="token-scopes" tabindex="-1">
+      <legend>${texts.may}</legend>
+      ${boxes}
+    </fieldset>
+    <label for="days">${texts.goodFor}</label>
+    <select id="days" name="days">
+      ${days}
+    </select>`;
   return markup`<h2>${texts.tokens}</h2>
     <p>${texts.tokensAbout}</p>
     ${list(visit, 'revokeToken', texts.revoke, entries)}
-    <details${isOpen && markup` open`}>
-      <summary>${texts.makeToken}</summary>
-      ${formOf(
-        visit,
-        'makeToken',
-        markup`<label for="token-name">${texts.tokenName}</label>
-          <input
-            id="token-name"
-            name="name"
-            value="${(isOpen && form?.get('name')) || ''}"
-            maxlength="100"
-            autocomplete="off"
-            required${invalidIf(fault, 'token-name')}
-          />
-          <fieldset id="token-scopes" tabindex="-1">
-            <legend>${texts.may}</legend>
-            ${boxes}
-          </fieldset>
-          <label for="days">${texts.goodFor}</label>
-          <select id="days" name="days">
-            ${days}
-          </select>
-          <button class="main">${texts.makeToken}</button>`,
-      )}
-    </details>`;
+    ${disclosure(visit, 'makeToken', texts.makeToken, fields, { isOpen: isFaulty })}`;
 }
 
 function programsPart(visit: Visit, settings: Settings): Html {
   const { texts } = visit;
-  const date = dates(visit, settings);
-  const entries = settings.programs.map(({ id, name, scopes, since }) => {
-    const details = markup`${scopes.join(', ')}; ${texts.since} ${date(since)}`;
-    return { id, title: name, details };
-  });
+  const date = dates(visit, settings.timezone);
+  const entries = settings.programs.map(({ id, name, scopes, since }) => ({
+    ...{ id, title: name, details: [scopes.join(', '), `${texts.since} ${date(since)}`] },
+  }));
   return markup`<h2>${texts.programs}</h2>
     ${list(visit, 'revokeProgram', texts.revoke, entries)}`;
 }
 
-function waysPart(visit: Visit, { account, hasPassword }: Settings, { fault }: Outcome): Html {
+function waysPart(visit: Visit, settings: Settings, { fault }: Outcome): Html {
   const { texts } = visit;
+  const { account, passkeys, newPasskey, hasPassword } = settings;
+  const date = dates(visit, settings.timezone);
+  const entries = passkeys.map(({ id, name, createdAt, lastUsedAt }) => ({
+    id,
+    title: `${texts.passkeyOf} ${name}`,
+    details: [`${texts.since} ${date(createdAt)}`, usedText(texts, lastUsedAt, date)],
+  }));
   const isOpen = ['wrongNow', 'tooShort', 'tooLong', 'tooCommon', 'tooMany'].includes(fault ?? '');
-  const now = markup`<label for="now">${texts.passwordNow}</label>
-    <input
-      id="now"
-      type="password"
-      name="now"
-      autocomplete="current-password"
-      required${invalidIf(fault, 'now')}
-    />`;
+  const title = hasPassword ? texts.changePassword : texts.setPassword;
+  const fields = markup`<p>${texts.othersOut}</p>
+    ${accountField(account)} ${hasPassword && passwordField('now', texts.passwordNow, fault)}
+    ${newPasswordField(texts, fault)}`;
   return markup`<h2>${texts.ways}</h2>
-    <details${isOpen && markup` open`}>
-      <summary>${hasPassword ? texts.changePassword : texts.setPassword}</summary>
-      ${formOf(
-        visit,
-        'setPassword',
-        markup`<p>${texts.othersOut}</p>
-          <input hidden name="username" value="${account}" autocomplete="username" />
-          ${hasPassword && now} ${newPasswordField(texts, fault)}
-          <button class="main">
-            ${hasPassword ? texts.changePassword : texts.setPassword}
-          </button>`,
-      )}
-    </details>`;
+    ${list(visit, 'removePasskey', texts.remove, entries)}
+    ${formOf(visit, 'addPasskey', passkeyButton(texts, texts.makePasskey, newPasskey))}
+    ${disclosure(visit, 'setPassword', title, fields, { isOpen })}`;
 }
 
 function sessionsPart(visit: Visit, settings: Settings): Html {
   const { texts } = visit;
-  const date = dates(visit, settings, { timeStyle: 'short' });
-  const entries = settings.sessions.map(({ id, browser, since }) => ({
-    id,
-    title: browser === '' ? texts.browser : browser,
-    details: markup`${texts.since} ${date(since)}${id === settings.here && markup`; ${texts.thisBrowser}`}`,
-  }));
+  const date = dates(visit, settings.timezone, { timeStyle: 'short' });
+  const entries = settings.sessions.map(({ id, browser, since }) => {
+    const here = id === settings.here ? [texts.thisBrowser] : [];
+    return {
+      id,
+      title: browser || texts.browser,
+      details: [`${texts.since} ${date(since)}`, ...here],
+    };
+  });
   return markup`<h2>${texts.sessions}</h2>
     ${list(visit, 'endSession', texts.end, entries)}`;
 }
 
 function dataPart(visit: Visit, { account }: Settings, { fault }: Outcome): Html {
   const { texts } = visit;
+  const label = markup`${texts.deleteAbout} <strong>${account}</strong>`;
+  const options = { isOpen: fault === 'notYourName', kind: 'danger' };
   return markup`<h2>${texts.data}</h2>
-    ${formOf(
-      visit,
-      'export',
-      markup`<p>${texts.exportAbout}</p>
-        <button>${texts.export}</button>`,
-    )}
-    <details${fault === 'notYourName' && markup` open`}>
-      <summary>${texts.delete}</summary>
-      ${formOf(
-        visit,
-        'delete',
-        markup`<label for="confirm">${texts.deleteAbout} <strong>${account}</strong></label>
-          <input
-            id="confirm"
-            name="confirm"
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck="false"
-            required${invalidIf(fault, 'confirm')}
-          />
-          <button class="danger">${texts.delete}</button>`,
-      )}
-    </details>`;
+    <p>${texts.exportAbout}</p>
+    ${formOf(visit, 'export', markup`<button>${texts.export}</button>`)}
+    ${disclosure(visit, 'delete', texts.delete, confirmField(label, fault), options)}`;
 }
 
-function list(visit: Visit, action: string, button: string, entries: readonly Entry[]): Html {
-  if (entries.length === 0) return markup`<p>${visit.texts.none}</p>`;
-  const items = entries.map(
-    ({ id, title, details }) =>
-      markup`<li class="entry">
-        <div><strong>${title}</strong><br />${details}</div>
-        ${formOf(
-          visit,
-          action,
-          markup`<input type="hidden" name="id" value="${id}" />
-            <button aria-label="${button}: ${title}">${button}</button>`,
-        )}
-      </li>`,
-  );
-  return markup`<ul role="list">
-    ${items}
-  </ul>`;
-}
-
-function formOf(visit: Visit, action: string, content: Html): Html {
-  return markup`<form method="post" action="/settings">
-    ${visit.csrfField()}
-    <input type="hidden" name="action" value="${action}" />
-    ${content}
-  </form>`;
-}
-
-/** Says when something was, as the person's calendar and clock have it. */
-function dates(
-  { language }: Visit,
-  { timezone: timeZone }: Settings,
-  options: Intl.DateTimeFormatOptions = {},
-): (date: Date) => string {
-  const format = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone, ...options });
-  return (date) => format.format(date);
+function usedText(texts: Texts, at: Date | null, date: (date: Date) => string): string {
+  return at ? `${texts.lastUsed} ${date(at)}` : texts.never;
 }

@@ -5,7 +5,7 @@ import { PageFault } from '../pages/texts';
 import type { Visit } from '../pages/visit';
 import { sessionsOf } from '../state/sessions';
 import { grantName } from '../state/store';
-import { ACTIONS } from './actions';
+import { ACTIONS, GRAVE } from './actions';
 import { type Outcome, showSettings } from './page';
 
 /** For how long after a sign-in a person may do what matters most without another one. */
@@ -34,14 +34,15 @@ export async function changeSettings(visit: Visit, parts: Parts): Promise<void> 
   const form = await visit.form();
   const person = await signedIn(visit, parts);
   if (!person) return;
-  const action = ACTIONS.get(form.get('action') ?? '');
-  if (action?.isGrave === true && !person.isFresh) {
+  const name = form.get('action') ?? '';
+  if (GRAVE.has(name) && !person.isFresh) {
     visit.redirect('/sign-in?return=/settings&again=1');
     return;
   }
   try {
+    const action = ACTIONS.get(name);
     if (!action) throw new PageFault('gone');
-    const outcome = await action.run({ visit, parts, account: person.account, form });
+    const outcome = await action({ visit, parts, account: person.account, form });
     if (outcome?.done !== undefined) visit.redirect(`/settings?done=${outcome.done}`);
     else if (outcome) await show(visit, parts, person, outcome);
   } catch (error) {
@@ -68,15 +69,19 @@ async function show(
 ): Promise<void> {
   const { accounts } = store;
   const { scopes } = visit.api;
-  const [found, tokens, programs, sessions, hasPassword] = await Promise.all([
+  const [found, tokens, programs, sessions, credentials] = await Promise.all([
     accounts.account(account),
     accounts.goodTokens(account),
     store.programs(account),
     sessionsOf(store, account),
-    people.hasPassword(account),
+    people.credentials.find(account),
   ]);
+  const passkeys = credentials?.passkeys ?? [];
+  const known = passkeys.map(({ id }) => id);
   const settings = {
-    ...{ account, timezone: found?.timezone ?? 'UTC', tokens, programs, hasPassword },
+    ...{ account, timezone: found?.timezone ?? 'UTC', tokens, programs, passkeys },
+    hasPassword: credentials?.passwordHash !== undefined,
+    newPasskey: await people.passkeys.creation(visit.place, account, known),
     ...{ sessions, here, scopes: { all: personalScopes(scopes), usual: usualScopes(scopes) } },
   };
   showSettings(visit, settings, outcome);

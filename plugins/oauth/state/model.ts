@@ -51,11 +51,26 @@ export const stateModel = sharedModel<StateDocument>(
     .index({ kind: 1, expiresAt: 1 }),
 );
 
+/** A key on a device of a person, by which they sign in. */
+export interface Passkey {
+  /** As its device calls it. */
+  id: string;
+  /** What it is known by: the browser that made it. */
+  name: string;
+  /** In base64url, as COSE has it. */
+  publicKey: string;
+  /** How often it was used, where its device counts. */
+  counter: number;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+}
+
 export interface CredentialDocument {
   /** The account. */
   _id: string;
   /** By argon2id, with its salt and costs. */
-  passwordHash: string;
+  passwordHash?: string;
+  passkeys?: Passkey[];
   createdAt: Date;
 }
 
@@ -65,9 +80,15 @@ export const credentialModel = sharedModel<CredentialDocument>(
   new Schema(
     {
       _id: { type: String, required: true },
-      passwordHash: { type: String, required: true },
+      passwordHash: { type: String },
+      passkeys: { type: [Object], default: undefined },
       createdAt: { type: Date, required: true },
     },
     { collection: 'credentials', versionKey: false },
-  ),
+  )
+    // Whose a passkey is that somebody signs in with.
+    .index(
+      { 'passkeys.id': 1 },
+      { unique: true, partialFilterExpression: { 'passkeys.id': { $exists: true } } },
+    ),
 );

@@ -7,7 +7,7 @@ import type { Acting } from '../../../src/data/audit/entry';
 import type { Transaction } from '../../../src/data/transaction';
 import type { Host } from '../../../src/plugins/host';
 import type { Accounts } from '../../accounts';
-import { credentialModel, type StateDocument, stateModel } from './model';
+import { type StateDocument, stateModel } from './model';
 
 /** The id of a grant by which people and the audit log name it: the form of a UUID. */
 export function grantName(hash: string): string {
@@ -37,14 +37,12 @@ export interface Program {
 /** All that the authorization server keeps, and how it goes with the accounts. */
 export class StateStore {
   readonly records;
-  readonly #credentials;
 
   constructor(
     readonly host: Host,
     readonly accounts: Accounts,
   ) {
     this.records = host.records(stateModel);
-    this.#credentials = host.records(credentialModel);
   }
 
   /** A document of a kind that is good still. */
@@ -69,10 +67,12 @@ export class StateStore {
     const window = Math.floor(now / (seconds * 1000));
     const counted = await this.records.findOneAndUpdate(
       {},
-      { _id: hashOf(`budget ${window} ${key}`), kind: 'Budget' },
+      // The id alone: only so does MongoDB itself repeat what another was faster to insert.
+      { _id: hashOf(`budget ${window} ${key}`) },
       {
         $inc: { spent: by },
         $setOnInsert: {
+          kind: 'Budget',
           payload: '{}',
           createdAt: new Date(now),
           expiresAt: new Date((window + 1) * seconds * 1000),
@@ -142,7 +142,6 @@ export class StateStore {
   /** Deletes all of an account, when the account itself is closed. */
   async deleteAll({ session, userId }: Pick<Transaction, 'session' | 'userId'>): Promise<void> {
     await this.records.deleteMany({ session }, { userId });
-    await this.#credentials.deleteOne({ session }, { _id: userId });
   }
 
   /** Writes what is kept under a secret, in place of what was there. */

@@ -1,0 +1,150 @@
+import { accountTarget, type Acting } from '../../../src/data/audit/entry';
+import { hashOf } from '../../../src/core/secrets';
+import type { SharedTransaction } from '../../../src/data/audit/audit-log';
+import type { Transaction } from '../../../src/data/transaction';
+import { PageFault, type Sentence } from '../pages/texts';
+import { type CredentialDocument, credentialModel, type Passkey } from '../state/model';
+import { grantName, type StateStore } from '../state/store';
+import { hashOfPassword, isPassword, passwordFault } from './passwords';
+
+const MAX_PASSKEYS = 20;
+
+/** What somebody is to sign in with. */
+export type Way = { password: string } | { passkey: Passkey };
+
+type Stored = Pick<CredentialDocument, 'passwordHash' | 'passkeys'>;
+
+/** Who acts, once it is known which account they come to. */
+export type ActingFor = (account: string) => Acting;
+
+/** What people sign in with. */
+export class Credentials {
+  readonly #store: StateStore;
+  readonly #records;
+
+  constructor(store: StateStore) {
+    this.#store = store;
+    this.#records = store.host.records(credentialModel);
+  }
+
+  find(account: string): Promise<CredentialDocument | undefined> {
+    return this.#records.findOne({}, { _id: account });
+  }
+
+  /** The passkey of an id, and whose it is. */
+  async passkey(id: string): Promise<{ account: string; passkey: Passkey } | undefined> {
+    const found = await this.#records.findOne({}, { 'passkeys.id': id });
+    const passkey = found?.passkeys?.find((each) => each.id === id);
+    return found && passkey && { account: found._id, passkey };
+  }
+
+  /** Whether a password is the account's; it takes as long where there is none. */
+  async isPassword(account: string, password: string): Promise<boolean> {
+    return isPassword((await this.find(account))?.passwordHash, password);
+  }
+
+  /** Notes that a passkey was used; returns whether nobody else has used it meanwhile. */
+  noteUse({ id, counter }: Passkey, counted: number): Promise<boolean> {
+    const $set = { 'passkeys.$.counter': counted, 'passkeys.$.lastUsedAt': new Date() };
+    return this.#records.updateOne({}, { passkeys: { $elemMatch: { id, counter } } }, { $set });
+  }
+
+  /** What is stored of a way to sign in. @throws PageFault where a password is not good enough */
+  async stored(account: string, way: Way): Promise<Stored> {
+    if ('passkey' in way) return { passkeys: [way.passkey] };
+    return { passwordHash: await goodHash(way.password, account) };
+  }
+
+  /** Makes a way to sign in the only one of an account. @throws PageFault */
+  async replace(
+    tx: SharedTransaction,
+    account: string,
+    stored: Stored,
+    acting: ActingFor,
+  ): Promise<void> {
+    const scope = { session: tx.session };
+    await this.#records.deleteOne(scope, { _id: account });
+    for (const passkey of stored.passkeys ?? []) await this.#refuseKnown(tx, passkey);
+    await this.#records.insert(scope, { _id: account, ...stored, createdAt: tx.now });
+    const act = { action: 'credentials.set', target: accountTarget(account) };
+    tx.audit(act, account, acting(account));
+  }
+
+  /** Sets another password. @throws PageFault where it is not good enough */
+  async setPassword(account: string, password: string, acting: ActingFor): Promise<void> {
+    const passwordHash = await goodHash(password, account);
+    await this.#store.host.transactShared(async (tx) => {
+      const scope = { session: tx.session };
+      await this.#records.updateOne(scope, { _id: account }, { $set: { passwordHash } });
+      await this.#store.endSessions(tx.session, account);
+      const act = { action: 'credentials.set', target: accountTarget(account) };
+      tx.audit(act, account, acting(account));
+    });
+  }
+
+  /** @throws PageFault where there are too many, or somebody has it */
+  async addPasskey(account: string, passkey: Passkey, acting: ActingFor): Promise<void> {
+    await this.#store.host.transactShared(async (tx) => {
+      await this.#refuseKnown(tx, passkey);
+      const hasRoom = { _id: account, [`passkeys.${MAX_PASSKEYS - 1}`]: { $exists: false } };
+      const update = { $push: { passkeys: passkey } };
+      if (!(await this.#records.updateOne({ session: tx.session }, hasRoom, update))) {
+        throw new PageFault('tooManyPasskeys', 403);
+      }
+      tx.audit({ action: 'passkey.added', target: targetOf(passkey.id) }, account, acting(account));
+    });
+  }
+
+  /** @throws PageFault where it is not there, or the last way to sign in */
+  async removePasskey(account: string, id: string, acting: ActingFor): Promise<void> {
+    await this.#store.host.transactShared(async (tx) => {
+      const scope = { session: tx.session };
+      const own = { _id: account, 'passkeys.id': id };
+      if (!(await this.#records.exists(scope, own))) throw new PageFault('gone');
+      const another = [{ passwordHash: { $exists: true } }, { 'passkeys.1': { $exists: true } }];
+      const $pull = { passkeys: { id } };
+      if (!(await this.#records.updateOne(scope, { ...own, $or: another }, { $pull }))) {
+        throw new PageFault('lastWay');
+      }
+      tx.audit({ action: 'passkey.removed', target: targetOf(id) }, account, acting(account));
+    });
+  }
+
+  count(account: string): Promise<number> {
+    return this.#records.count({}, { _id: account });
+  }
+
+  /** What a person may see of it. */
+  async export(account: string): Promise<object[]> {
+    const found = await this.find(account);
+    const passkeys = found?.passkeys ?? [];
+    return [
+      ...(found?.passwordHash === undefined ? [] : [{ kind: 'password' }]),
+      ...passkeys.map(({ name, createdAt, lastUsedAt }) => ({
+        ...{ kind: 'passkey', name, createdAt, lastUsedAt },
+      })),
+    ];
+  }
+
+  async delete({ session, userId }: Pick<Transaction, 'session' | 'userId'>): Promise<void> {
+    await this.#records.deleteOne({ session }, { _id: userId });
+  }
+
+  async #refuseKnown({ session }: SharedTransaction, { id }: Passkey): Promise<void> {
+    if (await this.#records.exists({ session }, { 'passkeys.id': id })) {
+      throw new PageFault('badPasskey');
+    }
+  }
+}
+
+/** A passkey as the audit log names it. */
+function targetOf(id: string) {
+  return { type: 'passkey', id: grantName(hashOf(id)) };
+}
+
+/** @throws PageFault where the password is not good enough */
+async function goodHash(password: string, name: string): Promise<string> {
+  const fault: Sentence | undefined = passwordFault(password, name);
+  if (fault !== undefined) throw new PageFault(fault);
+  return hashOfPassword(password);
+}

@@ -1,0 +1,66 @@
+import { type Html, markup } from '../../pages';
+import type { Visit } from '../pages/visit';
+
+/** An entry of a list. */
+interface Entry {
+  id: string;
+  title: string;
+  details: readonly string[];
+}
+
+/** Entries, each with a button that does something to it. */
+export function list(
+  visit: Visit,
+  action: string,
+  button: string,
+  entries: readonly Entry[],
+): Html {
+  if (entries.length === 0) return markup`<p>${visit.texts.none}</p>`;
+  const items = entries.map(({ id, title, details }) => {
+    const fields = markup`<input type="hidden" name="id" value="${id}" />
+      <button aria-label="${button}: ${title}">${button}</button>`;
+    return markup`<li class="entry">
+      <div><strong>${title}</strong><br />${details.join(' · ')}</div>
+      ${formOf(visit, action, fields)}
+    </li>`;
+  });
+  return markup`<ul role="list">
+    ${items}
+  </ul>`;
+}
+
+/** A form that is out of the way until somebody wants it. */
+export function disclosure(
+  visit: Visit,
+  action: string,
+  title: string,
+  fields: Html,
+  { isOpen, kind = 'main' }: { isOpen: boolean; kind?: string },
+): Html {
+  const content = markup`${fields} <button class="${kind}">${title}</button>`;
+  return markup`<details ${isOpen && markup`open`}>
+    <summary>${title}</summary>
+    ${formOf(visit, action, content)}
+  </details>`;
+}
+
+export function formOf(visit: Visit, action: string, content: Html | undefined): Html | undefined {
+  return (
+    content &&
+    markup`<form method="post" action="/settings">
+      ${visit.csrfField()}
+      <input type="hidden" name="action" value="${action}" />
+      ${content}
+    </form>`
+  );
+}
+
+/** Says when something was, as the person's calendar and clock have it. */
+export function dates(
+  { language }: Visit,
+  timeZone: string,
+  options: Intl.DateTimeFormatOptions = {},
+): (date: Date) => string {
+  const format = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone, ...options });
+  return (date) => format.format(date);
+}

@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto';
+
+import { startService } from '../../../test/support/program';
+import { resetClock, setClock } from '../../../test/support/clock';
+import type { TestService } from '../../../test/support/service';
+import { Authenticator, type Lies, optionsOf } from './authenticator';
+import { Browser, type Page } from './browser';
+import { inviteTo, PASSWORD } from './people';
+
+let service: TestService;
+let origin: string;
+beforeAll(async () => {
+  service = await startService({
+    env: { SIGN_UP: 'open', RATE_LIMIT_AUTH_FAILURES_MAX: '1000' },
+  });
+  origin = service.url.replace('127.0.0.1', 'localhost');
+});
+afterEach(() => {
+  resetClock();
+});
+afterAll(() => service.close());
+
+const freshName = (): string => `fern-${randomUUID()}`;
+
+/** Somebody who was invited, and has made a passkey. */
+async function invited(name = freshName()) {
+  const [browser, device] = [new Browser(origin), new Authenticator(origin)];
+  const page = await browser.go(await inviteTo(service, name));
+  const made = await browser.submit(page, { passkey: device.make(page) });
+  expect(made.status).toBe(200);
+  return { name, browser, device };
+}
+
+async function signIn(device: Authenticator, lies: Lies = {}): Promise<Page> {
+  const browser = new Browser(origin);
+  const page = await browser.go('/sign-in');
+  return browser.submit(page, { passkey: device.use(page, lies) });
+}
+
+function isIn(page: Page, name: string): boolean {
+  return page.url.pathname === '/settings' && page.text.includes(`<strong>${name}</strong>`);
+}
+
+/** Sends one of the forms of the settings. */
+async function send(browser: Browser, page: Page, fields: Record<string, string>): Promise<Page> {
+  const csrf = /name="csrf" value="([^"]*)"/.exec(page.text)?.[1] ?? '';
+  const body = new URLSearchParams({ csrf, ...fields });
+  return browser.go('/settings', { method: 'POST', body });
+}
+
+test('who was invited makes a passkey, and signs in with it alone', async () => {
+  const { name, browser, device } = await invited();
+  expect(isIn(await browser.go('/settings'), name)).toBe(true);
+  expect(isIn(await signIn(device), name)).toBe(true);
+  expect(isIn(await signIn(device), name)).toBe(true);
+  const form = await browser.go('/sign-in?return=/settings');
+  expect((await browser.submit(form, { name, password: PASSWORD })).status).toBe(400);
+});
+
+test('everybody makes an account with a passkey where that is open', async () => {
+  const [browser, device, name] = [new Browser(origin), new Authenticator(origin), freshName()];
+  const page = await browser.go('/sign-up');
+  expect((await browser.submit(page, { name, passkey: device.make(page) })).status).toBe(200);
+  expect(isIn(await signIn(device), name)).toBe(true);
+});
+
+test('a way back in ends the passkeys of before', async () => {
+  const { name, device } = await invited();
+  const other = await invited(name);
+  expect((await signIn(device)).status).toBe(400);
+  expect(isIn(await signIn(other.device), name)).toBe(true);
+});
+
+test.each<[string, Lies]>([
+  ['of another origin', { origin: 'https://evil.example' }],
+  ['of another port', { origin: 'http://localhost:1' }],
+  ['of a challenge that is not ours', { challenge: 'x'.repeat(43) }],
+  ['without its person', { isUserVerified: false }],
+  ['with a counter that goes back', { counter: 1 }],
+])('a passkey %s does not sign in', async (_what, lies) => {
+  const { name, device } = await invited();
+  expect(isIn(await signIn(device), name)).toBe(true);
+  const refused = await signIn(device, lies);
+  expect(refused.status).toBe(400);
+  expect(refused.text).toContain('role="alert"');
+  expect(isIn(await signIn(device), name)).toBe(true);
+});
+
+test.each<[string, Lies]>([
+  ['of another origin', { origin: 'https://evil.example' }],
+  ['of a challenge that is not ours', { challenge: 'x'.repeat(43) }],
+  ['without its person', { isUserVerified: false }],
+  ['with certificates', { format: 'android-key' }],
+])('a passkey %s is not taken', async (_what, lies) => {
+  const [browser, device] = [new Browser(origin), new Authenticator(origin)];
+  const page = await browser.go(await inviteTo(service, freshName()));
+  const refused = await browser.submit(page, { passkey: device.make(page, lies) });
+  expect(refused.status).toBe(400);
+  expect(refused.text).toContain('data-passkey');
+});
+
+test('what a passkey has signed is good once, for an hour', async () => {
+  const { name, device } = await invited();
+  const browser = new Browser(origin);
+  const page = await browser.go('/sign-in');
+  const passkey = device.use(page);
+  expect(isIn(await browser.submit(page, { passkey }), name)).toBe(true);
+  const again = new Browser(origin);
+  expect((await again.submit(await again.go('/sign-in'), { passkey })).status).toBe(400);
+  const late = await again.go('/sign-in');
+  setClock(Date.now() + 3_601_000);
+  expect((await again.submit(late, { passkey: device.use(late) })).status).toBe(400);
+});
+
+test.each([
+  'x',
+  '{}',
+  '[]',
+  'null',
+  '{"id":{},"response":{"clientDataJSON":1}}',
+  '{"response":[]}',
+])('the passkey %j is refused', async (passkey) => {
+  const browser = new Browser(origin);
+  expect((await browser.submit(await browser.go('/sign-in'), { passkey })).status).toBe(400);
+  expect((await browser.submit(await browser.go('/sign-up'), { passkey })).status).toBe(400);
+});
+
+test('nobody takes a passkey that somebody has', async () => {
+  const { name, device } = await invited();
+  const [browser, other] = [new Browser(origin), freshName()];
+  const page = await browser.go('/sign-up');
+  const passkey = device.make(page);
+  expect((await browser.submit(page, { name: other, passkey })).status).toBe(400);
+  expect(isIn(await signIn(device), name)).toBe(true);
+});
+
+test('passkeys are added and removed in the settings, but the last way to sign in stays', async () => {
+  const { name, browser, device } = await invited();
+  const page = await browser.go('/settings');
+  const first = device.id.toString('base64url');
+  expect(optionsOf(page)['excludeCredentials']).toEqual([{ type: 'public-key', id: first }]);
+  const remove = { action: 'removePasskey', id: first };
+  const last = await send(browser, page, remove);
+  expect(last.status).toBe(400);
+  expect(last.text).toContain('last way');
+  const second = new Authenticator(origin);
+  const added = await send(browser, page, { action: 'addPasskey', passkey: second.make(page) });
+  expect(added.url.search).toBe('?done=passkeyAdded');
+  expect((await send(browser, page, remove)).url.search).toBe('?done=passkeyRemoved');
+  expect((await send(browser, page, remove)).status).toBe(400);
+  expect((await signIn(device)).status).toBe(400);
+  expect(isIn(await signIn(second), name)).toBe(true);
+});
+
+test('who has a passkey sets a password, and then does without the passkey', async () => {
+  const { name, browser, device } = await invited();
+  const page = await browser.go('/settings');
+  const set = await send(browser, page, { action: 'setPassword', password: PASSWORD });
+  expect(set.url.search).toBe('?done=passwordSet');
+  const id = device.id.toString('base64url');
+  const removed = await send(browser, set, { action: 'removePasskey', id });
+  expect(removed.url.search).toBe('?done=passkeyRemoved');
+  const other = new Browser(origin);
+  const form = await other.go('/sign-in');
+  expect(isIn(await other.submit(form, { name, password: PASSWORD }), name)).toBe(true);
+});
+
+test('an account has at most 20 passkeys', async () => {
+  const { browser } = await invited();
+  const statuses: number[] = [];
+  for (let count = 1; count <= 20; count += 1) {
+    const page = await browser.go('/settings');
+    const passkey = new Authenticator(origin).make(page);
+    statuses.push((await send(browser, page, { action: 'addPasskey', passkey })).status);
+  }
+  expect(statuses).toEqual([...Array<number>(19).fill(200), 403]);
+});
+
+test('a page runs one script of ours where there can be passkeys, and none elsewhere', async () => {
+  const page = await new Browser(origin).go('/sign-in');
+  expect(page.text.match(/<script[^>]*>/g)).toEqual(['<script src="/passkeys.js" defer>']);
+  expect(page.text).not.toMatch(/style=| on\w+=/);
+  expect(page.headers.get('Content-Security-Policy')).toContain("script-src 'self'");
+  const script = await service.anonymous.get('/passkeys.js').expect(200);
+  expect(script.headers['content-type']).toContain('text/javascript');
+  // Browsers have no passkeys for bare addresses.
+  expect((await new Browser(service.url).go('/sign-in')).text).not.toMatch(/<script|passkey/);
+});
+
+test('an address that loads page after page gets them without passkeys, and can sign in still', async () => {
+  setClock(Date.now() + 7_200_000);
+  const browser = new Browser(origin);
+  const pages = await Promise.all(Array.from({ length: 300 }, () => browser.go('/sign-in')));
+  expect(new Set(pages.map(({ status }) => status))).toEqual(new Set([200]));
+  const page = await browser.go('/sign-in');
+  expect(page.status).toBe(200);
+  expect(page.text).not.toContain('data-passkey');
+  expect(page.text).toContain('name="password"');
+});
