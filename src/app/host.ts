@@ -10,6 +10,7 @@ import type { AuditLog } from '../data/audit/audit-log';
 import type { Database } from '../data/database';
 import type { DerivedData } from '../data/derived';
 import type { Fence } from '../data/schema/fence';
+import { Lease, leaseModel } from '../data/schema/lease';
 import type { WriteQueue } from '../data/write-queue';
 import type { Host } from '../plugins/host';
 import type { PluginRuntime, Plugin } from '../plugins/plugin';
@@ -63,6 +64,7 @@ export function hostFor(
     transact: (userId, work) => app.writeQueue.run(userId, work),
     transactShared: (work) => app.audit.transact(work),
     accountData,
+    lease: (name) => new Lease(app.database.model(leaseModel), name),
     snapshot: <T>(read: (session: ClientSession) => Promise<T>) => app.database.snapshot(read),
     changedLists: () => {
       requireCollected(plugin, 'changes');

@@ -8,6 +8,7 @@ import type { SharedTransaction } from '../data/audit/audit-log';
 import type { ChangedList } from '../data/changes';
 import type { ModelDefinition, ModelOf } from '../data/models';
 import type { Records, TenantOf } from '../data/records';
+import type { Lease } from '../data/schema/lease';
 import type { Transaction } from '../data/transaction';
 import type { Feature } from './operation';
 import type { PluginReference } from './reference';
@@ -32,6 +33,8 @@ export interface Host {
   transactShared<T>(work: (tx: SharedTransaction) => Promise<T>): Promise<T>;
   /** All that the plugins store of accounts. */
   readonly accountData: AccountData;
+  /** The right to do work of a name, which one process has at a time. */
+  lease(name: string): Lease;
   /** Reads that all see the same moment. */
   snapshot<T>(read: (session: ClientSession) => Promise<T>): Promise<T>;
   /** The lists of `GET /api/changes` of all plugins, for one that collects them; not during setup. */

@@ -33,7 +33,7 @@ export const leaseModel = sharedModel<LeaseDocument>(
   ),
 );
 
-/** The right to change a database as a whole, which one program has at a time. */
+/** The right to work at something, such as a database as a whole, which one program has at a time. */
 export class Lease {
   readonly #leases: Model<LeaseDocument>;
   readonly #own: { _id: string; holder: string };
@@ -59,6 +59,28 @@ export class Lease {
       }
       await sleep(RETRY_MS);
     }
+    return this.#keepDuring(work);
+  }
+
+  /** Does work unless another program is at it; returns whether it did. */
+  async try(work: () => Promise<void>): Promise<boolean> {
+    if (!(await this.#take())) return false;
+    await this.#keepDuring(work);
+    return true;
+  }
+
+  /** Whether nobody else can take it for so many milliseconds. */
+  lasts(ms: number): boolean {
+    return Date.now() + ms < this.#until;
+  }
+
+  /** @throws SchemaError where another program may have taken over, as after a suspension */
+  check(): void {
+    if (this.lasts(0)) return;
+    throw new SchemaError('The migration was interrupted; start the program again to continue it.');
+  }
+
+  async #keepDuring<T>(work: () => Promise<T>): Promise<T> {
     const ending = new AbortController();
     const renewal = this.#renewUntil(ending.signal);
     try {
@@ -70,12 +92,6 @@ export class Lease {
       // Where it cannot be deleted it ends by itself, and what became of the work matters more.
       await this.#leases.deleteOne(this.#own).catch(() => undefined);
     }
-  }
-
-  /** @throws SchemaError where another program may have taken over, as after a suspension */
-  check(): void {
-    if (Date.now() < this.#until) return;
-    throw new SchemaError('The migration was interrupted; start the program again to continue it.');
   }
 
   async #renewUntil(ending: AbortSignal): Promise<void> {
