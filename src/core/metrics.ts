@@ -18,13 +18,15 @@ const MAX_PAUSE_MS = 100;
 /** How long a figure may take that is read when metrics are asked for. */
 const READ_MS = 500;
 
-/** A figure that goes up and down, read when metrics are asked for. */
+/** A figure that is read when metrics are asked for. */
 export interface Reading {
   /** In snake_case, with its unit at the end. */
   name: string;
   help: string;
   /** By what several values of it are told apart; their number must be bounded. */
   label?: string;
+  /** Whether it only grows; its name then ends in `_total`. */
+  isTotal?: true;
   /**
    * The value, or one for each value of the label; undefined while it is not known. One that takes
    * longer than half a second is left out.
@@ -100,17 +102,18 @@ export class Metrics {
   }
 
   /** Adds a figure that is read when metrics are asked for. */
-  reading({ name, help, label, read }: Reading): void {
-    new Gauge({
+  reading({ name, help, label, isTotal, read }: Reading): void {
+    const Figure = isTotal ? Counter : Gauge;
+    new Figure({
       ...this.#configuration(name, help, label === undefined ? [] : [label]),
       async collect() {
         const value = await inTime(read);
         this.reset();
-        if (typeof value === 'number') this.set(value);
+        if (typeof value === 'number') this.inc(value);
         // Without labels the library shows 0 for what is not known.
         else if (label === undefined) this.remove();
         else
-          for (const [key, each] of Object.entries(value ?? {})) this.set({ [label]: key }, each);
+          for (const [key, each] of Object.entries(value ?? {})) this.inc({ [label]: key }, each);
       },
     });
   }

@@ -98,6 +98,7 @@ describe('every metric', () => {
       'job_name',
       'le',
       'within',
+      'outcome',
     ];
     expect(
       [...labels].filter((label) => ![...known, 'version', 'node_version'].includes(label)),

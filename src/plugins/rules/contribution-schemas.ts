@@ -95,6 +95,7 @@ const contributionSchema = Joi.object({
       name: snakeName.required(),
       help: sentence.required(),
       label: snakeName,
+      isTotal: Joi.valid(true),
       read: Joi.function().required(),
     }),
   ),
