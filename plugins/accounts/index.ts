@@ -1,5 +1,6 @@
 import { definePlugin } from '../../src/plugins/plugin';
 import { commands } from './commands';
+import { accountClosed, tierChanged } from './domain-events';
 import { type Accounts, exportsOf } from './exports';
 import { accountModel, tokenModel } from './model';
 import { PersonalData } from './personal-data';
@@ -22,6 +23,7 @@ const accounts = definePlugin<Accounts>({
   requires: [],
   scopes: { [ACCOUNT_SCOPE]: 'Make and revoke tokens, export all data, delete the account' },
   errors: [tokenNotFound, tokenLimitReached],
+  emits: [accountClosed, tierChanged],
   tag: {
     name: 'Tokens and data',
     description: 'The tokens of an account, all of its data, and its end.',

@@ -5,6 +5,7 @@ import { accountTarget, type Acting } from '../../src/data/audit/entry';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Job } from '../../src/plugins/plugin';
+import { accountClosed } from './domain-events';
 import {
   accountModel,
   type AccountDocument,
@@ -22,10 +23,12 @@ export interface KeptData {
   /** What an export calls it. */
   name: string;
   count(userId: string): Promise<number>;
-  /** What its person may see of it. */
-  export(userId: string): Promise<object[]>;
-  /** Deletes all of it. */
-  delete(tx: Transaction): Promise<void>;
+  /** What its person may see of it, a batch at a time. */
+  export(userId: string): AsyncIterable<object[]>;
+  /** Deletes all of it, in the transaction that closes the account. */
+  delete?(tx: Transaction): Promise<void>;
+  /** Deletes all of it once the account is closed, where that is too much for a transaction. */
+  erase?(userId: string): Promise<void>;
 }
 
 /** The form of an export (docs/running.md, "People's data"). */
@@ -78,6 +81,7 @@ export class PersonalData {
   async deleteUser(userId: string, onDeleted: (count: number) => void): Promise<void> {
     await this.#begin(userId);
     await this.#host.accountData.delete(userId, onDeleted);
+    for (const kept of this.#kept) await kept.erase?.(userId);
     await this.#host.transactShared(async (tx) => {
       const { session } = tx;
       const { deletedCount } = await this.#accounts.deleteOne({ _id: userId }, { session });
@@ -97,9 +101,10 @@ export class PersonalData {
     const $set = { deletingSince, tokensVersion: newTokensVersion() };
     await this.#accounts.updateOne({ _id: userId }, { $set }, { session });
     await this.#tokens.deleteMany({ userId }, { session });
-    for (const kept of this.#kept) await kept.delete(tx);
+    for (const kept of this.#kept) await kept.delete?.(tx);
     const target = accountTarget(userId);
     tx.audit({ action: 'account.deletion_begun', target, changes: { records } });
+    await tx.emit(accountClosed, { userId });
   }
 
   /** Deletes what is left of accounts that were closed. */
@@ -153,7 +158,8 @@ export class PersonalData {
       separator = ',';
     }
     for (const kept of this.#kept) {
-      yield `${separator}${JSON.stringify(kept.name)}:${JSON.stringify(await kept.export(userId))}`;
+      yield `${separator}${JSON.stringify(kept.name)}:`;
+      yield* jsonArray(kept.export(userId));
       separator = ',';
     }
     yield '},"auditLog":';

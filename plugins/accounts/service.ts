@@ -18,6 +18,7 @@ import type { SharedTransaction } from '../../src/data/audit/audit-log';
 import { accountTarget, type Acting } from '../../src/data/audit/entry';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
+import { tierChanged } from './domain-events';
 import { TokenAuthenticator, type TokenKind } from './tokens/authenticator';
 import { type AccountDocument, accountModel, asAccount, newTokensVersion, tierNow } from './model';
 
@@ -156,6 +157,7 @@ export class AccountService implements Identity {
     // Writes that share this transaction come after the change.
     Object.assign(tx.account, { tier, tierUntil, ...preferences });
     tx.audit({ action: 'account.changed', target: accountTarget(tx.userId), changes: changed });
+    if (changed['tier']) await tx.emit(tierChanged, { tier });
     return after;
   }
 

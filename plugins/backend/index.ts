@@ -4,6 +4,8 @@ import { accountNotFound } from './errors';
 import { routes } from './routes';
 import { adminPortSetting, backendMaxSetting } from './settings';
 
+export { adminPortSetting } from './settings';
+
 /** What a trusted backend may do: keep the accounts and tokens of others. */
 export default definePlugin({
   name: 'backend',

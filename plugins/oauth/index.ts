@@ -77,7 +77,9 @@ const oauth = definePlugin<SignIns>({
     accounts.keep({
       name: 'programs',
       count: (userId) => store.count(userId),
-      export: (userId) => store.programs(userId),
+      export: async function* (userId) {
+        yield await store.programs(userId);
+      },
       delete: async (tx) => {
         await store.deleteAll(tx);
         await issued?.noteClosing(tx);

@@ -4,4 +4,7 @@ import { DomainEvent } from '../../src/data/domain-event';
 export const photoAdded = new DomainEvent<{ plantId: string }>('photo.added');
 
 /** A photo was deleted for good. */
-export const photoDeleted = new DomainEvent<{ photoId: string }>('photo.deleted');
+export const photoDeleted = new DomainEvent<{
+  photoId: string;
+  imagehostPublicId: string;
+}>('photo.deleted');

@@ -67,8 +67,9 @@ export class PhotoService {
    * @throws ApiError photo_not_found
    */
   async delete(tx: Transaction, id: string): Promise<void> {
+    const { imagehostPublicId } = await this.#photos.get(tx, id);
     await this.#photos.delete(tx, id);
-    await tx.emit(photoDeleted, { photoId: id });
+    await tx.emit(photoDeleted, { photoId: id, imagehostPublicId });
   }
 
   /** @throws ApiError photo_not_found */

@@ -6,5 +6,8 @@ export const plantChanged = new DomainEvent<{ plantId: string; change: UpdatePla
   'plant.changed',
 );
 
+/** A plant was added. */
+export const plantCreated = new DomainEvent<{ plantId: string; name: string }>('plant.created');
+
 /** A plant was deleted for good. */
-export const plantDeleted = new DomainEvent<{ plantId: string }>('plant.deleted');
+export const plantDeleted = new DomainEvent<{ plantId: string; name: string }>('plant.deleted');

@@ -11,7 +11,7 @@ import type { Host } from '../../src/plugins/host';
 import { type Photos, unknownPlant } from '../photos';
 import { Archive } from './archive';
 import { PlantCare } from './care';
-import { plantChanged, plantDeleted } from './domain-events';
+import { plantChanged, plantCreated, plantDeleted } from './domain-events';
 import { plantNotFound } from './errors';
 import { plantModel } from './model';
 import { Places } from './places';
@@ -93,8 +93,11 @@ export class PlantService {
 
   /** @throws ApiError photo_not_found for a primary photo that is not the account's */
   async create(tx: Transaction, body: CreatePlant, _id = newId()): Promise<PlantView> {
-    await this.#showPrimary(tx, idText(_id), body);
-    return this.#presentOne(tx, await this.#plants.create(tx, body, _id));
+    const plantId = idText(_id);
+    await this.#showPrimary(tx, plantId, body);
+    const created = await this.#plants.create(tx, body, _id);
+    await tx.emit(plantCreated, { plantId, name: created.name });
+    return this.#presentOne(tx, created);
   }
 
   /** Changes the fields given; none given changes nothing. @throws ApiError plant_not_found */
@@ -117,9 +120,10 @@ export class PlantService {
 
   /** Deletes a plant for good. @throws ApiError plant_not_found */
   async delete(tx: Transaction, id: string): Promise<void> {
+    const { name } = await this.#plants.get(tx, id);
     await this.#plants.delete(tx, id);
     await this.#photos.detachPlant(tx, id);
-    await tx.emit(plantDeleted, { plantId: id });
+    await tx.emit(plantDeleted, { plantId: id, name });
   }
 
   exists(tenant: Tenant, id: string): Promise<boolean> {
@@ -229,6 +233,9 @@ export class PlantService {
   ): Promise<void> {
     await insert(this.#model, tx, documents);
     if (!eventsFollow) await resetSyncClients(tx, this.#model.db);
+    for (const { _id, name } of documents) {
+      await tx.emit(plantCreated, { plantId: idText(_id), name });
+    }
   }
 
   async #showPrimary(

@@ -47,6 +47,14 @@ export function oneOf<const Values extends readonly string[]>(
   return field({ input: joi.oneOf(values), output: joi.oneOf(values), path: String });
 }
 
+/** At least one of the strings given, each once. */
+export function someOf<const Values extends readonly string[]>(
+  values: Values,
+): Field<Values[number][]> {
+  const list = Joi.array().items(joi.oneOf(values)).min(1).unique();
+  return field({ input: list, output: list, path: [String] });
+}
+
 /** An instant: an RFC 3339 date-time with an offset, kept to the millisecond. */
 export function timestamp(limits: { hoursAhead?: number } = {}): Field<Date> {
   return field({ input: joi.timestamp(limits), output: joi.instant(), path: Date });

@@ -87,6 +87,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   TIER_PRO_PLANTS: 1000,
   TIER_PRO_PHOTOS: 20_000,
   TIER_PRO_EVENTS: 2_000_000,
+  WEBHOOK_ALLOW_PRIVATE: false,
 };
 
 test('the settings are those that operators rely on, and there are no others', () => {

@@ -3,7 +3,7 @@ import { records } from '../../../test/support/client';
 import { CLIENT_METHODS, operationName, startService } from '../../../test/support/program';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError } from '../../../test/support/shapes';
-import { backendOf } from './backend';
+import { backendOf } from '../../../test/support/backend';
 
 let service: TestService;
 let shop: TestUser;
@@ -30,8 +30,8 @@ test("a backend's token opens what it is for, and nothing else", async () => {
     if (answer.status === 403) expectError(answer, 403, 'insufficient_scope');
     else opened.push(operationName(operation));
   }
-  const own = service.app.operations.filter(({ path }) => path.startsWith('/api/accounts'));
-  expect(own).toHaveLength(9);
+  const own = service.app.operations.filter(({ path }) => /^\/api\/(accounts|webhooks)/.test(path));
+  expect(own).toHaveLength(15);
   expect(opened).toEqual(own.map(operationName));
 });
 
@@ -44,7 +44,7 @@ test('a person with every other scope cannot do what a backend does', async () =
   const scopes = [...service.app.scopes.keys()].filter((scope) => scope !== 'accounts:manage');
   const ada = await service.user({ scopes });
   for (const operation of service.app.operations) {
-    if (!operation.path.startsWith('/api/accounts')) continue;
+    if (!/^\/api\/(accounts|webhooks)/.test(operation.path)) continue;
     expectError(await call(ada, operation), 403, 'insufficient_scope', /accounts:manage/);
   }
 });

@@ -5,7 +5,7 @@ import { until } from '../../../test/support/processes';
 import { accountsPlugin, startService, userOf } from '../../../test/support/program';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, faultsOf } from '../../../test/support/shapes';
-import { backendOf, newId } from './backend';
+import { backendOf, newId } from '../../../test/support/backend';
 
 let service: TestService;
 let shop: TestUser;

@@ -4,7 +4,7 @@ import { records } from '../../../test/support/client';
 import { accountsPlugin, startService, userOf } from '../../../test/support/program';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, faultsOf } from '../../../test/support/shapes';
-import { backendOf, newId } from './backend';
+import { backendOf, newId } from '../../../test/support/backend';
 
 const PHONE = { name: 'Phone', scopes: ['plants:read'], expiresIn: 600 };
 

@@ -1,17 +1,21 @@
 import { randomUUID } from 'node:crypto';
 
-import { accountsPlugin, userOf } from '../../../test/support/program';
-import type { TestService, TestUser } from '../../../test/support/service';
+import { accountsPlugin, userOf } from './program';
+import type { TestService, TestUser } from './service';
 
 /** A backend, as `token create --backend` makes it. */
-export async function backendOf(service: TestService, name: string): Promise<TestUser> {
+export async function backendOf(
+  service: TestService,
+  name: string,
+  expiresInSeconds = 3600,
+): Promise<TestUser> {
   const id = `~${name}`;
   const accounts = service.app.exportsOf(accountsPlugin);
   const { token } = await accounts.createToken({
     userId: id,
     scopes: ['accounts:manage'],
     name,
-    expiresInSeconds: 3600,
+    expiresInSeconds,
   });
   return userOf(service.url, id, token);
 }

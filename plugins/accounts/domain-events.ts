@@ -1,0 +1,8 @@
+import type { Tier } from '../../src/core/identity';
+import { DomainEvent } from '../../src/data/domain-event';
+
+/** An account has another tier. */
+export const tierChanged = new DomainEvent<{ tier: Tier }>('tier.changed');
+
+/** An account was closed: nothing is written to it any more. */
+export const accountClosed = new DomainEvent<{ userId: string }>('account.closed');

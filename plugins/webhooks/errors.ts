@@ -1,0 +1,12 @@
+import { ErrorCode } from '../../src/core/errors';
+
+/** How many webhooks a backend may have: each is written to with every event. */
+export const MAX_WEBHOOKS = 100;
+
+export const webhookNotFound = new ErrorCode('webhook_not_found', 404, 'Webhook not found.');
+
+export const webhookLimitReached = new ErrorCode(
+  'webhook_limit_reached',
+  403,
+  `A backend may have at most ${MAX_WEBHOOKS} webhooks.`,
+);

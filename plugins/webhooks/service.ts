@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+
+import { fieldError } from '../../src/core/errors';
+import { unlessGone } from '../../src/core/identity';
+import { idText, newId } from '../../src/core/ids';
+import type { Act } from '../../src/data/audit/entry';
+import { decodeCursor, encodeCursor } from '../../src/data/cursor';
+import type { Tenant } from '../../src/data/models';
+import { inRange, newestFirst, pageOf } from '../../src/data/page';
+import { LIST_ORDER } from '../../src/data/resource';
+import type { Transaction } from '../../src/data/transaction';
+import type { PageQuery } from '../../src/fields/page';
+import type { Host } from '../../src/plugins/host';
+import { MAX_WEBHOOKS, webhookLimitReached, webhookNotFound } from './errors';
+import {
+  type CreateWebhook,
+  delivery,
+  deliveryModel,
+  type InactiveReason,
+  type UpdateWebhook,
+  webhook,
+  type Webhook,
+  webhookModel,
+} from './model';
+import { deliveryOf, happeningIn } from './outbox';
+import { type Post, SECRET_PREFIX } from './post';
+
+/** Webhooks as their backend makes, changes and watches them. */
+export class Webhooks {
+  readonly #webhooks;
+  readonly #deliveries;
+  readonly #host: Host;
+  readonly #post: Post;
+
+  constructor(host: Host, post: Post) {
+    this.#host = host;
+    this.#post = post;
+    this.#webhooks = host.model(webhookModel);
+    this.#deliveries = host.model(deliveryModel);
+  }
+
+  /** The webhooks of a backend, oldest first. */
+  async list(userId: string) {
+    const found = await this.#webhooks.find({ userId }).sort(LIST_ORDER).lean();
+    return found.map((each) => webhook.toView(each));
+  }
+
+  count({ userId, session }: Tenant): Promise<number> {
+    return this.#webhooks
+      .countDocuments({ userId })
+      .session(session ?? null)
+      .exec();
+  }
+
+  /** @throws ApiError webhook_limit_reached, validation_error for a URL that cannot be one */
+  async create(tx: Transaction, body: CreateWebhook) {
+    const { userId, session, now } = tx;
+    const isUrl = URL.canParse(body.url);
+    const fault = isUrl ? this.#post.faultOf(new URL(body.url)) : 'must be a URL';
+    if (fault !== undefined) throw fieldError('url', `url ${fault}.`);
+    if ((await this.count(tx)) >= MAX_WEBHOOKS) throw webhookLimitReached.error();
+    const made = webhook.toDocument(body, {
+      ...{ _id: newId(), userId, createdAt: now, isResumed: false },
+      secret: SECRET_PREFIX + randomBytes(32).toString('base64'),
+      inactiveReason: body.active ? null : 'paused',
+    });
+    await this.#webhooks.bulkWrite([{ insertOne: { document: made } }], { session });
+    // Without its URL, which may hold a secret.
+    tx.audit(actOn(made, 'created', { events: body.events }));
+    return { ...webhook.toView(made), secret: made.secret };
+  }
+
+  /** @throws ApiError webhook_not_found */
+  async change(tx: Transaction, id: string, { active }: UpdateWebhook) {
+    const found = await this.#get(tx, id);
+    if (active === undefined) return webhook.toView(found);
+    const changed = { ...found, ...switched(active) };
+    const $set = switched(active);
+    await this.#webhooks.updateOne({ _id: found._id }, { $set }, { session: tx.session });
+    if (active !== found.active) tx.audit(actOn(found, 'changed', { active }));
+    return webhook.toView(changed);
+  }
+
+  /** @throws ApiError webhook_not_found */
+  async delete(tx: Transaction, id: string): Promise<void> {
+    const { session } = tx;
+    tx.audit(actOn(await this.#get(tx, id), 'deleted'));
+    await this.#webhooks.deleteOne({ _id: id }, { session });
+  }
+
+  /** Deletes all of an account that is closed. */
+  async deleteAll({ session, userId }: Transaction): Promise<void> {
+    await this.#webhooks.deleteMany({ userId }, { session });
+  }
+
+  /** Has a test be delivered; it waits while the webhook is off. @throws ApiError webhook_not_found */
+  async test(tx: Transaction, id: string) {
+    const found = await this.#get(tx, id);
+    const made = deliveryOf(found, happeningIn(tx, 'webhook.test', { webhookId: id }));
+    const { session } = tx;
+    await this.#deliveries.bulkWrite([{ insertOne: { document: made } }], { session });
+    return delivery.toView(made);
+  }
+
+  /**
+   * A page of what a webhook was sent or is to be, newest first.
+   *
+   * @throws ApiError webhook_not_found, invalid_cursor
+   */
+  async deliveries(tenant: Tenant, id: string, { limit, cursor }: PageQuery) {
+    await this.#get(tenant, id);
+    const list = [tenant.userId, '/api/webhooks/{id}/deliveries', id.toLowerCase()] as const;
+    const after = cursor === undefined ? undefined : decodeCursor(list, cursor);
+    const query = this.#deliveries.find({ webhookId: id, ...inRange('createdAt', { after }) });
+    const found = await query
+      .sort(newestFirst('createdAt'))
+      .limit(limit + 1)
+      .lean();
+    return pageOf(
+      { found, limit },
+      async function* (deliveries) {
+        yield Array.from(deliveries, (each) => delivery.toView(each));
+      },
+      ({ createdAt, _id }) => encodeCursor(list, { moment: createdAt, id: _id }),
+    );
+  }
+
+  /** Switches a webhook off by itself, where it is on. */
+  async switchOff(which: Webhook, reason: InactiveReason): Promise<void> {
+    which.active = false;
+    const isOn = { _id: which._id, active: true };
+    const $set = switched(false, reason);
+    const work = this.#host.transact(which.userId, async (tx) => {
+      const { session } = tx;
+      const { modifiedCount } = await this.#webhooks.updateOne(isOn, { $set }, { session });
+      if (modifiedCount > 0) tx.audit(actOn(which, 'switched_off', { reason }));
+    });
+    await unlessGone(work);
+    this.#host.log.warn({ webhook: idText(which._id), reason }, 'A webhook was switched off');
+  }
+
+  async #get({ userId, session }: Tenant, id: string): Promise<Webhook> {
+    const query = this.#webhooks.findOne({ userId, _id: id });
+    const found = await query.session(session ?? null).lean();
+    if (!found) throw webhookNotFound.error();
+    return found;
+  }
+}
+
+function switched(active: boolean, reason: InactiveReason = 'paused') {
+  return active
+    ? { active, inactiveReason: null, failingSince: null, isResumed: true }
+    : { active, inactiveReason: reason };
+}
+
+function actOn({ _id }: Webhook, what: string, changes: Act['changes'] = {}): Act {
+  return { action: `webhook.${what}`, target: { type: 'webhook', id: idText(_id) }, changes };
+}

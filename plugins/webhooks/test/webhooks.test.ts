@@ -1,0 +1,140 @@
+import { record, records } from '../../../test/support/client';
+import { startService } from '../../../test/support/program';
+import type { TestService, TestUser } from '../../../test/support/service';
+import { anyId, anyInstant, bodyOf, expectError, faultsOf } from '../../../test/support/shapes';
+import { backendOf } from '../../../test/support/backend';
+import { webhookOf } from './receiver';
+
+const URL = 'https://shop.example.com/hooks';
+
+let service: TestService;
+let shop: TestUser;
+
+beforeAll(async () => {
+  // Without jobs nothing is sent.
+  service = await startService({ jobs: false });
+  shop = await backendOf(service, 'shop');
+});
+afterAll(() => service.close());
+
+async function idsOf(backend: TestUser): Promise<unknown[]> {
+  return records(bodyOf(await backend.get('/api/webhooks').expect(200))['items']).map(
+    ({ id }) => id,
+  );
+}
+
+test('a webhook shows its secret once, and is listed, switched and deleted', async () => {
+  const shown = {
+    ...{ id: anyId, url: URL, events: ['photo.deleted', 'tier.changed'], active: true },
+    ...{ inactiveReason: null, failingSince: null, createdAt: anyInstant },
+  };
+  const { events } = shown;
+  const made = bodyOf(await shop.post('/api/webhooks', { url: URL, events }).expect(201));
+  const { secret, ...webhook } = made;
+  expect(webhook).toEqual(shown);
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(bodyOf(await shop.get('/api/webhooks').expect(200))).toEqual({ items: [webhook] });
+  const path = `/api/webhooks/${String(made['id'])}`;
+  const paused = { ...webhook, active: false, inactiveReason: 'paused' };
+  expect(bodyOf(await shop.patch(path, { active: false }).expect(200))).toEqual(paused);
+  expect(bodyOf(await shop.patch(path, {}).expect(200))).toEqual(paused);
+  expect(bodyOf(await shop.patch(path, { active: true }).expect(200))).toEqual(webhook);
+  await shop.delete(path).expect(200);
+  expect(await idsOf(shop)).toEqual([]);
+  for (const answer of [
+    await shop.delete(path),
+    await shop.patch(path, { active: true }),
+    await shop.get(`${path}/deliveries`),
+    await shop.post(`${path}/test`),
+  ]) {
+    expectError(answer, 404, 'webhook_not_found');
+  }
+  const log = JSON.stringify(await service.app.audit.entries({ userId: shop.id }).next());
+  for (const act of ['created', 'changed', 'deleted']) expect(log).toContain(`"webhook.${act}"`);
+  for (const hidden of [String(secret), URL]) {
+    expect(log + service.logged.join('')).not.toContain(hidden);
+  }
+});
+
+test.each([
+  [{ url: 'http://shop.example.com/hooks' }, 'url'],
+  [{ url: 'https://ada:secret@shop.example.com' }, 'url'],
+  [{ url: 'https://127.0.0.1/hooks' }, 'url'],
+  [{ url: 'https://2130706433/' }, 'url'],
+  [{ url: 'https://169.254.169.254/latest' }, 'url'],
+  [{ url: 'https://[::1]:8443/' }, 'url'],
+  [{ url: 'https://[::ffff:10.0.0.1]/' }, 'url'],
+  [{ url: 'https://[fd00::1]/' }, 'url'],
+  [{ url: 'ftp://shop.example.com' }, 'url'],
+  [{ url: `https://shop.example.com/${'a'.repeat(2048)}` }, 'url'],
+  [{ events: [] }, 'events'],
+  [{ events: ['plant.watered'] }, 'events'],
+  [{ events: ['plant.created', 'plant.created'] }, 'events'],
+])('%j is refused', async (fields, fault) => {
+  const body = { url: URL, events: ['plant.created'], ...fields };
+  expect(faultsOf(await shop.post('/api/webhooks', body).expect(400))).toEqual([fault]);
+});
+
+test('a backend has no more webhooks than it may, and another does not see them', async () => {
+  const [full, other] = [await backendOf(service, 'full'), await backendOf(service, 'other')];
+  const body = { url: URL, events: ['account.deleted'] };
+  const answers = await Promise.all(
+    Array.from({ length: 104 }, () => full.post('/api/webhooks', body)),
+  );
+  const made = answers.filter(({ status }) => status === 201).map((each) => bodyOf(each)['id']);
+  expect(made).toHaveLength(100);
+  for (const answer of answers.filter(({ status }) => status !== 201)) {
+    expectError(answer, 403, 'webhook_limit_reached');
+  }
+  expect(new Set(await idsOf(full))).toEqual(new Set(made));
+  expect(await idsOf(other)).toEqual([]);
+  const path = `/api/webhooks/${String(made[0])}`;
+  expectError(await other.delete(path), 404, 'webhook_not_found');
+  await full.delete(path).expect(200);
+  await full.post('/api/webhooks', body).expect(201);
+});
+
+test('a repeat under the same key makes no second webhook, and does not show the secret', async () => {
+  const backend = await backendOf(service, 'repeater');
+  const make = () =>
+    backend
+      .post('/api/webhooks', { url: URL, events: ['plant.created'] })
+      .set('Idempotency-Key', 'a key');
+  const { id, secret } = bodyOf(await make().expect(201));
+  const again = await make().expect(409);
+  expect(again.text).toContain(String(id));
+  expect(again.text).not.toContain(String(secret));
+  expect(await idsOf(backend)).toEqual([id]);
+});
+
+test('deliveries are listed newest first, each on one page', async () => {
+  const backend = await backendOf(service, 'lister');
+  const { id, path } = await webhookOf(backend, URL, 'plant.created');
+  const ada = await service.user();
+  for (const name of ['Fern', 'Ivy', 'Moss']) await ada.plant({ name });
+  const tested = bodyOf(await backend.post(`${path}/test`).expect(201));
+  expect(tested).toEqual({
+    ...{ id: anyId, type: 'webhook.test', userId: backend.id, status: 'waiting', attempts: 0 },
+    ...{ createdAt: anyInstant, lastAttemptAt: null, nextAttemptAt: anyInstant },
+    ...{ responseStatus: null, error: null },
+  });
+  const seen: Record<string, unknown>[] = [];
+  for (let cursor = ''; ;) {
+    const query = `limit=1${cursor && `&cursor=${cursor}`}`;
+    const page = bodyOf(await backend.get(`${path}/deliveries?${query}`).expect(200));
+    const items = records(page['items']);
+    seen.push(...items);
+    if (page['hasMore'] === false) break;
+    cursor = String(page['nextCursor']);
+  }
+  expect(seen.map(({ type, userId }) => [type, userId])).toEqual([
+    ['webhook.test', backend.id],
+    ...Array.from({ length: 3 }, () => ['plant.created', ada.id]),
+  ]);
+  expect(seen[0]).toEqual(tested);
+  const other = await webhookOf(backend, URL, 'plant.created');
+  const { nextCursor } = bodyOf(await backend.get(`${path}/deliveries?limit=1`));
+  const foreign = await backend.get(`${other.path}/deliveries?cursor=${String(nextCursor)}`);
+  expectError(foreign, 400, 'invalid_cursor');
+  expect(record(tested)['id']).not.toBe(id);
+});

@@ -1,0 +1,55 @@
+import type { PipelineStage, QueryFilter } from 'mongoose';
+
+import { idText, type StoredId } from '../../src/core/ids';
+import type { Host } from '../../src/plugins/host';
+import type { Job } from '../../src/plugins/plugin';
+import { type Delivery, deliveryModel, webhookModel } from './model';
+import type { Outbox } from './outbox';
+import { waitingFor } from './queue';
+import type { Webhooks } from './service';
+
+/** How many deliveries may wait for a webhook, and how many that are over are listed. */
+const MAX_WAITING = 100_000;
+const MAX_LISTED = 100_000;
+
+/** Bounds what is stored for webhooks. */
+export function upkeep(host: Host, outbox: Outbox, service: Webhooks): Job {
+  const deliveries = host.model(deliveryModel);
+  const webhooks = host.model(webhookModel);
+  return {
+    name: 'upkeep of webhooks',
+    everySeconds: 60,
+    run: async (stopping) => {
+      const deleteOldest = async (
+        filter: QueryFilter<Delivery>,
+        count = Infinity,
+      ): Promise<void> => {
+        let left = count;
+        while (left > 0 && !stopping.aborted) {
+          const deleted = await outbox.deleteSome(filter, left);
+          if (deleted === 0) return;
+          left -= deleted;
+        }
+      };
+      const all = new Map((await webhooks.find().lean()).map((each) => [idText(each._id), each]));
+      const stages: PipelineStage[] = [
+        { $sort: { webhookId: 1 } },
+        { $group: { _id: '$webhookId' } },
+      ];
+      for (const group of await deliveries.aggregate<{ _id: StoredId }>(stages)) {
+        const { webhookId, status } = waitingFor(group);
+        const webhook = all.get(idText(group._id));
+        if (!webhook) {
+          await deleteOldest({ webhookId });
+          continue;
+        }
+        const waiting = await deliveries.countDocuments({ webhookId, status });
+        if (waiting > MAX_WAITING && webhook.active) await service.switchOff(webhook, 'full');
+        const listed = (await deliveries.countDocuments({ webhookId })) - waiting;
+        if (listed > MAX_LISTED) {
+          await deleteOldest({ webhookId, status: { $ne: status } }, listed - MAX_LISTED);
+        }
+      }
+    },
+  };
+}
