@@ -14,9 +14,12 @@ export type Accounts = Pick<
   | 'createIn'
   | 'ensureAccount'
   | 'isOpen'
+  | 'lapsed'
   | 'person'
   | 'putAccount'
+  | 'timezones'
   | 'tokensChanged'
+  | 'toRemind'
 > &
   Pick<
     TokenService,
@@ -52,6 +55,9 @@ export function exportsOf(
     ensureAccount: (...account) => accounts.ensureAccount(...account),
     createIn: (...account) => accounts.createIn(...account),
     isOpen: (userId) => accounts.isOpen(userId),
+    lapsed: (after, to) => accounts.lapsed(after, to),
+    timezones: () => accounts.timezones(),
+    toRemind: (...times) => accounts.toRemind(...times),
     tokensChanged: (session, userId) => accounts.tokensChanged(session, userId),
     person: (userId, session) => accounts.person(userId, session),
     putAccount: (...account) => accounts.putAccount(...account),

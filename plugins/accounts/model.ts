@@ -47,6 +47,10 @@ export const accountModel = sharedModel<AccountDocument>(
     },
     { collection: 'accounts', versionKey: false, minimize: false },
   )
+    // Those whose people are told of due care at a time of day.
+    .index({ timezone: 1, remindAt: 1, _id: 1 })
+    // Those whose tier has ended, or will.
+    .index({ tierUntil: 1 }, { sparse: true })
     // Those that are being deleted: few, if any.
     .index({ deletingSince: 1 }, { sparse: true }),
 );

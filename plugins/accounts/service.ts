@@ -15,12 +15,20 @@ import {
 } from '../../src/core/identity';
 import { chunksOf } from '../../src/core/values';
 import type { SharedTransaction } from '../../src/data/audit/audit-log';
+import { batchesOf } from '../../src/data/batches';
 import { accountTarget, type Acting } from '../../src/data/audit/entry';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
 import { tierChanged } from './domain-events';
 import { TokenAuthenticator, type TokenKind } from './tokens/authenticator';
-import { type AccountDocument, accountModel, asAccount, newTokensVersion, tierNow } from './model';
+import {
+  type AccountDocument,
+  accountModel,
+  asAccount,
+  newTokensVersion,
+  PREFERENCES,
+  tierNow,
+} from './model';
 
 export interface AccountChanges {
   tier?: Tier | undefined;
@@ -184,6 +192,30 @@ export class AccountService implements Identity {
     const named = { _id: { $gt: id, $regex: ACCOUNT_ID }, ...NOT_DELETED };
     const found = await this.#accounts.find(named).sort({ _id: 1 }).limit(limit).lean();
     return found.map(asAccount);
+  }
+
+  /** The time zones of all accounts. */
+  async timezones(): Promise<string[]> {
+    return this.#accounts.distinct('timezone').exec();
+  }
+
+  /** The accounts of a time zone whose people are told of due care later than one time, until another. */
+  async *toRemind(timezone: string, after: string, to: string): AsyncGenerator<Account[]> {
+    const isDefault = after < PREFERENCES.remindAt && PREFERENCES.remindAt <= to;
+    const times = [{ $gt: after, $lte: to }, ...(isDefault ? [{ $exists: false }] : [])];
+    for (const remindAt of times) {
+      const found = this.#accounts.find({ timezone, remindAt, ...NOT_DELETED });
+      for await (const batch of batchesOf(found.sort({ remindAt: 1, _id: 1 }).lean())) {
+        yield batch.map(asAccount);
+      }
+    }
+  }
+
+  /** The accounts whose tier has ended later than one moment, until another. */
+  async *lapsed(after: Date, to: Date): AsyncGenerator<Account[]> {
+    const lapsed = { tierUntil: { $gt: after, $lte: to }, tier: { $ne: 'free' as const } };
+    const found = this.#accounts.find({ ...lapsed, ...NOT_DELETED }).lean();
+    for await (const batch of batchesOf(found)) yield batch.map(asAccount);
   }
 
   async #openOne(session: ClientSession, userId: string): Promise<AccountDocument[]> {

@@ -12,8 +12,13 @@ import { ScheduleService } from './schedules/service';
 import { CareService } from './service';
 import { snoozeChanges } from './snoozes';
 
+/** What other plugins may do with care. */
+export interface Care {
+  due: CareService['due'];
+}
+
 /** When plants need care: their schedules, and what is due. */
-export default definePlugin({
+export default definePlugin<Care>({
   name: 'care',
   tag: { name: 'Care', description: 'When plants need care: their schedules, and what is due.' },
   requires: ['events', 'plants'],
@@ -24,6 +29,7 @@ export default definePlugin({
     const schedules = new ScheduleService(plants, host.model(scheduleModel));
     const care = new CareService(plants);
     return {
+      exports: { due: (...asked) => care.due(...asked) },
       operations: () => [...routes(care), ...scheduleRoutes(schedules)],
       changes: [
         snoozeChanges,

@@ -112,3 +112,13 @@ export const deliveryModel = sharedModel<Delivery>(
     .index({ userId: 1, createdAt: 1 })
     .index({ expiresAt: 1 }, { expireAfterSeconds: 0 }),
 );
+
+/** Until when what follows from time alone was told. */
+export const clockModel = sharedModel<{ _id: string; until: Date }>(
+  'WebhookClock',
+  'the time is that of all accounts',
+  new Schema(
+    { _id: { type: String, required: true }, until: { type: Date, required: true } },
+    { collection: 'webhookClocks' },
+  ),
+);

@@ -15,7 +15,7 @@ const CHUNK = 1000;
 
 /** Something that happened to an account, and where it stands among all that does. */
 type Happening = Pick<Delivery, 'type' | 'userId' | 'since' | 'revision' | 'createdAt'> &
-  Partial<Pick<Delivery, '_id' | 'dayIn'>> & { data: object };
+  Partial<Pick<Delivery, 'dayIn'>> & { data: object };
 
 /** A delivery that waits from now on. */
 export function deliveryOf(

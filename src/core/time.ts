@@ -116,6 +116,19 @@ export function calendarOf(timezone: string): Calendar {
   return calendar;
 }
 
+const clocks = new LRUCache<string, Intl.DateTimeFormat>({ max: MAX_CALENDARS });
+
+/** The time of day (`HH:MM`) of a moment in a time zone. */
+export function timeOfDay(timezone: string, moment: Date): string {
+  let clock = clocks.get(timezone);
+  if (!clock) {
+    const digits = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+    clock = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, ...digits });
+    clocks.set(timezone, clock);
+  }
+  return clock.format(moment);
+}
+
 function makeCalendar(timezone: string): Calendar {
   // Canadian English writes dates as ISO 8601 does.
   const format = new Intl.DateTimeFormat('en-CA', {
