@@ -88,7 +88,9 @@ const oauth = definePlugin<SignIns>({
     accounts.keep({
       name: 'waysToSignIn',
       count: (userId) => credentials.count(userId),
-      export: (userId) => credentials.export(userId),
+      export: async function* (userId) {
+        yield await credentials.export(userId);
+      },
       delete: (tx) => credentials.delete(tx),
     });
     const parts: Parts = {
