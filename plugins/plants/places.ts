@@ -1,8 +1,10 @@
-import { idText, type StoredId } from '../../src/core/ids';
+import { anyOf, idText, type StoredId } from '../../src/core/ids';
 import type { Tenant } from '../../src/data/models';
 import type { OwnedModel } from '../../src/data/owner';
 import { LIST_ORDER } from '../../src/data/resource';
-import type { PlantDocument } from './schema';
+import type { Transaction } from '../../src/data/transaction';
+import { plantChanged } from './domain-events';
+import type { PlantDocument, RenameLocation } from './schema';
 
 /**
  * What locations have in common that are one place: keyboards leave spaces behind words, and there
@@ -42,6 +44,19 @@ export class Places {
       if (!archivedAt && place !== '' && !places.has(place)) places.set(place, location);
     }
     return [...places.values()].sort();
+  }
+
+  /** Has all plants of a place, archived ones too, stand at another; answers how many are active. */
+  async rename(tx: Transaction, { from, to }: RenameLocation): Promise<{ plants: number }> {
+    const there = this.#model.find(await this.filter(tx, from)).of(tx);
+    const found = await there.select(['location', 'archivedAt']).lean();
+    const ids = found.filter(({ location }) => location !== to).map(({ _id }) => _id);
+    const $set = { location: to, updatedAt: tx.now };
+    await this.#model.updateMany({ _id: anyOf(ids) }, { $set }).of(tx);
+    for (const id of ids) {
+      await tx.emit(plantChanged, { plantId: idText(id), change: { location: to } });
+    }
+    return { plants: found.filter(({ archivedAt }) => !archivedAt).length };
   }
 
   /** Finds the plants at a location, however it is spelled, or all where none is given. */

@@ -3,7 +3,16 @@ import Joi from 'joi';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { unknownPhoto } from '../photos';
 import { plantLimitReached, plantNotFound } from './errors';
-import { archivePlant, locations, plant, plantListQuery, plantView, summaryView } from './schema';
+import {
+  archivePlant,
+  locations,
+  plant,
+  plantListQuery,
+  plantView,
+  renamed,
+  renameLocation,
+  summaryView,
+} from './schema';
 import type { PlantService } from './service';
 
 /** Operations on plants and locations (docs/specification.md, 4.1). */
@@ -12,13 +21,16 @@ export function routes(plants: PlantService): Operation[] {
     path: '/api/plants',
     summary: 'List all plants',
     description:
-      'The active plants of the account with all that is known of them, oldest first; `status` has archived ones be listed, `location` and `q` narrow them. For screens that show many, `GET /api/plant-summaries` is a tenth as long.',
+      'The active plants of the account with all that is known of them, oldest first unless `sort` and `order` say otherwise; `status` has archived ones be listed, `location` and `q` narrow them. For screens that show many, `GET /api/plant-summaries` is a tenth as long.',
     operationId: 'listPlants',
     access: { scope: 'plants:read' },
     query: plantListQuery,
-    response: { schema: Joi.array().items(plantView), description: 'The plants, oldest first' },
+    response: {
+      schema: Joi.array().items(plantView),
+      description: 'The plants in the order asked for',
+    },
     tool: { none: 'list_plants answers it where it is called with view full' },
-    handler: async ({ account, query }) => plants.list(account.id, query),
+    handler: async ({ account, query }) => plants.list(account, query),
   });
   return [
     list,
@@ -26,13 +38,13 @@ export function routes(plants: PlantService): Operation[] {
       path: '/api/plant-summaries',
       summary: 'List all plants in short',
       description:
-        'What most lists show of the plants, oldest first: names, location, how often they need care, and when they last had it. Takes what `GET /api/plants` takes.',
+        'What most lists show of the plants: names, location, how often they need care, and when they last had it. Takes what `GET /api/plants` takes.',
       operationId: 'listPlantSummaries',
       access: { scope: 'plants:read' },
       query: plantListQuery,
       response: {
         schema: Joi.array().items(summaryView),
-        description: 'The plants, oldest first, without care attributes and photo',
+        description: 'The plants in the order asked for, without care attributes and photo',
       },
       tool: {
         name: 'list_plants',
@@ -40,7 +52,7 @@ export function routes(plants: PlantService): Operation[] {
           "List the person's active plants (status: also archived ones), oldest first, in short: name, species, location, days between waterings and feedings, and when each was last watered (lastWatered) and last cared for in any way (lastEvent); null means never. Start here: it turns a plant's name (q) into its id. For all that is known of one plant use get_plant, of many view full.",
         full: list,
       },
-      handler: async ({ account, query }) => plants.listInShort(account.id, query),
+      handler: async ({ account, query }) => plants.listInShort(account, query),
     }),
     write({
       method: 'POST',
@@ -139,6 +151,23 @@ export function routes(plants: PlantService): Operation[] {
         description: 'Have an archived plant be one of the active plants again.',
       },
       handler: ({ tx, params }) => plants.unarchive(tx, params.id),
+    }),
+    write({
+      method: 'POST',
+      path: '/api/locations/rename',
+      summary: 'Rename a location',
+      description:
+        'All plants that stand at `from`, in whichever spelling, stand at `to` then. Where `to` is a location already, both become one.',
+      access: { scope: 'plants:write' },
+      body: renameLocation,
+      notConditional: 'its answer is no record that is read again',
+      response: { status: 200, schema: renamed, description: 'How many active plants stood there' },
+      tool: {
+        name: 'rename_location',
+        description:
+          'Give the location of plants another name, or merge it into one that there is: all of its plants move. plants 0: nothing stands there.',
+      },
+      handler: ({ tx, body }) => plants.places.rename(tx, body),
     }),
     read({
       path: '/api/locations',

@@ -5,6 +5,7 @@ import type { CreateBody, Document, PatchBody, View } from '../../src/fields/fie
 import {
   day,
   instant,
+  integer as integerSchema,
   oneOf as oneOfSchema,
   text as textSchema,
   withKeys,
@@ -162,10 +163,15 @@ export const STATUSES = {
 } as const;
 export type PlantStatus = keyof typeof STATUSES;
 
+const SORTS = ['name', 'createdAt', 'lastWatered'] as const;
+const ORDERS = ['asc', 'desc'] as const;
+
 export interface PlantListQuery {
   status: PlantStatus;
   location?: string;
   q?: string;
+  sort: (typeof SORTS)[number];
+  order: (typeof ORDERS)[number];
 }
 
 export const plantListQuery = Joi.object<PlantListQuery, true>({
@@ -174,6 +180,10 @@ export const plantListQuery = Joi.object<PlantListQuery, true>({
   q: textSchema({ min: 1, max: 100 }).description(
     'Only plants with this in their name or species, whatever the case and accents',
   ),
+  sort: oneOfSchema(SORTS)
+    .default('createdAt')
+    .description("name: as sorted in the account's language; lastWatered: never comes last"),
+  order: oneOfSchema(ORDERS).default('asc'),
 });
 
 /** When a plant was last cared for. */
@@ -208,5 +218,25 @@ export function careOn(type: RecurringCare, last: DatedMoment | null): Partial<L
 export function isRecurring(type: string): type is RecurringCare {
   return Object.hasOwn(RECURRING_CARE, type);
 }
+
+export interface RenameLocation {
+  from: string;
+  to: string;
+}
+export const renameLocation = Joi.object<RenameLocation, true>({
+  from: locationFilter
+    .required()
+    .description('The location; case counts, white space at its ends does not')
+    .example('Living room'),
+  to: textSchema({ min: 1, max: MAX_LOCATION })
+    .pattern(/\S/)
+    .messages({ 'string.pattern.base': '{{#label}} must not be blank' })
+    .required()
+    .description('Its new name')
+    .example('Sunroom'),
+});
+export const renamed = Joi.object<{ plants: number }, true>({
+  plants: integerSchema(0).required(),
+});
 
 export const locations = Joi.array().items(textSchema({ min: 1 }).example('Living room'));

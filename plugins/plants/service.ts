@@ -1,7 +1,7 @@
 import type { ClientSession } from 'mongoose';
 
+import type { Account } from '../../src/core/identity';
 import { anyOf, idText, newId, type StoredId } from '../../src/core/ids';
-import { containing } from '../../src/core/text';
 import type { Tenant } from '../../src/data/models';
 import { batchesOf } from '../../src/data/batches';
 import { insert, LIST_ORDER, Resource } from '../../src/data/resource';
@@ -13,6 +13,7 @@ import { Archive } from './archive';
 import { PlantCare } from './care';
 import { plantChanged, plantCreated, plantDeleted } from './domain-events';
 import { plantNotFound } from './errors';
+import { PlantLists } from './list';
 import { plantModel } from './model';
 import { Places } from './places';
 import {
@@ -42,6 +43,7 @@ export class PlantService {
   readonly places;
   readonly care;
   readonly #archive;
+  readonly #lists;
   readonly #model;
   readonly #plants;
   readonly #photos: Photos;
@@ -52,37 +54,21 @@ export class PlantService {
     this.places = new Places(this.#model);
     this.care = new PlantCare(this.#model);
     this.#archive = new Archive(this.#model);
+    this.#lists = new PlantLists(this.#model, this.places);
     this.#plants = new Resource(plant, this.#model, plantNotFound);
   }
 
-  /** Plants of an account, by `createdAt`, then `id`. */
-  async *list(userId: string, query: PlantListQuery): AsyncGenerator<PlantView[]> {
-    for await (const batch of this.#listed(userId, query)) {
-      yield await this.present({ userId }, batch);
+  /** The plants asked for. */
+  async *list(account: Account, query: PlantListQuery): AsyncGenerator<PlantView[]> {
+    for await (const batch of this.#lists.batches(account, query)) {
+      yield await this.present({ userId: account.id }, batch);
     }
   }
 
   /** The same in short. */
-  async *listInShort(userId: string, query: PlantListQuery): AsyncGenerator<SummaryView[]> {
-    for await (const batch of this.#listed(userId, query, SUMMARY_FIELDS)) {
+  async *listInShort(account: Account, query: PlantListQuery): AsyncGenerator<SummaryView[]> {
+    for await (const batch of this.#lists.batches(account, query, SUMMARY_FIELDS)) {
       yield batch.map((each) => ({ ...plantSummary.toView(each), ...archivedOf(each) }));
-    }
-  }
-
-  async *#listed(
-    userId: string,
-    { status, location, q }: PlantListQuery,
-    fields: readonly string[] = [],
-  ): AsyncGenerator<PlantDocument[]> {
-    const isWanted = q === undefined ? () => true : containing(q);
-    const filter = { ...(await this.places.filter({ userId }, location)), ...STATUSES[status] };
-    const found = this.#model
-      .find(filter)
-      .of({ userId })
-      .select([...fields])
-      .sort(LIST_ORDER);
-    for await (const batch of batchesOf<PlantDocument>(found)) {
-      yield batch.filter(({ name, species }) => isWanted(name) || isWanted(species ?? ''));
     }
   }
 

@@ -54,8 +54,9 @@ function textOf(fields: Fields, ...names: readonly string[]): string {
 }
 
 function plantText(plant: Fields): string {
-  const photo = plant['primaryPhoto'];
-  return textOf(plant, 'name') + (photo === undefined ? '' : ` with ${imageOf(record(photo))}`);
+  const { location, primaryPhoto: photo } = plant;
+  const name = textOf(plant, 'name') + (location === null ? '' : ` in ${String(location)}`);
+  return name + (photo === undefined ? '' : ` with ${imageOf(record(photo))}`);
 }
 
 function eventText(event: Fields): string {

@@ -98,6 +98,14 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
     },
     changes: { plants: ['Fern with leaf', 'Ivy', 'Moss'], used: { plants: 3, photos: 1 } },
   },
+  'POST /api/locations/rename': {
+    prepare: async ({ user }) => {
+      const { id } = await user.plant({ name: 'Ivy', location: 'Hall' });
+      return { plant: id };
+    },
+    body: () => ({ from: 'Hall', to: 'Loft' }),
+    changes: { plants: ['Fern with leaf', 'Ivy in Loft', 'Moss'], used: { plants: 3, photos: 1 } },
+  },
   'POST /api/photos': {
     body: () => ({
       imagehostPublicId: 'root',

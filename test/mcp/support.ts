@@ -32,6 +32,7 @@ export const TOOLS: readonly string[] = [
   'list_photos',
   'list_plants',
   'log_care',
+  'rename_location',
   'restore_event',
   'search_events',
   'unarchive_plant',
