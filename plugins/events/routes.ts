@@ -89,6 +89,19 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       },
       handler: ({ account, params, query }) => pages.month(account.id, params.id, query),
     }),
+    read({
+      path: '/api/events/month',
+      summary: 'List the events of all plants between two moments',
+      description:
+        'All events of all plants between `monthStart` and `monthEnd`, both included, in Unix milliseconds and at most 366 days apart. Only for tiers that have the monthly view.',
+      operationId: 'listMonthEventsOfAllPlants',
+      access: { scope: 'plants:read' },
+      feature: monthlyView,
+      query: monthQuery,
+      response: { schema: eventArray, description: 'The events, newest first' },
+      tool: { none: 'search_events lists the same, in pages' },
+      handler: async ({ account, query }) => pages.monthOfAll(account.id, query),
+    }),
     write({
       method: 'PATCH',
       path: '/api/events/{id}',

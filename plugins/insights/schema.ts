@@ -28,6 +28,7 @@ export interface InsightsView {
     firstDate: string;
     lastDate: string;
   }[];
+  growthSeries: { plantId: string; unit: GrowthUnit | null; month: string; total: number }[];
 }
 
 /** The insights (docs/specification.md, 2.11; docs/api.md, "Insights"). */
@@ -93,8 +94,20 @@ export const insights = named(
       .description(
         'Sums of growthAmount per plant and unit, in the units that were logged; unit is null where none was',
       ),
+    growthSeries: Joi.array()
+      .items(
+        Joi.object({
+          plantId: id().required(),
+          unit: nullable(growthUnit).required(),
+          month: text().required().example('2026-11'),
+          total: Joi.number().unsafe().required(),
+        }),
+      )
+      .description(
+        'Only where sections asks for it: sums of growthAmount by plant, unit and month, over the last 12 months, this one included; only months with growth',
+      ),
   }).description(
-    "The sections asked for, all of them unless some are. An event is of the calendar day that it was on in the account's time zone when it was logged or moved",
+    "The sections asked for, all but growthSeries unless some are. An event is of the calendar day that it was on in the account's time zone when it was logged or moved",
   ),
 );
 
@@ -105,6 +118,7 @@ const SECTIONS = [
   'wateringStreaks',
   'speciesDistribution',
   'growthTracking',
+  'growthSeries',
 ] as const satisfies readonly (keyof InsightsView)[];
 type Section = (typeof SECTIONS)[number];
 

@@ -17,6 +17,7 @@ import type { Plants, PlantSummary } from '../plants';
 import { type CareCount, CareCounts, WEEKDAYS } from './care-counts';
 import type { CareDays } from './care-days';
 import type { GrowthTotals } from './growth';
+import { asNumber, growthSeries } from './growth-series';
 import type { GrowthDocument } from './model';
 import type { InsightsQuery, InsightsView } from './schema';
 
@@ -50,7 +51,7 @@ export class InsightService {
     { sections, from, to }: InsightsQuery,
     { now, validUntil }: Call,
   ): Promise<Partial<InsightsView>> {
-    const { plants, careDays, deletions, growth } = this.#dependencies;
+    const { plants, careDays, deletions, events: ofEvents, growth } = this.#dependencies;
     return this.#host.snapshot(async (session) => {
       const today = calendarOf(account.timezone)(now);
       const last = to ?? today;
@@ -68,7 +69,7 @@ export class InsightService {
       const [first] = summaries;
       const age = first ? daysSince(first.createdAt, now) : null;
       if (first) validUntil(new Date(first.createdAt.getTime() + (Number(age) + 1) * DAY_MS));
-      const view: InsightsView = {
+      const view = {
         overview: {
           totalPlants: active.length,
           ...events(history.weekdays),
@@ -81,7 +82,13 @@ export class InsightService {
         growthTracking: tracking(summaries, growths),
       };
       if (!sections) return view;
-      return Object.fromEntries(sections.map((section) => [section, view[section]]));
+      const wanted: InsightsView = {
+        ...view,
+        growthSeries: sections.includes('growthSeries')
+          ? await growthSeries(ofEvents, { userId: account.id, session }, summaries, today)
+          : [],
+      };
+      return Object.fromEntries(sections.map((section) => [section, wanted[section]]));
     });
   }
 
@@ -160,8 +167,7 @@ function tracking(
       plantId: id,
       plantName: name,
       unit,
-      // JSON has no infinity: a sum beyond double range is shown as the largest double.
-      total: Math.min(Number(total), Number.MAX_VALUE),
+      total: asNumber(total),
       measurements,
       firstDate: first.on,
       lastDate: last.on,

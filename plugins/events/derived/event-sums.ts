@@ -2,6 +2,7 @@ import type { mongo } from 'mongoose';
 
 import type { DatedMoment } from '../../../src/core/dated-moment';
 import { anyOf, type StoredId } from '../../../src/core/ids';
+import { DAY_MS } from '../../../src/core/time';
 import { LIVE, type Tenant } from '../../../src/data/models';
 import type { OwnedModel } from '../../../src/data/owner';
 import type { EventDocument, EventType } from '../schema';
@@ -25,6 +26,16 @@ export interface AlikeGrowth extends Pick<EventDocument, 'plantId' | 'growthUnit
 }
 
 const MOMENT = { at: '$occurredAt', on: '$occurredOn' };
+
+/** Measurements of a plant and a month that are alike in amount and unit. */
+export interface MonthlyGrowth extends Pick<
+  AlikeGrowth,
+  'plantId' | 'growthUnit' | 'growthAmount'
+> {
+  /** As `2026-11`. */
+  month: string;
+  count: number;
+}
 
 /** What the events of an account that are not deleted add up to, gathered by MongoDB. */
 export class EventSums {
@@ -54,6 +65,19 @@ export class EventSums {
     });
   }
 
+  /** Measurements of the days between two, both included, by month. */
+  growthByMonth(tenant: Tenant, first: string, last: string): AsyncGenerator<MonthlyGrowth> {
+    const measured = {
+      ...{ type: 'growth', growthAmount: { $gt: 0 } },
+      occurredOn: { $gte: first, $lte: last },
+      // By the index; no zone is as far from UTC as a day.
+      occurredAt: { $gte: new Date(Date.parse(first) - DAY_MS) },
+    };
+    const month = { $substrBytes: ['$occurredOn', 0, 7] };
+    const alike = ['plantId', 'growthUnit', 'growthAmount'] as const;
+    return this.#grouped(tenant, measured, alike, { count: { $sum: 1 } }, { month });
+  }
+
   /** The last event of a plant, or of a type; of those of one moment, the latest day. */
   async last(
     tenant: Tenant,
@@ -79,8 +103,10 @@ export class EventSums {
     filter: object,
     names: readonly (keyof Sum & keyof EventDocument)[],
     accumulators: object,
+    computed: object = {},
   ): AsyncGenerator<Sum> {
-    const _id = Object.fromEntries(names.map((name) => [name, `$${name}`]));
+    const fields = Object.fromEntries(names.map((name) => [name, `$${name}`]));
+    const _id = { ...fields, ...computed };
     const groups = this.#events
       .aggregate<{ _id: object }>([
         { $match: { ...filter, ...LIVE, userId } },

@@ -5,6 +5,7 @@ import { inRange, pageOf } from '../../../src/data/page';
 import type { PageQuery } from '../../../src/fields/page';
 import { plantNotFound } from '../../plants';
 import type { EventContext } from '../context';
+import { LIVE_INDEXES } from '../model';
 import type { EventDocument, EventList, EventView, MonthQuery } from '../schema';
 import { LIST_ORDER, presentEvents } from './present';
 
@@ -39,18 +40,25 @@ export class EventPages {
     query: MonthQuery,
   ): Promise<AsyncIterable<EventView[]>> {
     if (!(await this.#context.plants.exists({ userId }, plantId))) throw plantNotFound.error();
-    return this.#between(userId, plantId, query);
+    return this.#between(userId, liveOf(plantId), query);
+  }
+
+  /** The same of all plants. */
+  async *monthOfAll(userId: string, query: MonthQuery): AsyncGenerator<EventView[]> {
+    const plantIds = await this.#context.plants.idsInOrder({ userId }, {});
+    const ofPlants = { ...LIVE, plantId: { $in: plantIds } };
+    yield* this.#between(userId, ofPlants, query, { hint: LIVE_INDEXES.all });
   }
 
   async *#between(
     userId: string,
-    plantId: string,
+    ofPlants: object,
     { monthStart, monthEnd }: MonthQuery,
+    options: { hint?: typeof LIVE_INDEXES.all } = {},
   ): AsyncGenerator<EventView[]> {
     const month = inRange('occurredAt', { from: new Date(monthStart), to: new Date(monthEnd) });
-    const filter = { ...liveOf(plantId), ...month };
-    const found = this.#context.model.find(filter).of({ userId }).sort(LIST_ORDER);
-    for await (const batch of batchesOf<EventDocument>(found)) {
+    const found = this.#context.model.find({ ...ofPlants, ...month }, null, options);
+    for await (const batch of batchesOf<EventDocument>(found.of({ userId }).sort(LIST_ORDER))) {
       yield* presentEvents(this.#context.photos, { userId }, batch);
     }
   }
