@@ -145,6 +145,7 @@ test('every operation of the API is a tool but those for people, for backends, f
   expect(withoutTool.filter((name) => !/ \/api\/(account|webhooks)/.test(name))).toEqual([
     'GET /api/plants',
     'GET /api/changes',
+    'GET /api/events/month',
     'POST /api/import',
     'GET /api/export',
   ]);
