@@ -29,9 +29,7 @@ export class Archive {
     }
     const before = await this.#model.findOne({ _id: id }).of(tx).lean();
     if (!before) throw plantNotFound.error();
-    if (!before.archivedAt && (await this.#count(tx)) >= MAX_ARCHIVED) {
-      throw plantLimitReached.error(`An account may have ${MAX_ARCHIVED} archived plants.`);
-    }
+    if (!before.archivedAt) await this.requireRoom(tx, 1);
     const archivedAt = on === undefined ? (before.archivedAt ?? tx.now) : startOfDay(on, timezone);
     return this.#set(tx, id, { archivedAt, archiveReason: reason });
   }
@@ -48,8 +46,12 @@ export class Archive {
     return this.#set(tx, id, { archivedAt: null, archiveReason: null });
   }
 
-  #count(tx: Transaction): Promise<number> {
-    return this.#model.countDocuments(STATUSES.archived).of(tx).exec();
+  /** @throws ApiError plant_limit_reached where so many more archived plants would be too many */
+  async requireRoom(tx: Transaction, more: number): Promise<void> {
+    if (more === 0) return;
+    const there = await this.#model.countDocuments(STATUSES.archived).of(tx).exec();
+    if (there + more <= MAX_ARCHIVED) return;
+    throw plantLimitReached.error(`An account may have ${MAX_ARCHIVED} archived plants.`);
   }
 
   async #set(

@@ -17,6 +17,9 @@ import { PlantService } from './service';
 export { unknownPlant } from '../photos';
 export { plantArchived, plantLimitReached, plantNotFound } from './errors';
 export {
+  archivedOf,
+  archiveReason,
+  type ArchiveReason,
   careOn,
   type CreatePlant,
   isRecurring,

@@ -30,7 +30,7 @@ const POT = ['plastic', 'terracotta', 'ceramic', 'fabric', 'other'] as const;
 const HUMIDITY = ['low', 'medium', 'high'] as const;
 
 const ARCHIVE_REASONS = ['died', 'given_away', 'sold', 'other'] as const;
-type ArchiveReason = (typeof ARCHIVE_REASONS)[number];
+export type ArchiveReason = (typeof ARCHIVE_REASONS)[number];
 
 /** How long the name of a location may be. */
 const MAX_LOCATION = 100;
@@ -86,7 +86,7 @@ export type CreatePlant = CreateBody<typeof plant.fields>;
 export type UpdatePlant = PatchBody<typeof plant.fields>;
 export type PlantDocument = Document<typeof plant.fields>;
 
-const archiveReason = named('ArchiveReason', oneOfSchema(ARCHIVE_REASONS));
+export const archiveReason = named('ArchiveReason', oneOfSchema(ARCHIVE_REASONS));
 
 /** What archived plants show, and no others. */
 interface ArchivedView {

@@ -211,12 +211,15 @@ export class PlantService {
    * copies begin anew.
    *
    * @param options.eventsFollow whether this same write inserts their events, and copies go on
+   * @throws ApiError plant_limit_reached
    */
   async insertBulk(
     tx: Transaction,
     documents: readonly PlantDocument[],
     { eventsFollow = false } = {},
   ): Promise<void> {
+    const archived = documents.filter(({ archivedAt }) => archivedAt);
+    await this.#archive.requireRoom(tx, archived.length);
     await insert(this.#model, tx, documents);
     if (!eventsFollow) await resetSyncClients(tx, this.#model.db);
     for (const { _id, name } of documents) {

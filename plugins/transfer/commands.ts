@@ -64,7 +64,7 @@ Example:
         const { plants, events } = countOf(garden);
         const photos = photosOf(garden);
         requireRoom(host, account, {
-          ...{ [PLANT_QUOTA]: plants, [PHOTO_QUOTA]: photos, [EVENT_QUOTA]: events },
+          ...{ [PLANT_QUOTA]: activeOf(garden), [PHOTO_QUOTA]: photos, [EVENT_QUOTA]: events },
         });
         const bar = app.progress('Events', dryRun ? 0 : events);
         if (!dryRun) {
@@ -108,6 +108,10 @@ function requireFaultless(file: string, errors: ValidationErrors): void {
     );
     throw new CommandError(`Nothing is added of ${file}.\n${lines.join('\n')}`);
   }
+}
+
+function activeOf({ plants }: ImportedGarden): number {
+  return plants.filter((each) => !each.archivedAt && !each.archiveReason).length;
 }
 
 function photosOf({ plants, photos }: ImportedGarden): number {

@@ -5,7 +5,7 @@ import type { Tenant } from '../../src/data/models';
 import { descriptionOf } from '../../src/fields/description';
 import { event, type EventDocument, type Events } from '../events';
 import { photo, type PhotoDocument, type Photos } from '../photos';
-import { plant, type PlantDocument, type Plants } from '../plants';
+import { archivedOf, plant, type PlantDocument, type Plants } from '../plants';
 import { guarded } from './guard';
 import { importedEvent, importedPhoto, PLANT_FIELDS } from './schema';
 
@@ -88,7 +88,7 @@ export class GardenExport {
 type View = Readonly<Record<string, unknown>>;
 
 function viewOf(document: PlantDocument): View {
-  return plant.toView(document);
+  return { ...plant.toView(document), ...archivedOf(document) };
 }
 
 function photoOf(document: PhotoDocument): object {

@@ -7,7 +7,7 @@ import type { Host } from '../../src/plugins/host';
 import { type EventDocument, type Events, laterCare, NEVER_CARED, newEvent } from '../events';
 import { photo, type PhotoDocument, type Photos } from '../photos';
 import { plant, type PlantDocument, type Plants } from '../plants';
-import type { ImportedEvent, ImportedGarden, ImportedPhoto } from './schema';
+import type { ImportedEvent, ImportedGarden, ImportedPhoto, PlantFields } from './schema';
 
 /** How many documents are made in a turn of the event loop: it takes a few milliseconds. */
 const TURN = 250;
@@ -133,10 +133,16 @@ async function documentsOf(tx: Importing, garden: ImportedGarden): Promise<Docum
     }
     const { primaryPhotoId: primary } = fields;
     const body = primary === undefined ? fields : { ...fields, primaryPhotoId: photoIdOf(primary) };
-    made.plants.push(plant.toDocument(body, { ...owned(_id, fields), ...care }));
+    const set = { ...owned(_id, fields), ...archived(fields, now), ...care };
+    made.plants.push(plant.toDocument(body, set));
     if (shown.size > 0) made.shown.set(plantId, [...shown]);
   }
   return made;
+}
+
+function archived({ archivedAt, archiveReason }: PlantFields, now: Date) {
+  if (archivedAt === undefined && archiveReason === undefined) return {};
+  return { archivedAt: archivedAt ?? now, archiveReason: archiveReason ?? 'other' };
 }
 
 function eventOf(

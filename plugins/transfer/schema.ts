@@ -15,10 +15,11 @@ import {
 import { named } from '../../src/fields/schema-name';
 import { type CreateEvent, createEvent } from '../events';
 import { type CreatePhoto, photo } from '../photos';
-import { type CreatePlant, plant } from '../plants';
+import { archiveReason, type ArchiveReason, type CreatePlant, plant } from '../plants';
 
 /** Clocks differ; whatever is further ahead is a mistake. */
-const createdAt = timestamp({ hoursAhead: 24 }).description(
+const past = timestamp({ hoursAhead: 24 });
+const createdAt = past.description(
   'When it was added, at most 24 hours from now; now when left out',
 );
 
@@ -27,7 +28,11 @@ export type Crop = Record<'cropX' | 'cropY' | 'cropWidth' | 'cropHeight', number
 export type ImportedPhoto = Omit<CreatePhoto, 'plantId'> &
   Partial<Crop> & { id?: string; createdAt?: Date };
 export type ImportedEvent = CreateEvent & { createdAt?: Date; occurredOn?: string };
-export type PlantFields = CreatePlant & { createdAt?: Date };
+export type PlantFields = CreatePlant & {
+  createdAt?: Date;
+  archivedAt?: Date;
+  archiveReason?: ArchiveReason;
+};
 export type ImportedPlant = PlantFields & { photos: ImportedPhoto[]; events: ImportedEvent[] };
 
 /** What is brought in. */
@@ -60,7 +65,11 @@ export const importedEvent = named(
 );
 
 /** A plant by itself, as a line of CSV has it. */
-export const plantFields = withKeys<PlantFields>(plant.createBody, { createdAt });
+export const plantFields = withKeys<PlantFields>(plant.createBody, {
+  createdAt,
+  archivedAt: past.description('When the person no longer had it; of those that are archived'),
+  archiveReason: archiveReason.description('Why; other when left out beside archivedAt'),
+});
 export const PLANT_FIELDS = [...descriptionOf(plantFields).keys.keys()];
 
 const importedPlant = named(

@@ -15,7 +15,7 @@ interface Row {
 }
 
 const DELIMITERS = [',', ';', '\t'];
-const DATES: ReadonlySet<string> = new Set(['createdAt']);
+const DATES: ReadonlySet<string> = new Set(['createdAt', 'archivedAt']);
 
 /** What csv-parse says of a record, so far as it matters here. */
 interface Parsed {

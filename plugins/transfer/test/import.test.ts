@@ -162,6 +162,33 @@ test('the limits of the tier hold exactly, and over them nothing is added', asyn
   expectError(await bring({ plants: [], photos }), 403, 'photo_limit_reached');
 });
 
+test('archived plants come archived, and do not count against the tier', async () => {
+  user = await service.user({ tier: 'free' });
+  const active = Array.from({ length: 25 }, () => ({ name: 'Fern' }));
+  const archivedAt = ago(9);
+  const archived = [
+    { name: 'Oak', archivedAt, archiveReason: 'died', events: [{ occurredAt: ago(10) }] },
+    { name: 'Elm', archivedAt },
+    { name: 'Ash', archiveReason: 'sold', wateringFrequencyDays: 1 },
+  ];
+  await bring({ plants: [...active, ...archived] }).expect(201);
+  const shown = listOf(await user.get('/api/plants?status=archived').expect(200));
+  expect(new Map(shown.map((each) => [each['name'], each['archiveReason']]))).toEqual(
+    new Map([
+      ['Oak', 'died'],
+      ['Elm', 'other'],
+      ['Ash', 'sold'],
+    ]),
+  );
+  expect(shown.find(({ name }) => name === 'Elm')?.['archivedAt']).toBe(archivedAt);
+  expect(bodyOf(await user.get('/api/care?dueBy=2999-01-01'))['items']).toEqual([]);
+  expect(await differencesOf(service.app, user.id)).toEqual([]);
+  const many = Array.from({ length: 500 }, () => ({ name: 'Oak', archiveReason: 'died' }));
+  await bring({ plants: many }).expect(201);
+  expectError(await bring({ plants: many }), 403, 'plant_limit_reached');
+  await bring({ plants: many.slice(3) }).expect(201);
+});
+
 test('a dry run answers what would be done, and does nothing', async () => {
   const before = bodyOf(await user.get('/api/account'))['limits'];
   const answer = await bring({ plants: [{ name: 'Fern', events: [{}] }] }, '?dryRun=true').expect(
