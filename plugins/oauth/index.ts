@@ -17,6 +17,7 @@ import { Credentials } from './people/credentials';
 import { Passkeys } from './people/passkeys';
 import { People } from './people/people';
 import { issuerOf, issuerRules, issuerSettings } from './issuer/settings';
+import { settingsElsewhere } from './issuer/settings-page';
 import { IssuerTokens } from './issuer/tokens';
 import { accessTokens } from './server/access-tokens';
 import { Clients } from './server/clients';
@@ -116,7 +117,7 @@ const oauth = definePlugin<SignIns>({
       protocols: [
         ...resourceDocuments(parts),
         ...(issuer
-          ? []
+          ? [settingsElsewhere(issuer)]
           : [
               ...authorizationServer(parts),
               ...signInPages(parts),

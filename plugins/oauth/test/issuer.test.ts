@@ -292,6 +292,8 @@ test('where people sign in elsewhere there are no pages for it here, and program
   const refused = await service.anonymous.post('/api/mcp').send({}).expect(401);
   expect(refused.headers['www-authenticate']).toContain('resource_metadata=');
   await service.anonymous.get('/pages.css').expect(200);
+  const settings = await service.anonymous.get('/settings').expect(200);
+  expect(settings.text).toContain(new URL(issuer.name).host);
 });
 
 test('a token that is no JWT is as before, and a JWT without an issuer is refused', async () => {
