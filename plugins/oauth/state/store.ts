@@ -117,10 +117,10 @@ export class StateStore {
 
   /** What an account's programs may do. */
   async programs(userId: string): Promise<Program[]> {
-    const good = { userId, kind: 'Grant', expiresAt: { $gt: new Date() } };
-    const grants = await this.records.find({}, good, { sort: { createdAt: 1 } });
+    const grants = await this.records.find({}, { userId, kind: 'Grant' });
+    const good = grants.filter(({ expiresAt }) => expiresAt > new Date());
     return Promise.all(
-      grants.map(async (grant) => {
+      good.map(async (grant) => {
         const { clientId, resources } = payloadOf(grant);
         const granted = isRecord(resources) ? Object.values(resources).join(' ') : '';
         const client = await this.find('Client', String(clientId));
