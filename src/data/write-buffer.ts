@@ -3,6 +3,7 @@ import mongoose, {
   type AnyBulkWriteOperation,
   type ClientSession,
   type Model,
+  type mongo,
   type Query,
   type Schema,
 } from 'mongoose';
@@ -27,6 +28,8 @@ interface Required {
 export interface BulkWriteOptions {
   session?: ClientSession;
   required?: Required;
+  /** Whether all is sent as it is given, neither cast nor validated, as by `insertMany`. */
+  lean?: boolean;
 }
 
 /** A `bulkWrite` that is sent later, with others. */
@@ -35,6 +38,7 @@ interface BufferedWrites {
   owner: unknown;
   writes: readonly AnyBulkWriteOperation[];
   required: Required | undefined;
+  lean: boolean | undefined;
 }
 
 const bySession = new WeakMap<ClientSession, WriteBuffer>();
@@ -81,12 +85,15 @@ export class WriteBuffer {
     );
     for (const group of groupsOf(sent)) {
       const writes = group.flatMap((each) => each.writes);
-      // The hooks have run, when it was added.
-      const options = { session: this.session, middleware: false };
+      const { session } = this;
       let matchedCount = 0;
       for (const chunk of chunksOf(writes, MAX_SENT)) {
         if (writes.length > MAX_SENT) await yieldToEventLoop();
-        matchedCount += (await model.bulkWrite(chunk, options)).matchedCount;
+        const result = group[0]?.lean
+          ? await model.collection.bulkWrite(chunk as mongo.AnyBulkWriteOperation[], { session })
+          : // The hooks have run, when it was added.
+            await model.bulkWrite(chunk, { session, middleware: false });
+        matchedCount += result.matchedCount;
       }
       const required = group.flatMap((each) => each.required ?? []);
       const count = required.reduce((sum, each) => sum + each.count, 0);
@@ -99,12 +106,13 @@ export class WriteBuffer {
   }
 }
 
-/** Splits writes where those that must match begin or end. */
+/** Splits writes where those begin or end that must match, or are sent as they are. */
 function groupsOf(writes: readonly BufferedWrites[]): BufferedWrites[][] {
   const groups: BufferedWrites[][] = [];
   for (const write of writes) {
     const group = groups.at(-1);
-    if (group && !group[0]?.required === !write.required) group.push(write);
+    const isAlike = !group?.[0]?.required === !write.required && group?.[0]?.lean === write.lean;
+    if (group && isAlike) group.push(write);
     else groups.push([write]);
   }
   return groups;
@@ -166,7 +174,8 @@ export function grouped(schema: Schema): void {
     if (writes.some((write) => targetOf(write)['userId'] !== owner)) {
       throw new Error('The writes of a bulkWrite are of one account.');
     }
-    buffer.add(this, { owner, writes, required: options.required });
+    const { required, lean } = options;
+    buffer.add(this, { owner, writes, required, lean });
     throw mongoose.skipMiddlewareFunction(undefined);
   });
 }
