@@ -34,7 +34,7 @@ async function upset(userId: string): Promise<void> {
   await collection('careMonths').deleteMany({ userId });
   await collection('events').updateMany({ userId }, { $unset: { occurredOn: '' } });
   await collection('growth').updateMany({ userId }, { $set: { total: '99' } });
-  for (const name of ['plants', 'photos', 'events']) {
+  for (const name of ['plants', 'photos', 'events', 'schedules']) {
     await collection(name).updateMany({ userId }, { $unset: { revision: '' } });
   }
 }
@@ -82,6 +82,8 @@ test('reconcile --check finds what --repair puts right, account by account', asy
     await user.photo();
     await user.event(plant.id);
     await user.event(plant.id, { type: 'growth', growthAmount: 0.1, growthUnit: 'cm' });
+    const schedule = { care: 'watered', everyDays: 3 };
+    await user.post(`/api/plants/${plant.id}/schedules`, schedule).expect(201);
   }
   expect(await cli.json('reconcile', '--check')).toEqual({
     checked: 2,
