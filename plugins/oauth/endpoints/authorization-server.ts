@@ -69,7 +69,8 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
   };
   const mayRegister: Guard = async (ctx, api) => {
     const isWithin = await store.spend(`register ${api.clientOf(ctx)}`, REGISTRATIONS);
-    if (isWithin && (await store.records.count({}, { kind: 'Client' })) < MAX_CLIENTS) return;
+    if (isWithin && (await store.documents.countDocuments({ kind: 'Client' })) < MAX_CLIENTS)
+      return;
     throw rateLimited.error(undefined, { headers: { 'Retry-After': '3600' } });
   };
 

@@ -20,22 +20,22 @@ export type ActingFor = (account: string) => Acting;
 /** What people sign in with. */
 export class Credentials {
   readonly #store: StateStore;
-  readonly #records;
+  readonly #credentials;
 
   constructor(store: StateStore) {
     this.#store = store;
-    this.#records = store.host.records(credentialModel);
+    this.#credentials = store.host.model(credentialModel);
   }
 
-  find(account: string): Promise<CredentialDocument | undefined> {
-    return this.#records.findOne({}, { _id: account });
+  find(account: string): Promise<CredentialDocument | null> {
+    return this.#credentials.findOne({ _id: account }).lean().exec();
   }
 
   /** The passkey of an id, and whose it is. */
   async passkey(id: string): Promise<{ account: string; passkey: Passkey } | undefined> {
-    const found = await this.#records.findOne({}, { 'passkeys.id': id });
+    const found = await this.#credentials.findOne({ 'passkeys.id': id }).lean();
     const passkey = found?.passkeys?.find((each) => each.id === id);
-    return found && passkey && { account: found._id, passkey };
+    return found && passkey ? { account: found._id, passkey } : undefined;
   }
 
   /** Whether a password is the account's; it takes as long where there is none. */
@@ -44,9 +44,10 @@ export class Credentials {
   }
 
   /** Notes that a passkey was used; returns whether nobody else has used it meanwhile. */
-  noteUse({ id, counter }: Passkey, counted: number): Promise<boolean> {
+  async noteUse({ id, counter }: Passkey, counted: number): Promise<boolean> {
     const $set = { 'passkeys.$.counter': counted, 'passkeys.$.lastUsedAt': new Date() };
-    return this.#records.updateOne({}, { passkeys: { $elemMatch: { id, counter } } }, { $set });
+    const unused = { passkeys: { $elemMatch: { id, counter } } };
+    return (await this.#credentials.updateOne(unused, { $set })).matchedCount === 1;
   }
 
   /** What is stored of a way to sign in. @throws PageFault where a password is not good enough */
@@ -63,9 +64,9 @@ export class Credentials {
     acting: ActingFor,
   ): Promise<void> {
     const scope = { session: tx.session };
-    await this.#records.deleteOne(scope, { _id: account });
+    await this.#credentials.deleteOne({ _id: account }, scope);
     for (const passkey of stored.passkeys ?? []) await this.#refuseKnown(tx, passkey);
-    await this.#records.insert(scope, { _id: account, ...stored, createdAt: tx.now });
+    await this.#credentials.create([{ _id: account, ...stored, createdAt: tx.now }], scope);
     const act = { action: 'credentials.set', target: accountTarget(account) };
     tx.audit(act, account, acting(account));
   }
@@ -75,7 +76,7 @@ export class Credentials {
     const passwordHash = await goodHash(password, account);
     await this.#store.host.transactShared(async (tx) => {
       const scope = { session: tx.session };
-      await this.#records.updateOne(scope, { _id: account }, { $set: { passwordHash } });
+      await this.#credentials.updateOne({ _id: account }, { $set: { passwordHash } }, scope);
       await this.#store.endSessions(tx.session, account);
       const act = { action: 'credentials.set', target: accountTarget(account) };
       tx.audit(act, account, acting(account));
@@ -88,9 +89,9 @@ export class Credentials {
       await this.#refuseKnown(tx, passkey);
       const hasRoom = { _id: account, [`passkeys.${MAX_PASSKEYS - 1}`]: { $exists: false } };
       const update = { $push: { passkeys: passkey } };
-      if (!(await this.#records.updateOne({ session: tx.session }, hasRoom, update))) {
-        throw new PageFault('tooManyPasskeys', 403);
-      }
+      const { session } = tx;
+      const added = await this.#credentials.updateOne(hasRoom, update, { session });
+      if (added.matchedCount === 0) throw new PageFault('tooManyPasskeys', 403);
       tx.audit({ action: 'passkey.added', target: targetOf(passkey.id) }, account, acting(account));
     });
   }
@@ -98,20 +99,20 @@ export class Credentials {
   /** @throws PageFault where it is not there, or the last way to sign in */
   async removePasskey(account: string, id: string, acting: ActingFor): Promise<void> {
     await this.#store.host.transactShared(async (tx) => {
-      const scope = { session: tx.session };
+      const { session } = tx;
       const own = { _id: account, 'passkeys.id': id };
-      if (!(await this.#records.exists(scope, own))) throw new PageFault('gone');
+      if (!(await this.#credentials.exists(own).session(session))) throw new PageFault('gone');
       const another = [{ passwordHash: { $exists: true } }, { 'passkeys.1': { $exists: true } }];
       const $pull = { passkeys: { id } };
-      if (!(await this.#records.updateOne(scope, { ...own, $or: another }, { $pull }))) {
-        throw new PageFault('lastWay');
-      }
+      const other = { ...own, $or: another };
+      const removed = await this.#credentials.updateOne(other, { $pull }, { session });
+      if (removed.matchedCount === 0) throw new PageFault('lastWay');
       tx.audit({ action: 'passkey.removed', target: targetOf(id) }, account, acting(account));
     });
   }
 
   count(account: string): Promise<number> {
-    return this.#records.count({}, { _id: account });
+    return this.#credentials.countDocuments({ _id: account }).exec();
   }
 
   /** What a person may see of it. */
@@ -127,11 +128,11 @@ export class Credentials {
   }
 
   async delete({ session, userId }: Pick<Transaction, 'session' | 'userId'>): Promise<void> {
-    await this.#records.deleteOne({ session }, { _id: userId });
+    await this.#credentials.deleteOne({ _id: userId }, { session });
   }
 
   async #refuseKnown({ session }: SharedTransaction, { id }: Passkey): Promise<void> {
-    if (await this.#records.exists({ session }, { 'passkeys.id': id })) {
+    if (await this.#credentials.exists({ 'passkeys.id': id }).session(session)) {
       throw new PageFault('badPasskey');
     }
   }

@@ -142,9 +142,10 @@ export class Passkeys {
   }
 
   /** Whether a challenge is ours; it is for nobody else then. */
-  #spend({ challenge }: Sent): Promise<boolean> {
+  async #spend({ challenge }: Sent): Promise<boolean> {
     const good = { kind: 'Challenge', expiresAt: { $gt: new Date() } };
-    return this.#store.records.deleteOne({}, { _id: hashOf(challenge), ...good });
+    const asked = { _id: hashOf(challenge), ...good };
+    return (await this.#store.documents.deleteOne(asked)).deletedCount === 1;
   }
 }
 

@@ -88,7 +88,7 @@ export class People {
     const payload = JSON.stringify({ name, tier });
     await this.#store.host.transactShared(async (tx) => {
       const scope = { session: tx.session };
-      await this.#store.records.deleteMany(scope, { userId: name, kind: 'Invitation' });
+      await this.#store.documents.deleteMany({ userId: name, kind: 'Invitation' }, scope);
       const invitation = { kind: 'Invitation', payload, expiresAt, userId: name };
       await this.#store.put(tx, secret, invitation);
       const act = { action: 'account.invited', target: accountTarget(name) };
@@ -120,8 +120,8 @@ export class People {
     await this.#store.host.transactShared(async (tx) => {
       const scope = { session: tx.session };
       const invitation = { _id: hashOf(secret), kind: 'Invitation' };
-      const isUnused = await this.#store.records.deleteOne(scope, invitation);
-      if (!isUnused) throw new PageFault('badInvitation');
+      const unused = await this.#store.documents.deleteOne(invitation, scope);
+      if (unused.deletedCount === 0) throw new PageFault('badInvitation');
       await this.#store.accounts.createIn(tx, name, { tier });
       await this.#store.endSessions(tx.session, name);
       await this.credentials.replace(tx, name, stored, acting);

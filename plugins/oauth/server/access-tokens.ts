@@ -6,9 +6,10 @@ import type { TokenKind } from '../../accounts';
 import { grantName, payloadOf, scopesIn, type StateStore } from '../state/store';
 
 /** The access tokens of the program's own authorization server, by what is stored of them. */
-export function accessTokens({ records }: StateStore): TokenKind {
+export function accessTokens({ documents }: StateStore): TokenKind {
   const lookup = new BatchLookup(async (hashes) => {
-    const found = await records.find({}, { _id: { $in: [...hashes] }, kind: 'AccessToken' });
+    const asked = { _id: { $in: [...hashes] }, kind: 'AccessToken' };
+    const found = await documents.find(asked).lean();
     const tokens = found.flatMap((document) => {
       const { _id: hash, userId, grant, createdAt, expiresAt } = document;
       const { scope, aud, extra } = payloadOf(document);

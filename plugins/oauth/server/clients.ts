@@ -68,7 +68,7 @@ export class Clients {
   /** Those that operators made, and those that registered themselves; the oldest first. */
   async list(): Promise<ClientView[]> {
     const good = { kind: 'Client', expiresAt: { $gt: new Date() } };
-    const found = await this.#store.records.find({}, good, { sort: { createdAt: 1 } });
+    const found = await this.#store.documents.find(good).sort({ createdAt: 1 }).lean();
     return found.map((document) => {
       const { client_id: id, client_name: name, redirect_uris: uris } = payloadOf(document);
       const { createdAt, expiresAt } = document;
@@ -88,15 +88,16 @@ export class Clients {
    * @returns how many consents ended; undefined where there is neither the program nor a consent
    */
   async delete(id: string): Promise<number | undefined> {
-    const { records, host } = this.#store;
+    const { documents, host } = this.#store;
     // Before its consents, so that it gets no other meanwhile.
     const isDeleted = await host.transactShared(async (tx) => {
       const client = { _id: hashOf(id), kind: 'Client' };
-      const isThere = await records.deleteOne({ session: tx.session }, client);
+      const { deletedCount } = await documents.deleteOne(client, { session: tx.session });
+      const isThere = deletedCount === 1;
       if (isThere) tx.audit({ action: 'client.deleted', target: targetOf(id) });
       return isThere;
     });
-    const grants = (await records.find({}, { kind: 'Grant' })).filter(
+    const grants = (await documents.find({ kind: 'Grant' }).lean()).filter(
       (grant) => payloadOf(grant)['clientId'] === id,
     );
     for (const { _id: grant } of grants) await this.#store.endGrant(grant);

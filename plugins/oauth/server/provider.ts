@@ -51,9 +51,9 @@ export class Providers {
 
   /** The keys that sign: made once, by whichever process comes first. */
   async #keys(): Promise<{ keys: OidcProvider.JWK[] }> {
-    const { records } = this.#dependencies.store;
+    const { documents } = this.#dependencies.store;
     const _id = hashOf('keys');
-    const known = await records.findOne({}, { _id });
+    const known = await documents.findOne({ _id }).lean();
     const { privateKey } = known
       ? { privateKey: undefined }
       : await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
@@ -61,9 +61,9 @@ export class Providers {
       const key = { ...privateKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig' };
       const payload = JSON.stringify({ keys: [key] });
       const made = { kind: 'Keys', payload, createdAt: new Date(), expiresAt: NEVER };
-      await records.upsert({}, { _id }, { $setOnInsert: made });
+      await documents.updateOne({ _id }, { $setOnInsert: made }, { upsert: true });
     }
-    const kept = known ?? (await records.findOne({}, { _id }));
+    const kept = known ?? (await documents.findOne({ _id }).lean());
     if (!kept) throw new Error('The keys of the authorization server are gone.');
     // As it was stored above.
     return payloadOf(kept) as { keys: OidcProvider.JWK[] };

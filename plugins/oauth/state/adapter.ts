@@ -57,7 +57,8 @@ export class StoredModel implements Adapter {
   }
 
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
-    const found = await this.#store.records.findOne({}, { uid: hashOf(uid), kind: this.#kind });
+    const { documents } = this.#store;
+    const found = await documents.findOne({ uid: hashOf(uid), kind: this.#kind }).lean();
     return found && found.expiresAt > new Date() ? this.#payload(found) : undefined;
   }
 
@@ -69,7 +70,8 @@ export class StoredModel implements Adapter {
   async consume(id: string): Promise<void> {
     const unused = { _id: hashOf(id), kind: this.#kind, consumedAt: { $exists: false } };
     const $set = { consumedAt: new Date() };
-    if (await this.#store.records.updateOne({}, unused, { $set })) return;
+    const consumed = await this.#store.documents.updateOne(unused, { $set });
+    if (consumed.matchedCount === 1) return;
     if (this.#kind !== 'AuthorizationCode') return;
     const used = await this.#store.find(this.#kind, id);
     if (used?.grant !== undefined) await this.#store.endGrant(used.grant);
@@ -87,10 +89,13 @@ export class StoredModel implements Adapter {
 
   async #delete(filter: { _id: string } | { grant: string }): Promise<void> {
     const kind = this.#kind;
-    const { records, accounts, host } = this.#store;
+    const { documents, accounts, host } = this.#store;
     await host.transactShared(async ({ session }) => {
-      const found = await records.findOne({ session }, { ...filter, kind });
-      await records.deleteMany({ session }, { ...filter, kind });
+      const found = await documents
+        .findOne({ ...filter, kind })
+        .session(session)
+        .lean();
+      await documents.deleteMany({ ...filter, kind }, { session });
       if (kind !== 'AccessToken' || found?.userId === undefined) return;
       await accounts.tokensChanged(session, found.userId);
     });
@@ -98,17 +103,17 @@ export class StoredModel implements Adapter {
 
   /** Has a grant live on, and its client as well. */
   async #extend(session: StateSession, grant: string, client: string): Promise<void> {
-    const { records } = this.#store;
+    const { documents } = this.#store;
     const expiresAt = new Date(Date.now() + GRANT_MS);
-    const isThere = await records.updateOne(
-      { session },
+    const extended = await documents.updateOne(
       { _id: grant, kind: 'Grant', expiresAt: { $gt: new Date() } },
       this.#kind === 'AuthorizationCode' ? { $inc: { spent: 1 } } : { $set: { expiresAt } },
+      { session },
     );
-    if (!isThere) throw new this.#InvalidGrant('grant not found');
+    if (extended.matchedCount === 0) throw new this.#InvalidGrant('grant not found');
     const clientUntil = new Date(expiresAt.getTime() + CLIENT_MS);
     const $max = { expiresAt: clientUntil };
-    await records.updateOne({ session }, { _id: client, kind: 'Client' }, { $max });
+    await documents.updateOne({ _id: client, kind: 'Client' }, { $max }, { session });
   }
 
   #payload(found: StateDocument): AdapterPayload {

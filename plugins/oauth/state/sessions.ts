@@ -13,11 +13,11 @@ export interface SessionView {
 }
 
 /** The sessions of one person, or of all. */
-export async function sessionsOf({ records }: StateStore, user?: string): Promise<SessionView[]> {
+export async function sessionsOf({ documents }: StateStore, user?: string): Promise<SessionView[]> {
   const now = new Date();
   const whose = user === undefined ? { userId: { $exists: true } } : { userId: user };
   const filter = { kind: 'Session', expiresAt: { $gt: now }, ...whose };
-  const found = await records.find({}, filter, { sort: { createdAt: 1 } });
+  const found = await documents.find(filter).sort({ createdAt: 1 }).lean();
   return found.flatMap((document) => {
     const { _id, userId: of, createdAt: since, expiresAt } = document;
     if (of === undefined) return [];
@@ -44,10 +44,11 @@ export async function endSessions(
   for (const { id, user } of ended) {
     await store.host.transactShared(async (tx) => {
       const filter = { userId: user, kind: 'Session' };
-      const found = await store.records.find({ session: tx.session }, filter);
+      const { session } = tx;
+      const found = await store.documents.find(filter).session(session).lean();
       const isIt = found.find(({ _id }) => grantName(_id) === id);
       if (!isIt) return;
-      await store.records.deleteOne({ session: tx.session }, { _id: isIt._id });
+      await store.documents.deleteOne({ _id: isIt._id }, { session });
       const act = { action: 'session.ended', target: accountTarget(user) };
       tx.audit(act, user, acting);
     });

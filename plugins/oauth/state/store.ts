@@ -36,18 +36,18 @@ export interface Program {
 
 /** All that the authorization server keeps, and how it goes with the accounts. */
 export class StateStore {
-  readonly records;
+  readonly documents;
 
   constructor(
     readonly host: Host,
     readonly accounts: Accounts,
   ) {
-    this.records = host.records(stateModel);
+    this.documents = host.model(stateModel);
   }
 
   /** A document of a kind that is good still. */
   async find(kind: string, secret: string): Promise<StateDocument | undefined> {
-    const found = await this.records.findOne({}, { _id: hashOf(secret), kind });
+    const found = await this.documents.findOne({ _id: hashOf(secret), kind }).lean();
     // MongoDB deletes what has expired some time later.
     return found && found.expiresAt > new Date() ? found : undefined;
   }
@@ -65,21 +65,13 @@ export class StateStore {
   ): Promise<boolean> {
     const now = Date.now();
     const window = Math.floor(now / (seconds * 1000));
-    const counted = await this.records.findOneAndUpdate(
-      {},
-      // The id alone: only so does MongoDB itself repeat what another was faster to insert.
-      { _id: hashOf(`budget ${window} ${key}`) },
-      {
-        $inc: { spent: by },
-        $setOnInsert: {
-          kind: 'Budget',
-          payload: '{}',
-          createdAt: new Date(now),
-          expiresAt: new Date((window + 1) * seconds * 1000),
-        },
-      },
-      { upsert: true },
-    );
+    // The id alone: only so does MongoDB itself repeat what another was faster to insert.
+    const budget = { _id: hashOf(`budget ${window} ${key}`) };
+    const expiresAt = new Date((window + 1) * seconds * 1000);
+    const made = { kind: 'Budget', payload: '{}', createdAt: new Date(now), expiresAt };
+    const update = { $inc: { spent: by }, $setOnInsert: made };
+    const options = { upsert: true, returnDocument: 'after' } as const;
+    const counted = await this.documents.findOneAndUpdate(budget, update, options).lean();
     return (counted?.spent ?? 0) <= most;
   }
 
@@ -90,10 +82,11 @@ export class StateStore {
    */
   async endGrant(grant: string, acting?: Acting): Promise<void> {
     await this.host.transactShared(async (tx) => {
-      const found = await this.records.findOne({ session: tx.session }, { _id: grant });
-      await this.records.deleteMany({ session: tx.session }, { $or: [{ _id: grant }, { grant }] });
+      const { session } = tx;
+      const found = await this.documents.findOne({ _id: grant }).session(session).lean();
+      await this.documents.deleteMany({ $or: [{ _id: grant }, { grant }] }, { session });
       if (found?.userId === undefined) return;
-      await this.accounts.tokensChanged(tx.session, found.userId);
+      await this.accounts.tokensChanged(session, found.userId);
       const target = { type: 'program', id: grantName(grant) };
       tx.audit({ action: 'program.revoked', target }, found.userId, acting);
     });
@@ -101,15 +94,13 @@ export class StateStore {
 
   /** Ends all sessions of a person, within a transaction. */
   async endSessions(session: ClientSession, userId: string): Promise<void> {
-    await this.records.deleteMany(
-      { session },
-      { userId, kind: { $in: ['Session', 'Invitation'] } },
-    );
+    const ofPerson = { userId, kind: { $in: ['Session', 'Invitation'] } };
+    await this.documents.deleteMany(ofPerson, { session });
   }
 
   /** Takes away the access of one of a person's programs; returns whether it had any. */
   async endProgram(userId: string, id: string, acting: Acting): Promise<boolean> {
-    const grants = await this.records.find({}, { userId, kind: 'Grant' });
+    const grants = await this.documents.find({ userId, kind: 'Grant' }).lean();
     const grant = grants.find(({ _id }) => grantName(_id) === id);
     if (grant) await this.endGrant(grant._id, acting);
     return grant !== undefined;
@@ -117,7 +108,7 @@ export class StateStore {
 
   /** What an account's programs may do. */
   async programs(userId: string): Promise<Program[]> {
-    const grants = await this.records.find({}, { userId, kind: 'Grant' });
+    const grants = await this.documents.find({ userId, kind: 'Grant' }).lean();
     const good = grants.filter(({ expiresAt }) => expiresAt > new Date());
     return Promise.all(
       good.map(async (grant) => {
@@ -136,12 +127,12 @@ export class StateStore {
   }
 
   count(userId: string): Promise<number> {
-    return this.records.count({}, { userId });
+    return this.documents.countDocuments({ userId }).exec();
   }
 
   /** Deletes all of an account, when the account itself is closed. */
   async deleteAll({ session, userId }: Pick<Transaction, 'session' | 'userId'>): Promise<void> {
-    await this.records.deleteMany({ session }, { userId });
+    await this.documents.deleteMany({ userId }, { session });
   }
 
   /** Writes what is kept under a secret, in place of what was there. */
@@ -150,8 +141,8 @@ export class StateStore {
     secret: string,
     document: Omit<StateDocument, '_id' | 'createdAt'>,
   ): Promise<void> {
-    const scope = session ? { session } : {};
     const update = { $set: document, $setOnInsert: { createdAt: new Date() } };
-    await this.records.upsert(scope, { _id: hashOf(secret) }, update);
+    const put = this.documents.updateOne({ _id: hashOf(secret) }, update, { upsert: true });
+    await put.session(session ?? null);
   }
 }
