@@ -1,8 +1,8 @@
 import type { Item, Snooze, State, Store, Write } from './store';
 
-const KINDS = ['plants', 'events', 'photos'] as const;
+const KINDS = ['plants', 'schedules', 'events', 'photos'] as const;
 
-const emptyCopy = () => ({ plants: {}, events: {}, photos: {}, snoozes: [] });
+const emptyCopy = () => ({ plants: {}, schedules: {}, events: {}, photos: {}, snoozes: [] });
 
 /** An answer of `GET /api/changes`. */
 interface Changes extends Record<(typeof KINDS)[number], Item[]> {

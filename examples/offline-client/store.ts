@@ -15,17 +15,20 @@ export interface Write {
   ifMatch?: string;
 }
 
-/** Care of a plant that is due on this day, whatever its events and frequency say. */
+/** Care of a plant that is due on this day, whatever else says so, or that was skipped on one. */
 export interface Snooze {
   plantId: string;
   type: string;
-  until: string;
+  scheduleId?: string;
+  until: string | null;
+  skippedOn?: string;
 }
 
 /** All that a device keeps. */
 export interface State {
   cursor?: string;
   plants: Record<string, Item>;
+  schedules: Record<string, Item>;
   events: Record<string, Item>;
   photos: Record<string, Item>;
   snoozes: Snooze[];

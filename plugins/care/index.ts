@@ -1,10 +1,14 @@
 import { changedList } from '../../src/data/changes';
-import { on } from '../../src/data/listener';
+import { on, onAll } from '../../src/data/listener';
 import { definePlugin } from '../../src/plugins/plugin';
+import eventsPlugin from '../events';
+import { careChanged } from '../events/domain-events';
 import plantsPlugin from '../plants';
 import { plantChanged, plantDeleted } from '../plants/domain-events';
+import { CareActs } from './acts';
 import { routes } from './routes';
-import { scheduleLimitReached, scheduleNotFound } from './schedules/errors';
+import { scheduleLimitReached } from './schedules/errors';
+import { LastCare } from './schedules/last-care';
 import { scheduleModel } from './schedules/model';
 import { scheduleRoutes } from './schedules/routes';
 import { schedule, scheduleView } from './schedules/schema';
@@ -12,27 +16,42 @@ import { ScheduleService } from './schedules/service';
 import { CareService } from './service';
 import { snoozeChanges } from './snoozes';
 
-/** What other plugins may do with care. */
+export type { CareItem, DueCare } from './schema';
+export { type CareSoFar, dueDays, type Rule } from './schedules/days';
+export { faultsOf } from './schedules/faults';
+export {
+  createSchedule,
+  type CreateSchedule,
+  schedule,
+  type ScheduleDocument,
+  type ScheduleView,
+} from './schedules/schema';
+
+/** What other plugins may do with care and schedules. */
 export interface Care {
   due: CareService['due'];
+  schedules: Pick<ScheduleService, 'create' | 'list' | 'listAll'>;
 }
 
 /** When plants need care: their schedules, and what is due. */
 export default definePlugin<Care>({
   name: 'care',
   tag: { name: 'Care', description: 'When plants need care: their schedules, and what is due.' },
-  requires: ['events', 'plants'],
-  errors: [scheduleNotFound, scheduleLimitReached],
+  requires: ['events', 'photos', 'plants'],
+  errors: [scheduleLimitReached],
   models: [scheduleModel],
   setup: (host) => {
     const plants = host.use(plantsPlugin);
-    const schedules = new ScheduleService(plants, host.model(scheduleModel));
-    const care = new CareService(plants);
+    const { events, bulk } = host.use(eventsPlugin);
+    const model = host.model(scheduleModel);
+    const lastCare = new LastCare(model, events.sums);
+    const schedules = new ScheduleService({ plants, events, lastCare, model });
+    const care = new CareService(plants, model);
     return {
-      exports: { due: (...asked) => care.due(...asked) },
-      operations: () => [...routes(care), ...scheduleRoutes(schedules)],
+      exports: { schedules, due: (...query) => care.due(...query) },
+      operations: () => [...routes(care, new CareActs(care, bulk)), ...scheduleRoutes(schedules)],
       changes: [
-        snoozeChanges,
+        snoozeChanges((tenant, some) => care.snoozesOf(tenant, some)),
         changedList(scheduleModel, {
           view: scheduleView,
           partOf: { kind: 'plant', field: 'plantId' },
@@ -40,9 +59,11 @@ export default definePlugin<Care>({
         }),
       ],
       listeners: [
+        onAll(careChanged, (tx, all) => lastCare.follow(tx, all.flat())),
         on(plantChanged, (tx, { plantId, change }) => care.follow(tx, plantId, change)),
         on(plantDeleted, (tx, { plantId }) => schedules.deleteOfPlant(tx, plantId)),
       ],
+      derived: [lastCare.derived()],
     };
   },
 });

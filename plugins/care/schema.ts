@@ -1,70 +1,177 @@
 import Joi from 'joi';
 
-import { day, id, instant, integer, nullable, oneOf, text } from '../../src/fields/joi';
+import {
+  day,
+  id,
+  idList,
+  instant,
+  integer,
+  nullable,
+  oneOf,
+  text,
+  withKeys,
+} from '../../src/fields/joi';
+import { named } from '../../src/fields/schema-name';
+import {
+  type EventType,
+  eventType,
+  type EventView,
+  logCare,
+  type LogCare,
+  loggedCare,
+} from '../events';
 import { locationFilter, RECURRING_TYPES, type RecurringCare } from '../plants';
+import { type Care, CARES } from './schedules/schema';
 
-/** Care of one type of a plant. */
+/** Care that a plant needs: of one of its schedules, or by a frequency of its own. */
 export interface CareItem {
   plantId: string;
   plantName: string;
   location: string | null;
-  type: RecurringCare;
+  type: EventType;
   everyDays: number;
   lastDone: Date | null;
   dueOn: string;
   daysOverdue: number;
   snoozedUntil: string | null;
+  scheduleId: string | null;
+  care: Care;
+  label: string | null;
 }
+
+const ITEM = {
+  plantId: id(),
+  plantName: text(),
+  location: nullable(text()),
+  type: eventType.description('The type of the event that is logged when it is done'),
+  everyDays: integer(1).description('Days from dueOn to the time after it'),
+  lastDone: nullable(instant()).description('The latest event that counts'),
+  dueOn: day(),
+  daysOverdue: integer().description('Negative for days to come'),
+  snoozedUntil: nullable(day()).description(
+    'Where care is snoozed, the day that it is due on therefore',
+  ),
+  scheduleId: nullable(id()).description('null where it is by a frequency of the plant'),
+  care: oneOf(CARES),
+  label: nullable(text()),
+};
+
+const anyOfItem = Joi.object<CareItem>(ITEM);
+export const careItem = anyOfItem.fork(Object.keys(ITEM), (field) => field.required());
 
 export interface DueCare {
   today: string;
   items: CareItem[];
+  through?: string;
 }
-
-export const careItem = Joi.object<CareItem, true>({
-  plantId: id().required(),
-  plantName: text().required(),
-  location: nullable(text()).required(),
-  type: oneOf(RECURRING_TYPES).required(),
-  everyDays: integer(1).required(),
-  lastDone: nullable(instant()).required().description('The latest event of this type'),
-  dueOn: day().required(),
-  daysOverdue: integer().required().description('Negative for days to come'),
-  snoozedUntil: nullable(day())
-    .required()
-    .description('Where care is snoozed, the day that it is due on therefore'),
-});
 
 export const dueCare = Joi.object<DueCare, true>({
   today: day().required(),
   items: Joi.array().items(careItem).required(),
+  through: day().description('With to: the last day of which all items are listed'),
 });
 
 export interface DueCareQuery {
   dueBy?: string;
+  to?: string;
   type?: RecurringCare;
   location?: string;
 }
 
+/** How many days ahead of today care is listed. */
+export const MAX_DAYS_AHEAD = 366;
+
 export const dueCareQuery = Joi.object<DueCareQuery, true>({
   dueBy: day().description('Last day, included; today unless given'),
+  to: day().description(
+    `In place of dueBy: lists what follows as well, at most ${MAX_DAYS_AHEAD} days ahead`,
+  ),
   type: oneOf(RECURRING_TYPES),
   location: locationFilter,
 });
 
+/** Which plants are meant: exactly one is given. */
+export interface Whom {
+  plantId?: string;
+  plantIds?: string[];
+  location?: string;
+  all?: true;
+}
+
+/** Which care of them: that of a schedule, or all of a type. */
+export interface What {
+  scheduleId?: string;
+  type?: Exclude<Care, 'other'>;
+}
+
 /** How many days ahead care may be snoozed. */
 export const MAX_SNOOZE_DAYS = 365;
+/** How many plants may be named at once. */
+export const MAX_AT_ONCE = 100;
 
-export interface SnoozeCare {
-  plantId: string;
-  type: RecurringCare;
+const WHOM = {
+  plantId: id().description('One plant'),
+  plantIds: idList(MAX_AT_ONCE).min(1).description('Or several plants'),
+  location: locationFilter.description('Or all plants of this location').example('Living room'),
+};
+const ALL = { all: Joi.boolean().valid(true).description('Or all plants: true') };
+const SCHEDULE = id().description("A schedule, in place of the care's type");
+const MESSAGES = {
+  'object.missing': 'one of {{#peers}} is required',
+  'object.xor': 'only one of {{#peers}} may be given',
+};
+
+export interface SnoozeCare extends Whom, What {
   until: string | null;
 }
 
 export const snoozeCare = Joi.object<SnoozeCare, true>({
-  plantId: id().required(),
-  type: oneOf(RECURRING_TYPES).required(),
+  ...WHOM,
+  ...ALL,
+  type: oneOf(RECURRING_TYPES).example('watered'),
+  scheduleId: SCHEDULE,
   until: nullable(day())
     .required()
     .description(`The day on which it is due, from today to ${MAX_SNOOZE_DAYS} days ahead`),
+})
+  .xor('plantId', 'plantIds', 'location', 'all')
+  .xor('type', 'scheduleId')
+  .messages(MESSAGES);
+
+const CARE_TYPE = oneOf(CARES.filter((care) => care !== 'other'))
+  .description('All care of a type')
+  .example('watered');
+
+export type SkipCare = Whom & What;
+
+export const skipCare = Joi.object<SkipCare>({ ...WHOM, type: CARE_TYPE, scheduleId: SCHEDULE })
+  .xor('plantId', 'plantIds', 'location')
+  .xor('type', 'scheduleId')
+  .messages(MESSAGES);
+
+export type DoCare = SkipCare & Pick<LogCare, 'occurredAt' | 'text' | 'photoIds'>;
+
+export const doCare = withKeys<DoCare>(skipCare, {
+  occurredAt: logCare.extract('occurredAt'),
+  text: logCare.extract('text'),
+  photoIds: logCare.extract('photoIds'),
 });
+
+/** Care of one plant as it is due now; of several plants what was changed. */
+export type Postponed = CareItem | { items: CareItem[] };
+
+export const postponed = withKeys<Postponed>(anyOfItem, {
+  items: Joi.array().items(careItem).description('In place of all else, of several plants'),
+});
+
+export interface DoneCare {
+  items: EventView[];
+  next: CareItem[];
+}
+
+export const doneCare = named(
+  'DoneCare',
+  withKeys<DoneCare>(loggedCare, {
+    next: Joi.array().items(careItem).required().description('The same care as it is due now'),
+  }),
+);

@@ -1,134 +1,163 @@
-import type { Account } from '../../src/core/identity';
 import { fieldError } from '../../src/core/errors';
-import { idText } from '../../src/core/ids';
-import { calendarOf, dayAt, dayNumber, endOfQuarterHour } from '../../src/core/time';
+import type { Account } from '../../src/core/identity';
+import { anyOf, asUuid, idText, toStoredId } from '../../src/core/ids';
+import { addDays, calendarOf, endOfQuarterHour } from '../../src/core/time';
 import type { Tenant } from '../../src/data/models';
+import type { OwnedModel } from '../../src/data/owner';
 import type { Transaction } from '../../src/data/transaction';
-import {
-  plantArchived,
-  type PlantDocument,
-  type Plants,
-  RECURRING_CARE,
-  RECURRING_TYPES,
-  type RecurringCare,
-  unknownPlant,
-  type UpdatePlant,
-} from '../plants';
-import {
-  type CareItem,
-  type DueCare,
-  type DueCareQuery,
-  MAX_SNOOZE_DAYS,
-  type SnoozeCare,
-} from './schema';
+import { type Plants, RECURRING_CARE, RECURRING_TYPES, type UpdatePlant } from '../plants';
+import { agenda, dueBy } from './agenda';
+import { type CaredPlant, type CaringSchedule, type Need, needsOf, typeOf } from './needs';
+import type { ScheduleDocument } from './schedules/schema';
+import { type DueCare, type DueCareQuery, MAX_DAYS_AHEAD } from './schema';
 import {
   clearedSnoozes,
+  type Snooze,
   SNOOZE_FIELDS,
-  type SnoozedPlant,
-  snoozedUntil,
   snoozeFields,
+  snoozeOfSchedule,
+  type SnoozedPlant,
+  snoozeOf,
+  type SnoozeView,
+  standing,
 } from './snoozes';
 
-/** What says when the care of a plant is due. */
-type Schedule = SnoozedPlant & Pick<PlantDocument, 'name' | 'location' | 'createdAt'>;
-
-const SCHEDULE_FIELDS = [
-  ...['name', 'location', 'createdAt'],
+const PLANT_FIELDS = [
+  ...['name', 'location', 'createdAt', 'archivedAt'],
   ...RECURRING_TYPES.flatMap((type) => Object.values(RECURRING_CARE[type])),
   ...SNOOZE_FIELDS,
 ];
+const SCHEDULE_FIELDS = [
+  ...['plantId', 'care', 'label', 'everyDays', 'weekdays', 'months', 'seasons', 'startOn', 'endOn'],
+  ...['active', 'last', 'snoozedUntil', 'skippedOn', 'snoozedAt'],
+];
+/** By plant, in the order in which they were made. */
+const SCHEDULE_ORDER = { plantId: 1, createdAt: 1, _id: 1 } as const;
 
-/** The last day that can be written. */
-const LAST_DAY = dayNumber('9999-12-31');
+/** A plant, and all that it needs. */
+export interface PlantNeeds {
+  plant: CaredPlant;
+  schedules: readonly CaringSchedule[];
+  needs: readonly Need[];
+}
 
 /** Care that is due, by days in the time zone of the account. */
 export class CareService {
   readonly #plants: Plants;
+  readonly #schedules: OwnedModel<ScheduleDocument>;
 
-  constructor(plants: Plants) {
+  constructor(plants: Plants, schedules: OwnedModel<ScheduleDocument>) {
     this.#plants = plants;
-  }
-
-  /** @param validUntil gets to know until when it stays as it is, if nothing is written */
-  async due(
-    { timezone }: Account,
-    tenant: Tenant,
-    { dueBy, type, location }: DueCareQuery,
-    now: Date,
-    validUntil: (moment: Date) => void,
-  ): Promise<DueCare> {
-    const dayOf = calendarOf(timezone);
-    const today = dayOf(now);
-    const types = type === undefined ? RECURRING_TYPES : [type];
-    const schedules: Schedule[] = await this.#plants.fields(tenant, SCHEDULE_FIELDS, location);
-    validUntil(endOfQuarterHour(now));
-    const items = schedules
-      .flatMap((schedule) => types.flatMap((each) => itemOf(schedule, each, today, dayOf) ?? []))
-      .filter(({ dueOn }) => dueOn <= (dueBy ?? today))
-      // Those of a day stay in the order of plants.
-      .sort((a, b) => (a.dueOn === b.dueOn ? 0 : a.dueOn < b.dueOn ? -1 : 1));
-    return { today, items };
+    this.#schedules = schedules;
   }
 
   /**
-   * Has care due on a day, until such care is logged; null takes that back.
+   * What is due or, with `to`, what is due and follows.
    *
-   * @throws ApiError plant_not_found, plant_archived (400); validation_error for a day that is past or too far
-   *   ahead, and for a plant without that frequency
+   * @param validUntil gets to know until when it stays as it is, if nothing is written
+   * @throws ApiError validation_error for a day too far ahead
    */
-  async snooze(tx: Transaction, { plantId, type, until }: SnoozeCare): Promise<CareItem> {
-    const dayOf = calendarOf(tx.account.timezone);
-    const today = dayOf(tx.now);
-    if (until !== null && until < today) {
-      throw fieldError('until', `until must not be before today, ${today}.`);
+  async due(
+    { timezone }: Pick<Account, 'timezone'>,
+    tenant: Tenant,
+    { dueBy: last, to, type, location }: DueCareQuery,
+    now: Date,
+    validUntil: (moment: Date) => void = () => undefined,
+  ): Promise<DueCare> {
+    const today = calendarOf(timezone)(now);
+    if (to !== undefined && last !== undefined) {
+      throw fieldError('to', 'to must not be given beside dueBy.');
     }
-    if (until !== null && dayNumber(until) > dayNumber(today) + MAX_SNOOZE_DAYS) {
-      throw fieldError('until', `until must be at most ${MAX_SNOOZE_DAYS} days ahead.`);
+    if (to !== undefined && to > addDays(today, MAX_DAYS_AHEAD)) {
+      throw fieldError('to', `to must be at most ${MAX_DAYS_AHEAD} days ahead.`);
     }
-    const fields = snoozeFields(type, until, tx.now);
-    const schedule: Schedule | null = await this.#plants.keep(tx, plantId, fields);
-    if (!schedule) throw unknownPlant.error('plantId names a plant that is not yours.');
-    if (schedule.archivedAt) throw plantArchived.error();
-    const item = itemOf(schedule, type, today, dayOf);
-    if (item) return item;
-    throw fieldError(
-      'type',
-      `type must be care of which the plant has a frequency: it has no ${RECURRING_CARE[type].everyDays}.`,
-    );
+    const plants = await this.read({ timezone }, tenant, now, { location });
+    validUntil(endOfQuarterHour(now));
+    const needs = plants
+      .flatMap((plant) => plant.needs)
+      .filter(({ care }) => type === undefined || care === type);
+    return to === undefined
+      ? { today, items: dueBy(needs, today, last ?? today) }
+      : { today, ...agenda(needs, today, to) };
+  }
+
+  /** Plants with what they need, in the order of the list: all, those at a location, or of some ids. */
+  async read(
+    { timezone }: Pick<Account, 'timezone'>,
+    tenant: Tenant,
+    now: Date,
+    some: { ids?: readonly string[] | undefined; location?: string | undefined },
+  ): Promise<PlantNeeds[]> {
+    const dayOf = calendarOf(timezone);
+    const today = dayOf(now);
+    const plants: CaredPlant[] = await this.#plants.fields(tenant, PLANT_FIELDS, some);
+    const isAll = some.ids === undefined && some.location === undefined;
+    const byPlant = await this.#schedulesOf(tenant, isAll ? undefined : plants);
+    return plants.map((plant) => {
+      const schedules = byPlant.get(idText(plant._id)) ?? [];
+      return { plant, schedules, needs: needsOf(plant, schedules, today, dayOf) };
+    });
+  }
+
+  /** Says something of the next time that care is due, in place of what was said before. */
+  async say(tx: Transaction, said: readonly { need: Need; snooze: Snooze }[]): Promise<void> {
+    const { userId, session } = tx;
+    const ofSchedules = said.flatMap(({ need: { schedule }, snooze }) => {
+      if (!schedule) return [];
+      const { until: snoozedUntil, skippedOn, setAt: snoozedAt } = snooze;
+      const update = { $set: { snoozedUntil, skippedOn, snoozedAt } };
+      return { updateOne: { filter: { userId, _id: asUuid(schedule._id) }, update } };
+    });
+    if (ofSchedules.length > 0) await this.#schedules.bulkWrite(ofSchedules, { session });
+    const kept = said.map(({ need: { plant, schedule, care }, snooze }) => {
+      const type = RECURRING_TYPES.find((each) => each === care);
+      return { id: plant._id, fields: schedule || !type ? {} : snoozeFields(type, snooze) };
+    });
+    await this.#plants.keep(tx, kept);
   }
 
   /** Ends the snoozes of care whose frequency a change of a plant clears. */
   async follow(tx: Transaction, plantId: string, change: UpdatePlant): Promise<void> {
-    const cleared = clearedSnoozes(change, tx.now);
-    if (Object.keys(cleared).length > 0) await this.#plants.keep(tx, plantId, cleared);
+    const fields = clearedSnoozes(change);
+    if (Object.keys(fields).length > 0)
+      await this.#plants.keep(tx, [{ id: toStoredId(plantId), fields }]);
   }
-}
 
-/** Care of a plant, where it has a frequency. */
-function itemOf(
-  schedule: Schedule,
-  type: RecurringCare,
-  today: string,
-  dayOf: (moment: Date) => string,
-): CareItem | undefined {
-  const fields = RECURRING_CARE[type];
-  const everyDays = schedule[fields.everyDays];
-  if (everyDays === null) return undefined;
-  const last = schedule[fields.last];
-  const regular = last
-    ? dayAt(Math.min(dayNumber(last.on) + everyDays, LAST_DAY))
-    : dayOf(schedule.createdAt);
-  const until = snoozedUntil(schedule, type);
-  const dueOn = until ?? regular;
-  return {
-    plantId: idText(schedule._id),
-    plantName: schedule.name,
-    location: schedule.location,
-    type,
-    everyDays,
-    lastDone: last?.at ?? null,
-    dueOn,
-    daysOverdue: dayNumber(today) - dayNumber(dueOn),
-    snoozedUntil: until,
-  };
+  /** What is said of the care of some plants, as copies keep it. */
+  async snoozesOf(tenant: Tenant, plants: readonly SnoozedPlant[]): Promise<SnoozeView[]> {
+    const active = plants.filter(({ archivedAt }) => !archivedAt);
+    const byPlant = await this.#schedulesOf(tenant, active);
+    return active.flatMap((plant) => {
+      const plantId = idText(plant._id);
+      const own = RECURRING_TYPES.map((type) => ({
+        ...{ plantId, type },
+        ...standing(snoozeOf(plant, type), plant[RECURRING_CARE[type].last]),
+      }));
+      const ofSchedules = (byPlant.get(plantId) ?? []).map((schedule) => ({
+        ...{ plantId, type: typeOf(schedule.care), scheduleId: idText(schedule._id) },
+        ...standing(snoozeOfSchedule(schedule), schedule.last),
+      }));
+      return [...own, ...ofSchedules].flatMap(({ skippedOn, ...snooze }) => {
+        if (skippedOn !== null) return { ...snooze, skippedOn };
+        return snooze.until === null ? [] : snooze;
+      });
+    });
+  }
+
+  /** The schedules of some plants, or of all, by plant. */
+  async #schedulesOf(
+    tenant: Tenant,
+    plants: readonly SnoozedPlant[] | undefined,
+  ): Promise<Map<string, CaringSchedule[]>> {
+    const some = plants ? { plantId: anyOf(plants.map(({ _id }) => _id)) } : {};
+    const found = this.#schedules.find(some).of(tenant).select(SCHEDULE_FIELDS);
+    const byPlant = new Map<string, CaringSchedule[]>();
+    for (const schedule of await found.sort(SCHEDULE_ORDER).lean()) {
+      const plantId = idText(schedule.plantId);
+      const ofPlant = byPlant.get(plantId);
+      if (ofPlant) ofPlant.push(schedule);
+      else byPlant.set(plantId, [schedule]);
+    }
+    return byPlant;
+  }
 }

@@ -1,8 +1,10 @@
 import Joi from 'joi';
 
-import { idText, type StoredId } from '../../src/core/ids';
+import type { DatedMoment } from '../../src/core/dated-moment';
+import type { StoredId } from '../../src/core/ids';
 import type { ChangedList } from '../../src/data/changes';
-import { day, id, oneOf } from '../../src/fields/joi';
+import { day, id, nullable } from '../../src/fields/joi';
+import { eventType } from '../events';
 import {
   type PlantDocument,
   RECURRING_CARE,
@@ -11,10 +13,29 @@ import {
   type UpdatePlant,
 } from '../plants';
 
-/** Where a plant keeps its snoozes: the day that care is due on, and when that was set. */
+import type { ScheduleDocument } from './schedules/schema';
+
+/** What was said of the next time that care is due; at most one of both days is set. */
+export interface Snooze {
+  /** Care is due on this day. */
+  until: string | null;
+  /** Care was not needed then, and counts as done on this day. */
+  skippedOn: string | null;
+  setAt: Date | null;
+}
+
+/** Where a plant keeps the snoozes of its own frequencies. */
 const FIELDS = {
-  watered: { until: 'wateringSnoozedUntil', setAt: 'wateringSnoozedAt' },
-  fertilized: { until: 'fertilizerSnoozedUntil', setAt: 'fertilizerSnoozedAt' },
+  watered: {
+    until: 'wateringSnoozedUntil',
+    skippedOn: 'wateringSkippedOn',
+    setAt: 'wateringSnoozedAt',
+  },
+  fertilized: {
+    until: 'fertilizerSnoozedUntil',
+    skippedOn: 'fertilizerSkippedOn',
+    setAt: 'fertilizerSnoozedAt',
+  },
 } as const;
 type Fields = (typeof FIELDS)[RecurringCare];
 
@@ -25,49 +46,85 @@ export type SnoozedPlant = Pick<
   PlantDocument,
   'archivedAt' | (typeof RECURRING_CARE)[RecurringCare][keyof (typeof RECURRING_CARE)['watered']]
 > & { _id: StoredId } & Partial<
-    Record<Fields['until'], string | null> & Record<Fields['setAt'], Date | null>
+    Record<Fields['until' | 'skippedOn'], string | null> & Record<Fields['setAt'], Date | null>
   >;
 
-/**
- * The day until which care of a plant is snoozed: a snooze stands until such care is done after the
- * moment at which it was set. That follows from the events that there are, so nothing ends it for good.
- */
-export function snoozedUntil(plant: SnoozedPlant, type: RecurringCare): string | null {
-  const setAt = plant[FIELDS[type].setAt];
-  const lastDone = plant[RECURRING_CARE[type].lastDone];
-  const isOver = !setAt || (lastDone !== null && lastDone > setAt);
-  return isOver ? null : (plant[FIELDS[type].until] ?? null);
+/** What was said of care by a frequency of a plant. */
+export function snoozeOf(plant: SnoozedPlant, type: RecurringCare): Snooze {
+  const { until, skippedOn, setAt } = FIELDS[type];
+  return {
+    until: plant[until] ?? null,
+    skippedOn: plant[skippedOn] ?? null,
+    setAt: plant[setAt] ?? null,
+  };
 }
 
-/** A snooze as a plant keeps it, or none. */
-export function snoozeFields(type: RecurringCare, until: string | null, now: Date): object {
-  const fields = FIELDS[type];
-  return { [fields.until]: until, [fields.setAt]: until === null ? null : now };
+/** What was said of care of a schedule. */
+export function snoozeOfSchedule(
+  schedule: Pick<ScheduleDocument, 'snoozedUntil' | 'skippedOn' | 'snoozedAt'>,
+): Snooze {
+  const { snoozedUntil: until, skippedOn, snoozedAt: setAt } = schedule;
+  return { until, skippedOn, setAt };
 }
+
+/**
+ * What of a snooze stands: it does until such care is done after the moment at which it was set, and a
+ * skip until care of a later day. That follows from the events that there are, so nothing ends it for good.
+ */
+export function standing(
+  { until, skippedOn, setAt }: Snooze,
+  last: DatedMoment | null,
+): Pick<Snooze, 'until' | 'skippedOn'> {
+  const isOver = !setAt || (last !== null && last.at > setAt);
+  const counts = skippedOn !== null && skippedOn > (last?.on ?? '');
+  return { until: isOver ? null : until, skippedOn: counts ? skippedOn : null };
+}
+
+/** A snooze as a plant keeps it. */
+export function snoozeFields(type: RecurringCare, snooze: Snooze): object {
+  const { until, skippedOn, setAt } = FIELDS[type];
+  return { [until]: snooze.until, [skippedOn]: snooze.skippedOn, [setAt]: snooze.setAt };
+}
+
+const NONE: Snooze = { until: null, skippedOn: null, setAt: null };
 
 /** The snoozes that end with the frequencies that a change clears. */
-export function clearedSnoozes(change: UpdatePlant, now: Date): object {
+export function clearedSnoozes(change: UpdatePlant): object {
   const cleared = RECURRING_TYPES.filter((type) => change[RECURRING_CARE[type].everyDays] === null);
-  return Object.assign({}, ...cleared.map((type) => snoozeFields(type, null, now))) as object;
+  return Object.assign({}, ...cleared.map((type) => snoozeFields(type, NONE))) as object;
 }
 
-/** The snoozes that stand, of the plants that changed. */
-export const snoozeChanges: ChangedList = {
-  name: 'snoozes',
-  kind: 'plant',
-  description:
-    'Care of the active plants in this answer that is snoozed: a plant in it without any has none any more',
-  view: Joi.object({
-    plantId: id().required(),
-    type: oneOf(RECURRING_TYPES).required(),
-    until: day().required(),
-  }),
-  present: async (_scope, plants) =>
+/** A snooze as copies keep it. */
+export interface SnoozeView extends Partial<Pick<Snooze, 'skippedOn'>>, Pick<Snooze, 'until'> {
+  plantId: string;
+  type: string;
+  scheduleId?: string;
+}
+
+/**
+ * The snoozes that stand, of the plants that changed.
+ *
+ * @param snoozesOf finds those of some plants
+ */
+export function snoozeChanges(
+  snoozesOf: (
+    tenant: Parameters<ChangedList['present']>[0],
+    plants: readonly SnoozedPlant[],
+  ) => Promise<SnoozeView[]>,
+): ChangedList {
+  return {
+    name: 'snoozes',
+    kind: 'plant',
+    description:
+      'Care of the active plants in this answer that is snoozed or skipped: a plant in it without any has none any more',
+    view: Joi.object({
+      plantId: id().required(),
+      type: eventType.required(),
+      until: nullable(day()).required().description('null where the care was skipped'),
+      scheduleId: id().description('Only for care of a schedule'),
+      skippedOn: day().description('Only where it was skipped: it counts as done on this day'),
+    }),
     // What is listed with plants gets plants.
-    (plants as unknown as SnoozedPlant[]).flatMap((plant) =>
-      RECURRING_TYPES.flatMap((type) => {
-        const until = plant.archivedAt ? null : snoozedUntil(plant, type);
-        return until === null ? [] : [{ plantId: idText(plant._id), type, until }];
-      }),
-    ),
-};
+    present: (tenant, plants) => snoozesOf(tenant, plants as unknown as SnoozedPlant[]),
+  };
+}

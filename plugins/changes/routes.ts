@@ -14,7 +14,7 @@ export function routes(host: Host): Operation[] {
       path: '/api/changes',
       summary: 'List what changed, to keep a copy in step',
       description:
-        'For apps that keep a copy: without `since` everything, and with the `nextCursor` of an earlier answer what changed since that one. Apply each answer as plants, events, photos, then `deleted`, store `nextCursor` with the copy, and ask again while `hasMore` is true: the copy then equals what the lists answer. A deleted plant stands for its events too. A deletion is remembered for 90 days; an older cursor gets 410 `cursor_expired`, and the copy begins anew without `since`.',
+        'For apps that keep a copy: without `since` everything, and with the `nextCursor` of an earlier answer what changed since that one. Apply each answer as plants, schedules, events, photos, then `deleted`, store `nextCursor` with the copy, and ask again while `hasMore` is true: the copy then equals what the lists answer. A deleted plant stands for its events too. A deletion is remembered for 90 days; an older cursor gets 410 `cursor_expired`, and the copy begins anew without `since`.',
       operationId: 'listChanges',
       access: { scope: 'plants:read' },
       query: changesQuery,

@@ -7,7 +7,8 @@ import { plantArchived, unknownPlant } from '../plants';
 import type { EventContext } from './context';
 import { unknownEvent } from './errors';
 import { newEvent } from './new-event';
-import { event, type EventView, type LogCare, MAX_AT_ONCE, type SeveralPlants } from './schema';
+import { viewOf } from './list/present';
+import { type EventView, type LogCare, MAX_AT_ONCE, type SeveralPlants } from './schema';
 
 /** What is done with many events in one transaction: all of it, or nothing. */
 export class BulkEvents {
@@ -35,7 +36,7 @@ export class BulkEvents {
     const documents = ids.map((id) => newEvent(tx, id, body));
     await insert(model, tx, documents);
     await care.added(tx, documents);
-    return { items: documents.map((each) => ({ ...event.toView(each), photos: shown })) };
+    return { items: documents.map((each) => viewOf(each, shown)) };
   }
 
   /** Deletes events softly. @throws ApiError event_not_found (400) where one of them is not there */

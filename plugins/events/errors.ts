@@ -1,4 +1,4 @@
-import { ErrorCode, featureNotAvailable } from '../../src/core/errors';
+import { ErrorCode, featureNotAvailable, recordNotFound } from '../../src/core/errors';
 
 export const eventNotFound = new ErrorCode(
   'event_not_found',
@@ -6,12 +6,15 @@ export const eventNotFound = new ErrorCode(
   'Event not found.',
   'Call search_events for the ids of events.',
 );
-/** Where a field of a request names a schedule, of which plants may have some. */
-export const unknownSchedule = new ErrorCode(
-  'schedule_not_found',
+/** Events may be for a schedule of their plant. */
+export const scheduleNotFound = recordNotFound(
+  'schedule',
+  "Call list_schedules for the ids of a plant's schedules.",
+);
+/** Where a field of a request names a schedule. */
+export const unknownSchedule = scheduleNotFound.at(
   400,
   'A field names a schedule that the plant does not have.',
-  "Call list_schedules for the ids of a plant's schedules.",
 );
 /** Where one is to be brought back: lists do not show those. */
 export const eventGone = eventNotFound.at(

@@ -11,7 +11,7 @@ import { lastCare } from './derived/last-care';
 import { missingDays } from './derived/missing-days';
 import { PlantDeletions } from './derived/plant-deletions';
 import { careChanged } from './domain-events';
-import { eventLimitReached, eventNotFound } from './errors';
+import { eventLimitReached, eventNotFound, scheduleNotFound } from './errors';
 import { monthlyView } from './features';
 import { EventFeed } from './list/feed';
 import { EventPages } from './list/pages';
@@ -31,28 +31,34 @@ export {
   eventType,
   type EventDocument,
   type EventType,
+  type EventView,
   eventView,
   growthUnit,
   type GrowthUnit,
+  logCare,
+  type LogCare,
+  loggedCare,
 } from './schema';
 export { laterCare, NEVER_CARED } from './derived/last-care';
-export { eventLimitReached } from './errors';
-export type { AlikeGrowth, DayCount } from './derived/event-sums';
-export { unknownSchedule } from './errors';
+export { eventLimitReached, scheduleNotFound, unknownSchedule } from './errors';
+export type { AlikeGrowth, DayCount, EventSums } from './derived/event-sums';
 export { EVENT_QUOTA } from './model';
 export { newEvent } from './new-event';
 
 /** What other plugins may do with events. */
 export type Events = Pick<
   EventService,
-  'create' | 'insertBulk' | 'insertWithPlants' | 'ofPlant' | 'sums'
+  'create' | 'insertBulk' | 'insertWithPlants' | 'ofPlant' | 'removeSchedule' | 'sums'
 >;
+
+/** The same care of several plants. */
+export type BulkCare = Pick<BulkEvents, 'log'>;
 
 /** The events of deleted plants, while they are not yet marked deleted. */
 export type PendingPlantDeletions = Pick<PlantDeletions, 'finish' | 'pending' | 'plantIds'>;
 
 /** Care events logged against plants. */
-export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }>({
+export default definePlugin<{ events: Events; bulk: BulkCare; deletions: PendingPlantDeletions }>({
   name: 'events',
   requires: ['photos', 'plants'],
   scopes: { 'events:write': 'Log, change and delete care events' },
@@ -65,7 +71,7 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
     ),
   },
   features: { monthlyView },
-  errors: [eventNotFound],
+  errors: [eventNotFound, scheduleNotFound],
   emits: [careChanged],
   models: [eventModel, deletedPlantModel],
   migrations,
@@ -79,13 +85,14 @@ export default definePlugin<{ events: Events; deletions: PendingPlantDeletions }
     const plants = host.use(plantsPlugin);
     const context = eventContext(host, plants, host.use(photosPlugin));
     const events = new EventService(context);
+    const bulk = new BulkEvents(context);
     const deletions = new PlantDeletions(context);
     return {
-      exports: { events, deletions },
+      exports: { events, bulk, deletions },
       operations: () =>
         routes({
           events,
-          bulk: new BulkEvents(context),
+          bulk,
           pages: new EventPages(context),
           feed: new EventFeed(context),
         }),

@@ -26,6 +26,7 @@ export const eventModel = accountModel<EventDocument>(
     {
       ...event.paths,
       deletedAt: { type: Date },
+      scheduleId: { type: Schema.Types.UUID },
       photos: { type: [{ _id: false, photoId: { type: Schema.Types.UUID, required: true } }] },
     },
     { collection: 'events', versionKey: false },
@@ -36,6 +37,11 @@ export const eventModel = accountModel<EventDocument>(
     .index(LIVE_INDEXES.type, AMONG_LIVE)
     // The events that show a photo.
     .index({ userId: 1, 'photos.photoId': 1, revision: 1, _id: 1 }, AMONG_LIVE)
+    // The events for a schedule, deleted ones included, and the latest of them.
+    .index(
+      { userId: 1, scheduleId: 1, occurredAt: -1, _id: -1 },
+      { partialFilterExpression: { scheduleId: { $exists: true } } },
+    )
     // How many events an account has, deleted ones included.
     .index({ userId: 1 }),
   { tracked: 'event', softlyDeleted: true, quota: EVENT_QUOTA },

@@ -32,6 +32,7 @@ export function newEvent(
     ),
     deletedAt: null,
     photos: photoReferences(body.photoIds ?? []),
+    ...(body.scheduleId && { scheduleId: toStoredId(body.scheduleId) }),
   };
 }
 

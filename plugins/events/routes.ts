@@ -3,7 +3,13 @@ import { success } from '../../src/fields/joi';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { unknownPhoto } from '../photos';
 import { plantArchived, plantNotFound, unknownPlant } from '../plants';
-import { eventGone, eventLimitReached, eventNotFound, unknownEvent } from './errors';
+import {
+  eventGone,
+  eventLimitReached,
+  eventNotFound,
+  unknownEvent,
+  unknownSchedule,
+} from './errors';
 import { monthlyView } from './features';
 import type { BulkEvents } from './bulk';
 import type { EventFeed } from './list/feed';
@@ -64,7 +70,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       params: { id: plantNotFound },
       body: createEvent,
       response: { schema: eventView, description: 'The event' },
-      errors: [eventLimitReached, unknownPhoto],
+      errors: [eventLimitReached, unknownPhoto, unknownSchedule],
       tool: {
         name: 'create_event',
         description:
@@ -112,7 +118,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       params: { id: eventNotFound },
       body: event.patchBody,
       response: { schema: eventView, description: 'The event as it is now' },
-      errors: [unknownPhoto],
+      errors: [unknownPhoto, unknownSchedule],
       tool: {
         name: 'update_event',
         description:
@@ -169,7 +175,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
         schema: loggedCare,
         description: 'The events, one for each plant, in the order of the list of plants',
       },
-      errors: [eventLimitReached, unknownPlant, plantArchived, unknownPhoto],
+      errors: [eventLimitReached, unknownPlant, plantArchived, unknownPhoto, unknownSchedule],
       tool: {
         name: 'log_care',
         description:

@@ -79,6 +79,7 @@ export const event = defineRecord({
     .optional()
     .writeOnly()
     .describe('Ids of your photos, in the order to show them; a change replaces all of them'),
+  scheduleId: uuid().nullable().writeOnly().describe('The schedule of the plant that it was for'),
 });
 
 type Body = CreateBody<typeof event.fields>;
@@ -86,12 +87,14 @@ type Body = CreateBody<typeof event.fields>;
 export type CreateEvent = Omit<Body, 'occurredAt'> &
   Partial<Pick<Body, 'occurredAt'>> & { isJournal?: boolean };
 export type UpdateEvent = PatchBody<typeof event.fields>;
-export type EventView = View<typeof event.fields> & { photos: PhotoView[] };
+export type EventView = View<typeof event.fields> & { photos: PhotoView[]; scheduleId?: string };
 
 export interface EventDocument extends Document<typeof event.fields> {
   /** Set once the event is deleted (docs/specification.md, 3). */
   deletedAt: Date | null;
   photos: { photoId: StoredId }[];
+  /** Only where it was for one. */
+  scheduleId?: StoredId;
 }
 
 /** What is left out depends on other fields, or on the moment (docs/specification.md, 2.5). */
@@ -113,7 +116,10 @@ export const createEvent = withKeys<CreateEvent>(event.createBody, {
 
 export const eventView = named(
   'Event',
-  withKeys<EventView>(event.view, { photos: Joi.array().items(photoView).required() }),
+  withKeys<EventView>(event.view, {
+    photos: Joi.array().items(photoView).required(),
+    scheduleId: id().description('The schedule that it was for, where it was for one'),
+  }),
 );
 
 /** How many events one call may log or delete. */

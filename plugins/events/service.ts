@@ -8,7 +8,7 @@ import { plantNotFound } from '../plants';
 import type { EventContext } from './context';
 import type { EventSums } from './derived/event-sums';
 import { eventGone, eventNotFound } from './errors';
-import { presented } from './list/present';
+import { presented, viewOf } from './list/present';
 import { careChanged } from './domain-events';
 import { dayFor, newEvent, photoReferences } from './new-event';
 import {
@@ -39,7 +39,7 @@ export class EventService {
     const shown = await photos.showIn(tx, plantId, body.photoIds ?? [], 'photoIds');
     await insert(model, tx, [document]);
     await care.added(tx, [document]);
-    return { ...event.toView(document), photos: shown };
+    return viewOf(document, shown);
   }
 
   /** @throws ApiError event_not_found */
@@ -51,7 +51,7 @@ export class EventService {
   async update(tx: Transaction, id: string, body: UpdateEvent): Promise<EventView> {
     const { photos, model, care } = this.#context;
     const before = await this.#requireLive(tx, id);
-    const { occurredAt, photoIds } = body;
+    const { occurredAt, photoIds, scheduleId } = body;
     if (photoIds) await photos.showIn(tx, idText(before.plantId), photoIds, 'photoIds');
     if (Object.keys(body).length === 0) return this.#present(tx, before);
     const isMoved = occurredAt && occurredAt.getTime() !== before.occurredAt.getTime();
@@ -59,10 +59,13 @@ export class EventService {
       ...event.toChanges(body),
       ...(isMoved && { occurredOn: dayFor(tx.account, occurredAt) }),
       ...(photoIds && { photos: photoReferences(photoIds) }),
+      ...(scheduleId && { scheduleId: toStoredId(scheduleId) }),
       updatedAt: tx.now,
     };
-    await model.updateOne({ _id: id }, { $set: changes }).of(tx);
     const after = { ...before, ...changes };
+    if (scheduleId === null) delete after.scheduleId;
+    const $unset = scheduleId === null ? { $unset: { scheduleId: '' } as const } : {};
+    await model.updateOne({ _id: id }, { $set: changes, ...$unset }).of(tx);
     await care.changed(tx, [{ before, after }]);
     return this.#present(tx, after);
   }
@@ -115,6 +118,12 @@ export class EventService {
     const filter = { ...LIVE, plantId: toStoredId(plantId) };
     const found = this.#context.model.find(filter).of(tenant).sort(newestFirst('occurredAt'));
     return batchesOf<EventDocument>(found);
+  }
+
+  /** Leaves events for no schedule that were for this one. */
+  async removeSchedule(tx: Transaction, scheduleId: string): Promise<void> {
+    const ofIt = { scheduleId: toStoredId(scheduleId) };
+    await this.#context.model.updateMany(ofIt, { $unset: { scheduleId: '' } }).of(tx);
   }
 
   #hasPlant(tx: Transaction, { plantId }: EventDocument): Promise<boolean> {

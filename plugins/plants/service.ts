@@ -133,15 +133,17 @@ export class PlantService {
   }
 
   /**
-   * Some fields of the active plants of an account, or of those at a location, in the order of the
-   * list; also fields that another plugin keeps with them.
+   * Some fields of the active plants of an account, of those at a location, or of the plants among
+   * `ids`, archived or not, in the order of the list; also fields that another plugin keeps with them.
    */
   async fields(
     tenant: Tenant,
     names: readonly string[],
-    location?: string,
+    { ids, location }: { ids?: readonly string[] | undefined; location?: string | undefined } = {},
   ): Promise<PlantDocument[]> {
-    const filter = { ...(await this.places.filter(tenant, location)), ...STATUSES.active };
+    const filter = ids
+      ? { _id: { $in: [...ids] } }
+      : { ...(await this.places.filter(tenant, location)), ...STATUSES.active };
     return this.#model
       .find(filter)
       .of(tenant)
@@ -150,12 +152,21 @@ export class PlantService {
       .lean();
   }
 
-  /** Keeps fields of another plugin with a plant; returns the plant, null where there is none. */
-  keep(tx: Transaction, id: string, fields: object): Promise<PlantDocument | null> {
-    const update = { $set: fields };
-    // Fields of another plugin are not in the schema.
-    const options = { returnDocument: 'after', strict: false } as const;
-    return this.#model.findOneAndUpdate({ _id: id }, update, options).of(tx).lean().exec();
+  /** Keeps fields of another plugin with plants; a copy learns of each, also where there are none. */
+  async keep(tx: Transaction, kept: readonly { id: StoredId; fields: object }[]): Promise<void> {
+    // What is kept with many at once is the same for most.
+    const alike = new Map<string, { ids: StoredId[]; fields: object }>();
+    for (const { id, fields } of kept) {
+      const text = JSON.stringify(fields);
+      const group = alike.get(text) ?? { ids: [], fields };
+      group.ids.push(id);
+      alike.set(text, group);
+    }
+    for (const { ids, fields } of alike.values()) {
+      // Fields of another plugin are not in the schema.
+      const options = { strict: false };
+      await this.#model.updateMany({ _id: anyOf(ids) }, { $set: fields }, options).of(tx);
+    }
   }
 
   /**

@@ -56,7 +56,7 @@ export const importedPhoto = named(
 
 export const importedEvent = named(
   'ImportedEvent',
-  withKeys<ImportedEvent>(createEvent, {
+  withKeys<ImportedEvent>(withoutKey(createEvent, 'scheduleId'), {
     occurredOn: day().description(
       "The calendar day of occurredAt where it happened; in the account's time zone when left out",
     ),

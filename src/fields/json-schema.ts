@@ -115,22 +115,26 @@ function normalizeInteger(json: JsonSchema, { isUnsafe }: Description): void {
 }
 
 /**
- * That exactly one of some keys is there. `oneOf` would say it too, but those who generate clients
- * make a body of any shape of it.
+ * That exactly one of some keys is there, and perhaps one of others. `oneOf` would say it too, but those
+ * who generate clients make a body of any shape of it.
  */
-function exactlyOne({ dependencies: [rule, ...others] }: Description): JsonSchema {
-  if (!rule) return {};
-  if (rule.rel !== 'xor' || others.length > 0) {
-    throw new Error(`The rule ${rule.rel} of an object cannot be translated.`);
-  }
-  const names = rule.peers.map(({ path }) => path.join('.'));
+function exactlyOne({ dependencies }: Description): JsonSchema {
+  if (dependencies.length === 0) return {};
   const absent = (keys: readonly string[]): JsonSchema => ({
     properties: Object.fromEntries(keys.map((key) => [key, { not: {} }])),
   });
-  const exclusions = names
-    .slice(0, -1)
-    .map((name, place) => [name, absent(names.slice(place + 1))]);
-  return { not: absent(names), dependentSchemas: Object.fromEntries(exclusions) as JsonSchema };
+  const groups = dependencies.map(({ rel, peers }) => {
+    if (rel !== 'xor') throw new Error(`The rule ${rel} of an object cannot be translated.`);
+    return peers.map(({ path }) => path.join('.'));
+  });
+  const exclusions = groups.flatMap((names) =>
+    names.slice(0, -1).map((name, place) => [name, absent(names.slice(place + 1))]),
+  );
+  const [first = {}, ...others] = groups.map(absent);
+  return {
+    not: others.length === 0 ? first : { anyOf: [first, ...others] },
+    dependentSchemas: Object.fromEntries(exclusions) as JsonSchema,
+  };
 }
 
 function normalizeProperties(

@@ -42,9 +42,9 @@ export class ValidationErrors {
   addJoi({ type, context, message }: Joi.ValidationErrorItem): void {
     // It depends on another field that has a fault itself.
     if (type === 'any.ref') return;
-    // Of several fields that need or exclude each other, the last is the one that was added.
-    const peers = (context?.['peers'] ?? []) as string[]; // Joi's own list.
-    const field = type === 'object.missing' ? peers[0] : peers.at(-1);
+    // Of several fields that exclude each other, the last that was given is the one that was added.
+    const { peers, present } = (context ?? {}) as { peers?: string[]; present?: string[] }; // Joi's own.
+    const field = type === 'object.missing' ? peers?.[0] : (present ?? peers)?.at(-1);
     const { path = '' } = this.#place;
     this.#add(field ?? context?.label ?? '', () => `${path}${message}.`);
   }

@@ -4,6 +4,7 @@ import type { Ids } from '../support/operations';
 import { keptConnections, send } from '../support/raw';
 import type { TestService, TestUser } from '../support/service';
 import {
+  alternativesOf,
   operationName,
   gardenOf,
   fieldsOf,
@@ -86,7 +87,8 @@ function rest(caller: Caller, reference: Reference, id: string): Promise<Answer>
   const url = new URL(path, caller.url);
   if (place === 'query') url.searchParams.set(name, id);
   const fields = place === 'body' ? fieldOf(reference, id) : {};
-  return sendAs(caller, method, url.pathname + url.search, body && { ...body, ...fields });
+  const rest = body && withoutRivals(reference, body);
+  return sendAs(caller, method, url.pathname + url.search, rest && { ...rest, ...fields });
 }
 
 /** The same by the operation's tool. */
@@ -94,8 +96,16 @@ function tool(caller: Caller, reference: Reference, id: string): Promise<Answer>
   const { operation } = reference;
   const { toolArguments } = validRequest(operation, caller.ids);
   const name = 'name' in operation.tool ? operation.tool.name : '';
-  const given = { ...toolArguments, ...fieldOf(reference, id) };
+  const given = { ...withoutRivals(reference, toolArguments), ...fieldOf(reference, id) };
   return sendAs(caller, 'POST', '/api/mcp', rpc('tools/call', { name, arguments: given }));
+}
+
+/** A request without the fields that may not be given beside the one that has the reference. */
+function withoutRivals({ operation, name }: Reference, given: object): object {
+  const rivals = alternativesOf(operation.body)
+    .filter((names) => names.includes(name))
+    .flat();
+  return Object.fromEntries(Object.entries(given).filter(([each]) => !rivals.includes(each)));
 }
 
 function fieldOf({ name, isList }: Reference, id: string): object {

@@ -247,6 +247,7 @@ test('every tool that answers lists takes a cursor, and no other', async () => {
     .filter(({ inputSchema }) => 'cursor' in (inputSchema['properties'] as object))
     .map(({ name }) => name);
   const lists = toolRows().filter(([name]) => name.startsWith('list_'));
-  const others = ['get_insights', 'log_care', 'search_events'];
+  const care = ['complete_care', 'log_care', 'skip_care', 'snooze_care'];
+  const others = ['get_insights', 'search_events', ...care];
   expect([...names].sort()).toEqual([...lists.map(([name]) => name), ...others].sort());
 });

@@ -44,7 +44,8 @@ export class Copy {
   readonly plants = new Map<string, Item>();
   readonly events = new Map<string, Item>();
   readonly photos = new Map<string, Item>();
-  /** By plant and type. */
+  readonly schedules = new Map<string, Item>();
+  /** By plant, and type or schedule. */
   readonly snoozes = new Map<string, Item>();
   cursor: string | undefined;
   /** How many answers it has applied. */
@@ -53,12 +54,13 @@ export class Copy {
   /** Applies one answer, as docs/api.md says; answers whether there is more. */
   async step(client: Client, limit?: number): Promise<boolean> {
     const page = await changesSince(client, this.cursor, limit);
-    for (const field of ['plants', 'events', 'photos'] as const) {
+    for (const field of ['plants', 'schedules', 'events', 'photos'] as const) {
       for (const item of page[field]) this[field].set(String(item['id']), item);
     }
     for (const { id } of page.plants) this.#deleteSnoozes(id);
     for (const item of page.snoozes) {
-      this.snoozes.set(`${String(item['plantId'])} ${String(item['type'])}`, item);
+      const what = String(item['scheduleId'] ?? item['type']);
+      this.snoozes.set(`${String(item['plantId'])} ${what}`, item);
     }
     for (const { kind, id } of page.deleted) this.#delete(String(kind), String(id));
     this.cursor = page.nextCursor;
@@ -75,6 +77,7 @@ export class Copy {
   get contents() {
     return {
       ...{ plants: byId(this.plants), events: byId(this.events), photos: byId(this.photos) },
+      schedules: byId(this.schedules),
       snoozes: sorted([...this.snoozes.values()]),
     };
   }
@@ -82,6 +85,7 @@ export class Copy {
   #delete(kind: string, id: string): void {
     if (kind === 'event') this.events.delete(id);
     if (kind === 'photo') this.photos.delete(id);
+    if (kind === 'schedule') this.schedules.delete(id);
     if (kind !== 'plant') return;
     this.plants.delete(id);
     this.#deleteSnoozes(id);
@@ -100,7 +104,9 @@ export async function listed(client: Client, photoIds: readonly string[]) {
   const get = async (path: string) => (await client.send('GET', path)).body;
   const plants = records(await get('/api/plants'));
   const events: Item[] = [];
+  const schedules: Item[] = [];
   for (const { id } of plants) {
+    schedules.push(...records(await get(`/api/plants/${String(id)}/schedules`)));
     let cursor = '';
     do {
       const page = record(await get(`/api/plants/${String(id)}/events?limit=100${cursor}`));
@@ -116,11 +122,12 @@ export async function listed(client: Client, photoIds: readonly string[]) {
   const mapOf = (items: readonly Item[]) =>
     new Map(items.map((item) => [String(item['id']), item]));
   const due = records(record(await get('/api/care?dueBy=9999-12-31'))['items']);
-  const snoozes = due.flatMap(({ plantId, type, snoozedUntil: until }) =>
-    until === null ? [] : [{ plantId, type, until }],
+  const snoozes = due.flatMap(({ plantId, type, scheduleId, snoozedUntil: until }) =>
+    until === null ? [] : [{ plantId, type, ...(scheduleId !== null && { scheduleId }), until }],
   );
   return {
     ...{ plants: byId(mapOf(plants)), events: byId(mapOf(events)), photos: byId(mapOf(photos)) },
+    schedules: byId(mapOf(schedules)),
     snoozes: sorted(snoozes),
   };
 }

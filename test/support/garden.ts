@@ -123,7 +123,7 @@ function inOrder(all: readonly Creation[]): Creation[] {
   const ordered: Creation[] = [];
   // Those that most others need come first: of two that may name each other it is the one to be named.
   const neededBy = ({ kind }: Creation): number =>
-    all.filter(({ create }) => needs(create).includes(kind)).length;
+    all.filter(({ create }) => [...needs(create), ...names(create)].includes(kind)).length;
   const waiting = [...all].sort((a, b) => neededBy(b) - neededBy(a));
   while (waiting.length > 0) {
     const made = ordered.map(({ kind }) => kind);

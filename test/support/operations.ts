@@ -69,7 +69,9 @@ interface Described {
 const fields = new WeakMap<Joi.ObjectSchema, readonly Field[]>();
 
 /** Fields of which only one may be given: the first of them stands in samples. */
-function alternativesOf(schema: Joi.ObjectSchema | undefined): readonly (readonly string[])[] {
+export function alternativesOf(
+  schema: Joi.ObjectSchema | undefined,
+): readonly (readonly string[])[] {
   // As Joi keeps them; to have it describe a schema takes longer than most requests.
   const { dependencies } = (schema?.$_terms ?? {}) as {
     dependencies?: { rel: string; paths: string[] }[] | null;

@@ -65,6 +65,7 @@ export {
   idOfEveryKind,
   kindOf,
   kinds,
+  alternativesOf,
   operationRows,
   pathOf,
   referenceOf,

@@ -32,6 +32,7 @@ export const {
   ToolArguments,
   accountsPlugin,
   acquireServers,
+  alternativesOf,
   asOperator,
   asOperatorOf,
   builtProgram,

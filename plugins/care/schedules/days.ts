@@ -46,7 +46,7 @@ export function* dueDays(
   rule: Rule,
   { lastOn, skippedOn, snoozedUntil }: CareSoFar,
   today: string,
-): Generator<string> {
+): Generator<string, undefined> {
   const now = dayNumber(today);
   const done = [lastOn, skippedOn].flatMap((day) => (day === null ? [] : dayNumber(day)));
   const last = done.length === 0 ? undefined : Math.max(...done);
@@ -55,6 +55,7 @@ export function* dueDays(
     yield dayAt(day);
     day = nextDay(rule, Math.max(day, now));
   }
+  return undefined;
 }
 
 /** The days from one on which care is due to the time after it; at least 1. */

@@ -1,10 +1,8 @@
 import { ErrorCode } from '../../../src/core/errors';
-import { unknownSchedule } from '../../events';
 
 /** How many schedules a plant may have. */
 export const MAX_SCHEDULES = 20;
 
-export const scheduleNotFound = unknownSchedule.at(404, 'Schedule not found.');
 export const scheduleLimitReached = new ErrorCode(
   'schedule_limit_reached',
   403,

@@ -1,6 +1,7 @@
 import { type Operation, read, remove, write } from '../../../src/plugins/operation';
+import { scheduleNotFound } from '../../events';
 import { plantNotFound } from '../../plants';
-import { MAX_SCHEDULES, scheduleLimitReached, scheduleNotFound } from './errors';
+import { MAX_SCHEDULES, scheduleLimitReached } from './errors';
 import { createSchedule, schedules, scheduleView, updateSchedule } from './schema';
 import type { ScheduleService } from './service';
 

@@ -84,7 +84,7 @@ export const schedule = defineRecord({
   last: datedMoment().nullable().internal(),
   snoozedUntil: day().nullable().internal(),
   skippedOn: day().nullable().internal(),
-  postponedAt: timestamp().nullable().internal(),
+  snoozedAt: timestamp().nullable().internal(),
 });
 
 type Body = CreateBody<typeof schedule.fields>;

@@ -5,9 +5,11 @@ import type { Tenant } from '../../../src/data/models';
 import type { OwnedModel } from '../../../src/data/owner';
 import { insert, LIST_ORDER, Resource, type ResourceOf } from '../../../src/data/resource';
 import type { Transaction } from '../../../src/data/transaction';
+import { type Events, scheduleNotFound } from '../../events';
 import { plantNotFound, type Plants } from '../../plants';
-import { MAX_SCHEDULES, scheduleLimitReached, scheduleNotFound } from './errors';
+import { MAX_SCHEDULES, scheduleLimitReached } from './errors';
 import { faultsOf } from './faults';
+import type { LastCare } from './last-care';
 import {
   type CreateSchedule,
   schedule,
@@ -16,16 +18,33 @@ import {
   type UpdateSchedule,
 } from './schema';
 
+interface Dependencies {
+  plants: Plants;
+  events: Pick<Events, 'removeSchedule'>;
+  lastCare: LastCare;
+  model: OwnedModel<ScheduleDocument>;
+}
+
 /** What is done with schedules, and what other plugins do with them. */
 export class ScheduleService {
   readonly #plants: Plants;
+  readonly #events: Pick<Events, 'removeSchedule'>;
+  readonly #lastCare: LastCare;
   readonly #model: OwnedModel<ScheduleDocument>;
   readonly #schedules: ResourceOf<typeof schedule.fields>;
 
-  constructor(plants: Plants, model: OwnedModel<ScheduleDocument>) {
+  constructor({ plants, events, lastCare, model }: Dependencies) {
     this.#plants = plants;
+    this.#events = events;
+    this.#lastCare = lastCare;
     this.#model = model;
     this.#schedules = new Resource(schedule, model, scheduleNotFound);
+  }
+
+  /** Those of all plants, oldest first. */
+  async listAll(tenant: Tenant): Promise<ScheduleView[]> {
+    const found = await this.#model.find().of(tenant).sort(LIST_ORDER).lean();
+    return found.map((each) => schedule.toView(each));
   }
 
   /** Those of a plant, oldest first. @throws ApiError plant_not_found */
@@ -55,6 +74,7 @@ export class ScheduleService {
       },
     );
     requireRule(document);
+    document.last = await this.#lastCare.of(tx, document);
     await insert(this.#model, tx, [document]);
     return schedule.toView(document);
   }
@@ -70,9 +90,16 @@ export class ScheduleService {
     return schedule.toView(await this.#schedules.update(tx, id, body));
   }
 
-  /** Deletes one for good. @throws ApiError schedule_not_found */
-  delete(tx: Transaction, id: string): Promise<void> {
-    return this.#schedules.delete(tx, id);
+  /**
+   * Deletes one for good; events that were for it are for none then, and count for others.
+   *
+   * @throws ApiError schedule_not_found
+   */
+  async delete(tx: Transaction, id: string): Promise<void> {
+    const { plantId } = await this.#schedules.get(tx, id);
+    await this.#schedules.delete(tx, id);
+    await this.#events.removeSchedule(tx, id);
+    await this.#lastCare.recompute(tx, plantId);
   }
 
   /** Deletes those of a plant. */

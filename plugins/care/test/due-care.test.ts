@@ -40,12 +40,13 @@ test('a plant that was never cared for is due on the day it was added, by each f
   await user.plant({ name: 'Cactus' });
   setClock('2026-03-12T12:00:00Z');
   const plant = { plantId: id, plantName: 'Fern', location: 'Hall', lastDone: null };
-  const day = { dueOn: '2026-03-10', daysOverdue: 2, snoozedUntil: null };
+  const none = { snoozedUntil: null, scheduleId: null, label: null };
+  const day = { dueOn: '2026-03-10', daysOverdue: 2, ...none };
   expect(await due(user)).toEqual({
     today: '2026-03-12',
     items: [
-      { ...plant, type: 'watered', everyDays: 7, ...day },
-      { ...plant, type: 'fertilized', everyDays: 30, ...day },
+      { ...plant, type: 'watered', care: 'watered', everyDays: 7, ...day },
+      { ...plant, type: 'fertilized', care: 'fertilized', everyDays: 30, ...day },
     ],
   });
 });

@@ -45,6 +45,7 @@ test('snoozed care is due on that very day, and the item is answered', async () 
   expect(answer.body).toEqual({
     ...{ plantId, plantName: 'Boston fern', location: null, type: 'watered', everyDays: 3 },
     ...{ lastDone: null, dueOn: '2026-03-15', daysOverdue: -5, snoozedUntil: '2026-03-15' },
+    ...{ scheduleId: null, care: 'watered', label: null },
   });
   expect(await dueOn()).toEqual({ watered: '2026-03-15', fertilized: '2026-03-10' });
   setClock('2026-03-16T12:00:00Z');

@@ -78,10 +78,14 @@ export class EventSums {
     return this.#grouped(tenant, measured, alike, { count: { $sum: 1 } }, { month });
   }
 
-  /** The last event of a plant, or of a type; of those of one moment, the latest day. */
+  /** The last of some events; of those of one moment, the latest day. */
   async last(
     tenant: Tenant,
-    filter: { plantId: mongo.UUID; type?: EventType },
+    filter: {
+      plantId?: mongo.UUID;
+      type?: EventType;
+      scheduleId?: mongo.UUID | { $exists: boolean };
+    },
   ): Promise<DatedMoment | null> {
     const live = { ...filter, ...LIVE };
     const moments = this.#events.find(live).of(tenant).select(['occurredAt', 'occurredOn']);

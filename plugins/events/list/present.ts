@@ -1,7 +1,7 @@
 import { idText, type StoredId } from '../../../src/core/ids';
 import type { Tenant } from '../../../src/data/models';
 import { newestFirst } from '../../../src/data/page';
-import type { Photos } from '../../photos';
+import type { Photos, PhotoView } from '../../photos';
 import { event, type EventDocument, type EventView } from '../schema';
 
 /** The order of lists of events. */
@@ -20,10 +20,17 @@ export async function* presentEvents(
     const found = await photos.byIds(tenant, group.flatMap(photoIdsOf));
     yield group.map((document) => {
       const shown = photoIdsOf(document).flatMap((id) => found.get(idText(id)) ?? []);
-      // Not a copy, which would cost as much as the view itself.
-      return Object.assign(event.toView(document), { photos: shown });
+      return viewOf(document, shown);
     });
   }
+}
+
+/** An event as it is shown, with its photos. */
+export function viewOf(document: EventDocument, photos: PhotoView[]): EventView {
+  // Not a copy, which would cost as much as the view itself.
+  const view: EventView = Object.assign(event.toView(document), { photos });
+  if (document.scheduleId) view.scheduleId = idText(document.scheduleId);
+  return view;
 }
 
 /** The same of events that are held already. */

@@ -1,0 +1,181 @@
+import { fieldError } from '../../src/core/errors';
+import { idText } from '../../src/core/ids';
+import { addDays, calendarOf } from '../../src/core/time';
+import type { Transaction } from '../../src/data/transaction';
+import { type BulkCare, unknownSchedule } from '../events';
+import { plantArchived, unknownPlant } from '../plants';
+import { dueBy } from './agenda';
+import { type CaringSchedule, daysOf, type Need, typeOf } from './needs';
+import {
+  type DoCare,
+  type DoneCare,
+  MAX_AT_ONCE,
+  MAX_SNOOZE_DAYS,
+  type Postponed,
+  type SkipCare,
+  type SnoozeCare,
+  type What,
+  type Whom,
+} from './schema';
+import type { CareService, PlantNeeds } from './service';
+import { type Snooze, standing } from './snoozes';
+
+const LAST_DAY = '9999-12-31';
+const NOTHING: Snooze = { until: null, skippedOn: null, setAt: null };
+
+interface Chosen {
+  plants: readonly PlantNeeds[];
+  needs: readonly Need[];
+  /** Where one was named. */
+  schedule: CaringSchedule | undefined;
+}
+
+/** What people do about care: that it is done, not needed, or to be done another day. */
+export class CareActs {
+  readonly #care: CareService;
+  readonly #events: BulkCare;
+
+  constructor(care: CareService, events: BulkCare) {
+    this.#care = care;
+    this.#events = events;
+  }
+
+  /**
+   * Logs that care was done.
+   *
+   * @throws ApiError plant_not_found, plant_archived, schedule_not_found or photo_not_found (400);
+   *   feature_not_available over the limit of events; validation_error for a location without plants or with too many
+   */
+  async done(tx: Transaction, body: DoCare): Promise<DoneCare> {
+    const { plants, schedule } = await this.#choose(tx, body);
+    if (plants.length > MAX_AT_ONCE) {
+      const message = `location has more than ${MAX_AT_ONCE} plants; name them by plantIds.`;
+      throw fieldError('location', message);
+    }
+    const { items } = await this.#events.log(tx, {
+      ...(schedule?.label != null && { text: schedule.label }),
+      ...body,
+      type: typeOf(schedule?.care ?? body.type ?? 'other'),
+      location: undefined,
+      plantIds: plants.map(({ plant }) => idText(plant._id)),
+    });
+    const { needs } = await this.#choose(tx, body);
+    return { items, next: dueBy(needs, todayOf(tx), LAST_DAY) };
+  }
+
+  /**
+   * Counts care as done on the day on which it is due, or today; of several plants what is due by today.
+   *
+   * @throws ApiError plant_not_found, plant_archived or schedule_not_found (400); validation_error where a plant does
+   *   not need such care
+   */
+  async skip(tx: Transaction, body: SkipCare): Promise<Postponed> {
+    const today = todayOf(tx);
+    const { needs } = await this.#choose(tx, body);
+    const said = needs.flatMap((need) => {
+      const dueOn = dueDayOf(need, today);
+      if (dueOn === undefined || (isOfSeveral(body) && dueOn > today)) return [];
+      return { need, snooze: { ...NOTHING, skippedOn: dueOn > today ? dueOn : today } };
+    });
+    return this.#say(tx, body, said);
+  }
+
+  /**
+   * Has care due on a day, until such care is done; null takes back what was said. Of several plants what
+   * is due before that day is put off, and nothing is brought forward.
+   *
+   * @throws ApiError as {@link skip}; validation_error for a day that is past or too far ahead
+   */
+  async snooze(tx: Transaction, { until, ...body }: SnoozeCare): Promise<Postponed> {
+    const today = todayOf(tx);
+    if (until !== null && until < today) {
+      throw fieldError('until', `until must not be before today, ${today}.`);
+    }
+    if (until !== null && until > addDays(today, MAX_SNOOZE_DAYS)) {
+      throw fieldError('until', `until must be at most ${MAX_SNOOZE_DAYS} days ahead.`);
+    }
+    const { needs } = await this.#choose(tx, body);
+    const snooze = until === null ? NOTHING : { ...NOTHING, until, setAt: tx.now };
+    const said = needs.filter((need) => {
+      if (until === null) return !isOfSeveral(body) || isSaidOf(need);
+      const dueOn = dueDayOf(need, today);
+      return dueOn !== undefined && (!isOfSeveral(body) || dueOn < until);
+    });
+    return this.#say(
+      tx,
+      body,
+      said.map((need) => ({ need, snooze })),
+    );
+  }
+
+  async #say(
+    tx: Transaction,
+    body: Whom & What,
+    said: readonly { need: Need; snooze: Snooze }[],
+  ): Promise<Postponed> {
+    if (said.length === 0 && !isOfSeveral(body)) {
+      throw body.scheduleId === undefined
+        ? fieldError('type', `type must be care that the plant has a frequency or schedule of.`)
+        : fieldError('scheduleId', 'scheduleId must name a schedule that has care due.');
+    }
+    await this.#care.say(tx, said);
+    const needs = said.map(({ need, snooze }) => ({ ...need, snooze }));
+    const items = dueBy(needs, todayOf(tx), LAST_DAY);
+    const [item] = items;
+    return item && !isOfSeveral(body) ? item : { items };
+  }
+
+  /** The plants that are meant, and what they need of the care that is. */
+  async #choose(tx: Transaction, { scheduleId, type, ...whom }: Whom & What): Promise<Chosen> {
+    const plants = await this.#plants(tx, whom);
+    if (scheduleId === undefined) {
+      const needs = plants.flatMap((plant) => plant.needs.filter(({ care }) => care === type));
+      return { plants, needs, schedule: undefined };
+    }
+    const isMeant = ({ _id }: CaringSchedule): boolean => idText(_id) === scheduleId.toLowerCase();
+    for (const plant of plants) {
+      const schedule = plant.schedules.find(isMeant);
+      if (!schedule) continue;
+      const needs = plant.needs.filter((need) => need.schedule === schedule);
+      return { plants: [plant], needs, schedule };
+    }
+    throw unknownSchedule.error('scheduleId names a schedule that is not one of the plant.');
+  }
+
+  /** The plants that are meant. */
+  async #plants(tx: Transaction, { plantId, plantIds, location }: Whom): Promise<PlantNeeds[]> {
+    // The last care of schedules is written with that of all events of the transaction.
+    await tx.flush();
+    const ids = plantId === undefined ? plantIds : [plantId];
+    const plants = await this.#care.read(tx.account, tx, tx.now, { ids, location });
+    const there = new Set(plants.map(({ plant }) => idText(plant._id)));
+    const missing = ids?.find((id) => !there.has(id.toLowerCase()));
+    if (missing !== undefined) {
+      const field = plantId === undefined ? 'plantIds' : 'plantId';
+      throw unknownPlant.error(`${field} names a plant that is not yours: ${missing}.`);
+    }
+    if (plants.some(({ plant }) => plant.archivedAt)) throw plantArchived.error();
+    if (location !== undefined && plants.length === 0) {
+      throw fieldError('location', 'location has no plants.');
+    }
+    return plants;
+  }
+}
+
+function todayOf({ account, now }: Transaction): string {
+  return calendarOf(account.timezone)(now);
+}
+
+/** The day on which care is due; undefined where there is none any more. */
+function dueDayOf(need: Need, today: string): string | undefined {
+  return daysOf(need, today).next().value;
+}
+
+function isOfSeveral({ plantId }: Whom): boolean {
+  return plantId === undefined;
+}
+
+function isSaidOf({ snooze, last }: Need): boolean {
+  const { until, skippedOn } = standing(snooze, last);
+  return until !== null || skippedOn !== null;
+}

@@ -1,0 +1,94 @@
+import type { DatedMoment } from '../../src/core/dated-moment';
+import { idText } from '../../src/core/ids';
+import { type Calendar, dayNumber } from '../../src/core/time';
+import type { EventType } from '../events';
+import { type PlantDocument, RECURRING_CARE, RECURRING_TYPES, type RecurringCare } from '../plants';
+import { type CareSoFar, daysBetween, dueDays, type Rule } from './schedules/days';
+import type { Care, ScheduleDocument } from './schedules/schema';
+import type { CareItem } from './schema';
+import { type Snooze, type SnoozedPlant, snoozeOf, snoozeOfSchedule, standing } from './snoozes';
+
+/** A plant as far as its care matters. */
+export type CaredPlant = SnoozedPlant & Pick<PlantDocument, 'name' | 'location' | 'createdAt'>;
+/** A schedule as far as it says when care is due. */
+export type CaringSchedule = Rule &
+  Pick<ScheduleDocument, '_id' | 'plantId' | 'care' | 'label' | 'active' | 'last'> &
+  Pick<ScheduleDocument, 'snoozedUntil' | 'skippedOn' | 'snoozedAt'>;
+
+/** Care that a plant needs again and again, and since when. */
+export interface Need {
+  plant: CaredPlant;
+  /** Undefined where it is by a frequency of the plant. */
+  schedule: CaringSchedule | undefined;
+  care: Care;
+  rule: Rule;
+  last: DatedMoment | null;
+  snooze: Snooze;
+}
+
+/**
+ * What a plant needs: by its schedules that are active and not over, and by its own frequencies of what
+ * none of these is for. Frequencies come first.
+ */
+export function needsOf(
+  plant: CaredPlant,
+  schedules: readonly CaringSchedule[],
+  today: string,
+  dayOf: Calendar,
+): Need[] {
+  const holding = schedules.filter(
+    ({ active, endOn }) => active && (endOn === null || endOn >= today),
+  );
+  const own = RECURRING_TYPES.filter((type) => !holding.some(({ care }) => care === type));
+  return [
+    ...own.flatMap((type) => ownNeed(plant, type, dayOf) ?? []),
+    ...holding.map((schedule) => ({
+      ...{ plant, schedule, care: schedule.care, rule: schedule, last: schedule.last },
+      snooze: snoozeOfSchedule(schedule),
+    })),
+  ];
+}
+
+function ownNeed(plant: CaredPlant, type: RecurringCare, dayOf: Calendar): Need | undefined {
+  const fields = RECURRING_CARE[type];
+  const everyDays = plant[fields.everyDays];
+  if (everyDays === null) return undefined;
+  const last = plant[fields.last];
+  const startOn = last?.on ?? dayOf(plant.createdAt);
+  const always = { weekdays: null, months: null, seasons: [], endOn: null };
+  const rule = { everyDays, startOn, ...always };
+  const snooze = snoozeOf(plant, type);
+  return { plant, schedule: undefined, care: type, rule, last, snooze };
+}
+
+/** The days on which it is due: the first, and what follows. */
+export function daysOf({ rule, last, snooze }: Need, today: string): Generator<string, undefined> {
+  const { until, skippedOn } = standing(snooze, last);
+  const soFar: CareSoFar = { lastOn: last?.on ?? null, skippedOn, snoozedUntil: until };
+  return dueDays(rule, soFar, today);
+}
+
+/** The event by which care is logged. */
+export function typeOf(care: Care): EventType {
+  return care === 'other' ? 'note' : care;
+}
+
+/** How it is shown that care is due on a day. */
+export function itemOf(need: Need, dueOn: string, today: string): CareItem {
+  const { plant, schedule, care, rule, last, snooze } = need;
+  const { until } = standing(snooze, last);
+  return {
+    plantId: idText(plant._id),
+    plantName: plant.name,
+    location: plant.location,
+    type: typeOf(care),
+    everyDays: daysBetween(rule, dueOn),
+    lastDone: last?.at ?? null,
+    dueOn,
+    daysOverdue: dayNumber(today) - dayNumber(dueOn),
+    snoozedUntil: until === dueOn ? until : null,
+    scheduleId: schedule ? idText(schedule._id) : null,
+    care,
+    label: schedule?.label ?? null,
+  };
+}
