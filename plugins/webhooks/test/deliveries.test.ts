@@ -319,9 +319,7 @@ test('of several processes one at a time sends what there is of an account', asy
     expect(new Set(told)).toEqual(new Set(made));
   }
   expect(receiver.mostAtOnce).toBe(1);
-  expect(receiver.received.filter(({ body }) => body['type'] === 'plant.created')).toHaveLength(
-    150,
-  );
+  expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(150);
   for (const other of others) await other.close();
 });
 

@@ -78,12 +78,13 @@ test.each([
 test('a backend has no more webhooks than it may, and another does not see them', async () => {
   const [full, other] = [await backendOf(service, 'full'), await backendOf(service, 'other')];
   const body = { url: URL, events: ['account.deleted'] };
-  const answers = await Promise.all(
-    Array.from({ length: 104 }, () => full.post('/api/webhooks', body)),
-  );
-  const made = answers.filter(({ status }) => status === 201).map((each) => bodyOf(each)['id']);
+  const made: unknown[] = [];
+  while (made.length < 96) made.push(bodyOf(await full.post('/api/webhooks', body))['id']);
+  const last = await Promise.all(Array.from({ length: 8 }, () => full.post('/api/webhooks', body)));
+  const good = last.filter(({ status }) => status === 201);
+  made.push(...good.map((each) => bodyOf(each)['id']));
   expect(made).toHaveLength(100);
-  for (const answer of answers.filter(({ status }) => status !== 201)) {
+  for (const answer of last.filter((each) => !good.includes(each))) {
     expectError(answer, 403, 'webhook_limit_reached');
   }
   expect(new Set(await idsOf(full))).toEqual(new Set(made));
