@@ -13,6 +13,7 @@ import { TokenService } from './tokens/service';
 
 export { tokenLimitReached, tokenNotFound } from './errors';
 export type { Accounts } from './exports';
+export type { KeptData } from './personal-data';
 export { newToken, type OwnToken, ownTokens, scopeList, tokenFields } from './schema';
 export { ACCOUNT_SCOPE, MANAGE_SCOPE, personalScopes, usualScopes } from './scope';
 export type { TokenKind } from './tokens/authenticator';

@@ -20,6 +20,7 @@ export type { CareItem, DueCare } from './schema';
 export { type CareSoFar, dueDays, type Rule } from './schedules/days';
 export { faultsOf } from './schedules/faults';
 export {
+  CARES,
   createSchedule,
   type CreateSchedule,
   schedule,

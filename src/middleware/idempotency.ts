@@ -80,8 +80,13 @@ function storable({ secret }: Operation, response: StoredResponse): StoredRespon
 }
 
 function shownOnce(body: string): ApiError {
-  const { id } = JSON.parse(body) as { id: string }; // What is shown once is part of a record.
+  // What is shown once is mostly part of a record.
+  const { id } = JSON.parse(body) as { id?: string };
+  const made =
+    id === undefined
+      ? 'a secret that is not shown again;'
+      : `${id}, whose secret is not shown again; revoke it and`;
   return idempotencyConflict.error(
-    `The first request with this Idempotency-Key made ${id}, whose secret is not shown again; revoke it and make another.`,
+    `The first request with this Idempotency-Key made ${made} make another.`,
   );
 }

@@ -17,7 +17,7 @@ import {
 } from './schemas';
 
 const apiPath = Joi.string().pattern(
-  /^(\/(\.?[a-z][a-z.-]*|\{[a-z]+\}))+$/,
+  /^(\/(\.?[a-z][a-z.-]*|\{[a-z]+\}(\.[a-z]+)?))+$/,
   'a path such as /api/records/{id}',
 );
 

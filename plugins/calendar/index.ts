@@ -1,0 +1,25 @@
+import { ownOrigin } from '../../src/core/public-origin';
+import { definePlugin } from '../../src/plugins/plugin';
+import accountsPlugin from '../accounts';
+import carePlugin from '../care';
+import { Calendars } from './calendars';
+import { endpoint } from './endpoint';
+import { calendarModel } from './model';
+import { routes } from './routes';
+
+/** Due care as a calendar that other programs subscribe to. */
+export default definePlugin({
+  name: 'calendar',
+  requires: ['accounts', 'care', 'plants'],
+  models: [calendarModel],
+  tag: { name: 'Calendar', description: 'Due care as a calendar that programs subscribe to.' },
+  setup: (host) => {
+    const accounts = host.use(accountsPlugin);
+    const calendars = new Calendars(host);
+    accounts.keep(calendars.kept);
+    return {
+      operations: () => routes(calendars, ownOrigin(host.settings)),
+      protocols: [endpoint(calendars, accounts, host.use(carePlugin))],
+    };
+  },
+});

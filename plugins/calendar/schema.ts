@@ -1,0 +1,21 @@
+import Joi from 'joi';
+
+import { oneOf, uri } from '../../src/fields/joi';
+import { named } from '../../src/fields/schema-name';
+import { CARES } from '../care';
+import { locationFilter } from '../plants';
+
+export interface CalendarQuery {
+  care?: (typeof CARES)[number];
+  location?: string;
+}
+
+export const calendarQuery = Joi.object<CalendarQuery, true>({
+  care: oneOf(CARES),
+  location: locationFilter,
+});
+
+export const newCalendar = named(
+  'NewCalendar',
+  Joi.object({ url: uri().required().description('Whoever has it can read the calendar') }),
+);

@@ -1,0 +1,157 @@
+import ICAL from 'ical.js';
+import supertest, { type Test } from 'supertest';
+
+import type { TestService, TestUser } from '../../../test/support/service';
+import { bodyOf, expectError } from '../../../test/support/shapes';
+import { accountsPlugin, startService } from '../../../test/support/program';
+
+let service: TestService;
+let user: TestUser;
+
+beforeAll(async () => {
+  service = await startService({});
+});
+beforeEach(async () => {
+  user = await service.user();
+});
+afterAll(() => service.close());
+
+const DAY = 24 * 60 * 60 * 1000;
+const dayIn = (days: number): string =>
+  new Date(Date.now() + days * DAY).toISOString().slice(0, 10);
+
+/** The path of a new address. */
+async function made(of = user): Promise<string> {
+  const { url } = bodyOf(await of.post('/api/account/calendar').expect(201));
+  expect(url).toMatch(/^http:\/\/localhost:\d+\/calendar\/[\w-]{32}\.ics$/);
+  return new URL(String(url)).pathname;
+}
+
+const read = (path: string): Test => supertest(service.url).get(path);
+
+/** The events of a calendar, as a program reads them. */
+async function eventsOf(path: string) {
+  const { text } = await read(path)
+    .expect(200)
+    .expect('Content-Type', /^text\/calendar; charset=utf-8$/);
+  for (const line of text.split('\r\n')) expect(Buffer.byteLength(line)).toBeLessThanOrEqual(75);
+  const calendar = new ICAL.Component(ICAL.parse(text) as unknown[]);
+  return calendar.getAllSubcomponents('vevent').map((component) => {
+    const event = new ICAL.Event(component);
+    return {
+      uid: event.uid,
+      summary: event.summary,
+      location: event.location,
+      on: event.startDate.toString(),
+      stamp: String(component.getFirstPropertyValue('dtstamp')),
+    };
+  });
+}
+
+test('it has an event for each time in the next 90 days, and overdue ones today', async () => {
+  const { id } = await user.plant({ name: 'Fern', location: 'Bath', wateringFrequencyDays: 30 });
+  const path = await made();
+  const [first, ...more] = await eventsOf(path);
+  expect(first).toMatchObject({ summary: 'Water Fern', location: 'Bath', on: dayIn(0) });
+  expect(more.map(({ on }) => on)).toEqual([dayIn(30), dayIn(60), dayIn(90)]);
+  expect(new Set([first, ...more].map((each) => each?.uid)).size).toBe(4);
+  await user.event(id, { occurredAt: new Date(Date.now() - 40 * DAY).toISOString() });
+  const [overdue] = await eventsOf(path);
+  expect(overdue).toMatchObject({ on: dayIn(0), uid: `${id}-watered-${dayIn(-10)}@plant-care` });
+});
+
+test('names of any characters come through, on lines that are no longer than they may be', async () => {
+  const name = `${'🌿×é'.repeat(20)} "a", b; c\\n`;
+  await user.plant({ name, location: 'Küche,\nlinks; oben', wateringFrequencyDays: 90 });
+  const [event] = await eventsOf(await made());
+  expect(event).toMatchObject({ summary: `Water ${name}`, location: 'Küche,\nlinks; oben' });
+});
+
+test('archived plants are not in it', async () => {
+  const fern = await user.plant({ name: 'Fern', fertilizerFrequencyDays: 60 });
+  const path = await made();
+  expect((await eventsOf(path)).map(({ summary }) => summary)).toEqual(
+    Array<string>(2).fill('Fertilize Fern'),
+  );
+  await user.post(`/api/plants/${fern.id}/archive`, { reason: 'died' }).expect(200);
+  expect(await eventsOf(path)).toEqual([]);
+});
+
+test('care and location narrow it, and parameters of programs do not matter', async () => {
+  await user.plant({ name: 'Fern', location: 'Bath', wateringFrequencyDays: 90 });
+  await user.plant({ name: 'Oak', location: 'Hall', wateringFrequencyDays: 90 });
+  const path = await made();
+  expect(await eventsOf(`${path}?location=Bath&nocache=7`)).toHaveLength(2);
+  expect(await eventsOf(`${path}?care=fertilized`)).toEqual([]);
+  for (const query of ['care=dancing', 'location=', 'care=watered&care=watered']) {
+    expectError(await read(`${path}?${query}`), 400, 'validation_error');
+  }
+});
+
+test('it is tagged, the same as long as nothing changes, and then another', async () => {
+  await user.plant({ name: 'Fern', wateringFrequencyDays: 7 });
+  const path = await made();
+  const { headers, text } = await read(path).expect(200);
+  const tag = String(headers['etag']);
+  expect((await read(path)).text).toBe(text);
+  await user.photo();
+  await read(path).set('If-None-Match', tag).expect(304);
+  await user.plant({ name: 'Oak', wateringFrequencyDays: 7 });
+  expect((await read(path).set('If-None-Match', tag).expect(200)).headers['etag']).not.toBe(tag);
+  await supertest(service.url).head(path).expect(200);
+  expectError(await supertest(service.url).post(path), 405, 'method_not_allowed');
+});
+
+test('a new address replaces the one before, and deleting ends it', async () => {
+  const first = await made();
+  const second = await made();
+  expect(second).not.toBe(first);
+  expectError(await read(first), 404, 'not_found');
+  await read(second).expect(200);
+  expect((await user.delete('/api/account/calendar').expect(200)).body).toEqual({ success: true });
+  expectError(await read(second), 404, 'not_found');
+  await user.delete('/api/account/calendar').expect(200);
+});
+
+test('the address is shown once, also to a repeat', async () => {
+  const send = () => user.post('/api/account/calendar').set('Idempotency-Key', 'calendar');
+  await send().expect(201);
+  expectError(await send(), 409, 'idempotency_conflict', /a secret that is not shown again; make/);
+});
+
+test('it needs the scope to write, and nobody reads another’s', async () => {
+  await user.plant({ name: 'Fern', wateringFrequencyDays: 7 });
+  const other = await service.user();
+  expect(await eventsOf(await made(other))).toEqual([]);
+  const reader = await service.user({ scopes: ['plants:read'] });
+  expectError(await reader.post('/api/account/calendar'), 403, 'insufficient_scope');
+});
+
+test('it ends with the account', async () => {
+  const path = await made();
+  await user.delete('/api/account').send({ confirm: user.id }).expect(200);
+  expectError(await read(path), 404, 'not_found');
+  await service.app.exportsOf(accountsPlugin).deleteUser(user.id, () => undefined);
+  expect(await service.app.exportsOf(accountsPlugin).counts(user.id)).toBeUndefined();
+});
+
+test('an address that keeps guessing is refused, and what it guessed stands nowhere', async () => {
+  const strict = await startService({ env: { RATE_LIMIT_AUTH_FAILURES_MAX: '3' } });
+  const owner = await strict.user();
+  const { url } = bodyOf(await owner.post('/api/account/calendar').expect(201));
+  const { pathname } = new URL(String(url));
+  const secret = /[\w-]{32}/.exec(pathname)?.[0] ?? '';
+  const ask = (path: string) => supertest(strict.url).get(path);
+  await ask(pathname).expect(200);
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    // What others of this address guessed in the same minute counts too.
+    expect([404, 429]).toContain((await ask(`/calendar/guess-${attempt}.ics`)).status);
+  }
+  expectError(await ask('/calendar/guess-4.ics'), 429, 'rate_limited');
+  const audit = await strict.app.database.connection.collection('audit').find().toArray();
+  const said = [...strict.logged, await strict.app.metrics.text(), JSON.stringify(audit)].join('');
+  expect(said).toContain('GET /calendar/{secret}.ics');
+  expect(said).not.toContain(secret);
+  expect(said).not.toContain('guess-');
+  await strict.close();
+});
