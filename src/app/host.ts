@@ -56,7 +56,6 @@ export function hostFor(
     scopes: app.scopes,
     log: log.child({ plugin: plugin.name }),
     model: (definition) => app.database.model(definition),
-    records: (definition) => app.database.records(definition),
     use: (other) => {
       requirePlugin(plugin, other);
       return app.exportsOf(other);

@@ -10,7 +10,6 @@ import type { AnyModel, ModelDefinition, ModelOf } from './models';
 import { mayRetry } from './mongodb-errors';
 import { APP_NAME } from './orphans';
 import { measurePool } from './pool-metrics';
-import { Records, type TenantOf } from './records';
 import { UnfinishedRestoreError, hasUnfinishedRestore } from './restore-marker';
 import { acceptStoredIds } from './stored-ids';
 
@@ -77,13 +76,6 @@ export class Database {
   /** All models that were defined. */
   get models(): AnyModel[] {
     return Object.values(this.connection.models);
-  }
-
-  /** The records of a definition. */
-  records<T extends object, Owner>(
-    definition: ModelDefinition<T, Owner>,
-  ): Records<T, TenantOf<Owner>> {
-    return new Records(this.model(definition), definition.owner === 'account');
   }
 
   /**

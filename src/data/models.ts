@@ -5,7 +5,7 @@ import { counted } from './quotas';
 import { tracked } from './tracking';
 import { grouped } from './write-buffer';
 
-export { LIVE, type SharedTenant, type Tenant } from './tenant';
+export { LIVE, type Tenant } from './tenant';
 
 /** Data that is not an account's, and why. */
 interface Shared {

@@ -1,33 +1,12 @@
-import { type AnyBulkWriteOperation, type IndexDefinition, Schema, type UpdateQuery } from 'mongoose';
+import type { AnyBulkWriteOperation, UpdateQuery } from 'mongoose';
 
 import type { ErrorCode } from '../core/errors';
 import { idText, newId, type StoredId, toStoredId } from '../core/ids';
 import type { CreateBody, Document, Fields, PatchBody } from '../fields/field';
-import type { RecordDefinition } from '../fields/record';
-import { accountModel, type ModelDefinition } from './models';
 import type { OwnedModel } from './owner';
 import { RecordLookup } from './record-lookup';
-import { Records } from './records';
 import type { Tenant } from './tenant';
 import type { Transaction } from './transaction';
-
-/**
- * The model of a resource of accounts.
- *
- * @param indexes each leads with `userId`
- * @param options as of `accountModel`
- */
-export function resourceModel<F extends Fields>(
-  name: string,
-  collection: string,
-  { paths }: RecordDefinition<F>,
-  indexes: readonly IndexDefinition[],
-  options: { tracked?: string; quota?: string; freedBy?: string } = {},
-): ModelDefinition<Document<F>, 'account'> {
-  const schema = new Schema(paths, { collection });
-  for (const index of indexes) schema.index(index);
-  return accountModel<Document<F>>(name, schema, options);
-}
 
 /** The order of lists of all records. */
 export const LIST_ORDER = { createdAt: 1, _id: 1 } as const;
@@ -58,7 +37,6 @@ export class Resource<
   CreateBody,
   PatchBody extends object,
 > {
-  protected readonly model: OwnedModel<Stored>;
   readonly #definition: Definition<Stored, CreateBody, PatchBody>;
   readonly #notFound: ErrorCode;
   readonly #lookup: RecordLookup<Stored>;
@@ -66,13 +44,12 @@ export class Resource<
   /** @param notFound the error for an id that none of the account's records has */
   constructor(
     definition: Definition<Stored, CreateBody, PatchBody>,
-    model: OwnedModel<Stored> | Records<Stored, Tenant>,
+    protected readonly model: OwnedModel<Stored>,
     notFound: ErrorCode,
   ) {
-    this.model = model instanceof Records ? model.model : model;
     this.#definition = definition;
     this.#notFound = notFound;
-    this.#lookup = new RecordLookup(this.model);
+    this.#lookup = new RecordLookup(model);
   }
 
   /** All of an account, by `createdAt`, then `id`. */

@@ -8,6 +8,3 @@ export interface Tenant {
 
 /** Finds records that are not deleted softly. */
 export const LIVE = { deletedAt: null };
-
-/** What a query on data that no account owns takes in place of a tenant. */
-export type SharedTenant = Pick<Tenant, 'session'>;

@@ -7,7 +7,6 @@ import type { AccountData } from '../data/account-data';
 import type { SharedTransaction } from '../data/audit/audit-log';
 import type { ChangedList } from '../data/changes';
 import type { ModelDefinition, ModelOf } from '../data/models';
-import type { Records, TenantOf } from '../data/records';
 import type { Lease } from '../data/schema/lease';
 import type { Transaction } from '../data/transaction';
 import type { Feature } from './operation';
@@ -21,10 +20,6 @@ export interface Host {
   readonly scopes: ReadonlyMap<string, string>;
   /** One of the plugin's own models. */
   model<T, Owner>(definition: ModelDefinition<T, Owner>): ModelOf<T, Owner>;
-  /** The records of one of the plugin's own models. */
-  records<T extends object, Owner>(
-    definition: ModelDefinition<T, Owner>,
-  ): Records<T, TenantOf<Owner>>;
   /** The exports of a required plugin. */
   use<Exports>(plugin: PluginReference<Exports>): Exports;
   /** Does a write to one account's data in one transaction. */

@@ -82,7 +82,7 @@ test('what many accounts write at once shares transactions, and each gets its ow
 
 test('all writes of a shared transaction are of the accounts that sent them', async () => {
   const { events } = service.app.exportsOf(eventsPlugin);
-  const stored = service.app.database.records(eventModel);
+  const stored = service.app.database.model(eventModel);
   const writers = await users(3);
   const plants = await Promise.all(writers.map((user) => user.plant()));
   const revisions = await Promise.all(
@@ -97,7 +97,7 @@ test('all writes of a shared transaction are of the accounts that sent them', as
           tx.addUsage('tested', 1);
           await events.create(tx, plants[index]?.id ?? '', { type: 'note', text: user.id });
           // It was to be sent later, with those of others; now it is counted.
-          return [tx.userId, tx.account.id, tx.revision, await stored.count(tx)];
+          return [tx.userId, tx.account.id, tx.revision, await stored.countDocuments().of(tx)];
         }),
       ),
     );

@@ -138,7 +138,8 @@ test('a plant that came back under its id comes after its deletion, and its old 
   await service.app.writeQueue.run(user.id, async (tx) => {
     const { _id, ...fields } = stored ?? {};
     const again = { _id, ...fields, lastEvent: null, lastWatered: null };
-    await service.app.database.records(plantModel).insertBulk(tx, [again as never]);
+    const model = service.app.database.model(plantModel);
+    await model.bulkWrite([{ insertOne: { document: again as never } }], { session: tx.session });
   });
   await user.event(plant.id);
   await user.patch(`/api/plants/${plant.id}`, { notes: 'It is back' }).expect(200);
