@@ -55,7 +55,8 @@ function textOf(fields: Fields, ...names: readonly string[]): string {
 
 function plantText(plant: Fields): string {
   const { location, primaryPhoto: photo } = plant;
-  const name = textOf(plant, 'name') + (location === null ? '' : ` in ${String(location)}`);
+  const name =
+    textOf(plant, 'name') + (location === null ? '' : ` in ${textOf(plant, 'location')}`);
   return name + (photo === undefined ? '' : ` with ${imageOf(record(photo))}`);
 }
 

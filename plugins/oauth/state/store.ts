@@ -72,7 +72,7 @@ export class StateStore {
     const update = { $inc: { spent: by }, $setOnInsert: made };
     const options = { upsert: true, returnDocument: 'after' } as const;
     const counted = await this.documents.findOneAndUpdate(budget, update, options).lean();
-    return (counted?.spent ?? 0) <= most;
+    return (counted.spent ?? 0) <= most;
   }
 
   /**
