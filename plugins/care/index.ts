@@ -18,6 +18,7 @@ import { snoozeChanges } from './snoozes';
 
 export type { CareItem, DueCare } from './schema';
 export { type CareSoFar, dueDays, type Rule } from './schedules/days';
+export { MAX_SCHEDULES } from './schedules/errors';
 export { faultsOf } from './schedules/faults';
 export {
   CARES,
@@ -31,7 +32,7 @@ export {
 /** What other plugins may do with care and schedules. */
 export interface Care {
   due: CareService['due'];
-  schedules: Pick<ScheduleService, 'create' | 'list' | 'listAll'>;
+  schedules: Pick<ScheduleService, 'create' | 'insertBulk' | 'list' | 'listAll'>;
 }
 
 /** When plants need care: their schedules, and what is due. */

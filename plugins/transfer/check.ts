@@ -2,10 +2,12 @@ import type Joi from 'joi';
 
 import type { Account } from '../../src/core/identity';
 import { yieldToEventLoop } from '../../src/core/event-loop';
-import { dayNumber } from '../../src/core/time';
+import { calendarOf, dayNumber } from '../../src/core/time';
+import { JSON_VALIDATION } from '../../src/core/validation';
 import { isRecord } from '../../src/core/values';
 import { checked } from '../../src/fields/checked';
 import type { ValidationErrors } from '../../src/fields/validation-errors';
+import { faultsOf, MAX_SCHEDULES } from '../care';
 import { cropFault } from '../photos';
 import {
   type Crop,
@@ -16,6 +18,8 @@ import {
   type ImportedPhoto,
   importedPhoto,
   type ImportedPlant,
+  type ImportedSchedule,
+  importedSchedule,
   plantFields,
   type PlantFields,
 } from './schema';
@@ -37,7 +41,7 @@ export async function checkedGarden(
   account: Account,
   limits: ImportLimits,
 ): Promise<ImportedGarden> {
-  const check = new GardenCheck(errors);
+  const check = new GardenCheck(errors, calendarOf(account.timezone)(new Date()));
   const isTable = 'csv' in body;
   for (const name of isTable ? ['photos'] : ['columns', 'delimiter', 'dates']) {
     if (name in body) errors.add(name, `goes with ${isTable ? 'plants' : 'csv'} alone`);
@@ -60,11 +64,14 @@ export async function checkedGarden(
 
 class GardenCheck {
   readonly #errors: ValidationErrors;
+  readonly #today: string;
   readonly #photoIds = new Set<string>();
   #checked = 0;
 
-  constructor(errors: ValidationErrors) {
+  /** @param today the first day of schedules that name none */
+  constructor(errors: ValidationErrors, today: string) {
     this.#errors = errors;
+    this.#today = today;
   }
 
   async table(
@@ -81,20 +88,22 @@ class GardenCheck {
       }
       const errors = this.#errors.at({ line });
       const plant = await this.#object<PlantFields>(plantFields, fields, errors, true);
-      plants.push({ ...plant, photos: [], events: [] });
+      plants.push({ ...plant, photos: [], schedules: [], events: [] });
     }
     return plants;
   }
 
   plants(given: readonly unknown[]): Promise<ImportedPlant[]> {
     return this.#each('plants', given, async (plant, path) => {
-      const { photos, events, ...fields } = plant;
+      const { photos, schedules, events, ...fields } = plant;
       const errors = this.#errors.at({ path });
+      const ids = new Set<string>();
       return {
         ...(await this.#object<PlantFields>(plantFields, fields, errors)),
         photos: await this.photos(path, photos),
+        schedules: await this.#schedules(path, schedules, ids),
         events: await this.#each(`${path}events`, events, (event, place) =>
-          this.#event(event, this.#errors.at({ path: place })),
+          this.#event(event, this.#errors.at({ path: place }), ids),
         ),
       };
     });
@@ -125,9 +134,36 @@ class GardenCheck {
     return photo;
   }
 
-  async #event(given: object, errors: ValidationErrors): Promise<ImportedEvent> {
+  /** @param ids gets those of the schedules */
+  async #schedules(path: string, given: unknown, ids: Set<string>): Promise<ImportedSchedule[]> {
+    if (listOf(given).length > MAX_SCHEDULES) {
+      this.#errors.add(`${path}schedules`, `must have at most ${MAX_SCHEDULES} items`);
+      return [];
+    }
+    return this.#each(`${path}schedules`, given, async (item, place) => {
+      const errors = this.#errors.at({ path: place });
+      const found = await this.#object<ImportedSchedule>(importedSchedule, item, errors);
+      const key = typeof found.id === 'string' ? found.id.toLowerCase() : undefined;
+      if (key !== undefined && ids.has(key)) errors.add('id', 'is that of an earlier schedule');
+      if (key !== undefined) ids.add(key);
+      if (importedSchedule.validate(item, JSON_VALIDATION).error) return found;
+      for (const { field, message } of faultsOf({ ...found, ...ruleOf(found, this.#today) })) {
+        errors.add(field, message.slice(field.length + 1, -1));
+      }
+      return found;
+    });
+  }
+
+  async #event(
+    given: object,
+    errors: ValidationErrors,
+    schedules: ReadonlySet<string>,
+  ): Promise<ImportedEvent> {
     const event = await this.#object<ImportedEvent>(importedEvent, given, errors);
-    const { occurredAt, occurredOn } = event;
+    const { occurredAt, occurredOn, scheduleId } = event;
+    if (typeof scheduleId === 'string' && !schedules.has(scheduleId.toLowerCase())) {
+      errors.add('scheduleId', 'must be the id of a schedule of the plant');
+    }
     if (occurredOn === undefined) return event;
     // No zone is further from UTC.
     const isNear =
@@ -164,6 +200,16 @@ class GardenCheck {
     // What is at fault is of any type, and never gets further.
     return checked(schema, given, errors, { convert }) as T;
   }
+}
+
+/** What is left out of a schedule, as it is stored. */
+function ruleOf(given: ImportedSchedule, today: string) {
+  const { label, everyDays, weekdays, months, seasons, startOn, endOn } = given;
+  return {
+    ...{ label: label ?? null, everyDays: everyDays ?? null, weekdays: weekdays ?? null },
+    ...{ months: months ?? null, seasons, endOn: endOn ?? null },
+    startOn: startOn ?? today,
+  };
 }
 
 function listOf(given: unknown): readonly unknown[] {

@@ -3,13 +3,16 @@ import { idText } from '../../src/core/ids';
 import { jsonArray } from '../../src/core/json-array';
 import type { Tenant } from '../../src/data/models';
 import { descriptionOf } from '../../src/fields/description';
+import type { Care, ScheduleView } from '../care';
 import { event, type EventDocument, type Events } from '../events';
 import { photo, type PhotoDocument, type Photos } from '../photos';
 import { archivedOf, plant, type PlantDocument, type Plants } from '../plants';
+import type { Gardens } from './garden-import';
 import { guarded } from './guard';
-import { importedEvent, importedPhoto, PLANT_FIELDS } from './schema';
+import { importedEvent, importedPhoto, importedSchedule, PLANT_FIELDS } from './schema';
 
 const PHOTO_FIELDS = [...descriptionOf(importedPhoto).keys.keys()];
+const SCHEDULE_FIELDS = [...descriptionOf(importedSchedule).keys.keys()];
 const EVENT_FIELDS = [...descriptionOf(importedEvent).keys.keys()];
 /** Of a table no photo is part. */
 const COLUMNS = PLANT_FIELDS.filter((field) => field !== 'primaryPhotoId');
@@ -18,11 +21,13 @@ const COLUMNS = PLANT_FIELDS.filter((field) => field !== 'primaryPhotoId');
 export class GardenExport {
   readonly #plants: Plants;
   readonly #photos: Photos;
+  readonly #schedules: Care['schedules'];
   readonly #events: Events;
 
-  constructor(plants: Plants, photos: Photos, events: Events) {
+  constructor({ plants, photos, schedules, events }: Gardens) {
     this.#plants = plants;
     this.#photos = photos;
+    this.#schedules = schedules;
     this.#events = events;
   }
 
@@ -40,6 +45,10 @@ export class GardenExport {
   async *json(tenant: Tenant): AsyncGenerator<string> {
     const photos = await this.#photosByPlant(tenant);
     const isThere = new Set([...photos.values()].flat().map(({ _id }) => idText(_id)));
+    const schedules = new Map<string, ScheduleView[]>();
+    for (const each of await this.#schedules.listAll(tenant)) {
+      schedules.set(each.plantId, [...(schedules.get(each.plantId) ?? []), each]);
+    }
     let separator = '{"plants":[';
     for await (const batch of this.#plants.all(tenant)) {
       for (const document of batch) {
@@ -49,6 +58,7 @@ export class GardenExport {
           ...some(view, PLANT_FIELDS),
           ...(isThere.has(String(primary)) && { primaryPhotoId: primary }),
           photos: (photos.get(id) ?? []).map(photoOf),
+          schedules: (schedules.get(id) ?? []).map(scheduleOf),
         };
         photos.delete(id);
         yield `${separator}${JSON.stringify(fields).slice(0, -1)},"events":`;
@@ -95,6 +105,10 @@ function photoOf(document: PhotoDocument): object {
   return some(photo.toView(document), PHOTO_FIELDS);
 }
 
+function scheduleOf(view: ScheduleView): object {
+  return some({ ...view }, SCHEDULE_FIELDS);
+}
+
 function eventOf(document: EventDocument, photos: ReadonlySet<string>): object {
   const shown = document.photos.map(({ photoId }) => idText(photoId));
   const photoIds = shown.filter((id) => photos.has(id));
@@ -102,6 +116,7 @@ function eventOf(document: EventDocument, photos: ReadonlySet<string>): object {
     {
       ...event.toView(document),
       occurredOn: document.occurredOn,
+      ...(document.scheduleId && { scheduleId: idText(document.scheduleId) }),
       ...(photoIds.length > 0 && { photoIds }),
     },
     EVENT_FIELDS,

@@ -1,9 +1,11 @@
 import { yieldToEventLoop } from '../../src/core/event-loop';
 import type { Account } from '../../src/core/identity';
-import { idText, newId, type StoredId } from '../../src/core/ids';
+import { idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
+import { calendarOf } from '../../src/core/time';
 import { chunksOf } from '../../src/core/values';
 import type { Transaction } from '../../src/data/transaction';
 import type { Host } from '../../src/plugins/host';
+import { type Care, schedule, type ScheduleDocument } from '../care';
 import { type EventDocument, type Events, laterCare, NEVER_CARED, newEvent } from '../events';
 import { photo, type PhotoDocument, type Photos } from '../photos';
 import { plant, type PlantDocument, type Plants } from '../plants';
@@ -18,6 +20,7 @@ const BATCH = 10_000;
 interface Documents {
   plants: PlantDocument[];
   photos: PhotoDocument[];
+  schedules: ScheduleDocument[];
   events: EventDocument[];
   /** Photos that the account had before, by the plants that show them. */
   shown: Map<string, string[]>;
@@ -25,6 +28,14 @@ interface Documents {
 
 /** Whose a garden becomes, and when. */
 type Importing = Pick<Transaction, 'userId' | 'account' | 'now'>;
+
+/** What gardens consist of. */
+export interface Gardens {
+  plants: Plants;
+  photos: Photos;
+  schedules: Care['schedules'];
+  events: Events;
+}
 
 /** How much there is. */
 export interface Counts {
@@ -41,21 +52,24 @@ export class GardenImport {
   readonly #host: Host;
   readonly #plants: Plants;
   readonly #photos: Photos;
+  readonly #schedules: Care['schedules'];
   readonly #events: Events;
 
-  constructor(host: Host, plants: Plants, photos: Photos, events: Events) {
+  constructor(host: Host, { plants, photos, schedules, events }: Gardens) {
     this.#host = host;
     this.#plants = plants;
     this.#photos = photos;
+    this.#schedules = schedules;
     this.#events = events;
   }
 
   /** @throws ApiError photo_not_found (400), and those of the limits of the tier */
   async insert(tx: Transaction, garden: ImportedGarden): Promise<Counts> {
-    const { plants, photos, events, shown } = await documentsOf(tx, garden);
+    const { plants, photos, schedules, events, shown } = await documentsOf(tx, garden);
     for (const [plantId, ids] of shown) await this.#photos.showIn(tx, plantId, ids, 'plants');
     await this.#plants.insertBulk(tx, plants, { eventsFollow: true });
     await this.#photos.insertBulk(tx, photos);
+    await this.#schedules.insertBulk(tx, schedules);
     await this.#events.insertWithPlants(tx, events);
     return countOf(garden);
   }
@@ -84,6 +98,7 @@ export class GardenImport {
       for (const [id, ids] of made.shown) await this.#photos.showIn(tx, id, ids, 'plants');
       await this.#plants.insertBulk(tx, made.plants);
       await this.#photos.insertBulk(tx, made.photos);
+      await this.#schedules.insertBulk(tx, made.schedules);
       await this.#host.rebuildDerived(tx);
     });
     return countOf(garden);
@@ -93,7 +108,10 @@ export class GardenImport {
 /** Its ids are new, and rise in the order of the garden, as lists go by them where all else is equal. */
 async function documentsOf(tx: Importing, garden: ImportedGarden): Promise<Documents> {
   const { userId, now } = tx;
-  const made: Documents = { plants: [], photos: [], events: [], shown: new Map() };
+  const made: Documents = {
+    ...{ plants: [], photos: [], schedules: [], events: [] },
+    shown: new Map(),
+  };
   const owned = (_id: StoredId, { createdAt = now }: { createdAt?: Date }) => ({
     ...{ _id, userId, createdAt, updatedAt: now },
   });
@@ -116,7 +134,7 @@ async function documentsOf(tx: Importing, garden: ImportedGarden): Promise<Docum
   for (const [index, { photos }] of garden.plants.entries()) {
     for (const each of photos) addPhoto(each, idText(plantIds[index] ?? newId()));
   }
-  for (const [index, { photos: _, events, ...fields }] of garden.plants.entries()) {
+  for (const [index, { photos: _, schedules, events, ...fields }] of garden.plants.entries()) {
     const _id = plantIds[index] ?? newId();
     const plantId = idText(_id);
     const shown = new Set<string>();
@@ -125,9 +143,19 @@ async function documentsOf(tx: Importing, garden: ImportedGarden): Promise<Docum
       if (own === undefined) shown.add(given.toLowerCase());
       return own ?? given;
     };
+    const newScheduleIds = new Map<string, string>();
+    for (const given of schedules) {
+      const { id, createdAt, ...body } = given;
+      const own = owned(newId(), { ...(createdAt && { createdAt }) });
+      if (id !== undefined) newScheduleIds.set(id.toLowerCase(), idText(own._id));
+      const startOn = body.startOn ?? calendarOf(tx.account.timezone)(now);
+      made.schedules.push(schedule.toDocument({ ...body, startOn }, { ...own, plantId: _id }));
+    }
     let care = NEVER_CARED;
     for (const given of events) {
       const event = eventOf(tx, plantId, given, photoIdOf);
+      const forSchedule = newScheduleIds.get(given.scheduleId?.toLowerCase() ?? '');
+      if (forSchedule !== undefined) event.scheduleId = toStoredId(forSchedule);
       care = laterCare(care, event.type, { at: event.occurredAt, on: event.occurredOn });
       if (made.events.push(event) % TURN === 0) await yieldToEventLoop();
     }

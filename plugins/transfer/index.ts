@@ -1,5 +1,6 @@
 import { definePlugin } from '../../src/plugins/plugin';
 import accountsPlugin from '../accounts';
+import carePlugin from '../care';
 import eventsPlugin from '../events';
 import photosPlugin from '../photos';
 import plantsPlugin from '../plants';
@@ -11,7 +12,7 @@ import { routes } from './routes';
 /** Whole gardens: brought in from files, and taken out into files. */
 const transfer = definePlugin<Importing>({
   name: 'transfer',
-  requires: ['accounts', 'events', 'photos', 'plants'],
+  requires: ['accounts', 'care', 'events', 'photos', 'plants'],
   tag: { name: 'Bringing and taking', description: 'Whole gardens, as JSON and CSV.' },
   commands: (commandLine) => {
     commands(commandLine, transfer);
@@ -20,14 +21,16 @@ const transfer = definePlugin<Importing>({
     const plants = host.use(plantsPlugin);
     const photos = host.use(photosPlugin);
     const { events } = host.use(eventsPlugin);
-    const gardens = new GardenImport(host, plants, photos, events);
+    const { schedules } = host.use(carePlugin);
+    const parts = { plants, photos, schedules, events };
+    const gardens = new GardenImport(host, parts);
     return {
       exports: {
         host,
         account: (userId) => host.use(accountsPlugin).account(userId),
         insertMany: (...garden) => gardens.insertMany(...garden),
       },
-      operations: () => routes(gardens, new GardenExport(plants, photos, events)),
+      operations: () => routes(gardens, new GardenExport(parts)),
     };
   },
 });

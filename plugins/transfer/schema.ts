@@ -13,6 +13,7 @@ import {
   withoutKey,
 } from '../../src/fields/joi';
 import { named } from '../../src/fields/schema-name';
+import { createSchedule, type CreateSchedule, MAX_SCHEDULES } from '../care';
 import { type CreateEvent, createEvent } from '../events';
 import { type CreatePhoto, photo } from '../photos';
 import { archiveReason, type ArchiveReason, type CreatePlant, plant } from '../plants';
@@ -33,7 +34,12 @@ export type PlantFields = CreatePlant & {
   archivedAt?: Date;
   archiveReason?: ArchiveReason;
 };
-export type ImportedPlant = PlantFields & { photos: ImportedPhoto[]; events: ImportedEvent[] };
+export type ImportedSchedule = CreateSchedule & { id?: string; createdAt?: Date };
+export type ImportedPlant = PlantFields & {
+  photos: ImportedPhoto[];
+  schedules: ImportedSchedule[];
+  events: ImportedEvent[];
+};
 
 /** What is brought in. */
 export interface ImportedGarden {
@@ -56,10 +62,18 @@ export const importedPhoto = named(
 
 export const importedEvent = named(
   'ImportedEvent',
-  withKeys<ImportedEvent>(withoutKey(createEvent, 'scheduleId'), {
+  withKeys<ImportedEvent>(createEvent, {
     occurredOn: day().description(
       "The calendar day of occurredAt where it happened; in the account's time zone when left out",
     ),
+    createdAt,
+  }),
+);
+
+export const importedSchedule = named(
+  'ImportedSchedule',
+  withKeys<ImportedSchedule>(createSchedule, {
+    id: id().description('By which events of the plant name it here; it gets another'),
     createdAt,
   }),
 );
@@ -76,6 +90,7 @@ const importedPlant = named(
   'ImportedPlant',
   withKeys<ImportedPlant>(plantFields, {
     photos: Joi.array().items(importedPhoto),
+    schedules: Joi.array().items(importedSchedule).max(MAX_SCHEDULES),
     events: Joi.array().items(importedEvent),
   }),
 );

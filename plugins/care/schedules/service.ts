@@ -79,6 +79,11 @@ export class ScheduleService {
     return schedule.toView(document);
   }
 
+  /** Inserts many at once, whose events follow: their last care is known when these are inserted. */
+  async insertBulk(tx: Transaction, documents: readonly ScheduleDocument[]): Promise<void> {
+    await insert(this.#model, tx, documents);
+  }
+
   /**
    * Changes the fields given; none given changes nothing.
    *

@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterAll(() => service.close());
 
 interface Garden {
-  plants: (Record<string, unknown> & { photos: object[]; events: object[] })[];
+  plants: (Record<string, unknown> & { photos: object[]; schedules: object[]; events: object[] })[];
   photos: object[];
 }
 
@@ -56,6 +56,12 @@ test('what is taken out and brought into another account is the same garden', as
   // Of a plant that is gone photos stay, and others may show them still.
   await user.delete(`/api/plants/${oak.id}`).expect(200);
   await user.post(`/api/plants/${(await user.plant()).id}/archive`, { reason: 'sold' }).expect(200);
+  const schedule = async (body: object) =>
+    bodyOf(await user.post(`/api/plants/${fern.id}/schedules`, body).expect(201));
+  await schedule({ care: 'watered', weekdays: ['mon'], months: [3, 4], endOn: '2099-01-01' });
+  const misting = await schedule({ care: 'other', label: 'Mist', everyDays: 3 });
+  const done = { plantId: fern.id, scheduleId: misting['id'], occurredAt: at };
+  await user.post('/api/care/done', done).expect(201);
   // Its day stays that of Auckland.
   await user.patch('/api/account', { timezone: 'Pacific/Auckland' }).expect(200);
   await user.event(fern.id, { type: 'fertilized', occurredAt: at });
@@ -71,6 +77,12 @@ test('what is taken out and brought into another account is the same garden', as
   const summaries = async (of: TestUser) =>
     listOf(await of.get('/api/plant-summaries')).map((each) => without(each, 'id'));
   expect(await summaries(other)).toEqual(await summaries(user));
+  const due = async (of: TestUser) =>
+    JSON.stringify(bodyOf(await of.get('/api/care?dueBy=2099-01-01'))).replace(
+      /"(plantId|scheduleId)":"[^"]+"/g,
+      '',
+    );
+  expect(await due(other)).toBe(await due(user));
   const insights = async (of: TestUser) =>
     JSON.stringify(bodyOf(await of.get('/api/insights'))).replace(/"plantId":"[^"]+"/g, '');
   expect(await insights(other)).toBe(await insights(user));

@@ -253,3 +253,36 @@ describe('bounds', () => {
     expectError(over, 413, 'payload_too_large', 'The request body is larger than 2,048 KiB.');
   });
 });
+
+test('schedules come with their plants, and the events that name them', async () => {
+  const id = '0b7d3c0e-5a7e-4d0e-9d62-5a3a0f5d2c11';
+  const mist = { id, care: 'other', label: 'Mist', everyDays: 3, startOn: '2026-01-01' };
+  const event = { type: 'note', scheduleId: id, occurredAt: '2026-03-01T12:00:00Z' };
+  const fern = { name: 'Fern', schedules: [mist], events: [event] };
+  await bring({ plants: [fern] }).expect(201);
+  const { items } = bodyOf(await user.get('/api/care?dueBy=2026-12-31').expect(200));
+  expect(items).toEqual([
+    expect.objectContaining({ care: 'other', label: 'Mist', dueOn: '2026-03-04' }),
+  ]);
+  expect(await differencesOf(service.app, user.id)).toEqual([]);
+  const refused = await bring({
+    plants: [
+      {
+        name: 'Fern',
+        schedules: [{ ...mist, label: null }],
+        events: [{ ...event, scheduleId: NOBODYS_ID }],
+      },
+      { name: 'Oak', schedules: [mist, mist], events: [] },
+      {
+        name: 'Ivy',
+        schedules: Array.from({ length: 21 }, () => ({ care: 'watered', everyDays: 3 })),
+      },
+    ],
+  });
+  expect(faults(refused)).toEqual([
+    'plants[0].schedules[0].label',
+    'plants[0].events[0].scheduleId',
+    'plants[1].schedules[1].id',
+    'plants[2].schedules',
+  ]);
+});
