@@ -36,7 +36,8 @@ import { answerBody, BUDGET_HEADERS, errorResponses, headers } from './responses
 
 /** What may be wrong with any body. */
 const BODY_ERRORS = [invalidJson, unsupportedMediaType, payloadTooLarge];
-const TEXT: JsonSchema = { type: 'string' };
+/** A text of a table: a line of names, and a line. */
+const TEXT = { schema: { type: 'string' }, example: 'name\nFern\n' };
 /** What may go wrong on our side. */
 const OUR_ERRORS = [internalError, serviceUnavailable];
 
@@ -57,7 +58,7 @@ export function describeOperation(operation: Operation, components: Components):
     headers: headers(...etag, ...caching, ...replayed, ...spent),
     content: {
       ...answerBody(schema, components, response.type ?? 'application/json'),
-      ...(response.orType === undefined ? {} : { [response.orType]: { schema: TEXT } }),
+      ...(response.orType === undefined ? {} : { [response.orType]: TEXT }),
     },
   };
   return {
@@ -126,7 +127,7 @@ function requestBody(
 ): JsonObject {
   if (!schema) return {};
   const json = { schema, example: exampleOf(schema, components, 'typical') };
-  const content = { 'application/json': json, ...(text && { [text.type]: { schema: TEXT } }) };
+  const content = { 'application/json': json, ...(text && { [text.type]: TEXT }) };
   return { requestBody: { required: true, content } };
 }
 
