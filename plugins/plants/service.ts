@@ -141,15 +141,13 @@ export class PlantService {
     names: readonly string[],
     { ids, location }: { ids?: readonly string[] | undefined; location?: string | undefined } = {},
   ): Promise<PlantDocument[]> {
-    const filter = ids
-      ? { _id: { $in: [...ids] } }
-      : { ...(await this.places.filter(tenant, location)), ...STATUSES.active };
-    return this.#model
-      .find(filter)
-      .of(tenant)
-      .select([...names])
-      .sort(LIST_ORDER)
-      .lean();
+    const select = [...names, 'createdAt'];
+    if (ids) {
+      const filter = { _id: { $in: [...ids] } };
+      return (await this.#model.find(filter).of(tenant).select(select).lean()).sort(byCreation);
+    }
+    const filter = { ...(await this.places.filter(tenant, location)), ...STATUSES.active };
+    return this.#model.find(filter).of(tenant).select(select).sort(LIST_ORDER).lean();
   }
 
   /** Keeps fields of another plugin with plants; a copy learns of each, also where there are none. */
@@ -185,10 +183,7 @@ export class PlantService {
     const all = this.#model.find(filter).of(tenant).select('createdAt');
     if (!ids) return (await all.sort(LIST_ORDER).lean()).map(({ _id }) => idText(_id));
     const found = await all.where({ _id: { $in: ids } }).lean();
-    return found
-      .map(({ _id, createdAt }) => ({ id: idText(_id), at: createdAt.getTime() }))
-      .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
-      .map(({ id }) => id);
+    return found.sort(byCreation).map(({ _id }) => idText(_id));
   }
 
   /** Leaves plants without a primary photo that had this one. */
@@ -265,4 +260,13 @@ export class PlantService {
       return document.archivedAt ? Object.assign(view, archivedOf(document)) : view;
     });
   }
+}
+
+/** The order of the list, of plants that were found by their ids: MongoDB would sort them in memory too. */
+function byCreation(
+  a: Pick<PlantDocument, '_id' | 'createdAt'>,
+  b: Pick<PlantDocument, '_id' | 'createdAt'>,
+): number {
+  const order = a.createdAt.getTime() - b.createdAt.getTime();
+  return order === 0 ? (idText(a._id) < idText(b._id) ? -1 : 1) : order;
 }

@@ -41,9 +41,13 @@ export class ScheduleService {
     this.#schedules = new Resource(schedule, model, scheduleNotFound);
   }
 
-  /** Those of all plants, oldest first. */
+  /** Those of all plants, by plant, each plant's oldest first. */
   async listAll(tenant: Tenant): Promise<ScheduleView[]> {
-    const found = await this.#model.find().of(tenant).sort(LIST_ORDER).lean();
+    const found = await this.#model
+      .find()
+      .of(tenant)
+      .sort({ plantId: 1, ...LIST_ORDER })
+      .lean();
     return found.map((each) => schedule.toView(each));
   }
 
