@@ -70,8 +70,8 @@ function kindIn(name: string): string {
   return kind;
 }
 
-/** Headers that differ between any two answers: the moment, and what is left of a budget. */
-const OF_THE_MOMENT = /^(date|x-request-id|(x-)?ratelimit.*)$/;
+/** Headers that differ between any two answers: the moment, and what is left of a budget or connection. */
+const OF_THE_MOMENT = /^(date|connection|keep-alive|x-request-id|(x-)?ratelimit.*)$/;
 
 export interface Answer {
   status: number;

@@ -302,12 +302,11 @@ test('of several processes one at a time sends what there is of an account', asy
   const people = await Promise.all(Array.from({ length: 5 }, person));
   const urls = [service.url, ...others.map(({ url }) => url)];
   await Promise.all(
-    people.flatMap(({ id, token }) =>
-      urls.map(async (url) => {
-        const own = userOf(url, id, token);
-        for (let plant = 0; plant < 10; plant += 1) await own.plant();
-      }),
-    ),
+    people.map(async ({ id, token }) => {
+      for (let round = 0; round < 10; round += 1) {
+        for (const url of urls) await userOf(url, id, token).plant();
+      }
+    }),
   );
   for (const each of people) {
     const told = () =>
