@@ -79,6 +79,8 @@ test('everything but the short list of public operations needs a token', () => {
     'GET /settings',
     'POST /settings',
     'GET /passkeys.js',
+    // The secret in its address opens it.
+    'GET /calendar/{secret}.ics',
     // What people see of the service before they sign in.
     'GET /',
     'GET /pages.css',

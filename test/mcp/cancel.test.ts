@@ -51,7 +51,7 @@ test('the schema of the tool has cancel, and does not require a day', async () =
   const found = (await listTools(me)).find(({ name }) => name === 'snooze_care');
   expect(found?.inputSchema).toMatchObject({
     properties: { cancel: { anyOf: [{ type: 'boolean' }, { type: 'null' }] } },
-    required: ['plantId', 'type'],
+    required: [],
   });
 });
 

@@ -9,7 +9,7 @@ import { routes } from './routes';
 
 /** Due care as a calendar that other programs subscribe to. */
 export default definePlugin({
-  name: 'calendar',
+  name: 'calendar-feed',
   requires: ['accounts', 'care', 'plants'],
   models: [calendarModel],
   tag: { name: 'Calendar', description: 'Due care as a calendar that programs subscribe to.' },
