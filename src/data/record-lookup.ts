@@ -39,8 +39,10 @@ export class RecordLookup<T extends Owned> {
 
   async #query(keys: readonly string[]): Promise<ReadonlyMap<string, T>> {
     const asked = keys.map(fromKey);
-    const userIds = [...new Set(asked.map(({ userId }) => userId))];
-    const filter = { ...withIds(asked.map(({ _id }) => _id)), userId: { $in: userIds } };
+    const [first = '', ...others] = new Set(asked.map(({ userId }) => userId));
+    // One account says on which shard it is.
+    const userId = others.length === 0 ? first : { $in: [first, ...others] };
+    const filter = { ...withIds(asked.map(({ _id }) => _id)), userId };
     const found = await this.#model
       .find(filter)
       .acrossAccounts('requests of several accounts come together')

@@ -43,7 +43,7 @@ const COLLECTIONS = [...hostModels, ...pluginsUnderTest().flatMap(({ models = []
   .filter(({ owner }) => owner === 'account')
   .map(collectionOf)
   // What the authorization server keeps is found by what is shown of it, and not by whose it is.
-  .concat('programs', 'waysToSignIn', 'webhooks', 'webhookDeliveries');
+  .concat('programs', 'waysToSignIn', 'webhooks', 'webhookDeliveries', 'calendars');
 
 /** Makes a user with a record of every kind, retries included. */
 async function userWithEverything(id: string) {

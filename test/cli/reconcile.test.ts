@@ -34,6 +34,8 @@ async function upset(userId: string): Promise<void> {
   await collection('careMonths').deleteMany({ userId });
   await collection('events').updateMany({ userId }, { $unset: { occurredOn: '' } });
   await collection('growth').updateMany({ userId }, { $set: { total: '99' } });
+  const last = { at: new Date(0), on: '1970-01-01' };
+  await collection('schedules').updateMany({ userId }, { $set: { last } });
   for (const name of ['plants', 'photos', 'events', 'schedules']) {
     await collection(name).updateMany({ userId }, { $unset: { revision: '' } });
   }

@@ -144,6 +144,8 @@ test('whatever an operation asks for, one account says on which shard it is', as
     for (const command of cold) {
       const { name, collection } = command;
       if (collection === undefined || collection === UNSHARDED) continue;
+      // Of backends, whose endpoints are few.
+      if (/^webhook/.test(collection)) continue;
       const key = SHARD_KEYS.get(collection) ?? 'userId';
       const isOnOneShard = filtersOf(command).every((filter) => typeof filter[key] === 'string');
       if (!isOnOneShard) elsewhere.push(`${operationName(operation)}: ${collection}.${name}`);
