@@ -6,6 +6,7 @@ import { type BulkCare, unknownSchedule } from '../events';
 import { plantArchived, unknownPlant } from '../plants';
 import { dueBy } from './agenda';
 import { type CaringSchedule, daysOf, type Need, typeOf } from './needs';
+import { LAST_DAY } from './schedules/days';
 import {
   type DoCare,
   type DoneCare,
@@ -18,10 +19,7 @@ import {
   type Whom,
 } from './schema';
 import type { CareService, PlantNeeds } from './service';
-import { type Snooze, standing } from './snoozes';
-
-const LAST_DAY = '9999-12-31';
-const NOTHING: Snooze = { until: null, skippedOn: null, setAt: null };
+import { NOTHING, type Snooze, standing } from './snoozes';
 
 interface Chosen {
   plants: readonly PlantNeeds[];
@@ -118,7 +116,15 @@ export class CareActs {
         ? fieldError('type', `type must be care that the plant has a frequency or schedule of.`)
         : fieldError('scheduleId', 'scheduleId must name a schedule that has care due.');
     }
-    await this.#care.say(tx, said);
+    // The same of all, unless times to come of a plant are skipped.
+    for (const { snooze } of new Map(said.map((each) => [each.snooze.skippedOn, each])).values()) {
+      const alike = said.filter((each) => each.snooze.skippedOn === snooze.skippedOn);
+      await this.#care.say(
+        tx,
+        alike.map(({ need }) => need),
+        snooze,
+      );
+    }
     const needs = said.map(({ need, snooze }) => ({ ...need, snooze }));
     const items = dueBy(needs, todayOf(tx), LAST_DAY);
     const [item] = items;

@@ -16,8 +16,7 @@ import { ScheduleService } from './schedules/service';
 import { CareService } from './service';
 import { snoozeChanges } from './snoozes';
 
-export type { CareItem, DueCare } from './schema';
-export { type CareSoFar, dueDays, type Rule } from './schedules/days';
+export type { CareItem } from './schema';
 export { MAX_SCHEDULES } from './schedules/errors';
 export { faultsOf } from './schedules/faults';
 export {
@@ -32,7 +31,7 @@ export {
 /** What other plugins may do with care and schedules. */
 export interface Care {
   due: CareService['due'];
-  schedules: Pick<ScheduleService, 'create' | 'insertBulk' | 'list' | 'listAll'>;
+  schedules: Pick<ScheduleService, 'insertBulk' | 'listAll'>;
 }
 
 /** When plants need care: their schedules, and what is due. */

@@ -1,6 +1,6 @@
 import { fieldError } from '../../src/core/errors';
 import type { Account } from '../../src/core/identity';
-import { anyOf, asUuid, idText, toStoredId } from '../../src/core/ids';
+import { anyOf, idText, type StoredId, toStoredId } from '../../src/core/ids';
 import { addDays, calendarOf, endOfQuarterHour } from '../../src/core/time';
 import type { Tenant } from '../../src/data/models';
 import type { OwnedModel } from '../../src/data/owner';
@@ -8,6 +8,7 @@ import type { Transaction } from '../../src/data/transaction';
 import { type Plants, RECURRING_CARE, RECURRING_TYPES, type UpdatePlant } from '../plants';
 import { agenda, dueBy } from './agenda';
 import { type CaredPlant, type CaringSchedule, type Need, needsOf, typeOf } from './needs';
+import { BY_PLANT } from './schedules/model';
 import type { ScheduleDocument } from './schedules/schema';
 import { type DueCare, type DueCareQuery, MAX_DAYS_AHEAD } from './schema';
 import {
@@ -31,8 +32,6 @@ const SCHEDULE_FIELDS = [
   ...['plantId', 'care', 'label', 'everyDays', 'weekdays', 'months', 'seasons', 'startOn', 'endOn'],
   ...['active', 'last', 'snoozedUntil', 'skippedOn', 'snoozedAt'],
 ];
-/** By plant, in the order in which they were made. */
-const SCHEDULE_ORDER = { plantId: 1, createdAt: 1, _id: 1 } as const;
 
 /** A plant, and all that it needs. */
 export interface PlantNeeds {
@@ -99,28 +98,27 @@ export class CareService {
     });
   }
 
-  /** Says something of the next time that care is due, in place of what was said before. */
-  async say(tx: Transaction, said: readonly { need: Need; snooze: Snooze }[]): Promise<void> {
-    const { userId, session } = tx;
-    const ofSchedules = said.flatMap(({ need: { schedule }, snooze }) => {
-      if (!schedule) return [];
+  /** Says the same of the next time that some care is due, in place of what was said before. */
+  async say(tx: Transaction, needs: readonly Need[], snooze: Snooze): Promise<void> {
+    const bySchedule = needs.filter(({ schedule }) => schedule);
+    const schedules = bySchedule.flatMap(({ schedule }) => schedule?._id ?? []);
+    if (schedules.length > 0) {
       const { until: snoozedUntil, skippedOn, setAt: snoozedAt } = snooze;
-      const update = { $set: { snoozedUntil, skippedOn, snoozedAt } };
-      return { updateOne: { filter: { userId, _id: asUuid(schedule._id) }, update } };
-    });
-    if (ofSchedules.length > 0) await this.#schedules.bulkWrite(ofSchedules, { session });
-    const kept = said.map(({ need: { plant, schedule, care }, snooze }) => {
-      const type = RECURRING_TYPES.find((each) => each === care);
-      return { id: plant._id, fields: schedule || !type ? {} : snoozeFields(type, snooze) };
-    });
-    await this.#plants.keep(tx, kept);
+      const $set = { snoozedUntil, skippedOn, snoozedAt };
+      await this.#schedules.updateMany({ _id: anyOf(schedules) }, { $set }).of(tx);
+    }
+    // Copies get what is said of schedules with the plants.
+    await this.#plants.keep(tx, plantsOf(bySchedule), {});
+    for (const type of RECURRING_TYPES) {
+      const own = needs.filter(({ schedule, care }) => !schedule && care === type);
+      await this.#plants.keep(tx, plantsOf(own), snoozeFields(type, snooze));
+    }
   }
 
   /** Ends the snoozes of care whose frequency a change of a plant clears. */
   async follow(tx: Transaction, plantId: string, change: UpdatePlant): Promise<void> {
     const fields = clearedSnoozes(change);
-    if (Object.keys(fields).length > 0)
-      await this.#plants.keep(tx, [{ id: toStoredId(plantId), fields }]);
+    if (Object.keys(fields).length > 0) await this.#plants.keep(tx, [toStoredId(plantId)], fields);
   }
 
   /** What is said of the care of some plants, as copies keep it. */
@@ -152,7 +150,7 @@ export class CareService {
     const some = plants ? { plantId: anyOf(plants.map(({ _id }) => _id)) } : {};
     const found = this.#schedules.find(some).of(tenant).select(SCHEDULE_FIELDS);
     const byPlant = new Map<string, CaringSchedule[]>();
-    for (const schedule of await found.sort(SCHEDULE_ORDER).lean()) {
+    for (const schedule of await found.sort(BY_PLANT).lean()) {
       const plantId = idText(schedule.plantId);
       const ofPlant = byPlant.get(plantId);
       if (ofPlant) ofPlant.push(schedule);
@@ -160,4 +158,8 @@ export class CareService {
     }
     return byPlant;
   }
+}
+
+function plantsOf(needs: readonly Need[]): StoredId[] {
+  return needs.map(({ plant }) => plant._id);
 }

@@ -86,12 +86,12 @@ export function snoozeFields(type: RecurringCare, snooze: Snooze): object {
   return { [until]: snooze.until, [skippedOn]: snooze.skippedOn, [setAt]: snooze.setAt };
 }
 
-const NONE: Snooze = { until: null, skippedOn: null, setAt: null };
+export const NOTHING: Snooze = { until: null, skippedOn: null, setAt: null };
 
 /** The snoozes that end with the frequencies that a change clears. */
 export function clearedSnoozes(change: UpdatePlant): object {
   const cleared = RECURRING_TYPES.filter((type) => change[RECURRING_CARE[type].everyDays] === null);
-  return Object.assign({}, ...cleared.map((type) => snoozeFields(type, NONE))) as object;
+  return Object.assign({}, ...cleared.map((type) => snoozeFields(type, NOTHING))) as object;
 }
 
 /** A snooze as copies keep it. */

@@ -151,20 +151,11 @@ export class PlantService {
   }
 
   /** Keeps fields of another plugin with plants; a copy learns of each, also where there are none. */
-  async keep(tx: Transaction, kept: readonly { id: StoredId; fields: object }[]): Promise<void> {
-    // What is kept with many at once is the same for most.
-    const alike = new Map<string, { ids: StoredId[]; fields: object }>();
-    for (const { id, fields } of kept) {
-      const text = JSON.stringify(fields);
-      const group = alike.get(text) ?? { ids: [], fields };
-      group.ids.push(id);
-      alike.set(text, group);
-    }
-    for (const { ids, fields } of alike.values()) {
-      // Fields of another plugin are not in the schema.
-      const options = { strict: false };
-      await this.#model.updateMany({ _id: anyOf(ids) }, { $set: fields }, options).of(tx);
-    }
+  async keep(tx: Transaction, ids: readonly StoredId[], fields: object): Promise<void> {
+    if (ids.length === 0) return;
+    // Fields of another plugin are not in the schema.
+    const options = { strict: false };
+    await this.#model.updateMany({ _id: anyOf(ids) }, { $set: fields }, options).of(tx);
   }
 
   /**

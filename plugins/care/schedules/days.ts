@@ -33,8 +33,11 @@ export interface CareSoFar {
   snoozedUntil: string | null;
 }
 
+/** The last day that can be written. */
+export const LAST_DAY = '9999-12-31';
+
 const LEAP_YEAR = dayNumber('2000-01-01');
-const LAST_DAY = dayNumber('9999-12-31');
+const LAST = dayNumber(LAST_DAY);
 /** Ten years for the longest interval, and twelve in which each date falls on each day of the week. */
 const MOST_DAYS_BETWEEN = 22 * 366;
 
@@ -85,10 +88,7 @@ function nextDay(rule: Rule, last: number | undefined): number | undefined {
   const shortest = Math.min(rule.everyDays ?? 1, ...inSeasons);
   const start = dayNumber(rule.startOn);
   let day = last === undefined ? start : Math.max(start, last + shortest);
-  const end = Math.min(
-    rule.endOn === null ? LAST_DAY : dayNumber(rule.endOn),
-    day + MOST_DAYS_BETWEEN,
-  );
+  const end = Math.min(rule.endOn === null ? LAST : dayNumber(rule.endOn), day + MOST_DAYS_BETWEEN);
   while (day <= end) {
     const { everyDays, until } = stretchAt(rule, day);
     let due = Infinity;

@@ -1,11 +1,15 @@
 import { Schema } from 'mongoose';
 
 import { accountModel } from '../../../src/data/models';
+import { LIST_ORDER } from '../../../src/data/resource';
 import { schedule, type ScheduleDocument } from './schema';
+
+/** Those of all plants by plant, each plant's oldest first. */
+export const BY_PLANT = { plantId: 1, ...LIST_ORDER } as const;
 
 const schema = new Schema(schedule.paths, { collection: 'schedules' })
   // Those of a plant, and those of all plants.
-  .index({ userId: 1, plantId: 1, createdAt: 1, _id: 1 });
+  .index({ userId: 1, ...BY_PLANT });
 
 export const scheduleModel = accountModel<ScheduleDocument>('Schedule', schema, {
   tracked: 'schedule',

@@ -10,6 +10,7 @@ import { plantNotFound, type Plants } from '../../plants';
 import { MAX_SCHEDULES, scheduleLimitReached } from './errors';
 import { faultsOf } from './faults';
 import type { LastCare } from './last-care';
+import { BY_PLANT } from './model';
 import {
   type CreateSchedule,
   schedule,
@@ -43,11 +44,7 @@ export class ScheduleService {
 
   /** Those of all plants, by plant, each plant's oldest first. */
   async listAll(tenant: Tenant): Promise<ScheduleView[]> {
-    const found = await this.#model
-      .find()
-      .of(tenant)
-      .sort({ plantId: 1, ...LIST_ORDER })
-      .lean();
+    const found = await this.#model.find().of(tenant).sort(BY_PLANT).lean();
     return found.map((each) => schedule.toView(each));
   }
 
