@@ -67,8 +67,7 @@ export class PhotoService {
    * @throws ApiError photo_not_found
    */
   async delete(tx: Transaction, id: string): Promise<void> {
-    const { imagehostPublicId } = await this.#photos.get(tx, id);
-    await this.#photos.delete(tx, id);
+    const { imagehostPublicId } = await this.#photos.delete(tx, id);
     await tx.emit(photoDeleted, { photoId: id, imagehostPublicId });
   }
 

@@ -106,8 +106,7 @@ export class PlantService {
 
   /** Deletes a plant for good. @throws ApiError plant_not_found */
   async delete(tx: Transaction, id: string): Promise<void> {
-    const { name } = await this.#plants.get(tx, id);
-    await this.#plants.delete(tx, id);
+    const { name } = await this.#plants.delete(tx, id);
     await this.#photos.detachPlant(tx, id);
     await tx.emit(plantDeleted, { plantId: id, name });
   }

@@ -91,9 +91,9 @@ export class Resource<
     return this.#found(await updated.of(tx).lean<Stored>());
   }
 
-  /** Deletes for good. @throws ApiError where there is none */
-  async delete(tx: Transaction, id: string): Promise<void> {
-    this.#found(await this.model.findOneAndDelete({ _id: id }).of(tx).lean<Stored>());
+  /** Deletes for good; returns the record as it was. @throws ApiError where there is none */
+  async delete(tx: Transaction, id: string): Promise<Stored> {
+    return this.#found(await this.model.findOneAndDelete({ _id: id }).of(tx).lean<Stored>());
   }
 
   /** Whose records with these ids are, by the ids of those that there are: a seed may name any. */

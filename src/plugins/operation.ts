@@ -232,7 +232,8 @@ interface DeleteOperation<Names extends string> extends OperationBase<Names> {
   limit?: Limit;
   /** As of any write. */
   state?: (call: WriteCall<undefined, Names>) => Promise<unknown>;
-  handler: (call: WriteCall<undefined, Names>) => Promise<void>;
+  /** What it returns is not shown. */
+  handler: (call: WriteCall<undefined, Names>) => Promise<unknown>;
 }
 
 /** Declares an operation that changes nothing. */

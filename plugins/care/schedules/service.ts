@@ -102,8 +102,7 @@ export class ScheduleService {
    * @throws ApiError schedule_not_found
    */
   async delete(tx: Transaction, id: string): Promise<void> {
-    const { plantId } = await this.#schedules.get(tx, id);
-    await this.#schedules.delete(tx, id);
+    const { plantId } = await this.#schedules.delete(tx, id);
     await this.#events.removeSchedule(tx, id);
     await this.#lastCare.recompute(tx, plantId);
   }
