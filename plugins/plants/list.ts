@@ -38,24 +38,20 @@ export class PlantLists {
   ): AsyncGenerator<PlantDocument[]> {
     const tenant = { userId };
     const filter = { ...(await this.#places.filter(tenant, location)), ...STATUSES[status] };
+    const found = this.#model.find(filter).of(tenant);
     const sign = order === 'asc' ? 1 : -1;
     if (sort === 'createdAt') {
-      const found = this.#model
-        .find(filter)
-        .of(tenant)
-        .select([...fields]);
-      const sorted = found.sort({ createdAt: sign, _id: sign });
+      const sorted = found.select([...fields]).sort({ createdAt: sign, _id: sign });
       for await (const batch of batchesOf<PlantDocument>(sorted)) {
         yield batch.filter(matching(q));
       }
       return;
     }
     // MongoDB knows the order of fewer languages, and puts null first. An account has few names.
-    const found = this.#model
-      .find(filter)
-      .of(tenant)
-      .select([...KEYS]);
-    const keys = await found.sort(LIST_ORDER).lean();
+    const keys = await found
+      .select([...KEYS])
+      .sort(LIST_ORDER)
+      .lean();
     const compare = sort === 'name' ? byName(language, sign) : byLastWatered(sign);
     const ids = keys
       .filter(matching(q))

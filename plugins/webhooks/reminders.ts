@@ -98,8 +98,7 @@ export class Reminders {
   async #remind(webhooks: readonly Webhook[], account: Account): Promise<void> {
     const begun = performance.now();
     const { id: userId, timezone: dayIn } = account;
-    const due = await this.#care.due(account, { userId }, {}, new Date(), () => undefined);
-    const { today, items } = due;
+    const { today, items } = await this.#care.due(account, { userId }, {}, new Date());
     if (items.length > 0) {
       const data = { today, count: items.length, items: items.slice(0, MAX_ITEMS) };
       await this.#add(webhooks, account, { type: 'care.due', key: today, data, dayIn });

@@ -74,11 +74,10 @@ export class Webhooks {
   async change(tx: Transaction, id: string, { active }: UpdateWebhook) {
     const found = await this.#get(tx, id);
     if (active === undefined) return webhook.toView(found);
-    const changed = { ...found, ...switched(active) };
     const $set = switched(active);
     await this.#webhooks.updateOne({ _id: found._id }, { $set }, { session: tx.session });
     if (active !== found.active) tx.audit(actOn(found, 'changed', { active }));
-    return webhook.toView(changed);
+    return webhook.toView({ ...found, ...$set });
   }
 
   /** @throws ApiError webhook_not_found */
