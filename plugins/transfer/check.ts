@@ -3,7 +3,6 @@ import type Joi from 'joi';
 import type { Account } from '../../src/core/identity';
 import { yieldToEventLoop } from '../../src/core/event-loop';
 import { calendarOf, dayNumber } from '../../src/core/time';
-import { JSON_VALIDATION } from '../../src/core/validation';
 import { isRecord } from '../../src/core/values';
 import { checked } from '../../src/fields/checked';
 import type { ValidationErrors } from '../../src/fields/validation-errors';
@@ -48,7 +47,7 @@ export async function checkedGarden(
   }
   // What has another type is a fault by now.
   if ('csv' in body && typeof body.csv === 'string') {
-    if (!errors.isEmpty) return { plants: [], photos: [] };
+    if (errors.count > 0) return { plants: [], photos: [] };
     return { plants: await check.table(body.csv, body, account, limits.plants), photos: [] };
   }
   const { plants = [], photos = [] } = body as Partial<ImportedGarden>;
@@ -118,10 +117,7 @@ class GardenCheck {
   async #photo(given: object, errors: ValidationErrors): Promise<ImportedPhoto> {
     const photo = await this.#object<ImportedPhoto>(importedPhoto, given, errors);
     const { id, cropX: x, cropY: y, cropWidth: width, cropHeight: height } = photo;
-    const key = typeof id === 'string' ? id.toLowerCase() : undefined;
-    if (key !== undefined && this.#photoIds.has(key))
-      errors.add('id', 'is that of an earlier photo');
-    if (key !== undefined) this.#photoIds.add(key);
+    requireNew(id, this.#photoIds, errors, 'photo');
     const crop = [x, y, width, height];
     if (crop.every((each) => each === undefined)) return photo;
     if (crop.includes(undefined)) errors.add('cropX', 'goes with cropY, cropWidth and cropHeight');
@@ -142,11 +138,11 @@ class GardenCheck {
     }
     return this.#each(`${path}schedules`, given, async (item, place) => {
       const errors = this.#errors.at({ path: place });
+      const before = errors.count;
       const found = await this.#object<ImportedSchedule>(importedSchedule, item, errors);
-      const key = typeof found.id === 'string' ? found.id.toLowerCase() : undefined;
-      if (key !== undefined && ids.has(key)) errors.add('id', 'is that of an earlier schedule');
-      if (key !== undefined) ids.add(key);
-      if (importedSchedule.validate(item, JSON_VALIDATION).error) return found;
+      const isValid = errors.count === before;
+      requireNew(found.id, ids, errors, 'schedule');
+      if (!isValid) return found;
       for (const { field, message } of faultsOf({ ...found, ...ruleOf(found, this.#today) })) {
         errors.add(field, message.slice(field.length + 1, -1));
       }
@@ -200,6 +196,14 @@ class GardenCheck {
     // What is at fault is of any type, and never gets further.
     return checked(schema, given, errors, { convert }) as T;
   }
+}
+
+/** Refuses an id that an earlier one has; `known` gets it. */
+function requireNew(id: unknown, known: Set<string>, errors: ValidationErrors, what: string): void {
+  if (typeof id !== 'string') return;
+  const key = id.toLowerCase();
+  if (known.has(key)) errors.add('id', `is that of an earlier ${what}`);
+  known.add(key);
 }
 
 /** What is left out of a schedule, as it is stored. */

@@ -49,8 +49,9 @@ export class ValidationErrors {
     this.#add(field ?? context?.label ?? '', () => `${path}${message}.`);
   }
 
-  get isEmpty(): boolean {
-    return this.#listed.length === 0;
+  /** How many there are, those included that are not listed. */
+  get count(): number {
+    return this.#fields.size;
   }
 
   /** @throws ApiError validation_error that lists them, if there are any */
