@@ -13,19 +13,8 @@ export interface SessionView {
 }
 
 /** The sessions of one person, or of all. */
-export async function sessionsOf({ documents }: StateStore, user?: string): Promise<SessionView[]> {
-  const now = new Date();
-  const whose = user === undefined ? { userId: { $exists: true } } : { userId: user };
-  const filter = { kind: 'Session', expiresAt: { $gt: now }, ...whose };
-  const found = await documents.find(filter).sort({ createdAt: 1 }).lean();
-  return found.flatMap((document) => {
-    const { _id, userId: of, createdAt: since, expiresAt } = document;
-    if (of === undefined) return [];
-    const { state } = payloadOf(document);
-    const browser = isRecord(state) ? state['browser'] : undefined;
-    const name = typeof browser === 'string' ? browser : '';
-    return { id: grantName(_id), user: of, browser: name, since, expiresAt };
-  });
+export async function sessionsOf(store: StateStore, user?: string): Promise<SessionView[]> {
+  return (await goodSessions(store, user)).map(({ view }) => view);
 }
 
 /**
@@ -39,19 +28,33 @@ export async function endSessions(
   which: { id: string; user?: string } | { user: string },
   acting?: Acting,
 ): Promise<SessionView[]> {
-  const good = await sessionsOf(store, which.user);
-  const ended = 'id' in which ? good.filter(({ id }) => id === which.id) : good;
-  for (const { id, user } of ended) {
+  const good = await goodSessions(store, which.user);
+  const ended = 'id' in which ? good.filter(({ view }) => view.id === which.id) : good;
+  for (const { _id, view } of ended) {
     await store.host.transactShared(async (tx) => {
-      const filter = { userId: user, kind: 'Session' };
       const { session } = tx;
-      const found = await store.documents.find(filter).session(session).lean();
-      const isIt = found.find(({ _id }) => grantName(_id) === id);
-      if (!isIt) return;
-      await store.documents.deleteOne({ _id: isIt._id }, { session });
-      const act = { action: 'session.ended', target: accountTarget(user) };
-      tx.audit(act, user, acting);
+      const { deletedCount } = await store.documents.deleteOne({ _id }, { session });
+      if (deletedCount === 0) return;
+      tx.audit({ action: 'session.ended', target: accountTarget(view.user) }, view.user, acting);
     });
   }
-  return ended;
+  return ended.map(({ view }) => view);
+}
+
+/** Those that are good still, each with the id under which it is kept. */
+async function goodSessions(
+  { documents }: StateStore,
+  user: string | undefined,
+): Promise<{ _id: string; view: SessionView }[]> {
+  const whose = user === undefined ? { userId: { $exists: true } } : { userId: user };
+  const filter = { kind: 'Session', expiresAt: { $gt: new Date() }, ...whose };
+  const found = await documents.find(filter).sort({ createdAt: 1 }).lean();
+  return found.flatMap((document) => {
+    const { _id, userId: of, createdAt: since, expiresAt } = document;
+    if (of === undefined) return [];
+    const { state } = payloadOf(document);
+    const browser = isRecord(state) ? state['browser'] : undefined;
+    const name = typeof browser === 'string' ? browser : '';
+    return { _id, view: { id: grantName(_id), user: of, browser: name, since, expiresAt } };
+  });
 }
