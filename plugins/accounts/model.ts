@@ -45,7 +45,7 @@ export const accountModel = sharedModel<AccountDocument>(
       createdAt: { type: Date, required: true },
       updatedAt: { type: Date, required: true },
     },
-    { collection: 'accounts', versionKey: false, minimize: false },
+    { collection: 'accounts' },
   )
     // Those whose people are told of due care at a time of day.
     .index({ timezone: 1, remindAt: 1, _id: 1 })
@@ -91,7 +91,7 @@ export const tokenModel = sharedModel<TokenDocument>(
       lastUsedAt: { type: Date },
       replacedBy: { type: String },
     },
-    { collection: 'tokens', versionKey: false },
+    { collection: 'tokens' },
   )
     // Finds the holder of a token: every request.
     .index({ hash: 1 }, { unique: true })

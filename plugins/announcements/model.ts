@@ -6,7 +6,7 @@ import { type AnnouncementDocument, announcement } from './schema';
 export const announcementModel = sharedModel<AnnouncementDocument>(
   'Announcement',
   'announcements are the same for everybody',
-  new Schema(announcement.paths, { collection: 'announcements', versionKey: false })
+  new Schema(announcement.paths, { collection: 'announcements' })
     // The active ones, in their order.
     .index({ active: 1, _id: 1 }),
 );

@@ -19,7 +19,7 @@ export const calendarModel = sharedModel<CalendarDocument>(
       userId: { type: String, required: true },
       createdAt: { type: Date, required: true },
     },
-    { collection: 'calendars', versionKey: false },
+    { collection: 'calendars' },
   )
     // An account has one at most.
     .index({ userId: 1 }, { unique: true }),

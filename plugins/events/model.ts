@@ -29,7 +29,7 @@ export const eventModel = accountModel<EventDocument>(
       scheduleId: { type: Schema.Types.UUID },
       photos: { type: [{ _id: false, photoId: { type: Schema.Types.UUID, required: true } }] },
     },
-    { collection: 'events', versionKey: false },
+    { collection: 'events' },
   )
     .index(LIVE_INDEXES.plant, AMONG_LIVE)
     .index(LIVE_INDEXES.plantType, AMONG_LIVE)
@@ -63,7 +63,7 @@ export const deletedPlantModel = accountModel<DeletedPlantDocument>(
       removedAt: { type: Date, required: true },
     },
     // These names are those of earlier versions, whose data opens in this one.
-    { collection: 'removedPlants', versionKey: false },
+    { collection: 'removedPlants' },
   )
     // What an account's totals still count though its plant is deleted.
     .index({ userId: 1 }),

@@ -25,7 +25,7 @@ export const careMonthModel = accountModel<CareMonthDocument>(
       month: { type: String, required: true },
       days: { type: Schema.Types.Mixed, required: true },
     },
-    { collection: 'careMonths', versionKey: false, minimize: false },
+    { collection: 'careMonths' },
   )
     // The months of an account, in their order; one of them, to count an event.
     .index({ userId: 1, month: 1 }, { unique: true }),
@@ -55,7 +55,7 @@ export const growthModel = accountModel<GrowthDocument>(
       first: { type: Schema.Types.Mixed, required: true },
       last: { type: Schema.Types.Mixed, required: true },
     },
-    { collection: 'growth', versionKey: false },
+    { collection: 'growth' },
   )
     // An account's growth; a plant's, to add to it.
     .index({ userId: 1, plantId: 1, unit: 1 }, { unique: true }),

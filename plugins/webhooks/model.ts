@@ -57,7 +57,7 @@ export type InactiveReason = NonNullable<Webhook['inactiveReason']>;
 export const webhookModel = sharedModel<Webhook>(
   'Webhook',
   'it is told of all accounts, and no export may hold its secret',
-  new Schema(webhook.paths, { collection: 'webhooks', versionKey: false })
+  new Schema(webhook.paths, { collection: 'webhooks' })
     // Those of a backend, in the order of the list.
     .index({ userId: 1, createdAt: 1, _id: 1 })
     // Those that are told of what happens.
@@ -99,7 +99,7 @@ const waiting = { partialFilterExpression: { status: 'waiting' } };
 export const deliveryModel = sharedModel<Delivery>(
   'Delivery',
   'it is about one account, for the backend of another, and may outlive the first',
-  new Schema(delivery.paths, { collection: 'webhookDeliveries', versionKey: false })
+  new Schema(delivery.paths, { collection: 'webhookDeliveries' })
     // The list of a webhook, newest first; those that have been over for longest.
     .index({ webhookId: 1, createdAt: -1, _id: 1 })
     // The accounts of which something is to be sent now.

@@ -23,7 +23,7 @@ export const logKeyModel = sharedModel<LogKeyDocument>(
   'the logs of all processes name accounts by the same key',
   new Schema<LogKeyDocument>(
     { _id: { type: String, required: true }, key: { type: Buffer, required: true } },
-    { collection: 'logKeys', versionKey: false },
+    { collection: 'logKeys' },
   ),
 );
 

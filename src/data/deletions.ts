@@ -21,7 +21,7 @@ export const deletionModel = accountModel<DeletionDocument>(
       revision: { type: Number, required: true },
       deletedAt: { type: Date, required: true },
     },
-    { collection: 'deletions', versionKey: false },
+    { collection: 'deletions' },
   )
     // What was deleted since a revision.
     .index({ userId: 1, revision: 1, _id: 1 })

@@ -22,7 +22,7 @@ export const idempotencyUsageModel = accountModel<IdempotencyUsageDocument>(
       day: { type: Date, required: true },
       bytes: { type: Number, required: true },
     },
-    { collection: 'idempotencyUsage', versionKey: false },
+    { collection: 'idempotencyUsage' },
   )
     // What an account has stored on a day.
     .index({ userId: 1, day: 1 }, { unique: true }),

@@ -53,7 +53,7 @@ export const idempotencyKeyModel = accountModel<IdempotencyKeyDocument>(
       createdAt: { type: Date, required: true },
     },
     // The name that earlier versions gave it: their data opens in this one.
-    { collection: 'keptAnswers', versionKey: false },
+    { collection: 'keptAnswers' },
   )
     // Finds the response to a retried request, and lets only one be stored.
     .index({ userId: 1, key: 1 }, { unique: true }),

@@ -39,7 +39,7 @@ export const stateModel = sharedModel<StateDocument>(
       consumedAt: { type: Date },
       spent: { type: Number },
     },
-    { collection: 'oauthState', versionKey: false },
+    { collection: 'oauthState' },
   )
     .index({ expiresAt: 1 }, { expireAfterSeconds: 0 })
     // All of a person, to be exported, ended and deleted.
@@ -84,7 +84,7 @@ export const credentialModel = sharedModel<CredentialDocument>(
       passkeys: { type: [Object], default: undefined },
       createdAt: { type: Date, required: true },
     },
-    { collection: 'credentials', versionKey: false },
+    { collection: 'credentials' },
   )
     // Whose a passkey is that somebody signs in with.
     .index(

@@ -31,7 +31,7 @@ export const auditEntryModel = sharedModel<AuditEntryDocument>(
       previousHash: { type: String },
       hash: { type: String, required: true },
     },
-    { collection: 'auditEntries', versionKey: false, minimize: false },
+    { collection: 'auditEntries' },
   )
     // A chain in its order; `audit log --user`.
     .index({ chain: 1, seq: 1 }, { unique: true })
@@ -62,7 +62,7 @@ export const auditHeadModel = sharedModel<AuditHeadDocument>(
       hash: { type: String, required: true },
       pruned: { type: Schema.Types.Mixed },
     },
-    { collection: 'auditHeads', versionKey: false },
+    { collection: 'auditHeads' },
   ),
 );
 

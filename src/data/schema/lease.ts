@@ -29,7 +29,7 @@ export const leaseModel = sharedModel<LeaseDocument>(
       holder: { type: String, required: true },
       until: { type: Date, required: true },
     },
-    { collection: 'leases', versionKey: false },
+    { collection: 'leases' },
   ),
 );
 

@@ -69,7 +69,7 @@ export const migrationModel = sharedModel<MigrationDocument>(
       position: { type: Schema.Types.Mixed },
       done: { type: Number },
     },
-    { collection: 'migrations', versionKey: false },
+    { collection: 'migrations' },
   ),
 );
 
