@@ -1,3 +1,5 @@
+import pLimit from 'p-limit';
+
 import { logKeyModel } from '../account-hash';
 import type { Database } from '../database';
 import { type AnyModel, collectionOf } from '../models';
@@ -12,6 +14,8 @@ import {
 
 /** How often long work says how far it has come. */
 const REPORT_MS = 2000;
+/** Each has a connection of its own, which costs MongoDB three descriptors for as long as it is kept. */
+const COLLECTIONS_AT_ONCE = 4;
 
 /** What is to be done to a database before this version of the program can use it. */
 export interface SchemaStatus {
@@ -125,7 +129,10 @@ export class StoredSchema {
       const { isNew } = status;
       let moved: Promise<void> | undefined;
       const closeOff = (): Promise<void> => (moved ??= this.#moveRevisions());
-      await Promise.all(missingCollections.map((model) => model.createCollection()));
+      const atOnce = pLimit(COLLECTIONS_AT_ONCE);
+      await Promise.all(
+        missingCollections.map((model) => atOnce(() => model.createCollection())),
+      );
       for (const [index, each] of pending.entries()) {
         const place = `${index + 1} of ${pending.length}`;
         if (isNew) await this.#finish(each);
