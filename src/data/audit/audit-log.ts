@@ -123,9 +123,11 @@ export class AuditLog {
     await this.#entries.bulkWrite(writes, { session });
   }
 
-  /** Entries in the order of their time, a batch at a time. */
+  /** Entries in the order of their time, those of one account as they were chained; a batch at a time. */
   async *entries(filter: AuditFilter = {}): AsyncGenerator<AuditEntry[]> {
-    const found = this.#entries.find(filterOf(filter)).sort({ time: 1, _id: 1 });
+    const order: Record<string, 1> =
+      filter.userId === undefined ? { time: 1, _id: 1 } : { chain: 1, seq: 1 };
+    const found = this.#entries.find(filterOf(filter)).sort(order);
     for await (const batch of batchesOf<AuditEntryDocument>(found)) yield batch.map(entryIn);
   }
 
