@@ -3,7 +3,7 @@ import { operationName, requiredScopes } from '../plugins/operation-facts';
 
 const NONE = '-';
 
-/** Rows of text under their headings; the first cells of a row name it. */
+/** Rows of text under their headings; a cell of several values has a line for each. */
 export interface Table {
   title: string;
   headings: string[];
@@ -39,7 +39,11 @@ export function surfaceTables({ endpoints, reach, collections }: Surface): Table
       rows: collections.flatMap(({ name, plugin, owner, indexes }) => {
         const cells = [name, plugin, owner === 'account' ? owner : 'shared'];
         const all = indexes.length === 0 ? [{ fields: {}, options: {} }] : indexes;
-        return all.map(({ fields, options }) => [...cells, members(fields), members(options)]);
+        return all.map(({ fields, options }) => [
+          ...cells,
+          members(fields),
+          members(options).replace(', ', '\n'),
+        ]);
       }),
     },
   ];
@@ -56,7 +60,7 @@ function endpointCells(endpoint: Endpoint, chains: readonly string[]): string[] 
     operationName(endpoint),
     [accessCell(endpoint), ...(operation?.feature?.tiers ?? [])].join(' '),
     typeof operation?.limit === 'string' ? operation.limit : NONE,
-    operation?.quota ?? NONE,
+    operation?.quota?.replaceAll(' ', '\n') ?? NONE,
     chain === undefined ? NONE : String(chains.indexOf(chain) + 1),
     operation && 'name' in operation.tool ? operation.tool.name : NONE,
     endpoint.plugin,
@@ -64,7 +68,7 @@ function endpointCells(endpoint: Endpoint, chains: readonly string[]): string[] 
 }
 
 function accessCell({ access }: Endpoint): string {
-  if ('scope' in access) return requiredScopes({ access }).join(' + ');
+  if ('scope' in access) return requiredScopes({ access }).join('\n');
   return 'public' in access ? 'public' : 'any token';
 }
 
@@ -74,7 +78,9 @@ const SHORT: Readonly<Record<string, string>> = { partialFilterExpression: 'wher
 /** `hash, createdAt -1`, `unique`: what is merely so by its name alone, the rest with its value. */
 function members(record: Readonly<Record<string, unknown>>): string {
   const cells = Object.entries(record).map(([name, value]) =>
-    value === 1 || value === true ? name : `${SHORT[name] ?? name} ${JSON.stringify(value)}`,
+    value === 1 || value === true
+      ? name
+      : `${SHORT[name] ?? name} ${JSON.stringify(value).replaceAll('"', '')}`,
   );
   return cells.join(', ') || NONE;
 }

@@ -1,10 +1,10 @@
-/** Rows under their headings, each column as wide as what is in it. */
+/** Rows under their headings, each column as wide as what is in it; a cell may have several lines. */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
   gap = '  ',
 ): string {
-  const lines = [headings.map((heading) => heading.toUpperCase()), ...rows];
+  const lines = [headings.map((heading) => heading.toUpperCase()), ...rows.flatMap(linesOf)];
   const widths = headings.map((_, column) =>
     Math.max(...lines.map((line) => (line[column] ?? '').length)),
   );
@@ -12,6 +12,12 @@ export function table(
     .map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)))
     .map((cells) => cells.join(gap).trimEnd())
     .join('\n');
+}
+
+function linesOf(row: readonly string[]): string[][] {
+  const cells = row.map((cell) => cell.split('\n'));
+  const height = Math.max(...cells.map(({ length }) => length));
+  return Array.from({ length: height }, (_, line) => cells.map((cell) => cell[line] ?? ''));
 }
 
 /** A number of things: `1 account`, `2 accounts`. */

@@ -19,5 +19,5 @@ export function surfaceDocument(surface: Surface): string {
 
 function markdown({ title, headings, rows }: Table): string {
   const lines = [headings, headings.map(() => '---'), ...rows];
-  return `## ${title}\n\n${lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('')}`;
+  return `## ${title}\n\n${lines.map((cells) => `| ${cells.join(' | ').replaceAll('\n', ' ')} |\n`).join('')}`;
 }
