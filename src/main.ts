@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-import { PROJECT } from './core/project';
+import { PROJECT } from './core/settings/project';
 import type { serve } from './serve';
 
 const HELP = `Usage: node dist/src/main.js [options]

@@ -1,5 +1,5 @@
 import type { Tier } from '../../src/core/identity';
-import { DomainEvent } from '../../src/data/domain-event';
+import { DomainEvent } from '../../src/data/writing/domain-event';
 
 /** An account has another tier. */
 export const tierChanged = new DomainEvent<{ tier: Tier }>('tier.changed');

@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 
-import { sharedModel } from '../../src/data/models';
+import { sharedModel } from '../../src/data/model/models';
 import { type Account, TIERS, type Tier } from '../../src/core/identity';
 import { newId, type StoredId } from '../../src/core/ids';
 

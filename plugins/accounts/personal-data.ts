@@ -1,8 +1,8 @@
 import { CommandError } from '../../src/cli/errors';
-import { jsonArray } from '../../src/core/json-array';
+import { jsonArray } from '../../src/core/text/json-array';
 import { isRecord } from '../../src/core/values';
 import { accountTarget, type Acting } from '../../src/data/audit/entry';
-import type { Transaction } from '../../src/data/transaction';
+import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Job } from '../../src/plugins/plugin';
 import { accountClosed } from './domain-events';

@@ -15,9 +15,9 @@ import {
 } from '../../src/core/identity';
 import { chunksOf } from '../../src/core/values';
 import type { SharedTransaction } from '../../src/data/audit/audit-log';
-import { batchesOf } from '../../src/data/batches';
+import { batchesOf } from '../../src/data/model/batches';
 import { accountTarget, type Acting } from '../../src/data/audit/entry';
-import type { Transaction } from '../../src/data/transaction';
+import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
 import { tierChanged } from './domain-events';
 import { TokenAuthenticator, type TokenKind } from './tokens/authenticator';

@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 
-import { sharedModel } from '../../src/data/models';
+import { sharedModel } from '../../src/data/model/models';
 import { type AnnouncementDocument, announcement } from './schema';
 
 export const announcementModel = sharedModel<AnnouncementDocument>(

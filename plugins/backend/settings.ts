@@ -1,4 +1,4 @@
-import { PortSetting, rateSetting } from '../../src/core/settings';
+import { PortSetting, rateSetting } from '../../src/core/settings/settings';
 
 export const adminPortSetting = new PortSetting<number | undefined>(
   'ADMIN_PORT',

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { hashOf } from '../../src/core/secrets';
 import { accountTarget } from '../../src/data/audit/entry';
-import type { Transaction } from '../../src/data/transaction';
+import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { KeptData } from '../accounts';
 import { calendarModel } from './model';

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 
-import { Content } from '../../src/core/content';
+import { Content } from '../../src/core/http/content';
 import { notFound } from '../../src/core/errors';
 import { addDays, calendarOf as daysOf } from '../../src/core/time';
 import { checked } from '../../src/fields/checked';

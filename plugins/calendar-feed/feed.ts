@@ -1,6 +1,6 @@
 import ical, { foldLines, ICalEventTransparency } from 'ical-generator';
 
-import { yieldToEventLoop } from '../../src/core/event-loop';
+import { yieldToEventLoop } from '../../src/core/async/event-loop';
 import type { CareItem } from '../care';
 
 /** How many events are written in a turn of the event loop: it takes a few milliseconds. */

@@ -1,4 +1,4 @@
-import { ownOrigin } from '../../src/core/public-origin';
+import { ownOrigin } from '../../src/core/settings/public-origin';
 import { definePlugin } from '../../src/plugins/plugin';
 import accountsPlugin from '../accounts';
 import carePlugin from '../care';

@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 
-import { sharedModel } from '../../src/data/models';
+import { sharedModel } from '../../src/data/model/models';
 
 /** Where the care of an account can be read as a calendar. */
 export interface CalendarDocument {

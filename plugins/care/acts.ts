@@ -1,7 +1,7 @@
 import { fieldError } from '../../src/core/errors';
 import { idText } from '../../src/core/ids';
 import { addDays, calendarOf } from '../../src/core/time';
-import type { Transaction } from '../../src/data/transaction';
+import type { Transaction } from '../../src/data/writing/transaction';
 import { type BulkCare, unknownSchedule } from '../events';
 import { plantArchived, unknownPlant } from '../plants';
 import { dueBy } from './agenda';

@@ -1,5 +1,5 @@
-import { changedList } from '../../src/data/changes';
-import { on, onAll } from '../../src/data/listener';
+import { changedList } from '../../src/data/changes/changes';
+import { on, onAll } from '../../src/data/writing/listener';
 import { definePlugin } from '../../src/plugins/plugin';
 import eventsPlugin from '../events';
 import { careChanged } from '../events/domain-events';

@@ -2,7 +2,7 @@ import Joi from 'joi';
 
 import type { DatedMoment } from '../../src/core/dated-moment';
 import type { StoredId } from '../../src/core/ids';
-import type { ChangedList } from '../../src/data/changes';
+import type { ChangedList } from '../../src/data/changes/changes';
 import { day, id, nullable } from '../../src/fields/joi';
 import { eventType } from '../events';
 import {

@@ -2,8 +2,8 @@ import { decodePlace, encodePlace } from '../../src/core/cursor';
 import type { Account } from '../../src/core/identity';
 import { idText, isUuid, toStoredId, type StoredId, UUID_FORM } from '../../src/core/ids';
 import { DAY_MS } from '../../src/core/time';
-import type { RevisionPlace } from '../../src/data/changes';
-import { DELETIONS_KEPT_DAYS } from '../../src/data/deletions';
+import type { RevisionPlace } from '../../src/data/changes/changes';
+import { DELETIONS_KEPT_DAYS } from '../../src/data/changes/deletions';
 import { cursorExpired, invalidSince } from './errors';
 
 /** A place among the records of one source. */

@@ -1,6 +1,6 @@
 import { idText } from '../../src/core/ids';
-import type { Stored } from '../../src/data/changes';
-import type { Tenant } from '../../src/data/models';
+import type { Stored } from '../../src/data/changes/changes';
+import type { Tenant } from '../../src/data/model/models';
 import { END, type Progress, type SourcePlace } from './cursor';
 import { DELETED, FIRST, type Source } from './source';
 

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 
-import type { ChangedList } from '../../src/data/changes';
+import type { ChangedList } from '../../src/data/changes/changes';
 import { id, integer, oneOf } from '../../src/fields/joi';
 import { named } from '../../src/fields/schema-name';
 

@@ -1,9 +1,9 @@
 import type { Account } from '../../src/core/identity';
 import { idText } from '../../src/core/ids';
-import { firstOfPage } from '../../src/core/json-array';
+import { firstOfPage } from '../../src/core/text/json-array';
 import { chunksOf } from '../../src/core/values';
-import type { ChangedList } from '../../src/data/changes';
-import type { Tenant } from '../../src/data/models';
+import type { ChangedList } from '../../src/data/changes/changes';
+import type { Tenant } from '../../src/data/model/models';
 import type { Host } from '../../src/plugins/host';
 import { decodeProgress, encodeProgress, type Progress } from './cursor';
 import { cursorExpired } from './errors';

@@ -4,10 +4,10 @@ import {
   ChangedRecords,
   SOFTLY_DELETED,
   type Stored,
-} from '../../src/data/changes';
-import { deletionModel } from '../../src/data/deletions';
-import { type Tenant, LIVE, type ModelDefinition } from '../../src/data/models';
-import { EVERYTHING } from '../../src/data/tracking';
+} from '../../src/data/changes/changes';
+import { deletionModel } from '../../src/data/changes/deletions';
+import { type Tenant, LIVE, type ModelDefinition } from '../../src/data/model/models';
+import { EVERYTHING } from '../../src/data/model/tracking';
 import type { Host } from '../../src/plugins/host';
 import { cursorExpired } from './errors';
 

@@ -2,7 +2,7 @@ import Joi from 'joi';
 
 import { TIERS, type Tier } from '../../src/core/identity';
 import { integer, oneOf, text, timezone, withKeys } from '../../src/fields/joi';
-import { newUserNameFault } from '../../src/core/names';
+import { newUserNameFault } from '../../src/core/text/names';
 import { type CreateEvent, createEvent } from '../events';
 import { type CreatePhoto, photo } from '../photos';
 import { type CreatePlant, plant } from '../plants';

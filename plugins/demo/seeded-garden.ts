@@ -1,6 +1,6 @@
 import { requireRoom } from '../../src/cli/room';
 import { toStoredId } from '../../src/core/ids';
-import type { Transaction } from '../../src/data/transaction';
+import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
 import { EVENT_QUOTA } from '../events';
 import { PHOTO_QUOTA } from '../photos';

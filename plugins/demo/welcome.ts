@@ -1,4 +1,4 @@
-import { hostSettings } from '../../src/core/host-settings';
+import { hostSettings } from '../../src/core/settings/host-settings';
 import type { Host } from '../../src/plugins/host';
 import type { FirstStart } from '../../src/plugins/plugin';
 import { DAY_MS } from '../../src/core/time';

@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 
-import { MIN_COMPRESSED } from '../../src/core/content';
+import { MIN_COMPRESSED } from '../../src/core/http/content';
 import { DAY_MS } from '../../src/core/time';
 import { resetClock, setClock } from '../../test/support/clock';
 import { send } from '../../test/support/raw';

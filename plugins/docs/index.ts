@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 
-import { Content } from '../../src/core/content';
+import { Content } from '../../src/core/http/content';
 import { notFound } from '../../src/core/errors';
 import { DAY_MS } from '../../src/core/time';
 import type { JsonSchema } from '../../src/fields/json-schema';

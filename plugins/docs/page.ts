@@ -4,10 +4,10 @@ import path from 'node:path';
 
 import type { Context } from 'koa';
 
-import { Content } from '../../src/core/content';
-import { CONVENTIONS } from '../../src/core/conventions';
+import { Content } from '../../src/core/http/content';
+import { CONVENTIONS } from '../../src/core/http/conventions';
 import { notFound } from '../../src/core/errors';
-import { PROJECT_FOLDER } from '../../src/core/project';
+import { PROJECT_FOLDER } from '../../src/core/settings/project';
 import { sendContent } from '../../src/plugins/send-content';
 
 /** Found without loading the package, which takes a quarter of the program's start. */

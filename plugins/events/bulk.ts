@@ -1,8 +1,8 @@
 import { fieldError } from '../../src/core/errors';
 import { anyOf, idText } from '../../src/core/ids';
-import { LIVE } from '../../src/data/models';
-import { insert } from '../../src/data/resource';
-import type { Transaction } from '../../src/data/transaction';
+import { LIVE } from '../../src/data/model/models';
+import { insert } from '../../src/data/model/resource';
+import type { Transaction } from '../../src/data/writing/transaction';
 import { plantArchived, unknownPlant } from '../plants';
 import type { EventContext } from './context';
 import { unknownEvent } from './errors';

@@ -1,4 +1,4 @@
-import type { OwnedModel } from '../../src/data/owner';
+import type { OwnedModel } from '../../src/data/model/owner';
 import type { Host } from '../../src/plugins/host';
 import type { Photos } from '../photos';
 import type { Plants } from '../plants';

@@ -1,6 +1,6 @@
-import { changedList } from '../../src/data/changes';
-import { on } from '../../src/data/listener';
-import { tierQuota } from '../../src/data/quotas';
+import { changedList } from '../../src/data/changes/changes';
+import { on } from '../../src/data/writing/listener';
+import { tierQuota } from '../../src/data/model/quotas';
 import { definePlugin } from '../../src/plugins/plugin';
 import photosPlugin from '../photos';
 import plantsPlugin from '../plants';

@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose';
 
 import type { StoredId } from '../../src/core/ids';
-import { accountModel, LIVE } from '../../src/data/models';
+import { accountModel, LIVE } from '../../src/data/model/models';
 import { event, type EventDocument } from './schema';
 
 const AMONG_LIVE = { partialFilterExpression: LIVE };

@@ -1,5 +1,5 @@
 import { HOUR_MS } from '../../src/core/time';
-import { LIVE } from '../../src/data/models';
+import { LIVE } from '../../src/data/model/models';
 import type { DataCheck } from '../../src/plugins/plugin';
 import type { EventContext } from './context';
 import { MAX_HOURS_AHEAD } from './schema';

@@ -1,7 +1,7 @@
 import type { Account } from '../../src/core/identity';
 import { newId, toStoredId } from '../../src/core/ids';
 import { calendarOf } from '../../src/core/time';
-import type { Transaction } from '../../src/data/transaction';
+import type { Transaction } from '../../src/data/writing/transaction';
 import { type CreateEvent, event, type EventDocument } from './schema';
 
 /**

@@ -1,9 +1,9 @@
 import { idText, toStoredId } from '../../src/core/ids';
-import { batchesOf } from '../../src/data/batches';
-import { LIVE, type Tenant } from '../../src/data/tenant';
+import { batchesOf } from '../../src/data/model/batches';
+import { LIVE, type Tenant } from '../../src/data/model/tenant';
 import { newestFirst } from '../../src/data/page';
-import { insert } from '../../src/data/resource';
-import type { Transaction } from '../../src/data/transaction';
+import { insert } from '../../src/data/model/resource';
+import type { Transaction } from '../../src/data/writing/transaction';
 import { plantNotFound } from '../plants';
 import type { EventContext } from './context';
 import type { EventSums } from './derived/event-sums';

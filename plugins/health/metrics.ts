@@ -5,7 +5,7 @@ import type { Context } from 'koa';
 
 import { unauthorized } from '../../src/core/errors';
 import { bearerToken } from '../../src/core/identity';
-import { PortSetting, Setting } from '../../src/core/settings';
+import { PortSetting, Setting } from '../../src/core/settings/settings';
 import type { Host } from '../../src/plugins/host';
 import type { ProtocolEndpoint } from '../../src/plugins/protocol-endpoint';
 

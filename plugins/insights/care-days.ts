@@ -1,7 +1,7 @@
 import { dayNumber } from '../../src/core/time';
-import type { Tenant } from '../../src/data/models';
-import { batchesOf } from '../../src/data/batches';
-import type { Transaction } from '../../src/data/transaction';
+import type { Tenant } from '../../src/data/model/models';
+import { batchesOf } from '../../src/data/model/batches';
+import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { DayCount } from '../events';
 import type { CareChange } from '../events/domain-events';

@@ -1,7 +1,7 @@
 import Big from 'big.js';
 
 import { idText } from '../../src/core/ids';
-import type { Tenant } from '../../src/data/models';
+import type { Tenant } from '../../src/data/model/models';
 import type { Events } from '../events';
 import type { PlantSummary } from '../plants';
 import type { InsightsView } from './schema';

@@ -3,7 +3,7 @@ import type { ClientSession } from 'mongoose';
 
 import { compareMoments, momentText } from '../../src/core/dated-moment';
 import { anyOf, idText } from '../../src/core/ids';
-import type { Transaction } from '../../src/data/transaction';
+import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { AlikeGrowth, EventDocument, Events } from '../events';
 import type { CareChange } from '../events/domain-events';

@@ -1,4 +1,4 @@
-import { on, onAll } from '../../src/data/listener';
+import { on, onAll } from '../../src/data/writing/listener';
 import { definePlugin } from '../../src/plugins/plugin';
 import eventsPlugin from '../events';
 import { careChanged } from '../events/domain-events';

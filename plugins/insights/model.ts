@@ -2,7 +2,7 @@ import { Schema } from 'mongoose';
 
 import type { DatedMoment } from '../../src/core/dated-moment';
 import type { StoredId } from '../../src/core/ids';
-import { accountModel } from '../../src/data/models';
+import { accountModel } from '../../src/data/model/models';
 import type { EventType, GrowthUnit } from '../events';
 
 /** In place of a month: what all of them add up to. */

@@ -8,7 +8,7 @@ import {
   dayNumber,
   endOfQuarterHour,
 } from '../../src/core/time';
-import type { Transaction } from '../../src/data/transaction';
+import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { ReadCall } from '../../src/plugins/operation';
 import type { Events, PendingPlantDeletions } from '../events';

@@ -12,9 +12,9 @@ import {
   unauthorized,
   validationError,
 } from '../../src/core/errors';
-import { hostSettings } from '../../src/core/host-settings';
+import { hostSettings } from '../../src/core/settings/host-settings';
 import { bearerToken, isAccessToken, isJwt, type Principal } from '../../src/core/identity';
-import { PROJECT } from '../../src/core/project';
+import { PROJECT } from '../../src/core/settings/project';
 import { isRecord } from '../../src/core/values';
 import type { Host } from '../../src/plugins/host';
 import { toolScopes } from '../../src/plugins/operation-facts';

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import { type ApiError, ErrorCode } from '../../src/core/errors';
 import { TOKEN_PREFIX } from '../../src/core/identity';
-import { isLoopback, originOf, originsSetting } from '../../src/core/settings';
+import { isLoopback, originOf, originsSetting } from '../../src/core/settings/settings';
 
 /** The setting that lets other than loopback addresses reach the tool endpoint. */
 export const allowedOriginsSetting = originsSetting(

@@ -1,8 +1,8 @@
 import Joi from 'joi';
 
 import { CommandError } from '../../src/cli/errors';
-import { hostSettings } from '../../src/core/host-settings';
-import { Setting } from '../../src/core/settings';
+import { hostSettings } from '../../src/core/settings/host-settings';
+import { Setting } from '../../src/core/settings/settings';
 import { toolScopes } from '../../src/plugins/operation-facts';
 import { definePlugin } from '../../src/plugins/plugin';
 import accountsPlugin, { personalScopes } from '../accounts';

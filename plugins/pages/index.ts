@@ -1,4 +1,4 @@
-import { Content } from '../../src/core/content';
+import { Content } from '../../src/core/http/content';
 import type { JsonSchema } from '../../src/fields/json-schema';
 import { definePlugin } from '../../src/plugins/plugin';
 import type { ProtocolEndpoint } from '../../src/plugins/protocol-endpoint';

@@ -1,4 +1,4 @@
-import { DomainEvent } from '../../src/data/domain-event';
+import { DomainEvent } from '../../src/data/writing/domain-event';
 
 /** A photo of a plant was added; whoever knows plants refuses one that is not there. */
 export const photoAdded = new DomainEvent<{ plantId: string }>('photo.added');

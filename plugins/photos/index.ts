@@ -1,5 +1,5 @@
-import { changedList } from '../../src/data/changes';
-import { tierQuota } from '../../src/data/quotas';
+import { changedList } from '../../src/data/changes/changes';
+import { tierQuota } from '../../src/data/model/quotas';
 import { definePlugin } from '../../src/plugins/plugin';
 import { photoAdded, photoDeleted } from './domain-events';
 import { invalidCrop, photoLimitReached, photoNotFound } from './errors';

@@ -1,10 +1,10 @@
 import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
-import type { Tenant } from '../../src/data/models';
+import type { Tenant } from '../../src/data/model/models';
 import { decodeCursor, encodeCursor } from '../../src/data/cursor';
 import { inRange, newestFirst, pageOf } from '../../src/data/page';
-import { batchesOf } from '../../src/data/batches';
-import { insert, Resource } from '../../src/data/resource';
-import type { Transaction } from '../../src/data/transaction';
+import { batchesOf } from '../../src/data/model/batches';
+import { insert, Resource } from '../../src/data/model/resource';
+import type { Transaction } from '../../src/data/writing/transaction';
 import type { Page } from '../../src/fields/page';
 import type { Host } from '../../src/plugins/host';
 import { photoAdded, photoDeleted } from './domain-events';

@@ -1,7 +1,7 @@
 import { fieldError } from '../../src/core/errors';
 import { calendarOf, startOfDay } from '../../src/core/time';
-import type { OwnedModel } from '../../src/data/owner';
-import type { Transaction } from '../../src/data/transaction';
+import type { OwnedModel } from '../../src/data/model/owner';
+import type { Transaction } from '../../src/data/writing/transaction';
 import { plantLimitReached, plantNotFound } from './errors';
 import { type ArchivePlant, type PlantDocument, STATUSES } from './schema';
 

@@ -1,4 +1,4 @@
-import { DomainEvent } from '../../src/data/domain-event';
+import { DomainEvent } from '../../src/data/writing/domain-event';
 import type { UpdatePlant } from './schema';
 
 /** Fields of a plant were changed. */

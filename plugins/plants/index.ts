@@ -1,7 +1,7 @@
-import { rateSetting } from '../../src/core/settings';
-import { changedList } from '../../src/data/changes';
-import { on } from '../../src/data/listener';
-import { tierQuota } from '../../src/data/quotas';
+import { rateSetting } from '../../src/core/settings/settings';
+import { changedList } from '../../src/data/changes/changes';
+import { on } from '../../src/data/writing/listener';
+import { tierQuota } from '../../src/data/model/quotas';
 import { definePlugin } from '../../src/plugins/plugin';
 import photosPlugin from '../photos';
 import { photoAdded, photoDeleted } from '../photos/domain-events';

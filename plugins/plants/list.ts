@@ -1,10 +1,10 @@
 import { anyOf, idText } from '../../src/core/ids';
 import type { Account } from '../../src/core/identity';
-import { containing } from '../../src/core/text';
+import { containing } from '../../src/core/text/text';
 import { chunksOf } from '../../src/core/values';
-import { batchesOf } from '../../src/data/batches';
-import type { OwnedModel } from '../../src/data/owner';
-import { LIST_ORDER } from '../../src/data/resource';
+import { batchesOf } from '../../src/data/model/batches';
+import type { OwnedModel } from '../../src/data/model/owner';
+import { LIST_ORDER } from '../../src/data/model/resource';
 import type { Places } from './places';
 import { type PlantDocument, type PlantListQuery, STATUSES } from './schema';
 

@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 
-import { accountModel } from '../../src/data/models';
+import { accountModel } from '../../src/data/model/models';
 import { plant, type PlantDocument } from './schema';
 
 /** What plants count against. */

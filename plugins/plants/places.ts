@@ -1,8 +1,8 @@
 import { anyOf, idText, type StoredId } from '../../src/core/ids';
-import type { Tenant } from '../../src/data/models';
-import type { OwnedModel } from '../../src/data/owner';
-import { LIST_ORDER } from '../../src/data/resource';
-import type { Transaction } from '../../src/data/transaction';
+import type { Tenant } from '../../src/data/model/models';
+import type { OwnedModel } from '../../src/data/model/owner';
+import { LIST_ORDER } from '../../src/data/model/resource';
+import type { Transaction } from '../../src/data/writing/transaction';
 import { plantChanged } from './domain-events';
 import type { PlantDocument, RenameLocation } from './schema';
 

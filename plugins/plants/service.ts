@@ -2,11 +2,11 @@ import type { ClientSession } from 'mongoose';
 
 import type { Account } from '../../src/core/identity';
 import { anyOf, idText, newId, type StoredId } from '../../src/core/ids';
-import type { Tenant } from '../../src/data/models';
-import { batchesOf } from '../../src/data/batches';
-import { insert, LIST_ORDER, Resource } from '../../src/data/resource';
-import { resetSyncClients } from '../../src/data/tracking';
-import type { Transaction } from '../../src/data/transaction';
+import type { Tenant } from '../../src/data/model/models';
+import { batchesOf } from '../../src/data/model/batches';
+import { insert, LIST_ORDER, Resource } from '../../src/data/model/resource';
+import { resetSyncClients } from '../../src/data/model/tracking';
+import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
 import { type Photos, unknownPlant } from '../photos';
 import { Archive } from './archive';

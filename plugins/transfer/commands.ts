@@ -5,7 +5,7 @@ import { requireRoom } from '../../src/cli/room';
 import { counted } from '../../src/cli/table';
 import { userName } from '../../src/cli/values';
 import { ApiError } from '../../src/core/errors';
-import { parseJson, parseText } from '../../src/core/json';
+import { parseJson, parseText } from '../../src/core/text/json';
 import { isRecord, reasonOf } from '../../src/core/values';
 import { checked } from '../../src/fields/checked';
 import { ValidationErrors } from '../../src/fields/validation-errors';

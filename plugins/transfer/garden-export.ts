@@ -1,7 +1,7 @@
-import { yieldToEventLoop } from '../../src/core/event-loop';
+import { yieldToEventLoop } from '../../src/core/async/event-loop';
 import { idText } from '../../src/core/ids';
-import { jsonArray } from '../../src/core/json-array';
-import type { Tenant } from '../../src/data/models';
+import { jsonArray } from '../../src/core/text/json-array';
+import type { Tenant } from '../../src/data/model/models';
 import { descriptionOf } from '../../src/fields/description';
 import type { Care, ScheduleView } from '../care';
 import { event, type EventDocument, type Events } from '../events';

@@ -1,9 +1,9 @@
-import { yieldToEventLoop } from '../../src/core/event-loop';
+import { yieldToEventLoop } from '../../src/core/async/event-loop';
 import type { Account } from '../../src/core/identity';
 import { idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
 import { calendarOf } from '../../src/core/time';
 import { chunksOf } from '../../src/core/values';
-import type { Transaction } from '../../src/data/transaction';
+import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
 import { type Care, schedule, type ScheduleDocument } from '../care';
 import { type EventDocument, type Events, laterCare, NEVER_CARED, newEvent } from '../events';

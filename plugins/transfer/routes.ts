@@ -1,4 +1,4 @@
-import { TextStream } from '../../src/core/text-stream';
+import { TextStream } from '../../src/core/text/text-stream';
 import { type Operation, read, write } from '../../src/plugins/operation';
 import { eventLimitReached } from '../events';
 import { photoLimitReached, unknownPhoto } from '../photos';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 
 import { CsvError, parse } from 'csv-parse';
 
-import { PIECE_LENGTH } from '../../src/core/json-array';
+import { PIECE_LENGTH } from '../../src/core/text/json-array';
 import { isCalendarDay, startOfDay } from '../../src/core/time';
 import type { ValidationErrors } from '../../src/fields/validation-errors';
 import { unguarded } from './guard';

@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 
-import { sharedModel } from '../../src/data/models';
+import { sharedModel } from '../../src/data/model/models';
 import type { CreateBody, Document, PatchBody } from '../../src/fields/field';
 import { defineRecord } from '../../src/fields/record';
 import {

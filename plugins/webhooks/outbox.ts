@@ -3,8 +3,8 @@ import type { ClientSession, QueryFilter } from 'mongoose';
 import { isBackend } from '../../src/core/identity';
 import { anyOf, asUuid, newId } from '../../src/core/ids';
 import { DAY_MS } from '../../src/core/time';
-import { batchesOf } from '../../src/data/batches';
-import type { Transaction } from '../../src/data/transaction';
+import { batchesOf } from '../../src/data/model/batches';
+import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
 import { type Delivery, deliveryModel, type EventName, type Webhook, webhookModel } from './model';
 

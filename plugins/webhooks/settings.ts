@@ -1,6 +1,6 @@
 import Joi from 'joi';
 
-import { Setting } from '../../src/core/settings';
+import { Setting } from '../../src/core/settings/settings';
 
 export const allowPrivateSetting = new Setting(
   'WEBHOOK_ALLOW_PRIVATE',

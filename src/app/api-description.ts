@@ -1,5 +1,5 @@
 import { hostErrors } from '../core/errors';
-import type { PortSetting, Settings } from '../core/settings';
+import type { PortSetting, Settings } from '../core/settings/settings';
 import type { Operation } from '../plugins/operation';
 import type { Plugin, SetUpPlugin } from '../plugins/plugin';
 import type { ApiDescription, ProtocolEndpoint } from '../plugins/protocol-endpoint';

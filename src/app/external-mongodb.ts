@@ -1,7 +1,7 @@
 import { mongo } from 'mongoose';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { redact } from '../core/redact';
-import { withTimeout } from '../core/timeout';
+import { redact } from '../core/text/redact';
+import { withTimeout } from '../core/async/timeout';
 import { codeOf, reasonOf } from '../core/values';
 import { DATABASE, ServersError } from '../servers';
 

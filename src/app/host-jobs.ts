@@ -1,11 +1,11 @@
-import { hostSettings } from '../core/host-settings';
-import type { Settings } from '../core/settings';
+import { hostSettings } from '../core/settings/host-settings';
+import type { Settings } from '../core/settings/settings';
 import { DAY_MS, HOUR_MS } from '../core/time';
 import type { AuditLog } from '../data/audit/audit-log';
-import type { Database } from '../data/database';
-import type { IdempotencyStore } from '../data/idempotency';
-import { pruneDeletions } from '../data/prune-deletions';
-import type { WriteQueue } from '../data/write-queue';
+import type { Database } from '../data/mongodb/database';
+import type { IdempotencyStore } from '../data/idempotency/idempotency';
+import { pruneDeletions } from '../data/changes/prune-deletions';
+import type { WriteQueue } from '../data/writing/write-queue';
 import type { Job } from '../plugins/plugin';
 
 interface Dependencies {

@@ -1,17 +1,17 @@
 import type { ClientSession } from 'mongoose';
 import type { Logger } from 'pino';
 
-import type { Quotas } from '../data/quotas';
+import type { Quotas } from '../data/model/quotas';
 import type { Metrics } from '../core/metrics';
-import type { Settings } from '../core/settings';
-import { withTimeout } from '../core/timeout';
-import type { AccountData } from '../data/account-data';
+import type { Settings } from '../core/settings/settings';
+import { withTimeout } from '../core/async/timeout';
+import type { AccountData } from '../data/accounts/account-data';
 import type { AuditLog } from '../data/audit/audit-log';
-import type { Database } from '../data/database';
-import type { DerivedData } from '../data/derived';
+import type { Database } from '../data/mongodb/database';
+import type { DerivedData } from '../data/writing/derived';
 import type { Fence } from '../data/schema/fence';
 import { Lease, leaseModel } from '../data/schema/lease';
-import type { WriteQueue } from '../data/write-queue';
+import type { WriteQueue } from '../data/writing/write-queue';
 import type { Host } from '../plugins/host';
 import type { PluginRuntime, Plugin } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/reference';

@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Logger } from 'pino';
 
-import { hostSettings } from '../core/host-settings';
+import { hostSettings } from '../core/settings/host-settings';
 import type { Identity } from '../core/identity';
 import type { Metrics } from '../core/metrics';
-import type { Settings } from '../core/settings';
-import type { IdempotencyStore } from '../data/idempotency';
-import type { MongoHealth } from '../data/mongo-health';
+import type { Settings } from '../core/settings/settings';
+import type { IdempotencyStore } from '../data/idempotency/idempotency';
+import type { MongoHealth } from '../data/mongodb/mongo-health';
 import type { RedisConnection } from '../data/redis-connection';
-import type { WriteQueue } from '../data/write-queue';
+import type { WriteQueue } from '../data/writing/write-queue';
 import { koaApp } from '../http/koa-app';
 import { onlyProbesWhile } from '../http/only-probes';
 import { RequestMetrics } from '../http/request-metrics';
@@ -17,7 +17,7 @@ import { routes } from '../http/routes';
 import { UnheededProxy } from '../http/unheeded-proxy';
 import { chainOf, type Services } from '../middleware/chain';
 import { concurrency } from '../middleware/concurrency';
-import { RateLimits } from '../middleware/rate-limits';
+import { RateLimits } from '../middleware/rate-limits/rate-limits';
 import { ResponseCache } from '../middleware/response-cache';
 import type { Operation } from '../plugins/operation';
 import type { Plugin } from '../plugins/plugin';

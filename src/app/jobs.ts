@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 
 import type { Metrics } from '../core/metrics';
 import { reasonOf } from '../core/values';
-import { isConnectionError } from '../data/mongodb-errors';
+import { isConnectionError } from '../data/mongodb/errors';
 import type { Job } from '../plugins/plugin';
 
 /** Runs jobs from time to time: each at once, then after each pause, never beside itself. */

@@ -1,7 +1,7 @@
 import type { Server } from 'node:net';
 
-import { hostSettings } from '../core/host-settings';
-import type { PortSetting, Settings } from '../core/settings';
+import { hostSettings } from '../core/settings/host-settings';
+import type { PortSetting, Settings } from '../core/settings/settings';
 import { ServersError } from '../servers';
 
 /** How many connections may wait to be accepted: beyond it they are neither served nor refused. */

@@ -3,13 +3,13 @@ import type { Logger } from 'pino';
 import { App } from './app';
 import { findMongodb, type Waiting } from './external-mongodb';
 import type { Acting } from '../data/audit/entry';
-import { openLog } from './log';
-import { measureProcess } from './process-metrics';
+import { openLog } from './process/log';
+import { measureProcess } from './process/process-metrics';
 import { loadServerPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
 import { acquireServers, type Progress, type Role, type Servers } from '../servers';
-import { hostSettings } from '../core/host-settings';
-import { withTimeout } from '../core/timeout';
+import { hostSettings } from '../core/settings/host-settings';
+import { withTimeout } from '../core/async/timeout';
 
 /** How long the app may take to finish with its servers before they are stopped. */
 const CLOSE_MS = 3000;

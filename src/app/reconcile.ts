@@ -1,10 +1,10 @@
 import { type Identity, isAccountGone } from '../core/identity';
 import { reasonOf } from '../core/values';
 import { accountTarget, type Act } from '../data/audit/entry';
-import type { Database } from '../data/database';
-import type { DerivedData } from '../data/derived';
-import type { Transaction } from '../data/transaction';
-import type { WriteQueue } from '../data/write-queue';
+import type { Database } from '../data/mongodb/database';
+import type { DerivedData } from '../data/writing/derived';
+import type { Transaction } from '../data/writing/transaction';
+import type { WriteQueue } from '../data/writing/write-queue';
 
 /** Derived data that is not what its causes say it should be. */
 export interface Difference {

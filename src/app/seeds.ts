@@ -1,13 +1,13 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-import { JsonFault, parseJson, prototypeKeyIn } from '../core/json';
+import { JsonFault, parseJson, prototypeKeyIn } from '../core/text/json';
 import { OperatorError } from '../core/operator-error';
-import { printable } from '../core/text';
+import { printable } from '../core/text/text';
 import { JSON_VALIDATION } from '../core/validation';
 import { reasonOf } from '../core/values';
 import type { SeedKind } from '../plugins/plugin';
-import { PROJECT_FOLDER } from '../core/project';
+import { PROJECT_FOLDER } from '../core/settings/project';
 
 /** The folder of the program's own seeds, which the build leaves where it is. */
 export const SEEDS_FOLDER = path.join(PROJECT_FOLDER, 'seeds');

@@ -2,10 +2,10 @@ import type { Logger } from 'pino';
 
 import { RedisConnection } from '../data/redis-connection';
 import type { Metrics } from '../core/metrics';
-import { AccountHash } from '../data/account-hash';
-import { MongoHealth } from '../data/mongo-health';
-import type { Database } from '../data/database';
-import { explainRights } from '../data/mongodb-errors';
+import { AccountHash } from '../data/accounts/account-hash';
+import { MongoHealth } from '../data/mongodb/mongo-health';
+import type { Database } from '../data/mongodb/database';
+import { explainRights } from '../data/mongodb/errors';
 
 /** How long MongoDB may take to answer for the service to be ready; probes wait a second. */
 export const READY_MS = 800;

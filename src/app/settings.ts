@@ -1,5 +1,5 @@
-import { hostRules, hostSettings } from '../core/host-settings';
-import { differentPorts, Settings, type SettingsRule } from '../core/settings';
+import { hostRules, hostSettings } from '../core/settings/host-settings';
+import { differentPorts, Settings, type SettingsRule } from '../core/settings/settings';
 import { type Plugin, settingsOf } from '../plugins/plugin';
 import { scopesOf } from './api-description';
 

@@ -1,8 +1,8 @@
 import { auditModels } from '../data/audit/model';
-import { deletionModel } from '../data/deletions';
-import { hostModels } from '../data/host-models';
-import { idempotencyModels } from '../data/idempotency';
-import { collectionOf, type ModelDefinition } from '../data/models';
+import { deletionModel } from '../data/changes/deletions';
+import { hostModels } from '../data/model/host-models';
+import { idempotencyModels } from '../data/idempotency/idempotency';
+import { collectionOf, type ModelDefinition } from '../data/model/models';
 import { type JsonSchema, jsonSchemaOf } from '../fields/json-schema';
 import type { Access, Feature, Operation } from '../plugins/operation';
 import type { Plugin, SetUpPlugin } from '../plugins/plugin';

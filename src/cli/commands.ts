@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 
-import { PROJECT } from '../core/project';
-import { printable } from '../core/text';
+import { PROJECT } from '../core/settings/project';
+import { printable } from '../core/text/text';
 import { loadPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
 import { CommandRunner } from './command-line';
-import { hostCommands } from './host-commands';
+import { hostCommands } from './commands/host-commands';
 import { exitOf } from './exit-codes';
 import { userName } from './values';
 

@@ -2,8 +2,8 @@ import { CommanderError } from 'commander';
 
 import { ApiError } from '../core/errors';
 import { OperatorError } from '../core/operator-error';
-import { SettingsError } from '../core/settings';
-import { isConnectionError } from '../data/mongodb-errors';
+import { SettingsError } from '../core/settings/settings';
+import { isConnectionError } from '../data/mongodb/errors';
 import { UsageError } from './errors';
 
 /** How commands end, as shells see it. */

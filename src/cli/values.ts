@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { TIERS } from '../core/identity';
 import { isUuid } from '../core/ids';
 import { isCalendarDay, timezoneName } from '../core/time';
-import { newUserNameFault, userNameFault } from '../core/names';
+import { newUserNameFault, userNameFault } from '../core/text/names';
 
 /** The name of a user, or an operator, as it may be given on the command line. */
 export function userName(value: string): string {

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { mkdir, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 
-import { PROJECT } from './project';
+import { PROJECT } from './settings/project';
 import { codeOf } from './values';
 
 /** How many bytes are free on the disk of a folder. */

@@ -1,5 +1,5 @@
-import { MAX_BODY_KIB } from './request-limits';
-import { capitalized } from './text';
+import { MAX_BODY_KIB } from './http/request-limits';
+import { capitalized } from './text/text';
 
 /**
  * A kind of failure with a code that clients may rely on.

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import { PROJECT } from './project';
-import { withTimeout } from './timeout';
-import { yieldToEventLoop } from './event-loop';
+import { PROJECT } from './settings/project';
+import { withTimeout } from './async/timeout';
+import { yieldToEventLoop } from './async/event-loop';
 
 /** What all of the program's own metrics begin with. */
 const PREFIX = 'plantcare_';

@@ -1,5 +1,5 @@
 import { asUuid } from '../core/ids';
-import { firstOfPage } from '../core/json-array';
+import { firstOfPage } from '../core/text/json-array';
 import type { Page } from '../fields/page';
 import type { Position } from './cursor';
 

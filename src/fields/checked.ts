@@ -1,6 +1,6 @@
 import type Joi from 'joi';
 
-import { prototypeKeyIn } from '../core/json';
+import { prototypeKeyIn } from '../core/text/json';
 import { JSON_VALIDATION } from '../core/validation';
 import { descriptionOf, maxItemsOf } from './description';
 import { whyNot } from './joi';

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../core/request-limits';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../core/http/request-limits';
 import { descriptionOf } from './description';
 import { integer, nullable } from './joi';
 import { named, nameOf } from './schema-name';

@@ -3,7 +3,7 @@ import { createBrotliCompress, createGzip } from 'node:zlib';
 
 import type { Middleware } from 'koa';
 
-import { BROTLI_OPTIONS, type Coding, compress } from '../core/content';
+import { BROTLI_OPTIONS, type Coding, compress } from '../core/http/content';
 import { codingFor, setEtag } from '../plugins/send-content';
 
 /** Compresses what is long enough for clients that take it, and is not compressed already. */

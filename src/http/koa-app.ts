@@ -3,11 +3,11 @@ import Koa, { type Middleware } from 'koa';
 import helmet from 'koa-helmet';
 
 import { validationError } from '../core/errors';
-import { hostSettings } from '../core/host-settings';
-import { RESPONSE_HEADERS } from '../core/response-headers';
-import type { Settings } from '../core/settings';
-import { toClientError } from '../middleware/client-error';
-import type { RateLimits } from '../middleware/rate-limits';
+import { hostSettings } from '../core/settings/host-settings';
+import { RESPONSE_HEADERS } from '../core/http/response-headers';
+import type { Settings } from '../core/settings/settings';
+import { toClientError } from '../middleware/responses/client-error';
+import type { RateLimits } from '../middleware/rate-limits/rate-limits';
 import { recordError } from '../middleware/state';
 import { compression } from './compression';
 import { METHODS } from './methods';

@@ -4,10 +4,10 @@ import type { Context, Middleware } from 'koa';
 import type { Logger } from 'pino';
 import { v4 } from 'uuid';
 
-import { hostSettings } from '../core/host-settings';
+import { hostSettings } from '../core/settings/host-settings';
 import { TOKEN_PREFIX } from '../core/identity';
-import type { Settings } from '../core/settings';
-import { loggedAddress } from '../middleware/client-address';
+import type { Settings } from '../core/settings/settings';
+import { loggedAddress } from '../middleware/rate-limits/client-address';
 import { bytesToSend } from '../middleware/conditional';
 import { CLIENT_CLOSED, type RequestMetrics } from './request-metrics';
 import { traceOf } from './trace';

@@ -5,8 +5,8 @@ import type { Duplex } from 'node:stream';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 import { type ApiError, methodNotAllowed, validationError } from '../core/errors';
-import type { Settings } from '../core/settings';
-import { withTimeout } from '../core/timeout';
+import type { Settings } from '../core/settings/settings';
+import { withTimeout } from '../core/async/timeout';
 import { answerAndClose, parserError } from './error-responses';
 import { defaultLimits, type HttpLimits } from './limits';
 import { METHODS } from './methods';

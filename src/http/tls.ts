@@ -1,8 +1,8 @@
 import type { Server } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 
-import { hostRules, hostSettings } from '../core/host-settings';
-import { readSettingsFile, Settings } from '../core/settings';
+import { hostRules, hostSettings } from '../core/settings/host-settings';
+import { readSettingsFile, Settings } from '../core/settings/settings';
 
 /** All of TLS 1.3; of 1.2 only what encrypts with authentication and keeps no past secret open. */
 const CIPHERS = [

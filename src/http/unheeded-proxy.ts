@@ -1,9 +1,9 @@
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 
-import { hostSettings } from '../core/host-settings';
+import { hostSettings } from '../core/settings/host-settings';
 import type { Metrics } from '../core/metrics';
-import type { Settings } from '../core/settings';
+import type { Settings } from '../core/settings/settings';
 
 const WARNING =
   'Requests come with X-Forwarded-For, and TRUST_PROXY is 0: if there is a proxy in front, all of its clients count as one address, and one that guesses tokens locks the others out. Set TRUST_PROXY to the number of proxies.';

@@ -9,7 +9,7 @@ import {
   type TokenFault,
 } from '../core/identity';
 import type { Acting } from '../data/audit/entry';
-import { clientBudget } from './client-address';
+import { clientBudget } from './rate-limits/client-address';
 import type { RateLimit } from './rate-limit';
 import { callerOf } from './state';
 

@@ -9,9 +9,9 @@ import {
   unsupportedMediaType,
   validationError,
 } from '../core/errors';
-import { DepthFault, JsonFault, parseJson, parseText } from '../core/json';
-import { MAX_BODY_KIB } from '../core/request-limits';
-import { yieldToEventLoop } from '../core/event-loop';
+import { DepthFault, JsonFault, parseJson, parseText } from '../core/text/json';
+import { MAX_BODY_KIB } from '../core/http/request-limits';
+import { yieldToEventLoop } from '../core/async/event-loop';
 import type { LargeBody } from '../plugins/operation';
 
 /** From which length on it takes milliseconds to parse and to check a body; in bytes. */

@@ -1,9 +1,9 @@
 import type { Middleware } from 'koa';
 
 import type { Authenticator } from '../core/identity';
-import type { IdempotencyStore } from '../data/idempotency';
-import type { MongoHealth } from '../data/mongo-health';
-import type { WriteQueue } from '../data/write-queue';
+import type { IdempotencyStore } from '../data/idempotency/idempotency';
+import type { MongoHealth } from '../data/mongodb/mongo-health';
+import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
 import {
   hasEtag,
@@ -12,13 +12,13 @@ import {
   readsBody,
   requiredScopes,
 } from '../plugins/operation-facts';
-import { answerInParts } from './answer-in-parts';
+import { answerInParts } from './responses/answer-in-parts';
 import { authenticate } from './authenticate';
 import { bodyParserOf } from './body-parser';
 import { conditional, etag, ifMatch, noStore } from './conditional';
 import { publicHandler, putHandler, readHandler, writeHandler } from './handler';
 import { idempotency } from './idempotency';
-import type { RateLimits } from './rate-limits';
+import type { RateLimits } from './rate-limits/rate-limits';
 import { refuseBackend } from './refuse-backend';
 import { requireScope } from './require-scope';
 import { requireTier } from './require-tier';

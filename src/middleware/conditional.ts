@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 
 import type { Context, Middleware } from 'koa';
 
-import { etagOf, namesEtag } from '../core/content';
+import { etagOf, namesEtag } from '../core/http/content';
 import { preconditionFailed } from '../core/errors';
 import type { Handler, Operation } from '../plugins/operation';
 import { codingFor, sendContent, setEtag } from '../plugins/send-content';

@@ -2,17 +2,17 @@ import { Readable } from 'node:stream';
 
 import type { Context, Middleware } from 'koa';
 
-import { Content } from '../core/content';
-import { jsonArray, jsonText } from '../core/json-array';
-import { TextStream } from '../core/text-stream';
+import { Content } from '../core/http/content';
+import { jsonArray, jsonText } from '../core/text/json-array';
+import { TextStream } from '../core/text/text-stream';
 import { isAsyncIterable } from '../core/values';
-import type { MongoHealth } from '../data/mongo-health';
+import type { MongoHealth } from '../data/mongodb/mongo-health';
 import type { Operation, ReadCall } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
 import { actingOf } from './authenticate';
-import { streamed } from './streamed';
-import { checkedResponse } from './checked-response';
-import { partOfRead } from './list-part';
+import { streamed } from './responses/streamed';
+import { checkedResponse } from './responses/checked-response';
+import { partOfRead } from './responses/list-part';
 import { revisionEtag } from './response-cache';
 import { callerOf } from './state';
 import { isDryRun } from './validate';

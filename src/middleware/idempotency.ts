@@ -1,11 +1,15 @@
 import type { Middleware } from 'koa';
 
 import { ApiError, idempotencyConflict, validationError } from '../core/errors';
-import { MAX_KEY_LENGTH } from '../core/request-limits';
-import { fingerprintOf, type IdempotencyStore, type StoredResponse } from '../data/idempotency';
-import type { WriteQueue } from '../data/write-queue';
+import { MAX_KEY_LENGTH } from '../core/http/request-limits';
+import {
+  fingerprintOf,
+  type IdempotencyStore,
+  type StoredResponse,
+} from '../data/idempotency/idempotency';
+import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
-import { targetAccount } from './target-account';
+import { targetAccount } from './input/target-account';
 import { isDryRun } from './validate';
 
 interface Dependencies {

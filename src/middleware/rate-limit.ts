@@ -6,9 +6,9 @@ import { LRUCache } from 'lru-cache';
 
 import { rateLimited } from '../core/errors';
 import type { Metrics } from '../core/metrics';
-import { REFUSAL_MS } from '../core/request-limits';
+import { REFUSAL_MS } from '../core/http/request-limits';
 import type { RedisConnection } from '../data/redis-connection';
-import { ExpiringMap, passes, WINDOW_SECONDS } from './rate-limit-library';
+import { ExpiringMap, passes, WINDOW_SECONDS } from './rate-limits/rate-limit-library';
 
 /** How many spent budgets a process keeps in mind. */
 const MAX_SPENT = 10_000;

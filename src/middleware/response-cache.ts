@@ -1,10 +1,10 @@
 import type { Middleware } from 'koa';
 import { LRUCache } from 'lru-cache';
 
-import { Content, etagOf } from '../core/content';
+import { Content, etagOf } from '../core/http/content';
 import type { Account } from '../core/identity';
 import type { Metrics } from '../core/metrics';
-import { PROJECT } from '../core/project';
+import { PROJECT } from '../core/settings/project';
 import type { Operation } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
 import { callerOf, type ResponseKey, type ValidInput } from './state';

@@ -1,11 +1,11 @@
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
 
-import type { Content } from '../core/content';
+import type { Content } from '../core/http/content';
 import type { ApiError } from '../core/errors';
 import type { Principal } from '../core/identity';
-import type { StoredResponse } from '../data/idempotency';
-import type { Transaction } from '../data/transaction';
+import type { StoredResponse } from '../data/idempotency/idempotency';
+import type { Transaction } from '../data/writing/transaction';
 import type { CallInput, ListPart } from '../plugins/protocol-endpoint';
 
 /** The input of a call after its operation's schemas let it through. */

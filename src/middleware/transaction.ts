@@ -2,11 +2,11 @@ import type { Middleware } from 'koa';
 import compose from 'koa-compose';
 
 import type { Act } from '../data/audit/entry';
-import type { Transaction } from '../data/transaction';
-import type { WriteQueue } from '../data/write-queue';
+import type { Transaction } from '../data/writing/transaction';
+import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
 import { actingOf } from './authenticate';
-import { missingTarget, targetAccount } from './target-account';
+import { missingTarget, targetAccount } from './input/target-account';
 import { isDryRun } from './validate';
 
 interface Dependencies {

@@ -9,7 +9,7 @@ import { checked } from '../fields/checked';
 import { ValidationErrors } from '../fields/validation-errors';
 import type { Operation } from '../plugins/operation';
 import type { CallInput } from '../plugins/protocol-endpoint';
-import { queryReader } from './query';
+import { queryReader } from './input/query';
 import { callerOf, type ValidInput } from './state';
 
 /** Whether a call is to be tried without effect. */

@@ -2,13 +2,13 @@ import type { ClientSession } from 'mongoose';
 import type { Logger } from 'pino';
 
 import type { Account, Tier } from '../core/identity';
-import type { Settings } from '../core/settings';
-import type { AccountData } from '../data/account-data';
+import type { Settings } from '../core/settings/settings';
+import type { AccountData } from '../data/accounts/account-data';
 import type { SharedTransaction } from '../data/audit/audit-log';
-import type { ChangedList } from '../data/changes';
-import type { ModelDefinition, ModelOf } from '../data/models';
+import type { ChangedList } from '../data/changes/changes';
+import type { ModelDefinition, ModelOf } from '../data/model/models';
 import type { Lease } from '../data/schema/lease';
-import type { Transaction } from '../data/transaction';
+import type { Transaction } from '../data/writing/transaction';
 import type { Feature } from './operation';
 import type { PluginReference } from './reference';
 

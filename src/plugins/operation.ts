@@ -2,10 +2,10 @@ import type Joi from 'joi';
 
 import type { ErrorCode } from '../core/errors';
 import type { Account, HeldToken, Tier } from '../core/identity';
-import type { PortSetting } from '../core/settings';
+import type { PortSetting } from '../core/settings/settings';
 import type { Acting } from '../data/audit/entry';
-import type { Tenant } from '../data/models';
-import type { Transaction } from '../data/transaction';
+import type { Tenant } from '../data/model/models';
+import type { Transaction } from '../data/writing/transaction';
 import { success } from '../fields/joi';
 import type { ValidationErrors } from '../fields/validation-errors';
 

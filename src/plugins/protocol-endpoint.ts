@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 
 import type { ErrorCode } from '../core/errors';
 import type { Principal } from '../core/identity';
-import type { PortSetting } from '../core/settings';
+import type { PortSetting } from '../core/settings/settings';
 import type { JsonSchema } from '../fields/json-schema';
 import type { Operation } from './operation';
 

@@ -1,6 +1,12 @@
 import type { Context } from 'koa';
 
-import { CODINGS, type Coding, type Content, MIN_COMPRESSED, namesEtag } from '../core/content';
+import {
+  CODINGS,
+  type Coding,
+  type Content,
+  MIN_COMPRESSED,
+  namesEtag,
+} from '../core/http/content';
 
 /** Answers with content, compressed where the client takes that, or with 304 where it has it. */
 export async function sendContent(ctx: Context, content: Content, type: string): Promise<void> {

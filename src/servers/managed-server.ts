@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freeBytes } from '../core/disk';
 import { reasonOf } from '../core/values';
-import { withTimeout } from '../core/timeout';
+import { withTimeout } from '../core/async/timeout';
 import { findBinary, type BinarySearch, type Program } from './binaries';
 import { answers, type DataDirectory } from './data-directory';
 import { InUseError, ServersError } from './errors';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { PROJECT } from '../../src/core/project';
+import { PROJECT } from '../../src/core/settings/project';
 import { record } from '../support/client';
 import { resultOf, run, runAlone, start } from './run';
 import { readSettings, loadPlugins } from '../support/program';

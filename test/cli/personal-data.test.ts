@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { collectionOf } from '../../src/data/models';
+import { collectionOf } from '../../src/data/model/models';
 import { record, records } from '../support/client';
 import { scrape, valueOf } from '../support/metrics';
 import { until } from '../support/processes';

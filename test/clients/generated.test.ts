@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import pino from 'pino';
 
-import { PROJECT_FOLDER } from '../../src/core/project';
+import { PROJECT_FOLDER } from '../../src/core/settings/project';
 import { openApiDocument, App, loadPlugins } from '../support/program';
 import { type Document, inPython, inTypeScript, type LeastCall, leastCalls } from './least';
 

@@ -1,4 +1,4 @@
-import { Content } from '../../src/core/content';
+import { Content } from '../../src/core/http/content';
 import { Metrics } from '../../src/core/metrics';
 import { callTool } from '../mcp/support';
 import { collectGarbage } from '../support/garbage';

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { PROJECT_FOLDER } from '../../src/core/project';
+import { PROJECT_FOLDER } from '../../src/core/settings/project';
 import { until, freePort } from '../support/processes';
 import { DEPLOY, stagesOf, textsOf } from './dockerfile';
 import { freshDatabase, TcpProxy } from '../support/program';

@@ -21,7 +21,7 @@ function peakOf(prelude: string, ...options: string[]): number {
 }
 
 test('a server collects its garbage before that makes up most of its memory', () => {
-  const heap = path.resolve(__dirname, '../../src/app/heap');
+  const heap = path.resolve(__dirname, '../../src/app/process/heap');
   const usual = peakOf('');
   const [, option = ''] = scripts.start.split(' ');
   const limited = peakOf(`require(${JSON.stringify(heap)}).limitHeapGrowth()`, option);

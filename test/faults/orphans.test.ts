@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
 import pino from 'pino';
 
-import { APP_NAME, OrphanedTransactions } from '../../src/data/orphans';
+import { APP_NAME, OrphanedTransactions } from '../../src/data/mongodb/orphans';
 import { Client } from '../support/client';
 import { resetClock, setClock } from '../support/clock';
 import type { TestService } from '../support/service';

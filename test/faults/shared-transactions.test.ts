@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Transaction } from '../../src/data/transaction';
+import type { Transaction } from '../../src/data/writing/transaction';
 import type { TestService, TestUser } from '../support/service';
 import { eventsPlugin, eventModel, startService, userOf } from '../support/program';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect as connectTls } from 'node:tls';
 
-import { PROJECT } from '../../src/core/project';
+import { PROJECT } from '../../src/core/settings/project';
 import { makeCertificate } from '../support/certificate';
 import { until } from '../support/processes';
 import {

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
-import { BatchLookup } from '../../src/core/batch-lookup';
+import { BatchLookup } from '../../src/core/async/batch-lookup';
 
 /** A look-up in which each query is ended by the test. */
 function lookup() {

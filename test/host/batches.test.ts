@@ -1,9 +1,9 @@
 import { Schema } from 'mongoose';
 
 import { Metrics } from '../../src/core/metrics';
-import { batchesOf } from '../../src/data/batches';
-import { Database } from '../../src/data/database';
-import { sharedModel } from '../../src/data/models';
+import { batchesOf } from '../../src/data/model/batches';
+import { Database } from '../../src/data/mongodb/database';
+import { sharedModel } from '../../src/data/model/models';
 import { freshDatabase } from '../support/databases';
 
 interface Page {

@@ -5,8 +5,8 @@ import supertest from 'supertest';
 
 import { App } from '../../src/app/app';
 import { ErrorCode } from '../../src/core/errors';
-import { countSetting } from '../../src/core/settings';
-import { accountModel } from '../../src/data/models';
+import { countSetting } from '../../src/core/settings/settings';
+import { accountModel } from '../../src/data/model/models';
 import { createHttpServer } from '../../src/http/server';
 import type { Identity } from '../../src/core/identity';
 import { LoaderError } from '../../src/plugins/loader';

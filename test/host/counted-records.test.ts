@@ -1,10 +1,10 @@
 import { type ClientSession, Schema } from 'mongoose';
 
 import { Metrics } from '../../src/core/metrics';
-import { Database } from '../../src/data/database';
-import { accountModel } from '../../src/data/models';
-import type { Transaction } from '../../src/data/transaction';
-import { WriteBuffer } from '../../src/data/write-buffer';
+import { Database } from '../../src/data/mongodb/database';
+import { accountModel } from '../../src/data/model/models';
+import type { Transaction } from '../../src/data/writing/transaction';
+import { WriteBuffer } from '../../src/data/writing/write-buffer';
 import { freshDatabase } from '../support/databases';
 
 interface Leaf {

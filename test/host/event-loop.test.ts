@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { yieldToEventLoop } from '../../src/core/event-loop';
+import { yieldToEventLoop } from '../../src/core/async/event-loop';
 
 test('those who yield get turns of the event loop one by one, in their order', async () => {
   const begun: number[] = [];

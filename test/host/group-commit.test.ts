@@ -1,8 +1,8 @@
-import { DomainEvent } from '../../src/data/domain-event';
-import { onAll } from '../../src/data/listener';
-import { commitGroup } from '../../src/data/group-commit';
-import { Quotas } from '../../src/data/quotas';
-import type { Transaction } from '../../src/data/transaction';
+import { DomainEvent } from '../../src/data/writing/domain-event';
+import { onAll } from '../../src/data/writing/listener';
+import { commitGroup } from '../../src/data/writing/group-commit';
+import { Quotas } from '../../src/data/model/quotas';
+import type { Transaction } from '../../src/data/writing/transaction';
 import { startService } from '../support/program';
 
 test('what listeners emit is handled to the end, and what those record is written', async () => {

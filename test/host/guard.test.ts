@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { mongo, Schema } from 'mongoose';
 
 import { Metrics } from '../../src/core/metrics';
-import { Database } from '../../src/data/database';
-import { UnscopedQueryError } from '../../src/data/owner';
-import { accountModel, sharedModel } from '../../src/data/models';
+import { Database } from '../../src/data/mongodb/database';
+import { UnscopedQueryError } from '../../src/data/model/owner';
+import { accountModel, sharedModel } from '../../src/data/model/models';
 import { freshDatabase } from '../support/databases';
 
 interface Leaf {

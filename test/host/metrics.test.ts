@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { Metrics } from '../../src/core/metrics';
-import { PROJECT } from '../../src/core/project';
+import { PROJECT } from '../../src/core/settings/project';
 import { type Family, scrape, valueOf } from '../support/metrics';
 import { until } from '../support/processes';
 import type { TestService, TestUser } from '../support/service';

@@ -1,4 +1,4 @@
-import { userNameFault } from '../../src/core/names';
+import { userNameFault } from '../../src/core/text/names';
 
 const INVISIBLE: [what: string, character: string][] = [
   ['the blank of Braille', '\u2800'],

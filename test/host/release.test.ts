@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { PROJECT, PROJECT_FOLDER } from '../../src/core/project';
+import { PROJECT, PROJECT_FOLDER } from '../../src/core/settings/project';
 
 const read = (file: string) => readFileSync(path.join(PROJECT_FOLDER, file), 'utf8');
 

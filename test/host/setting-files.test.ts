@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { maskUri } from '../../src/core/redact';
+import { maskUri } from '../../src/core/text/redact';
 import { readSettings, hostSettings, SettingsError, loadPlugins } from '../support/program';
 
 const URI = 'mongodb://ada:hunter2@db/plants';

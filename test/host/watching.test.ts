@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { PROJECT_FOLDER } from '../../src/core/project';
+import { PROJECT_FOLDER } from '../../src/core/settings/project';
 import { DAY_MS } from '../../src/core/time';
 import { type Family, familiesOf, valueOf } from '../support/metrics';
 import {

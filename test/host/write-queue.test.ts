@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Transaction } from '../../src/data/transaction';
+import type { Transaction } from '../../src/data/writing/transaction';
 import type { TestService, TestUser } from '../support/service';
 import { accountsPlugin, plantModel, toStoredId, startService, userOf } from '../support/program';
 

@@ -1,4 +1,4 @@
-import { redact } from '../../src/core/redact';
+import { redact } from '../../src/core/text/redact';
 import { freePort } from '../support/processes';
 import { aMongod, aProcess, connect, dataDirectory, temporaryFolder } from './support';
 import { acquireServers, ServersError } from '../../src/servers';

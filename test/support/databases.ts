@@ -4,8 +4,8 @@ import path from 'node:path';
 
 import { mongo } from 'mongoose';
 
-import { collectionOf } from '../../src/data/models';
-import { collectionNames } from '../../src/data/collections';
+import { collectionOf } from '../../src/data/model/models';
+import { collectionNames } from '../../src/data/model/collections';
 import { migrationModel } from '../../src/data/schema/migration';
 
 /** More documents are dropped with their database faster than they are deleted. */

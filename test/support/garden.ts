@@ -1,4 +1,4 @@
-import { collectionNames } from '../../src/data/collections';
+import { collectionNames } from '../../src/data/model/collections';
 import { jsonSchemaOf } from '../../src/fields/json-schema';
 import type { Operation } from '../../src/plugins/operation';
 import { operationName } from '../../src/plugins/operation-facts';

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { hostSettings } from '../../src/core/host-settings';
-import { Settings } from '../../src/core/settings';
+import { hostSettings } from '../../src/core/settings/host-settings';
+import { Settings } from '../../src/core/settings/settings';
 import { makeCertificate } from './certificate';
 
 /** Settings under which a server speaks HTTPS as localhost. */

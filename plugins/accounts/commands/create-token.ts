@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../../../src/cli/errors';
 import { duration, newUserName, tierOption } from '../../../src/cli/values';
 import { ACCOUNT_ID, ACCOUNT_ID_RULE, backendId, type Tier } from '../../../src/core/identity';
-import { nameFault } from '../../../src/core/names';
+import { nameFault } from '../../../src/core/text/names';
 import type { CommandLine, CommandResult } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/reference';
 import type { Accounts } from '../exports';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 import { CommandError } from '../../../src/cli/errors';
 import { TIERS, type Tier } from '../../../src/core/identity';
-import { newUserNameFault } from '../../../src/core/names';
+import { newUserNameFault } from '../../../src/core/text/names';
 import { reasonOf } from '../../../src/core/values';
 
 /** More are the work of several runs. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 
-import { BatchLookup } from '../../../src/core/batch-lookup';
+import { BatchLookup } from '../../../src/core/async/batch-lookup';
 import {
   type AuthenticationOptions,
   type Authenticator,

@@ -3,7 +3,7 @@ import type { Tier } from '../../../src/core/identity';
 import { idText, newId } from '../../../src/core/ids';
 import { hashOf } from '../../../src/core/secrets';
 import type { Act } from '../../../src/data/audit/entry';
-import type { Transaction } from '../../../src/data/transaction';
+import type { Transaction } from '../../../src/data/writing/transaction';
 import type { Host } from '../../../src/plugins/host';
 import { accountModel, newTokensVersion, tokenModel, type TokenDocument } from '../model';
 import type { AccountService } from '../service';

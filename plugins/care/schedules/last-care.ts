@@ -1,9 +1,9 @@
 import { compareMoments, type DatedMoment, momentText } from '../../../src/core/dated-moment';
 import { anyOf, asUuid, idText } from '../../../src/core/ids';
-import type { DerivedData } from '../../../src/data/derived';
-import type { Tenant } from '../../../src/data/models';
-import type { OwnedModel } from '../../../src/data/owner';
-import type { Transaction } from '../../../src/data/transaction';
+import type { DerivedData } from '../../../src/data/writing/derived';
+import type { Tenant } from '../../../src/data/model/models';
+import type { OwnedModel } from '../../../src/data/model/owner';
+import type { Transaction } from '../../../src/data/writing/transaction';
 import { type EventDocument, type EventSums, unknownSchedule } from '../../events';
 import type { CareChange } from '../../events/domain-events';
 import type { ScheduleDocument } from './schema';

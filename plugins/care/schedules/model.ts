@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose';
 
-import { accountModel } from '../../../src/data/models';
-import { LIST_ORDER } from '../../../src/data/resource';
+import { accountModel } from '../../../src/data/model/models';
+import { LIST_ORDER } from '../../../src/data/model/resource';
 import { schedule, type ScheduleDocument } from './schema';
 
 /** Those of all plants by plant, each plant's oldest first. */

@@ -1,10 +1,10 @@
 import { fieldErrors } from '../../../src/core/errors';
 import { newId, toStoredId } from '../../../src/core/ids';
 import { calendarOf } from '../../../src/core/time';
-import type { Tenant } from '../../../src/data/models';
-import type { OwnedModel } from '../../../src/data/owner';
-import { insert, LIST_ORDER, Resource, type ResourceOf } from '../../../src/data/resource';
-import type { Transaction } from '../../../src/data/transaction';
+import type { Tenant } from '../../../src/data/model/models';
+import type { OwnedModel } from '../../../src/data/model/owner';
+import { insert, LIST_ORDER, Resource, type ResourceOf } from '../../../src/data/model/resource';
+import type { Transaction } from '../../../src/data/writing/transaction';
 import { type Events, scheduleNotFound } from '../../events';
 import { plantNotFound, type Plants } from '../../plants';
 import { MAX_SCHEDULES, scheduleLimitReached } from './errors';

@@ -1,6 +1,6 @@
-import { CONVENTIONS } from '../../../src/core/conventions';
+import { CONVENTIONS } from '../../../src/core/http/conventions';
 import { MAX_DETAILS, validationError } from '../../../src/core/errors';
-import { PROJECT, LICENSE } from '../../../src/core/project';
+import { PROJECT, LICENSE } from '../../../src/core/settings/project';
 import type { JsonObject, JsonSchema } from '../../../src/fields/json-schema';
 import type { ApiDescription } from '../../../src/plugins/protocol-endpoint';
 import { Components } from './components';

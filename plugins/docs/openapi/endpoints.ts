@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../../src/core/errors';
-import type { ResponseHeaderName } from '../../../src/core/response-headers';
+import type { ResponseHeaderName } from '../../../src/core/http/response-headers';
 import { isRecord } from '../../../src/core/values';
 import {
   featureNotAvailable,

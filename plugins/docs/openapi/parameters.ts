@@ -1,6 +1,6 @@
 import { ACCOUNT_ID } from '../../../src/core/identity';
-import { hostSettings } from '../../../src/core/host-settings';
-import { MAX_KEY_LENGTH } from '../../../src/core/request-limits';
+import { hostSettings } from '../../../src/core/settings/host-settings';
+import { MAX_KEY_LENGTH } from '../../../src/core/http/request-limits';
 import { type JsonObject, jsonSchemaOf } from '../../../src/fields/json-schema';
 import type { Operation } from '../../../src/plugins/operation';
 import { isConditional } from '../../../src/plugins/operation-facts';

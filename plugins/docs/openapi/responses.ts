@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../../src/core/errors';
-import { type ResponseHeaderName, RESPONSE_HEADERS } from '../../../src/core/response-headers';
+import { type ResponseHeaderName, RESPONSE_HEADERS } from '../../../src/core/http/response-headers';
 import type { JsonObject, JsonSchema } from '../../../src/fields/json-schema';
 import type { Components } from './components';
 import { exampleOf } from './examples';

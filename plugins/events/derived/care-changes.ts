@@ -1,5 +1,5 @@
 import { idText, toStoredId } from '../../../src/core/ids';
-import type { Transaction } from '../../../src/data/transaction';
+import type { Transaction } from '../../../src/data/writing/transaction';
 import { careOn, type LastCare, type Plants, RECURRING_TYPES } from '../../plants';
 import { type CareChange, careChanged } from '../domain-events';
 import type { EventDocument, EventType } from '../schema';

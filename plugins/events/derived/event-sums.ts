@@ -3,8 +3,8 @@ import type { mongo } from 'mongoose';
 import type { DatedMoment } from '../../../src/core/dated-moment';
 import { anyOf, type StoredId } from '../../../src/core/ids';
 import { DAY_MS } from '../../../src/core/time';
-import { LIVE, type Tenant } from '../../../src/data/models';
-import type { OwnedModel } from '../../../src/data/owner';
+import { LIVE, type Tenant } from '../../../src/data/model/models';
+import type { OwnedModel } from '../../../src/data/model/owner';
 import type { EventDocument, EventType } from '../schema';
 
 /** How many events of a type a plant has on a day. */

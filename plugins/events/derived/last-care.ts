@@ -1,6 +1,6 @@
 import { compareMoments, type DatedMoment, momentText } from '../../../src/core/dated-moment';
 import { idText } from '../../../src/core/ids';
-import type { DerivedData } from '../../../src/data/derived';
+import type { DerivedData } from '../../../src/data/writing/derived';
 import { careOn, isRecurring, type LastCare, RECURRING_CARE } from '../../plants';
 import type { EventContext } from '../context';
 import type { EventType } from '../schema';

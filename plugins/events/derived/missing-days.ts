@@ -1,5 +1,5 @@
-import type { DerivedData } from '../../../src/data/derived';
-import type { OwnedModel } from '../../../src/data/owner';
+import type { DerivedData } from '../../../src/data/writing/derived';
+import type { OwnedModel } from '../../../src/data/model/owner';
 import { anyOf, type StoredId } from '../../../src/core/ids';
 import { dayFor } from '../new-event';
 import type { EventDocument } from '../schema';

@@ -2,8 +2,8 @@ import type { ClientSession } from 'mongoose';
 
 import { isAccountGone } from '../../../src/core/identity';
 import { anyOf, idText, toStoredId } from '../../../src/core/ids';
-import { LIVE } from '../../../src/data/models';
-import type { Transaction } from '../../../src/data/transaction';
+import { LIVE } from '../../../src/data/model/models';
+import type { Transaction } from '../../../src/data/writing/transaction';
 import type { Job } from '../../../src/plugins/plugin';
 import type { EventContext } from '../context';
 import { careChanged } from '../domain-events';

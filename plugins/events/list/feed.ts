@@ -1,11 +1,11 @@
 import { idText } from '../../../src/core/ids';
-import { containing } from '../../../src/core/text';
-import { yieldToEventLoop } from '../../../src/core/event-loop';
+import { containing } from '../../../src/core/text/text';
+import { yieldToEventLoop } from '../../../src/core/async/event-loop';
 import { chunksOf } from '../../../src/core/values';
-import { batchesOf } from '../../../src/data/batches';
-import { LIVE } from '../../../src/data/models';
+import { batchesOf } from '../../../src/data/model/batches';
+import { LIVE } from '../../../src/data/model/models';
 import { decodeCursor, encodeCursor } from '../../../src/data/cursor';
-import { merged } from '../../../src/data/merged';
+import { merged } from '../../../src/data/writing/merged';
 import { inRange, pageOf } from '../../../src/data/page';
 import { placeOf } from '../../plants';
 import type { EventContext } from '../context';

@@ -1,5 +1,5 @@
-import { batchesOf } from '../../../src/data/batches';
-import { LIVE } from '../../../src/data/models';
+import { batchesOf } from '../../../src/data/model/batches';
+import { LIVE } from '../../../src/data/model/models';
 import { decodeCursor, encodeCursor, type Position } from '../../../src/data/cursor';
 import { inRange, pageOf } from '../../../src/data/page';
 import type { PageQuery } from '../../../src/fields/page';

@@ -1,5 +1,5 @@
 import { idText, type StoredId } from '../../../src/core/ids';
-import type { Tenant } from '../../../src/data/models';
+import type { Tenant } from '../../../src/data/model/models';
 import { newestFirst } from '../../../src/data/page';
 import type { Photos, PhotoView } from '../../photos';
 import { event, type EventDocument, type EventView } from '../schema';

@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 
-import { LIVE } from '../../../src/data/models';
+import { LIVE } from '../../../src/data/model/models';
 import { changeInChunks } from '../../../src/data/schema/chunks';
 import type { Migration, MigrationRun } from '../../../src/data/schema/migration';
 import { nextRevision } from '../../../src/data/schema/revisions';

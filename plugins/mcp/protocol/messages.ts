@@ -15,8 +15,8 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 
-import { prototypeKeyIn } from '../../../src/core/json';
-import { PROJECT } from '../../../src/core/project';
+import { prototypeKeyIn } from '../../../src/core/text/json';
+import { PROJECT } from '../../../src/core/settings/project';
 import { isRecord } from '../../../src/core/values';
 import { errorReply, exchange, isLegacy, messageId, type Reply } from './exchange';
 

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 
 import { CommandError } from '../../../src/cli/errors';
 import { counted, table } from '../../../src/cli/table';
-import { nameFault } from '../../../src/core/names';
+import { nameFault } from '../../../src/core/text/names';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/reference';
 import { MAX_NAME } from '../server/client-metadata';

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
 
 import { ApiError, notFound, payloadTooLarge, rateLimited } from '../../../src/core/errors';
-import { publicOriginOf } from '../../../src/core/public-origin';
+import { publicOriginOf } from '../../../src/core/settings/public-origin';
 import type { JsonSchema } from '../../../src/fields/json-schema';
 import type { Host } from '../../../src/plugins/host';
 import type {

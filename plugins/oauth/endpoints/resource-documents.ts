@@ -1,5 +1,5 @@
 import { notFound } from '../../../src/core/errors';
-import { RESOURCE_DOCUMENT, TOOLS_PATH } from '../../../src/core/public-origin';
+import { RESOURCE_DOCUMENT, TOOLS_PATH } from '../../../src/core/settings/public-origin';
 import { toolScopes } from '../../../src/plugins/operation-facts';
 import type { ProtocolEndpoint, ProtocolMethod } from '../../../src/plugins/protocol-endpoint';
 import { access, jsonAnswers, open, originFor, type Parts } from './method';

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 
-import { isLoopback, Setting, type Settings } from '../../../src/core/settings';
+import { isLoopback, Setting, type Settings } from '../../../src/core/settings/settings';
 import type { Plugin } from '../../../src/plugins/plugin';
 
 /** As it stands in tokens: with the slash at the end where the issuer has one. */

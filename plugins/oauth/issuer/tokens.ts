@@ -13,7 +13,7 @@ import {
 import { toStoredId } from '../../../src/core/ids';
 import { hashOf } from '../../../src/core/secrets';
 import { DAY_MS } from '../../../src/core/time';
-import type { Transaction } from '../../../src/data/transaction';
+import type { Transaction } from '../../../src/data/writing/transaction';
 import { MANAGE_SCOPE, type TokenKind } from '../../accounts';
 import { grantName, scopesIn, type StateStore } from '../state/store';
 import { type IssuerKeys, keysOf } from './keys';

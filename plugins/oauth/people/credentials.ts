@@ -1,7 +1,7 @@
 import { accountTarget, type Acting } from '../../../src/data/audit/entry';
 import { hashOf } from '../../../src/core/secrets';
 import type { SharedTransaction } from '../../../src/data/audit/audit-log';
-import type { Transaction } from '../../../src/data/transaction';
+import type { Transaction } from '../../../src/data/writing/transaction';
 import { PageFault, type Sentence } from '../pages/texts';
 import { type CredentialDocument, credentialModel, type Passkey } from '../state/model';
 import { grantName, type StateStore } from '../state/store';

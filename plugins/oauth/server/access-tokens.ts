@@ -1,7 +1,7 @@
-import { BatchLookup } from '../../../src/core/batch-lookup';
+import { BatchLookup } from '../../../src/core/async/batch-lookup';
 import { isAccessToken } from '../../../src/core/identity';
 import { toStoredId } from '../../../src/core/ids';
-import { TOOLS_PATH } from '../../../src/core/public-origin';
+import { TOOLS_PATH } from '../../../src/core/settings/public-origin';
 import type { TokenKind } from '../../accounts';
 import { grantName, payloadOf, scopesIn, type StateStore } from '../state/store';
 

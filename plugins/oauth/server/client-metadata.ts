@@ -1,6 +1,6 @@
 import type { errors } from 'oidc-provider';
 
-import { invisibleCharacter } from '../../../src/core/text';
+import { invisibleCharacter } from '../../../src/core/text/text';
 
 /** The grants that there are. */
 export const GRANTS = ['authorization_code', 'refresh_token'];

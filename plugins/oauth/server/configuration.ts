@@ -1,6 +1,6 @@
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 
-import { TOOLS_PATH } from '../../../src/core/public-origin';
+import { TOOLS_PATH } from '../../../src/core/settings/public-origin';
 import { DAY_MS } from '../../../src/core/time';
 import { StoredModel } from '../state/adapter';
 import { scopesIn, type StateStore } from '../state/store';

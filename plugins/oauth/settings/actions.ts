@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { ApiError } from '../../../src/core/errors';
 import { isUuid } from '../../../src/core/ids';
 import { DAY_MS } from '../../../src/core/time';
-import type { Transaction } from '../../../src/data/transaction';
+import type { Transaction } from '../../../src/data/writing/transaction';
 import { personalScopes, tokenFields, tokenLimitReached } from '../../accounts';
 import { markup } from '../../pages';
 import type { Parts } from '../endpoints/method';

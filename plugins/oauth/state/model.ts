@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 
-import { sharedModel } from '../../../src/data/models';
+import { sharedModel } from '../../../src/data/model/models';
 
 /** What the authorization server keeps: a client, a grant, a token, a session, and so on. */
 export interface StateDocument {

@@ -4,7 +4,7 @@ import { isRecord } from '../../../src/core/values';
 import { hashOf } from '../../../src/core/secrets';
 import type { SharedTransaction } from '../../../src/data/audit/audit-log';
 import type { Acting } from '../../../src/data/audit/entry';
-import type { Transaction } from '../../../src/data/transaction';
+import type { Transaction } from '../../../src/data/writing/transaction';
 import type { Host } from '../../../src/plugins/host';
 import type { Accounts } from '../../accounts';
 import { type StateDocument, stateModel } from './model';

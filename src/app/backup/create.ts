@@ -1,7 +1,7 @@
-import { PROJECT } from '../../core/project';
-import { DatabaseReader, MomentGoneError } from '../../data/database-reader';
-import { collectionOf } from '../../data/models';
-import { isRestoring } from '../../data/restore-marker';
+import { PROJECT } from '../../core/settings/project';
+import { DatabaseReader, MomentGoneError } from '../../data/mongodb/database-reader';
+import { collectionOf } from '../../data/model/models';
+import { isRestoring } from '../../data/mongodb/restore-marker';
 import { migrationModel } from '../../data/schema/migration';
 import { type ArchiveFile, writeArchive } from './archive-writer';
 import { BackupError, explain } from './errors';

@@ -2,8 +2,8 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import { makeFolder } from '../../core/disk';
-import { hostSettings } from '../../core/host-settings';
-import type { Settings } from '../../core/settings';
+import { hostSettings } from '../../core/settings/host-settings';
+import type { Settings } from '../../core/settings/settings';
 import { codeOf } from '../../core/values';
 import { explain } from './errors';
 import { PARTIAL } from './whole-file';

@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto';
 
 import { mongo } from 'mongoose';
 
-import { PROJECT } from '../../core/project';
+import { PROJECT } from '../../core/settings/project';
 import { chunksOf } from '../../core/values';
-import { collectionNames } from '../../data/collections';
-import { deletionModel } from '../../data/deletions';
-import { everythingDeleted } from '../../data/tracking';
-import { hostModels } from '../../data/host-models';
-import { collectionOf, type ModelDefinition } from '../../data/models';
-import { isDuplicateKey } from '../../data/mongodb-errors';
+import { collectionNames } from '../../data/model/collections';
+import { deletionModel } from '../../data/changes/deletions';
+import { everythingDeleted } from '../../data/model/tracking';
+import { hostModels } from '../../data/model/host-models';
+import { collectionOf, type ModelDefinition } from '../../data/model/models';
+import { isDuplicateKey } from '../../data/mongodb/errors';
 import {
   beginRestore,
   endRestore,
   hasUnfinishedRestore,
   isCurrentRestore,
-} from '../../data/restore-marker';
+} from '../../data/mongodb/restore-marker';
 import type { App } from '../app';
 import { readArchive } from './archive-reader';
 import { BackupError } from './errors';

@@ -1,5 +1,5 @@
-import { hostSettings } from '../../core/host-settings';
-import type { Settings } from '../../core/settings';
+import { hostSettings } from '../../core/settings/host-settings';
+import type { Settings } from '../../core/settings/settings';
 import { HOUR_MS } from '../../core/time';
 import { codeOf } from '../../core/values';
 import type { Reading } from '../../core/metrics';

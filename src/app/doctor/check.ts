@@ -1,4 +1,4 @@
-import type { Settings } from '../../core/settings';
+import type { Settings } from '../../core/settings/settings';
 import type { Servers } from '../../servers';
 import type { App } from '../app';
 

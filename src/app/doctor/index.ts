@@ -1,4 +1,4 @@
-import type { Settings } from '../../core/settings';
+import type { Settings } from '../../core/settings/settings';
 import type { Finding, OnlineCheck } from './check';
 import { derived, storedData, storedSchema } from './data';
 import { certificate, disk, lastBackup, node, rights } from './machine';

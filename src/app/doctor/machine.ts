@@ -3,8 +3,8 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import { freeBytes, nearestExisting } from '../../core/disk';
-import { hostSettings } from '../../core/host-settings';
-import { NODE_VERSIONS, PROJECT } from '../../core/project';
+import { hostSettings } from '../../core/settings/host-settings';
+import { NODE_VERSIONS, PROJECT } from '../../core/settings/project';
 import { DAY_MS, HOUR_MS } from '../../core/time';
 import { reasonOf } from '../../core/values';
 import { BackupFolder } from '../backup/folder';

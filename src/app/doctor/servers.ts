@@ -5,8 +5,8 @@ import { json } from 'node:stream/consumers';
 
 import { mongo } from 'mongoose';
 
-import { hostSettings } from '../../core/host-settings';
-import type { Settings } from '../../core/settings';
+import { hostSettings } from '../../core/settings/host-settings';
+import type { Settings } from '../../core/settings/settings';
 import { isRecord } from '../../core/values';
 import { redisVersion } from '../../servers';
 import { fault, type Finding, good, type OfflineCheck, type OnlineCheck } from './check';

@@ -2,8 +2,8 @@ import type { ClientSession, QueryFilter } from 'mongoose';
 
 import { newId } from '../../core/ids';
 import { DAY_MS } from '../../core/time';
-import { batchesOf } from '../batches';
-import type { Database } from '../database';
+import { batchesOf } from '../model/batches';
+import type { Database } from '../mongodb/database';
 import type { Fence } from '../schema/fence';
 import {
   type Act,

@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose';
 
 import type { StoredId } from '../../core/ids';
-import { sharedModel } from '../models';
+import { sharedModel } from '../model/models';
 import type { AuditEntry, ChainEnd } from './entry';
 
 export type AuditEntryDocument = AuditEntry & { _id: StoredId };

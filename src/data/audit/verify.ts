@@ -1,7 +1,7 @@
 import type { Model } from 'mongoose';
 
-import { batchesOf } from '../batches';
-import type { Database } from '../database';
+import { batchesOf } from '../model/batches';
+import type { Database } from '../mongodb/database';
 import { ChainChecker } from './chain-checker';
 import { SERVICE_CHAIN } from './entry';
 import { type AuditEntryDocument, type AuditHeadDocument, entryIn } from './model';

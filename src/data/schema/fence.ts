@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 
-import { BatchLookup } from '../../core/batch-lookup';
+import { BatchLookup } from '../../core/async/batch-lookup';
 import { serviceUnavailable } from '../../core/errors';
 import type { Metrics } from '../../core/metrics';
-import { PROJECT } from '../../core/project';
-import type { Database } from '../database';
+import { PROJECT } from '../../core/settings/project';
+import type { Database } from '../mongodb/database';
 import { type KnownMigrations, migrationModel } from './migration';
 
 /** The one thing that is asked for. */

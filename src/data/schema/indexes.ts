@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { mongo } from 'mongoose';
 
-import type { AnyModel } from '../models';
+import type { AnyModel } from '../model/models';
 
 /** An index that a model declares and its collection does not have. */
 interface MissingIndex {

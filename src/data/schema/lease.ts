@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Model, Schema } from 'mongoose';
 
-import { sharedModel } from '../models';
-import { isDuplicateKey } from '../mongodb-errors';
+import { sharedModel } from '../model/models';
+import { isDuplicateKey } from '../mongodb/errors';
 import { SchemaError } from './migration';
 
 /** How long it stays that of a program that was killed; clocks may differ by some of it. */

@@ -2,7 +2,7 @@ import { Schema } from 'mongoose';
 import type { mongo } from 'mongoose';
 
 import { OperatorError } from '../../core/operator-error';
-import { sharedModel } from '../models';
+import { sharedModel } from '../model/models';
 
 /** A change to data that earlier versions of the program wrote. It may run again after a crash. */
 export interface Migration {

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 
-import { logKeyModel } from '../account-hash';
-import type { Database } from '../database';
-import { type AnyModel, collectionOf } from '../models';
+import { logKeyModel } from '../accounts/account-hash';
+import type { Database } from '../mongodb/database';
+import { type AnyModel, collectionOf } from '../model/models';
 import { type IndexDifference, indexDifference, nameOf, updateIndexes } from './indexes';
 import { Lease, leaseModel } from './lease';
 import {

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 
-import { PortSetting } from '../../core/settings';
-import { DomainEvent } from '../../data/domain-event';
+import { PortSetting } from '../../core/settings/settings';
+import { DomainEvent } from '../../data/writing/domain-event';
 import type { Operation } from '../operation';
 import { operationName } from '../operation-facts';
 import type { Plugin } from '../plugin';

@@ -1,7 +1,7 @@
 import { hostErrors } from '../../core/errors';
-import { HOST_BUDGETS } from '../../core/host-settings';
-import type { DomainEvent } from '../../data/domain-event';
-import { isTracked } from '../../data/models';
+import { HOST_BUDGETS } from '../../core/settings/host-settings';
+import type { DomainEvent } from '../../data/writing/domain-event';
+import { isTracked } from '../../data/model/models';
 import type { Operation } from '../operation';
 import { operationName, requiredScopes } from '../operation-facts';
 import type { Plugin, SetUpPlugin } from '../plugin';

@@ -1,12 +1,12 @@
 import Joi from 'joi';
 
-import { DomainEvent } from '../../data/domain-event';
-import { hostModels } from '../../data/host-models';
-import { collectionOf } from '../../data/models';
+import { DomainEvent } from '../../data/writing/domain-event';
+import { hostModels } from '../../data/model/host-models';
+import { collectionOf } from '../../data/model/models';
 import { hostErrors } from '../../core/errors';
-import { AUTH_FAILURES, HOST_BUDGETS, hostSettings } from '../../core/host-settings';
+import { AUTH_FAILURES, HOST_BUDGETS, hostSettings } from '../../core/settings/host-settings';
 import { TIERS } from '../../core/identity';
-import { Setting } from '../../core/settings';
+import { Setting } from '../../core/settings/settings';
 import { type Plugin, settingsOf } from '../plugin';
 import {
   camelName,

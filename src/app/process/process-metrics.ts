@@ -1,0 +1,32 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+
+import { freeBytes } from '../../core/disk';
+import { hostSettings } from '../../core/settings/host-settings';
+import type { Metrics } from '../../core/metrics';
+import type { Settings } from '../../core/settings/settings';
+
+/** Adds what only a running program has: its folder, its certificate, its log. */
+export function measureProcess(
+  metrics: Metrics,
+  settings: Settings,
+  droppedLogLines: () => number,
+): void {
+  metrics.count(
+    'log_lines_dropped_total',
+    'Lines of the log that nobody read in time',
+    droppedLogLines,
+  );
+  metrics.reading({
+    name: 'data_dir_free_bytes',
+    help: 'Bytes that are free on the disk of DATA_DIR',
+    read: () => freeBytes(settings.of(hostSettings.dataDir)),
+  });
+  const certificate = settings.of(hostSettings.tlsCertFile);
+  if (certificate === undefined) return;
+  metrics.reading({
+    name: 'tls_certificate_expiry_timestamp_seconds',
+    help: 'When the certificate of TLS_CERT_FILE expires',
+    read: async () => Date.parse(new X509Certificate(await readFile(certificate)).validTo) / 1000,
+  });
+}

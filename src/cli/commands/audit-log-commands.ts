@@ -1,0 +1,164 @@
+import type { Command } from 'commander';
+
+import { jsonArray } from '../../core/text/json-array';
+import { printable } from '../../core/text/text';
+import type { AuditFilter, AuditLog } from '../../data/audit/audit-log';
+import { type Actor, type AuditEntry, chainName } from '../../data/audit/entry';
+import type { Verification } from '../../data/audit/verify';
+import type { CommandResult } from '../../plugins/command';
+import type { CommandRunner } from '../command-line';
+import { EXIT } from '../exit-codes';
+import { counted, table } from '../table';
+import { pastMoment, userName } from '../values';
+
+/** Adds `audit log`, `audit export` and `audit verify`. */
+export function auditLogCommands(parent: Command, commandLine: CommandRunner): void {
+  showLog(parent, commandLine);
+  exportLog(parent, commandLine);
+  verifyLog(parent, commandLine);
+}
+
+interface LogOptions extends Omit<AuditFilter, 'userId'> {
+  user?: string;
+}
+
+function showLog(parent: Command, commandLine: CommandRunner): void {
+  parent
+    .command('log')
+    .summary('show what was done, by whom')
+    .description(
+      `Shows the audit log, oldest first: tokens made, first used, rotated, revoked and pruned; accounts made, changed, exported and deleted; people and programs let in and out; records deleted for good; repairs, seeds, migrations, backups and restores, starts of the server.`,
+    )
+    .option('--user <user>', 'only acts on the account of this user', userName)
+    .option('--actor <name>', 'only acts of this user, token (its id) or operator')
+    .option('--action <action>', 'only these acts: token.created, or token for all of tokens')
+    .option('--since <moment>', 'only since then: 2026-03-01, or 24h or 30d ago', pastMoment)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ npm run --silent cli -- audit log --since 24h
+  $ npm run --silent cli -- audit log --user ada --action token --json
+  [{"time":"2026-03-01T10:30:00.000Z","action":"token.revoked",
+    "actor":{"type":"operator","name":"grace","host":"db1"},"address":null,"requestId":null,
+    "target":{"type":"token","id":"…"},"changes":{}}]     printed as one line`,
+    )
+    .action(({ user, ...options }: LogOptions) =>
+      commandLine.runHost(async ({ app }) => ({
+        pieces: (isJson) => {
+          const entries = app.audit.entries({ ...options, userId: user });
+          return isJson ? jsonArray(shownEntries(entries)) : lines(entries);
+        },
+      })),
+    );
+}
+
+function exportLog(parent: Command, commandLine: CommandRunner): void {
+  parent
+    .command('export')
+    .summary('print the audit log with its hashes')
+    .description(
+      `Prints every entry of the audit log as a line of JSON, with its chain, number and hash, and after them where each chain ends. Kept elsewhere, it shows what somebody did who could write to the database. A hash is the SHA-256 of the entry's JSON without it, the members of each object sorted by name.`,
+    )
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ npm run --silent cli -- audit export > audit.jsonl
+
+With --json it prints one object with the lists entries and chains.`,
+    )
+    .action(() =>
+      commandLine.runHost(async ({ app }) => ({
+        pieces: (isJson) => (isJson ? exportObject(app.audit) : exportLines(app.audit)),
+      })),
+    );
+}
+
+function verifyLog(parent: Command, commandLine: CommandRunner): void {
+  parent
+    .command('verify')
+    .summary('look for entries of the audit log that were removed or altered')
+    .description(
+      `Checks that each entry of the audit log has its hash and follows on the one before it, and that each chain ends where it should. It may run while the service does.`,
+    )
+    .addHelpText(
+      'after',
+      `
+Exit codes:
+  0  every chain is whole
+  1  an entry was removed, altered or inserted; it says which
+
+Example:
+  $ npm run --silent cli -- audit verify --json
+  {"chains":2,"entries":40,"pruned":0,"faults":[{"chain":"account/ada",
+   "fault":"entry 3 was altered"}]}     printed as one line`,
+    )
+    .action(() => commandLine.runHost(async ({ app }) => verification(await app.audit.verify())));
+}
+
+function verification(found: Verification): CommandResult {
+  const { chains, entries, pruned, faults } = found;
+  const counts = [counted(chains, 'chain'), counted(entries, 'entry', 'entries')];
+  const older = pruned === 0 ? '' : `, ${counted(pruned, 'older one')} deleted by age`;
+  const rows = faults.map(({ chain, fault }) => [printable(chainName(chain)), fault]);
+  const outcome = rows.length === 0 ? 'no fault' : counted(rows.length, 'fault');
+  const summary = `${counts.join(' with ')} checked${older}: ${outcome}.`;
+  return {
+    result: found,
+    text: rows.length === 0 ? summary : `${table(['chain', 'fault'], rows)}\n${summary}`,
+    exitCode: rows.length === 0 ? EXIT.done : EXIT.failed,
+  };
+}
+
+async function* shownEntries(batches: AsyncIterable<AuditEntry[]>): AsyncGenerator<object[]> {
+  for await (const batch of batches) {
+    yield batch.map(({ time, action, actor, address, requestId, target, changes }) => ({
+      time,
+      action,
+      actor,
+      address,
+      requestId,
+      target,
+      changes,
+    }));
+  }
+}
+
+async function* lines(batches: AsyncIterable<AuditEntry[]>): AsyncGenerator<string> {
+  yield 'TIME                      ACTION                ACTOR, TARGET, CHANGES';
+  for await (const batch of batches) {
+    for (const { time, action, actor, address, target, changes } of batch) {
+      const from = address === null ? '' : ` from ${address}`;
+      const facts = [`${actorName(actor)}${from}`, `${target.type} ${target.id}`];
+      if (Object.keys(changes).length > 0) facts.push(JSON.stringify(changes));
+      yield `\n${time.toISOString()}  ${action.padEnd(20)}  ${printable(facts.join('  '))}`;
+    }
+  }
+}
+
+function actorName(actor: Actor): string {
+  if (actor.type === 'person') return actor.account;
+  if (actor.type === 'token') return `${actor.account} by token ${actor.token}`;
+  return actor.type === 'operator' ? `${actor.name} on ${actor.host}` : `server on ${actor.host}`;
+}
+
+async function* exportLines(audit: AuditLog): AsyncGenerator<string> {
+  let separator = '';
+  for (const batches of [audit.entries(), audit.ends()]) {
+    for await (const batch of batches) {
+      for (const item of batch) {
+        yield separator + JSON.stringify(item);
+        separator = '\n';
+      }
+    }
+  }
+}
+
+async function* exportObject(audit: AuditLog): AsyncGenerator<string> {
+  yield '{"entries":';
+  yield* jsonArray(audit.entries());
+  yield ',"chains":';
+  yield* jsonArray(audit.ends());
+  yield '}';
+}

@@ -1,0 +1,75 @@
+import { type ShownSetting, SettingsError } from '../../core/settings/settings';
+import type { CommandRunner } from '../command-line';
+import { table } from '../table';
+
+/** Adds `config check` and `config show`. */
+export function configCommands(commandLine: CommandRunner): void {
+  const parent = commandLine.program
+    .command('config')
+    .summary('check and show the settings')
+    .description('Checks and shows the settings, which are environment variables.');
+  checkCommand(commandLine, parent);
+  showCommand(commandLine, parent);
+}
+
+type Parent = CommandRunner['program'];
+
+function checkCommand(commandLine: CommandRunner, parent: Parent): void {
+  parent
+    .command('check')
+    .summary('check all settings as a server does when it starts')
+    .description(
+      `Checks all settings as a server does when it starts: values, names that are nearly those of settings, files and folders. Starts no server and connects to none.`,
+    )
+    .addHelpText(
+      'after',
+      `
+Exit codes:
+  0  all settings are right
+  2  some are not; standard error says which, a line each
+
+Examples:
+  $ npm run --silent cli -- config check
+  $ node --env-file=.env dist/src/cli/main.js config check
+  $ npm run --silent cli -- config check --json
+  {"faults":[]}`,
+    )
+    .action(() => {
+      try {
+        commandLine.serverSettings();
+        commandLine.print({ result: { faults: [] }, text: 'All settings are right.' });
+      } catch (error) {
+        if (error instanceof SettingsError && commandLine.isJson) {
+          commandLine.print({ result: { faults: error.faults }, text: '' });
+        }
+        throw error;
+      }
+    });
+}
+
+function showCommand(commandLine: CommandRunner, parent: Parent): void {
+  parent
+    .command('show')
+    .summary('show all settings, secrets masked')
+    .description(
+      `Shows all settings: the value, without passwords, and whether it is the default, from the environment or from a file that a NAME_FILE names. Starts no server.`,
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ npm run --silent cli -- config show
+  $ npm run --silent cli -- config show --json
+  [{"name":"PORT","value":3000,"source":"default"},…]     printed as one line`,
+    )
+    .action(() => {
+      const settings = commandLine.serverSettings().shown();
+      const rows = settings.map(({ name, value, source }) => [name, textOf(value), source]);
+      commandLine.print({ result: settings, text: table(['name', 'value', 'source'], rows) });
+    });
+}
+
+function textOf(value: ShownSetting['value']): string {
+  if (Array.isArray(value)) return value.join(',');
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}

@@ -1,0 +1,75 @@
+import type { AuditLog } from '../audit/audit-log';
+import type { AuditEntry } from '../audit/entry';
+import type { Database } from '../mongodb/database';
+import { batchesOf } from '../model/batches';
+import { collectionOf, type ModelDefinition } from '../model/models';
+import type { OwnedModel } from '../model/owner';
+
+/** Records deleted in one command: few enough that others' writes get through. */
+const CHUNK = 1000;
+
+/** All that is stored of an account, whichever plugin stores it; the account itself is not in it. */
+export class AccountData {
+  /** By the names of the collections. */
+  readonly #collections: ReadonlyMap<string, OwnedModel<object>>;
+  readonly #audit: AuditLog;
+
+  /** @param models all that there are */
+  constructor(database: Database, models: readonly ModelDefinition[], audit: AuditLog) {
+    this.#audit = audit;
+    this.#collections = new Map(
+      models
+        .filter(isOwnedByAccount)
+        .map((model) => [collectionOf(model), database.model(model)]),
+    );
+  }
+
+  /** How many records there are in each collection. */
+  async counts(userId: string): Promise<Record<string, number>> {
+    const counts: Record<string, number> = {};
+    for (const [name, model] of this.#collections) {
+      counts[name] = await model.countDocuments().of({ userId });
+    }
+    return counts;
+  }
+
+  /** The records of each collection as they are stored, a batch at a time. */
+  *records(userId: string): Generator<[collection: string, batches: AsyncIterable<object[]>]> {
+    for (const [name, model] of this.#collections) {
+      const found = model.find().of({ userId }).setOptions({ promoteBuffers: false });
+      yield [name, batchesOf<object>(found)];
+    }
+  }
+
+  /** What the audit log says of the account, a batch at a time. */
+  auditEntries(userId: string): AsyncIterable<AuditEntry[]> {
+    return this.#audit.entries({ userId });
+  }
+
+  /**
+   * Deletes all records, a chunk at a time. Nothing may be written to the account any more.
+   *
+   * @param onDeleted gets the size of each chunk
+   */
+  async delete(userId: string, onDeleted: (count: number) => void): Promise<void> {
+    for (const model of this.#collections.values()) {
+      let deleted: number;
+      do {
+        deleted = await deleteSome(model, userId);
+        onDeleted(deleted);
+      } while (deleted > 0);
+    }
+  }
+}
+
+/** Deletes some records of an account that goes: of these nothing is tracked or counted any more. */
+async function deleteSome(model: OwnedModel<object>, userId: string): Promise<number> {
+  const found = model.find().of({ userId }).select('_id').limit(CHUNK);
+  const ids = (await found.lean<{ _id: unknown }[]>()).map(({ _id }) => _id);
+  const some = model.deleteMany().where({ _id: { $in: ids } });
+  return (await some.of({ userId }).setOptions({ middleware: false })).deletedCount;
+}
+
+function isOwnedByAccount(model: ModelDefinition): model is ModelDefinition<object, 'account'> {
+  return model.owner === 'account';
+}

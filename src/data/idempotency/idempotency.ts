@@ -1,0 +1,240 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+
+import { mongo, Schema } from 'mongoose';
+
+import { compress, MIN_COMPRESSED } from '../../core/http/content';
+import { ApiError, idempotencyConflict, idempotencyMismatch } from '../../core/errors';
+import { hostSettings } from '../../core/settings/host-settings';
+import type { Metrics } from '../../core/metrics';
+import type { Settings } from '../../core/settings/settings';
+import { DAY_MS, HOUR_MS } from '../../core/time';
+import { canonicalJson } from '../../core/values';
+import type { MongoHealth } from '../mongodb/mongo-health';
+import type { Database } from '../mongodb/database';
+import type { DerivedData } from '../writing/derived';
+import { dayOf, IdempotencyUsage, idempotencyUsageModel } from './idempotency-usage';
+import { accountModel } from '../model/models';
+import { isDuplicateKey } from '../mongodb/errors';
+import type { Transaction } from '../writing/transaction';
+
+const inflate = promisify(gunzip);
+
+/** The response to the first request under a key, for its retries. */
+export interface StoredResponse {
+  status: number;
+  body: string;
+}
+
+interface IdempotencyKeyDocument {
+  userId: string;
+  key: string;
+  /** SHA-256 of the request, so that another request under the same key is noticed. */
+  request: string;
+  status: number;
+  /** The text of a short body; a longer one compressed by gzip. */
+  body: string | mongo.Binary;
+  /** The size of the rest of this document; earlier releases did not count. */
+  bytes?: number;
+  createdAt: Date;
+}
+
+export const idempotencyKeyModel = accountModel<IdempotencyKeyDocument>(
+  'IdempotencyKey',
+  new Schema<IdempotencyKeyDocument>(
+    {
+      userId: { type: String, required: true },
+      key: { type: String, required: true },
+      request: { type: String, required: true },
+      status: { type: Number, required: true },
+      body: { type: Schema.Types.Mixed, required: true },
+      bytes: { type: Number },
+      createdAt: { type: Date, required: true },
+    },
+    // The name that earlier versions gave it: their data opens in this one.
+    { collection: 'keptAnswers' },
+  )
+    // Finds the response to a retried request, and lets only one be stored.
+    .index({ userId: 1, key: 1 }, { unique: true }),
+);
+
+/** All that is stored for Idempotency-Keys. */
+export const idempotencyModels = [idempotencyKeyModel, idempotencyUsageModel] as const;
+
+/** Identifies a retried request: the same key, account and request. */
+interface RequestIdentity {
+  userId: string;
+  key: string;
+  fingerprint: string;
+}
+
+/** What makes two requests the same; the members of a JSON object have no order. */
+export function fingerprintOf(method: string, path: string, body: unknown): string {
+  const text = canonicalJson([method, path, body]);
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+/**
+ * Responses by Idempotency-Key (docs/api.md, "Retries"). A response is written in the
+ * transaction of its effect, so there is never one without the other.
+ */
+export class IdempotencyStore {
+  readonly #model;
+  readonly #running = new Set<string>();
+  readonly #database: Database;
+  readonly #mongo: MongoHealth;
+  readonly #usage: IdempotencyUsage;
+  readonly #replays;
+  /** How long a response is stored. */
+  readonly #keepMs: number;
+
+  constructor(
+    database: Database,
+    mongo: MongoHealth,
+    settings: Settings,
+    metrics: Metrics,
+  ) {
+    this.#database = database;
+    this.#mongo = mongo;
+    this.#keepMs = settings.of(hostSettings.idempotencyKeepHours) * HOUR_MS;
+    this.#model = database.model(idempotencyKeyModel);
+    const maxBytes = settings.of(hostSettings.idempotencyMegabytes) * 1_000_000;
+    this.#usage = new IdempotencyUsage(database, maxBytes);
+    this.#replays = metrics.counter(
+      'idempotent_replays_total',
+      'Requests that were answered by the stored response to their first sending',
+    );
+  }
+
+  /** Has MongoDB delete what has expired, from now on. */
+  async deleteExpired(): Promise<void> {
+    await this.#database.expire(idempotencyKeyModel, 'createdAt', this.#keepMs / 1000);
+    await this.#usage.deleteExpired();
+  }
+
+  /** What an account has stored today, recomputed from what is stored. */
+  get usage(): DerivedData {
+    return {
+      name: 'stored responses of today',
+      rebuild: async (tx) => {
+        const day = dayOf(tx.now);
+        const counted = await this.#storedOn(tx, day);
+        const known = await this.#usage.read(tx, day);
+        if (known === counted) return [];
+        await this.#usage.set(tx, day, counted);
+        return [`${known} bytes should be ${counted}`];
+      },
+    };
+  }
+
+  /**
+   * Runs `work` unless a response to this very request is stored; then answers that.
+   *
+   * @throws ApiError idempotency_conflict while the first is running in this process,
+   *   idempotency_mismatch when the key came with another request before
+   */
+  async runOnce(
+    request: RequestIdentity,
+    work: () => Promise<StoredResponse>,
+  ): Promise<{ response: StoredResponse; replayed: boolean }> {
+    const id = JSON.stringify([request.userId, request.key]);
+    if (this.#running.has(id)) throw idempotencyConflict.error();
+    this.#running.add(id);
+    try {
+      const stored = await this.#find(request);
+      if (stored) return this.#replay(stored);
+      try {
+        return { response: await work(), replayed: false };
+      } catch (error) {
+        // Another process was first; what it did is in the way of ours, and is the answer.
+        // A transaction may see it before the majority has it, so this looks at the very latest.
+        const winner = mayBeSecond(error) ? await this.#find(request, 'linearizable') : undefined;
+        if (winner) return this.#replay(winner);
+        throw error;
+      }
+    } finally {
+      this.#running.delete(id);
+    }
+  }
+
+  /**
+   * Stores a response with its effect.
+   *
+   * @throws ApiError rate_limited where the account has stored as much today as it may
+   */
+  async store(tx: Transaction, request: RequestIdentity, response: StoredResponse): Promise<void> {
+    const { userId, key, fingerprint } = request;
+    const document = {
+      request: fingerprint,
+      status: response.status,
+      body: await compressed(response.body),
+      createdAt: tx.now,
+    };
+    const bytes = mongo.BSON.calculateObjectSize({ userId, key, ...document });
+    const stored = { ...document, bytes };
+    await this.#usage.add(tx, bytes);
+    // Replaces one that has expired but is not yet deleted; one that has not makes it fail.
+    const filter = { userId, key, createdAt: { $lte: this.#oldest(tx.now) } };
+    const update = { $set: stored };
+    const { session } = tx;
+    await this.#model.bulkWrite([{ updateOne: { filter, update, upsert: true } }], { session });
+  }
+
+  #replay(response: StoredResponse): { response: StoredResponse; replayed: true } {
+    this.#replays.inc();
+    return { response, replayed: true };
+  }
+
+  async #storedOn({ userId, session }: Transaction, day: Date): Promise<number> {
+    const next = new Date(day.getTime() + DAY_MS);
+    const [sum] = await this.#model
+      .aggregate<{ bytes: number }>([
+        { $match: { userId, createdAt: { $gte: day, $lt: next } } },
+        { $group: { _id: null, bytes: { $sum: '$bytes' } } },
+      ])
+      .session(session);
+    return sum?.bytes ?? 0;
+  }
+
+  async #find(
+    request: RequestIdentity,
+    readConcern: 'majority' | 'linearizable' = 'majority',
+  ): Promise<StoredResponse | undefined> {
+    const { userId, key } = request;
+    const stored = await this.#mongo.untilDown(() =>
+      this.#model
+        .findOne({ userId, key, createdAt: { $gt: this.#oldest(new Date()) } })
+        .readConcern(readConcern)
+        .maxTimeMS(5000)
+        .lean()
+        .exec(),
+    );
+    if (!stored) return undefined;
+    if (stored.request !== request.fingerprint) throw idempotencyMismatch.error();
+    return { status: stored.status, body: await inflated(stored.body) };
+  }
+
+  #oldest(now: Date): Date {
+    return new Date(now.getTime() - this.#keepMs);
+  }
+}
+
+async function compressed(body: string): Promise<string | mongo.Binary> {
+  return body.length < MIN_COMPRESSED
+    ? body
+    : new mongo.Binary(await compress(Buffer.from(body), 'gzip'));
+}
+
+async function inflated(body: string | mongo.Binary): Promise<string> {
+  return typeof body === 'string' ? body : (await inflate(body.value())).toString();
+}
+
+/** What a write is refused with when the first took what was left, or deleted what it names. */
+const SECOND_REFUSED: readonly number[] = [400, 403, 429];
+
+/** Whether a failure may be due to the first: its answer is there, or so is its effect. */
+function mayBeSecond(error: unknown): boolean {
+  const isRefusal = error instanceof ApiError && SECOND_REFUSED.includes(error.status);
+  return isRefusal || isDuplicateKey(error);
+}

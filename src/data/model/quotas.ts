@@ -1,0 +1,137 @@
+import type { Schema } from 'mongoose';
+
+import type { ErrorCode } from '../../core/errors';
+import type { Account, Tier } from '../../core/identity';
+import { capitalized } from '../../core/text/text';
+import { countSetting, type Setting, type Settings } from '../../core/settings/settings';
+import { isRecord } from '../../core/values';
+import { refuse, refuseOthers, txOf, UPDATES } from './tracking';
+import { type AnyQuery, targetOf, transactionOf, updateIn } from '../writing/write-buffer';
+
+/** How many records an account may have. */
+export interface Quota {
+  limits: Readonly<Record<Tier, Setting<number>>>;
+  /** The error for a record over the limit. */
+  error: ErrorCode;
+}
+
+/**
+ * A quota whose limits operators set, by settings such as TIER_FREE_RECORDS.
+ *
+ * @param limits those of tiers for which nothing is set
+ * @param may what accounts may do with so many
+ */
+export function tierQuota(
+  records: string,
+  limits: Readonly<Record<Tier, number>>,
+  error: ErrorCode,
+  may = 'may have',
+): Quota {
+  const settingOf = (tier: Tier): Setting<number> =>
+    countSetting(
+      `TIER_${tier}_${records}`.toUpperCase(),
+      limits[tier],
+      `${capitalized(records)} that a ${tier} account ${may}`,
+    );
+  return { limits: { free: settingOf('free'), pro: settingOf('pro') }, error };
+}
+
+/** How the records of a model count. */
+interface Counting {
+  quota: string;
+  /** The field that frees the place of a record while it has a value. */
+  freedBy?: string | undefined;
+}
+
+/**
+ * Counts the records of a model against a quota: the usage of the account moves with each that is
+ * added or deleted, or whose place is freed or taken again, and none is added over the limit.
+ */
+export function counted(schema: Schema, counting: Counting): void {
+  const { quota, freedBy = '' } = counting;
+  const counts = (record: object): boolean => !(record as Record<string, unknown>)[freedBy];
+  schema.pre('bulkWrite', (writes, options) => {
+    const inserted = writes.flatMap((write) => {
+      if ('insertOne' in write) return write.insertOne.document as object;
+      const update = updateIn(write);
+      if (!update || update.upsert || freedBy in setBy(update.update)) refuse();
+      return [];
+    });
+    const [first] = writes;
+    const places = inserted.filter(counts).length;
+    if (!first || places === 0) return;
+    transactionOf(options?.session, targetOf(first)['userId']).takePlaces(quota, places);
+  });
+  // An update of one names a record that there is one of.
+  schema.pre(UPDATES, async function move(this: AnyQuery) {
+    if (this.getOptions().upsert) refuse();
+    const set = setBy(this.getUpdate());
+    if (!(freedBy in set)) return;
+    const isFreed = !counts(set);
+    const moved = await countOf(this, { [freedBy]: isFreed ? null : { $ne: null } });
+    txOf(this).takePlaces(quota, isFreed ? -moved : moved);
+  });
+  schema.post('findOneAndDelete', function free(this: AnyQuery, found: object | null) {
+    if (found && counts(found)) txOf(this).takePlaces(quota, -1);
+  });
+  schema.pre('deleteMany', async function free(this: AnyQuery) {
+    txOf(this).takePlaces(quota, -(await countOf(this, countedFilter(counting))));
+  });
+  refuseOthers(schema);
+}
+
+/** Finds the records that count. */
+export function countedFilter({ freedBy }: Pick<Counting, 'freedBy'>): object {
+  return freedBy === undefined ? {} : { [freedBy]: null };
+}
+
+function countOf(query: AnyQuery, filter: object): Promise<number> {
+  const { userId, session } = txOf(query);
+  const both = { userId, $and: [query.getFilter(), filter] };
+  return query.model.countDocuments().where(both).session(session).exec();
+}
+
+/** The quotas of all plugins. */
+export class Quotas {
+  readonly #quotas: ReadonlyMap<string, Quota>;
+  readonly #settings: Settings;
+
+  constructor(quotas: ReadonlyMap<string, Quota>, settings: Settings) {
+    this.#quotas = quotas;
+    this.#settings = settings;
+  }
+
+  /** How many more records an account may have; negative where it has more than it may. */
+  left({ tier, usage }: Pick<Account, 'tier' | 'usage'>, name: string): number {
+    return this.limit(tier, name) - (usage[name] ?? 0);
+  }
+
+  /** How many records an account of a tier may have. */
+  limit(tier: Tier, name: string): number {
+    return this.#settings.of(this.#quota(name).limits[tier]);
+  }
+
+  /** @throws ApiError where so many more records would be over the limit of an account */
+  require(account: Pick<Account, 'tier' | 'usage'>, name: string, more: number): void {
+    const left = this.left(account, name);
+    if (more <= 0 || more <= left) return;
+    const { error } = this.#quota(name);
+    const allows = `The ${account.tier} tier allows`;
+    throw error.error(
+      more === 1
+        ? `${error.meaning} ${allows} ${this.limit(account.tier, name)}.`
+        : `${allows} ${Math.max(0, left)} more ${name}, and these are ${more}.`,
+    );
+  }
+
+  #quota(name: string): Quota {
+    const quota = this.#quotas.get(name);
+    if (!quota) throw new Error(`There is no quota ${name}.`);
+    return quota;
+  }
+}
+
+/** What an update sets. */
+function setBy(update: unknown): object {
+  return isRecord(update) && isRecord(update['$set']) ? update['$set'] : {};
+}

@@ -1,0 +1,127 @@
+import type { AnyBulkWriteOperation, UpdateQuery } from 'mongoose';
+
+import type { ErrorCode } from '../../core/errors';
+import { idText, newId, type StoredId, toStoredId } from '../../core/ids';
+import type { CreateBody, Document, Fields, PatchBody } from '../../fields/field';
+import type { OwnedModel } from './owner';
+import { RecordLookup } from './record-lookup';
+import type { Tenant } from './tenant';
+import type { Transaction } from '../writing/transaction';
+
+/** The order of lists of all records. */
+export const LIST_ORDER = { createdAt: 1, _id: 1 } as const;
+
+/** What the program sets on every new record of a resource. */
+interface SetOnCreate {
+  _id: StoredId;
+  userId: string;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** How documents are made; a RecordDefinition does it. */
+interface Definition<Stored, CreateBody, PatchBody> {
+  toDocument(body: CreateBody, set: SetOnCreate): Stored;
+  toChanges(body: PatchBody): Partial<Stored>;
+}
+
+/** The records of a definition, as {@link Resource} has them. */
+export type ResourceOf<F extends Fields> =
+  Document<F> extends infer Stored extends Omit<SetOnCreate, 'updatedAt'>
+    ? Resource<Stored, CreateBody<F>, PatchBody<F>>
+    : never;
+
+/** What most plugins do with the records of an account: list them, and the rest by their ids. */
+export class Resource<
+  Stored extends Omit<SetOnCreate, 'updatedAt'>,
+  CreateBody,
+  PatchBody extends object,
+> {
+  readonly #definition: Definition<Stored, CreateBody, PatchBody>;
+  readonly #notFound: ErrorCode;
+  readonly #lookup: RecordLookup<Stored>;
+
+  /** @param notFound the error for an id that none of the account's records has */
+  constructor(
+    definition: Definition<Stored, CreateBody, PatchBody>,
+    protected readonly model: OwnedModel<Stored>,
+    notFound: ErrorCode,
+  ) {
+    this.#definition = definition;
+    this.#notFound = notFound;
+    this.#lookup = new RecordLookup(model);
+  }
+
+  /** All of an account, by `createdAt`, then `id`. */
+  list(tenant: Tenant): Promise<Stored[]> {
+    return this.model.find().of(tenant).sort(LIST_ORDER).lean<Stored[]>().exec();
+  }
+
+  /** @throws ApiError where there is none */
+  async get(tenant: Tenant, id: string): Promise<Stored> {
+    const [found] = await this.#lookup.find(tenant, [toStoredId(id)]);
+    return this.#found(found);
+  }
+
+  /** Whether the account has a record with this id. */
+  async exists(tenant: Tenant, id: string): Promise<boolean> {
+    return (await this.#lookup.find(tenant, [toStoredId(id)])).length === 1;
+  }
+
+  /** The account's records with some ids; those that are not there are left out. */
+  some(tenant: Tenant, ids: readonly StoredId[]): Promise<Stored[]> {
+    return this.#lookup.find(tenant, ids);
+  }
+
+  async create(tx: Transaction, body: CreateBody, _id = newId()): Promise<Stored> {
+    const { userId, now } = tx;
+    const set = { _id, userId, createdAt: now, updatedAt: now };
+    const document = this.#definition.toDocument(body, set);
+    await insert(this.model, tx, [document]);
+    return document;
+  }
+
+  /** Changes the fields given; none given changes nothing. @throws ApiError where there is none */
+  async update(tx: Transaction, id: string, body: PatchBody): Promise<Stored> {
+    if (Object.keys(body).length === 0) return this.get(tx, id);
+    const changes = { ...this.#definition.toChanges(body), updatedAt: tx.now };
+    // The types of Mongoose cannot know the fields of a type yet to be given.
+    const update = { $set: changes } as UpdateQuery<Stored>;
+    const updated = this.model.findOneAndUpdate({ _id: id }, update, { returnDocument: 'after' });
+    return this.#found(await updated.of(tx).lean<Stored>());
+  }
+
+  /** Deletes for good; returns the record as it was. @throws ApiError where there is none */
+  async delete(tx: Transaction, id: string): Promise<Stored> {
+    return this.#found(await this.model.findOneAndDelete({ _id: id }).of(tx).lean<Stored>());
+  }
+
+  /** Whose records with these ids are, by the ids of those that there are: a seed may name any. */
+  async owners(ids: readonly string[]): Promise<Map<string, string>> {
+    const found = await this.model
+      .find({ _id: { $in: [...ids] } })
+      .acrossAccounts('a seed may name any ids')
+      .lean<Stored[]>();
+    return new Map(found.map(({ _id, userId }) => [idText(_id), userId]));
+  }
+
+  #found(document: Stored | null | undefined): Stored {
+    if (!document) throw this.#notFound.error();
+    return document;
+  }
+}
+
+/**
+ * Inserts records, with those that others insert (see `grouped`). One is validated by its model; of
+ * many that would take ten times as long as to store them.
+ */
+export async function insert<T>(
+  model: OwnedModel<T>,
+  { session }: Transaction,
+  documents: readonly T[],
+): Promise<void> {
+  const writes = documents.map((document) => ({ insertOne: { document } }));
+  const lean = documents.length > 1 && { lean: true };
+  // The types of Mongoose cannot know that a type yet to be given is one of documents.
+  await model.bulkWrite(writes as AnyBulkWriteOperation[], { session, ...lean });
+}

@@ -1,0 +1,17 @@
+import type { Context } from 'koa';
+
+import { isAccountGone } from '../../core/identity';
+import type { Operation } from '../../plugins/operation';
+import { callerOf } from '../state';
+
+/** The account that an operation writes to: the one that its path names, or the caller's. */
+export function targetAccount({ account }: Operation, ctx: Context): string {
+  const named = account === undefined ? undefined : ctx.state.input.params[account];
+  return named ?? callerOf(ctx).account.id;
+}
+
+/** Says of an account that its path names that it is not there as of any other record. */
+export function missingTarget({ account, params }: Operation, error: unknown): unknown {
+  const missing = account === undefined ? undefined : params?.[account];
+  return missing !== undefined && isAccountGone(error) ? missing.error() : error;
+}

@@ -1,0 +1,63 @@
+import type { Middleware } from 'koa';
+
+import { AUTH_FAILURES, HOST_BUDGETS, hostSettings } from '../../core/settings/host-settings';
+import type { Metrics } from '../../core/metrics';
+import type { Setting, Settings } from '../../core/settings/settings';
+import type { RedisConnection } from '../../data/redis-connection';
+import type { Operation } from '../../plugins/operation';
+import { anonymousRateLimit, refusalRateLimit } from './anonymous-rate-limit';
+import { clientBudget } from './client-address';
+import { RateLimit, RateLimitMetrics } from '../rate-limit';
+import { callerOf } from '../state';
+
+/** How many documents and refusals an address gets in a minute. */
+const MAX_DOCUMENTS = 1200;
+/** How many probes it gets: whoever takes more must not make the service look dead to others. */
+const MAX_PROBES = 6000;
+
+/** All rate budgets: those of accounts by their names, and those of addresses. */
+export class RateLimits {
+  /** Of an address whose requests bring no good token. */
+  readonly authFailures: RateLimit;
+  /** Of an address for what is refused before its token is known. */
+  readonly refusals = refusalRateLimit(MAX_DOCUMENTS);
+  readonly #documents = anonymousRateLimit(MAX_DOCUMENTS);
+  readonly #probes = anonymousRateLimit(MAX_PROBES);
+  readonly #budgets: ReadonlyMap<string, RateLimit>;
+
+  constructor(
+    budgets: Readonly<Record<string, Setting<number>>>,
+    settings: Settings,
+    redis: RedisConnection | undefined,
+    metrics: Metrics,
+  ) {
+    const counters = new RateLimitMetrics(metrics);
+    this.authFailures = new RateLimit(
+      { name: AUTH_FAILURES, max: settings.of(hostSettings.authFailuresMax), id: clientBudget },
+      redis,
+      counters,
+    );
+    this.#budgets = new Map(
+      Object.entries({ ...HOST_BUDGETS, ...budgets }).map(([name, setting]) => [
+        name,
+        new RateLimit(
+          { name, max: settings.of(setting), id: (ctx) => callerOf(ctx).account.id },
+          redis,
+          counters,
+        ),
+      ]),
+    );
+  }
+
+  /** The budget of this name. */
+  of(name: string): RateLimit {
+    const budget = this.#budgets.get(name);
+    if (!budget) throw new Error(`There is no budget ${name}.`);
+    return budget;
+  }
+
+  /** Limits an operation, or an endpoint, that needs no token. */
+  anonymous({ isProbe = false }: Pick<Operation, 'isProbe'>): Middleware {
+    return isProbe ? this.#probes : this.#documents;
+  }
+}
