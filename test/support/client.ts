@@ -1,6 +1,7 @@
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 
 import { decoded } from './content-coding';
+import { IDLE_MS } from './raw';
 
 /** An answer of the service, whatever its status. */
 export interface Reply {
@@ -19,7 +20,7 @@ export interface SendOptions {
 
 /** A caller who keeps connections open, as phones do, and to whom no status is an exception. */
 export class Client {
-  readonly #agent = new Agent({ keepAlive: true });
+  readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_MS });
   readonly #url: string;
   readonly #token: string;
 

@@ -15,6 +15,9 @@ export interface BinaryAnswer extends RawAnswer {
   bytes: Buffer;
 }
 
+/** Less than the server keeps an idle connection: before Node 24 both would end it at once, and one would be reset. */
+export const IDLE_MS = 30_000;
+
 interface RawRequest {
   headers?: Record<string, string | string[]>;
   body?: string | Buffer;
@@ -23,7 +26,7 @@ interface RawRequest {
 }
 
 /** For requests that need no connection of their own, which costs more than most of them; as phones keep them. */
-export const keptConnections = new Agent({ keepAlive: true });
+export const keptConnections = new Agent({ keepAlive: true, timeout: IDLE_MS });
 
 /** Sends a request of any method, with nothing added to it but Host. */
 export function send(
