@@ -6,7 +6,7 @@ const SRC = path.resolve(__dirname, '../../src');
 
 /** What the modules of fixtures may use: the host's own classes, as real plugins import them. */
 const PRELUDE = [
-  `const { rateSetting, countSetting } = require(${JSON.stringify(path.join(SRC, 'core/settings'))});`,
+  `const { rateSetting, countSetting } = require(${JSON.stringify(path.join(SRC, 'core/settings/settings'))});`,
   `const { ErrorCode } = require(${JSON.stringify(path.join(SRC, 'core/errors'))});`,
   `const { Schema } = require(${JSON.stringify(require.resolve('mongoose'))});`,
 ].join('\n');

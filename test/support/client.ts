@@ -1,7 +1,9 @@
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 
 import { decoded } from './content-coding';
-import { IDLE_MS } from './raw';
+
+/** Less than the server's: before Node 24 both ends may close an idle connection at the same moment. */
+export const IDLE_MS = 30_000;
 
 /** An answer of the service, whatever its status. */
 export interface Reply {

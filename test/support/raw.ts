@@ -2,6 +2,7 @@ import { Agent, request, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 
 import { withoutDetails } from './bodies';
+import { IDLE_MS } from './client';
 
 /** An answer as it came over the wire. */
 export interface RawAnswer {
@@ -14,9 +15,6 @@ export interface RawAnswer {
 export interface BinaryAnswer extends RawAnswer {
   bytes: Buffer;
 }
-
-/** Less than the server keeps an idle connection: before Node 24 both would end it at once, and one would be reset. */
-export const IDLE_MS = 30_000;
 
 interface RawRequest {
   headers?: Record<string, string | string[]>;
