@@ -67,10 +67,16 @@ export class AccountService implements Identity {
     this.#authenticator.accept(kind);
   }
 
-  /** Has every process look anew at the tokens of an account, once this is committed. */
-  async tokensChanged(session: ClientSession, userId: string): Promise<void> {
-    const tokensVersion = newTokensVersion();
-    await this.#accounts.updateOne({ _id: userId }, { $set: { tokensVersion } }, { session });
+  /**
+   * Makes every process look up the tokens of an account again, once this is committed. Conflicts
+   * with the end of the account.
+   *
+   * @returns whether the account is open
+   */
+  async tokensChanged(session: ClientSession, userId: string): Promise<boolean> {
+    const $set = { tokensVersion: newTokensVersion() };
+    const open = { _id: userId, ...NOT_DELETED };
+    return (await this.#accounts.updateOne(open, { $set }, { session })).matchedCount === 1;
   }
 
   /** Whether there is such an account, and it is not being deleted. */

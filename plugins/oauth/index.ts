@@ -77,13 +77,22 @@ const oauth = definePlugin<SignIns>({
     if (issued) accounts.accept(issued);
     accounts.keep({
       name: 'programs',
-      count: (userId) => store.count(userId),
+      count: (userId) => store.count(userId, false),
       export: async function* (userId) {
         yield await store.programs(userId);
       },
       delete: async (tx) => {
-        await store.deleteAll(tx);
+        await store.deleteAll(tx.userId, tx.session);
         await issued?.noteClosing(tx);
+      },
+      // What requests wrote that had begun before.
+      erase: (userId) => store.deleteAll(userId),
+    });
+    accounts.keep({
+      name: 'sessions',
+      count: (userId) => store.count(userId, true),
+      export: async function* (userId) {
+        yield await sessionsOf(store, userId);
       },
     });
     accounts.keep({

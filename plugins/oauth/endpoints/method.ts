@@ -109,7 +109,7 @@ export function pagesOf(parts: Parts) {
     handler: (ctx, api) =>
       withFaultsShown(ctx, async () => {
         const { origin, provider } = await serverFor(ctx, parts);
-        await show(new Visit(ctx, api, origin, provider));
+        await show(new Visit(ctx, api, origin, provider, parts.store));
       }),
   });
 }

@@ -40,7 +40,6 @@ export async function signIn(visit: Visit, people: People, isOpen: boolean): Pro
     return;
   }
   await visit.signIn(name);
-  await people.recordSignIn(name, visit.acting);
   visit.redirect(to ?? '/settings');
 }
 

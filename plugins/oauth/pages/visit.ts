@@ -22,6 +22,8 @@ import {
   type PageOptions,
   showPage,
 } from '../../pages';
+import { beginSession } from '../state/sessions';
+import type { StateStore } from '../state/store';
 import { browserName } from './browser-name';
 import { PageFault, TEXTS, type Texts } from './texts';
 
@@ -50,6 +52,7 @@ export class Visit {
     readonly api: ProtocolApi,
     readonly origin: string,
     readonly provider: Provider,
+    readonly store: StateStore,
   ) {
     this.language = languageOf(ctx);
     this.texts = TEXTS[this.language];
@@ -84,12 +87,15 @@ export class Visit {
   async signIn(accountId: string): Promise<void> {
     const { Session } = this.provider;
     const before = await this.session();
-    const isSame = before.accountId === accountId;
-    if (!isSame && before.accountId !== undefined) await before.destroy();
-    const session = isSame ? before : new Session();
+    if (before.accountId !== undefined) await before.destroy();
+    // A program that asks for a new sign-in of the same person knows the session by its other id.
+    const session = new Session();
+    if (before.accountId === accountId) session.uid = before.uid;
     session.loginAccount({ accountId });
     session.state = { browser: this.browser };
-    if (isSame) session.resetIdentifier();
+    const expiresAt = new Date(Date.now() + SESSION_SECONDS * 1000);
+    const begun = { id: session.jti, user: accountId, expiresAt };
+    await beginSession(this.store, begun, this.acting(accountId));
     await session.save(SESSION_SECONDS);
     this.#setCookie(this.provider.cookieName('session'), session.jti, SESSION_SECONDS);
     this.#setCookie(this.#csrfCookie, '', 0);

@@ -74,13 +74,6 @@ export class People {
     throw new PageFault('badPasskey');
   }
 
-  /** Records that somebody has signed in. */
-  async recordSignIn(name: string, acting: ActingFor): Promise<void> {
-    await this.#store.host.transactShared(async (tx) => {
-      tx.audit({ action: 'session.started', target: accountTarget(name) }, name, acting(name));
-    });
-  }
-
   /** Asks somebody to an account, in place of who was asked to it before; answers the secret. */
   async invite(name: string, tier: Tier | undefined, seconds: number): Promise<string> {
     const secret = randomBytes(24).toString('base64url');
@@ -123,6 +116,8 @@ export class People {
       const unused = await this.#store.documents.deleteOne(invitation, scope);
       if (unused.deletedCount === 0) throw new PageFault('badInvitation');
       await this.#store.accounts.createIn(tx, name, { tier });
+      const isOpen = await this.#store.accounts.tokensChanged(tx.session, name);
+      if (!isOpen) throw new PageFault('badInvitation');
       await this.#store.endSessions(tx.session, name);
       await this.credentials.replace(tx, name, stored, acting);
     });

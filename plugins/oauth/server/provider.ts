@@ -82,6 +82,7 @@ interface Inside {
     prototype: { compareClientSecret(this: OidcProvider.Client, secret: string): boolean };
   };
   AccessToken: { prototype: { generateTokenId: () => string } };
+  Session: { prototype: { resetIdentifier: () => void } };
 }
 
 function adapt(provider: Provider, isSecure: boolean): void {
@@ -100,6 +101,8 @@ function adapt(provider: Provider, isSecure: boolean): void {
   inside.Client.prototype.compareClientSecret = function compareClientSecret(secret) {
     return this.clientSecret === hashOf(secret);
   };
+  // A sign-in has given the session another id already; the adapter knows no new one.
+  inside.Session.prototype.resetIdentifier = () => undefined;
   const { prototype } = inside.AccessToken;
   const original = prototype.generateTokenId;
   prototype.generateTokenId = function generateTokenId() {

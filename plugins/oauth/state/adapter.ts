@@ -31,10 +31,10 @@ export class StoredModel implements Adapter {
   }
 
   async upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void> {
-    const { grantId, clientId, uid, accountId, session } = payload;
+    const { grantId, clientId, uid, accountId, session, result } = payload;
     const kind = this.#kind;
     const lifetimeMs = { Client: CLIENT_MS, Grant: NEW_GRANT_MS }[kind] ?? (expiresIn ?? 0) * 1000;
-    const userId = accountId ?? session?.accountId;
+    const userId = accountId ?? session?.accountId ?? result?.login?.accountId;
     const document = {
       kind,
       payload: JSON.stringify(withoutSecrets(payload)),
@@ -43,12 +43,19 @@ export class StoredModel implements Adapter {
       ...(grantId === undefined ? {} : { grant: hashOf(grantId) }),
       ...(kind === 'Session' && uid !== undefined ? { uid: hashOf(uid) } : {}),
     };
+    if (kind === 'Session') return this.#renew(id, document);
     if (!OF_GRANT.has(kind)) return this.#store.put({}, id, document);
     // In one transaction, so that nothing is given out by a grant that ends meanwhile.
     await this.#store.host.transactShared(async (tx) => {
       await this.#extend(tx.session, hashOf(grantId ?? ''), hashOf(clientId ?? ''));
       await this.#store.put(tx, id, document);
     });
+  }
+
+  /** Writes a session that is there: one that was ended must not come back by a request that had read it. */
+  async #renew(id: string, document: Omit<StateDocument, '_id' | 'createdAt'>): Promise<void> {
+    const there = { _id: hashOf(id), kind: this.#kind };
+    await this.#store.documents.updateOne(there, { $set: document });
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {

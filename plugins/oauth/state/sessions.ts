@@ -1,5 +1,6 @@
 import { accountTarget, type Acting } from '../../../src/data/audit/entry';
 import { isRecord } from '../../../src/core/values';
+import { PageFault } from '../pages/texts';
 import { grantName, payloadOf, type StateStore } from './store';
 
 /** A browser that somebody is signed in by. */
@@ -10,6 +11,25 @@ export interface SessionView {
   browser: string;
   since: Date;
   expiresAt: Date;
+}
+
+/**
+ * Begins a session; what the library keeps of it is written afterwards.
+ *
+ * @param id the id in the cookie
+ * @throws PageFault where the account is closed
+ */
+export async function beginSession(
+  store: StateStore,
+  { id, user, expiresAt }: { id: string; user: string; expiresAt: Date },
+  acting: Acting,
+): Promise<void> {
+  await store.host.transactShared(async (tx) => {
+    // Conflicts with the end of the account, which deletes all sessions that it sees.
+    if (!(await store.accounts.tokensChanged(tx.session, user))) throw new PageFault('wrong');
+    await store.put(tx, id, { kind: 'Session', payload: '{}', expiresAt, userId: user });
+    tx.audit({ action: 'session.started', target: accountTarget(user) }, user, acting);
+  });
 }
 
 /** The sessions of one person, or of all. */

@@ -2,9 +2,7 @@ import type { ClientSession } from 'mongoose';
 
 import { isRecord } from '../../../src/core/values';
 import { hashOf } from '../../../src/core/secrets';
-import type { SharedTransaction } from '../../../src/data/audit/audit-log';
 import type { Acting } from '../../../src/data/audit/entry';
-import type { Transaction } from '../../../src/data/writing/transaction';
 import type { Host } from '../../../src/plugins/host';
 import type { Accounts } from '../../accounts';
 import { type StateDocument, stateModel } from './model';
@@ -126,18 +124,20 @@ export class StateStore {
     );
   }
 
-  count(userId: string): Promise<number> {
-    return this.documents.countDocuments({ userId }).exec();
+  /** How many documents an account has: sessions, or all others. */
+  count(userId: string, ofSessions: boolean): Promise<number> {
+    const kind = ofSessions ? 'Session' : { $ne: 'Session' };
+    return this.documents.countDocuments({ userId, kind }).exec();
   }
 
-  /** Deletes all of an account, when the account itself is closed. */
-  async deleteAll({ session, userId }: Pick<Transaction, 'session' | 'userId'>): Promise<void> {
-    await this.documents.deleteMany({ userId }, { session });
+  /** Deletes everything of an account. */
+  async deleteAll(userId: string, session?: ClientSession): Promise<void> {
+    await this.documents.deleteMany({ userId }).session(session ?? null);
   }
 
   /** Writes what is kept under a secret, in place of what was there. */
   async put(
-    { session }: Pick<SharedTransaction, 'session'> | { session?: ClientSession },
+    { session }: { session?: ClientSession },
     secret: string,
     document: Omit<StateDocument, '_id' | 'createdAt'>,
   ): Promise<void> {

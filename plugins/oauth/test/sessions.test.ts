@@ -1,0 +1,64 @@
+import { accountsPlugin, startService } from '../../../test/support/program';
+import { record } from '../../../test/support/client';
+import type { TestService } from '../../../test/support/service';
+import { Browser } from './browser';
+import { PASSWORD, person } from './people';
+import { Phone } from './phone';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+async function signedIn(name: string): Promise<Browser> {
+  const browser = new Browser(service.url);
+  const page = await browser.go('/sign-in');
+  await browser.submit(page, { name, password: PASSWORD });
+  return browser;
+}
+
+const stored = (filter: object) =>
+  service.app.database.connection.collection('oauthState').countDocuments(filter);
+
+test('a session that ends while its cookie is in use stays ended', async () => {
+  const ada = await person(service);
+  const phone = await Phone.register(service, ada);
+  for (let times = 0; times < 5; times += 1) {
+    const browser = await signedIn(ada.name);
+    const cookie = browser.cookie('session') ?? '';
+    const thief = new Browser(service.url);
+    thief.setCookie('session', cookie);
+    const page = await browser.go('/settings');
+    await Promise.all([
+      ...Array.from({ length: 8 }, () => thief.go(phone.asks())),
+      browser.submit(page, {}),
+    ]);
+    thief.setCookie('session', cookie);
+    expect((await thief.go('/settings')).url.pathname).toBe('/sign-in');
+  }
+});
+
+test('a sign-in that meets the deletion of its account leaves nothing', async () => {
+  const accounts = service.app.exportsOf(accountsPlugin);
+  for (let times = 0; times < 5; times += 1) {
+    const { name } = await person(service);
+    await Promise.all([
+      ...Array.from({ length: 4 }, () => signedIn(name)),
+      accounts.deleteUser(name, () => undefined),
+    ]);
+    expect(await stored({ userId: name })).toBe(0);
+  }
+});
+
+test('an export lists the sessions', async () => {
+  const { name } = await person(service);
+  const browser = await signedIn(name);
+  const page = await browser.go('/settings');
+  const csrf = /name="csrf" value="([^"]*)"/.exec(page.text)?.[1] ?? '';
+  const body = new URLSearchParams({ csrf, action: 'export' });
+  const { text } = await browser.go('/settings', { method: 'POST', body });
+  const { sessions } = record(record(JSON.parse(text))['records']);
+  expect(sessions).toHaveLength(2);
+  expect(text).not.toContain(browser.cookie('session'));
+});
