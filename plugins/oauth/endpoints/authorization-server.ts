@@ -37,7 +37,7 @@ type Guard = (ctx: Context, api: ProtocolApi) => Promise<void>;
 export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
   const { store, prepare } = parts;
 
-  /** What the library does at this path. */
+  /** What the library answers to programs at this path. */
   const served = (
     options: Named & Pick<ProtocolMethod, 'responses'>,
     before?: Guard,
@@ -48,12 +48,22 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
     handler: async (ctx, api) => {
       const { origin, provider } = await serverFor(ctx, parts);
       await before?.(ctx, api);
+      // Whoever prefers HTML would get errors as pages.
+      ctx.req.headers.accept = 'application/json';
       await serve(ctx, provider, origin);
     },
   });
-  const shown = (method: ProtocolMethod): ProtocolMethod => ({
-    ...method,
-    handler: (ctx, api) => withFaultsShown(ctx, () => method.handler(ctx, api)),
+  /** What the library answers to browsers at this path. */
+  const shown = (named: Named, before?: Guard): ProtocolMethod => ({
+    ...{ ...named, access, responses: PAGES, errors: [notFound] },
+    handler: (ctx, api) =>
+      withFaultsShown(ctx, async () => {
+        const { origin, provider } = await serverFor(ctx, parts);
+        await before?.(ctx, api);
+        await serve(ctx, provider, origin);
+        // The library's page for a person who is not the one that consented posts to a path that is off.
+        if (ctx.status === 200) throw new PageFault('expired');
+      }),
   });
 
   const mayBegin: Guard = async (ctx, api) => {
@@ -102,11 +112,11 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
     {
       path: PATHS.authorization,
       prepare,
-      methods: { GET: shown(served({ ...beginning, responses: PAGES }, mayBegin)) },
+      methods: { GET: shown(beginning, mayBegin) },
     },
     {
       path: `${PATHS.authorization}/{uid}`,
-      methods: { GET: shown(served({ ...resuming, responses: PAGES })) },
+      methods: { GET: shown(resuming) },
     },
   ];
 }

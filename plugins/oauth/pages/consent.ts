@@ -73,7 +73,7 @@ export async function answerConsent(
       }
     : { error: 'access_denied', error_description: 'the person refused' };
   const merge = { mergeWithLastSubmission: false };
-  visit.redirect(await provider.interactionResult(ctx.req, ctx.res, result, merge));
+  visit.redirect(await found(provider.interactionResult(ctx.req, ctx.res, result, merge)));
 }
 
 async function grant(
@@ -85,6 +85,8 @@ async function grant(
   const removed = asked.filter((scope) => !scopes.includes(scope));
   const { clientId } = client;
   const made = new visit.provider.Grant({ accountId, clientId });
+  // A form that is sent twice makes one grant.
+  made.jti = hashOf(`grant ${interaction.uid}`);
   made.addOIDCScope(namesIn(interaction, OWN_SCOPES).join(' '));
   for (const resource of [interaction.params['resource']].flat().map(String)) {
     made.addResourceScope(resource, scopes.join(' '));
@@ -118,13 +120,18 @@ async function requestOf(visit: Visit, all: readonly string[]): Promise<Request 
 
 /** @throws PageFault where the browser did not begin it, or long ago */
 async function interactionOf({ ctx, provider }: Visit): Promise<Interaction> {
-  try {
-    const found = await provider.interactionDetails(ctx.req, ctx.res);
-    if (ctx.path.endsWith(`/${found.uid}`)) return found;
-  } catch (error) {
-    if (!(error instanceof loadLibrary().errors.SessionNotFound)) throw error;
-  }
+  const interaction = await found(provider.interactionDetails(ctx.req, ctx.res));
+  if (ctx.path.endsWith(`/${interaction.uid}`)) return interaction;
   throw new PageFault('expired');
+}
+
+/** @throws PageFault where the library knows no such interaction any more */
+async function found<T>(wanted: Promise<T>): Promise<T> {
+  try {
+    return await wanted;
+  } catch (error) {
+    throw error instanceof loadLibrary().errors.SessionNotFound ? new PageFault('expired') : error;
+  }
 }
 
 /** The scopes of a request that are among some. */

@@ -1,6 +1,6 @@
 import type { errors } from 'oidc-provider';
 
-import { invisibleCharacter } from '../../../src/core/text/text';
+import { hasMixedScripts, invisibleCharacter } from '../../../src/core/text/text';
 
 /** The grants that there are. */
 export const GRANTS = ['authorization_code', 'refresh_token'];
@@ -24,7 +24,7 @@ export function adaptMetadata(
   metadata: Record<string, unknown>,
   InvalidClientMetadata: typeof errors.InvalidClientMetadata,
 ): void {
-  const { client_name: name, grant_types: grants, redirect_uris: redirects } = metadata;
+  const { client_name: name, grant_types: grants, redirect_uris: redirects, jwks_uri: keys } = metadata;
   delete metadata['scope'];
   // The library would fetch it.
   delete metadata['sector_identifier_uri'];
@@ -45,6 +45,12 @@ export function adaptMetadata(
   }
   if (typeof name === 'string' && invisibleCharacter(name) !== undefined) {
     throw new InvalidClientMetadata('client_name must have visible characters alone');
+  }
+  if (typeof name === 'string' && hasMixedScripts(name)) {
+    throw new InvalidClientMetadata('client_name must not mix scripts within a word');
+  }
+  if (typeof keys === 'string' && !keys.startsWith('https:')) {
+    throw new InvalidClientMetadata('jwks_uri must be an https address');
   }
   if (Array.isArray(redirects) && redirects.length > MAX_REDIRECTS) {
     throw new InvalidClientMetadata(`redirect_uris must be at most ${MAX_REDIRECTS}`);

@@ -83,6 +83,8 @@ test.each([
   ['a name with NUL', { client_name: 'a\u0000b' }],
   ['half a character', { client_name: 'a\ud800' }],
   ['50,000 characters', { software_id: 'x'.repeat(50_000) }],
+  ['letters that look like others', { client_name: '\u0410pple' }],
+  ['keys at an address without TLS', { jwks_uri: 'http://app.example/keys' }],
   ['a long redirect', { redirect_uris: [`https://a.example/${'x'.repeat(10_000)}`] }],
 ])('a program with %s is not registered', async (_what, metadata) => {
   const wanted = { redirect_uris: [CALLBACK], ...metadata };
@@ -133,4 +135,38 @@ test('an account that is deleted while its program refreshes leaves it nothing',
     await phone.refresh(tokens.refresh_token).expect(400);
     expect(await stored({ userId: somebody.name })).toBe(0);
   }
+});
+
+test('programs get JSON, whatever they accept', async () => {
+  for (const path of ['/oauth/token', '/oauth/revoke', '/oauth/register']) {
+    const answer = await service.anonymous.post(path).set('Accept', 'text/html, */*;q=0.1');
+    expect(answer.type).toBe('application/json');
+    expect(bodyOf(answer)['error']).toEqual(expect.any(String));
+  }
+});
+
+test('a consent that is sent twice at once lets the program in once', async () => {
+  const somebody = await person(service);
+  const phone = await Phone.register(service, somebody);
+  await phone.browser.submit(await phone.browser.go('/sign-in'), { ...somebody });
+  const page = await phone.browser.go(phone.asks());
+  const answers = await Promise.all(
+    [1, 2, 3].map(() => phone.browser.submit(page, { answer: 'allow' })),
+  );
+  expect(answers.filter(({ url }) => url.searchParams.has('code')).length).toBeGreaterThan(0);
+  expect(answers.map(({ status }) => status).filter((each) => ![0, 400].includes(each))).toEqual([]);
+  const { text } = await phone.browser.go('/settings');
+  expect(text.match(/value="revokeProgram"/g)).toHaveLength(1);
+});
+
+test('a consent of one person goes to no program once another has signed in', async () => {
+  const [one, other] = [await person(service), await person(service)];
+  const phone = await Phone.register(service, one);
+  const { browser } = phone;
+  const page = await browser.submit(await browser.go(phone.asks()), { ...one });
+  const allowed = await browser.submit(page, { answer: 'allow' }, { follow: false });
+  await browser.submit(await browser.go('/sign-in?return=/settings'), { ...other });
+  const resumed = await browser.go(allowed.url);
+  expect([resumed.status, resumed.url.origin]).toEqual([400, service.url]);
+  expect(resumed.text).not.toContain('<script');
 });

@@ -16,8 +16,16 @@ export class Browser {
     this.#cookies.set(name, { value, path: '/' });
   }
 
-  /** Follows redirects as long as they stay at the origin; answers the last page, or who is next. */
-  async go(to: string | URL, init: RequestInit = {}): Promise<Page> {
+  /**
+   * Follows redirects as long as they stay at the origin.
+   *
+   * @param to a path, or an address
+   * @returns the last page, or where it leads to
+   */
+  async go(
+    to: string | URL,
+    { follow = true, ...init }: RequestInit & { follow?: boolean } = {},
+  ): Promise<Page> {
     const url = new URL(to, this.origin);
     if (url.origin !== this.origin) return { status: 0, url, text: '', headers: new Headers() };
     const headers = new Headers(init.headers);
@@ -27,12 +35,17 @@ export class Browser {
     for (const line of answer.headers.getSetCookie()) this.#keep(line);
     const text = await answer.text();
     const next = answer.headers.get('Location');
-    if (next !== null) return this.go(new URL(next, url));
-    return { status: answer.status, url, text, headers: answer.headers };
+    if (next !== null && follow) return this.go(new URL(next, url));
+    const at = next === null ? url : new URL(next, url);
+    return { status: answer.status, url: at, text, headers: answer.headers };
   }
 
   /** Sends a form of a page, with other values in some of its fields. */
-  async submit(page: Page, fields: Record<string, string | string[] | undefined>): Promise<Page> {
+  async submit(
+    page: Page,
+    fields: Record<string, string | string[] | undefined>,
+    { follow = true }: { follow?: boolean } = {},
+  ): Promise<Page> {
     const action = /<form [^>]*method="post"(?: action="([^"]*)")?/.exec(page.text)?.[1];
     const form = new URLSearchParams();
     for (const [field] of page.text.matchAll(/<input[^>]*>/g)) {
@@ -44,7 +57,7 @@ export class Browser {
     for (const [name, values] of Object.entries(fields)) {
       for (const value of values === undefined ? [] : [values].flat()) form.append(name, value);
     }
-    return this.go(action ?? page.url, { method: 'POST', body: form });
+    return this.go(action ?? page.url, { method: 'POST', body: form, follow });
   }
 
   #keep(line: string): void {
