@@ -85,8 +85,10 @@ export class PersonalData {
     await this.#host.transactShared(async (tx) => {
       const { session } = tx;
       const { deletedCount } = await this.#accounts.deleteOne({ _id: userId }, { session });
-      const act = { action: 'account.deleted', target: accountTarget(userId) };
-      if (deletedCount === 1) tx.audit(act, userId);
+      if (deletedCount === 0) return;
+      const pseudonym = await this.#host.accountData.anonymize(session, userId);
+      const act = { action: 'account.deleted', target: accountTarget(pseudonym) };
+      tx.audit(act, pseudonym);
     });
     const left = Object.entries(await this.#count(userId)).filter(([, count]) => count > 0);
     if (left.length === 0) return;

@@ -43,7 +43,7 @@ const COLLECTIONS = [...hostModels, ...pluginsUnderTest().flatMap(({ models = []
   .filter(({ owner }) => owner === 'account')
   .map(collectionOf)
   // What the authorization server keeps is found by what is shown of it, and not by whose it is.
-  .concat('programs', 'waysToSignIn', 'webhooks', 'webhookDeliveries', 'calendars');
+  .concat('programs', 'sessions', 'waysToSignIn', 'webhooks', 'webhookDeliveries', 'calendars');
 
 /** Makes a user with a record of every kind, retries included. */
 async function userWithEverything(id: string) {
@@ -57,15 +57,14 @@ function accounts() {
   return service.app.exportsOf(accountsPlugin);
 }
 
-/** The collections in which a text is to be found, those of the audit log left out. */
+/** The collections in which a text is to be found. */
 async function collectionsWith(text: string): Promise<string[]> {
   const collections = (await service.app.database.connection.db?.collections()) ?? [];
   const found = collections.map(async (collection) => {
     const all = JSON.stringify(await collection.find().toArray());
     return all.includes(JSON.stringify(text)) ? collection.collectionName : [];
   });
-  const names = (await Promise.all(found)).flat();
-  return names.filter((name) => !name.startsWith('audit')).sort();
+  return (await Promise.all(found)).flat().sort();
 }
 
 test('user export prints all that is stored of an account, of whichever plugin, and no secret', async () => {
@@ -129,6 +128,26 @@ test('user delete leaves nothing of an account but what the audit log says, and 
     { action: 'account.deleted' },
   ]);
   expect(await cli.text('audit', 'verify')).toMatch(/no fault/);
+});
+
+test('entries of deleted accounts name nobody, and belong to no other account of their name', async () => {
+  const everything = () =>
+    service.app.database.connection.collection('auditEntries').find().toArray();
+  for (const round of [1, 2]) {
+    const { user } = await userWithEverything(ada);
+    await user.delete('/api/account').send({ confirm: ada });
+    await cli.json('user', 'delete', ada, '--confirm', ada);
+    expect(JSON.stringify(await everything())).not.toContain(ada);
+    const actions = records(await cli.json('audit', 'log', '--user', ada)).map(
+      ({ action }) => action,
+    );
+    expect(actions.filter((each) => each === 'account.deleted')).toHaveLength(round);
+    expect(records(await cli.json('audit', 'log', '--actor', ada))).not.toEqual([]);
+    expect(await cli.text('audit', 'verify')).toMatch(/no fault/);
+  }
+  await service.user({ id: ada });
+  const { stdout } = await cli.run('user', 'export', ada);
+  expect(stdout).not.toContain('account.deleted');
 });
 
 test.each([

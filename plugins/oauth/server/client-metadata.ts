@@ -24,7 +24,12 @@ export function adaptMetadata(
   metadata: Record<string, unknown>,
   InvalidClientMetadata: typeof errors.InvalidClientMetadata,
 ): void {
-  const { client_name: name, grant_types: grants, redirect_uris: redirects, jwks_uri: keys } = metadata;
+  const {
+    client_name: name,
+    grant_types: grants,
+    redirect_uris: redirects,
+    jwks_uri: keys,
+  } = metadata;
   delete metadata['scope'];
   // The library would fetch it.
   delete metadata['sector_identifier_uri'];

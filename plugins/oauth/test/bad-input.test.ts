@@ -154,7 +154,9 @@ test('a consent that is sent twice at once lets the program in once', async () =
     [1, 2, 3].map(() => phone.browser.submit(page, { answer: 'allow' })),
   );
   expect(answers.filter(({ url }) => url.searchParams.has('code')).length).toBeGreaterThan(0);
-  expect(answers.map(({ status }) => status).filter((each) => ![0, 400].includes(each))).toEqual([]);
+  expect(answers.map(({ status }) => status).filter((each) => ![0, 400].includes(each))).toEqual(
+    [],
+  );
   const { text } = await phone.browser.go('/settings');
   expect(text.match(/value="revokeProgram"/g)).toHaveLength(1);
 });

@@ -18,7 +18,7 @@ export function auditLogCommands(parent: Command, commandLine: CommandRunner): v
   verifyLog(parent, commandLine);
 }
 
-interface LogOptions extends Omit<AuditFilter, 'userId'> {
+interface LogOptions extends Omit<AuditFilter, 'userId' | 'withDeleted'> {
   user?: string;
 }
 
@@ -29,7 +29,11 @@ function showLog(parent: Command, commandLine: CommandRunner): void {
     .description(
       `Shows the audit log, oldest first: tokens made, first used, rotated, revoked and pruned; accounts made, changed, exported and deleted; people and programs let in and out; records deleted for good; repairs, seeds, migrations, backups and restores, starts of the server.`,
     )
-    .option('--user <user>', 'only acts on the account of this user', userName)
+    .option(
+      '--user <user>',
+      'only acts on the account of this user, deleted ones included',
+      userName,
+    )
     .option('--actor <name>', 'only acts of this user, token (its id) or operator')
     .option('--action <action>', 'only these acts: token.created, or token for all of tokens')
     .option('--since <moment>', 'only since then: 2026-03-01, or 24h or 30d ago', pastMoment)
@@ -46,7 +50,7 @@ Examples:
     .action(({ user, ...options }: LogOptions) =>
       commandLine.runHost(async ({ app }) => ({
         pieces: (isJson) => {
-          const entries = app.audit.entries({ ...options, userId: user });
+          const entries = app.audit.entries({ ...options, userId: user, withDeleted: true });
           return isJson ? jsonArray(shownEntries(entries)) : lines(entries);
         },
       })),

@@ -1,3 +1,5 @@
+import type { ClientSession } from 'mongoose';
+
 import type { AuditLog } from '../audit/audit-log';
 import type { AuditEntry } from '../audit/entry';
 import type { Database } from '../mongodb/database';
@@ -44,6 +46,15 @@ export class AccountData {
   /** What the audit log says of the account, a batch at a time. */
   auditEntries(userId: string): AsyncIterable<AuditEntry[]> {
     return this.#audit.entries({ userId });
+  }
+
+  /**
+   * Replaces the account's id in the audit log by a pseudonym.
+   *
+   * @returns the pseudonym
+   */
+  anonymize(session: ClientSession, userId: string): Promise<string> {
+    return this.#audit.anonymize(session, userId);
   }
 
   /**

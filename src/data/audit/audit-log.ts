@@ -1,7 +1,7 @@
 import type { ClientSession, QueryFilter } from 'mongoose';
 
-import { newId } from '../../core/ids';
 import { DAY_MS } from '../../core/time';
+import { AccountHash } from '../accounts/account-hash';
 import { batchesOf } from '../model/batches';
 import type { Database } from '../mongodb/database';
 import type { Fence } from '../schema/fence';
@@ -19,9 +19,11 @@ import {
   auditEntryModel,
   type AuditHeadDocument,
   auditHeadModel,
+  entryDocument,
   entryIn,
 } from './model';
 import { pruneChain } from './prune';
+import { renameAccount } from './rename';
 import { type Verification, verifyChains } from './verify';
 
 /** A write to data that no account owns, in progress, and what it records. */
@@ -41,6 +43,8 @@ export interface Recorded {
 /** Which entries to read; all that is left out says nothing. */
 export interface AuditFilter {
   userId?: string | undefined;
+  /** Includes deleted accounts of this name, whose entries are under a pseudonym. */
+  withDeleted?: boolean;
   /** An account, the id of a token, or the name of an operator. */
   actor?: string | undefined;
   /** `token.created`, or `token` for all that begin with it. */
@@ -50,14 +54,15 @@ export interface AuditFilter {
 
 /**
  * What was done, by whom (docs/running.md, "Audit log"). An act is recorded in the transaction
- * that does it, so there is never one without the other. Entries are never changed, and deleted only
- * by {@link prune}.
+ * that does it, so there is never one without the other. Entries are deleted only by {@link prune}, and
+ * changed only by {@link anonymize}.
  */
 export class AuditLog {
   readonly #entries;
   readonly #heads;
   readonly #database: Database;
   readonly #fence: Fence;
+  #accountHash: Promise<AccountHash> | undefined;
 
   /** @param self who acts where nobody else is named */
   constructor(
@@ -117,9 +122,7 @@ export class AuditLog {
     const { seq, hash } = entries.at(-1) ?? head;
     const update = { $set: { seq, hash }, $setOnInsert: { pruned: null } };
     await this.#heads.updateOne({ _id: chain }, update, { session, upsert: true });
-    const writes = entries.map((entry) => ({
-      insertOne: { document: { _id: newId(), ...entry } },
-    }));
+    const writes = entries.map((entry) => ({ insertOne: { document: entryDocument(entry) } }));
     await this.#entries.bulkWrite(writes, { session });
   }
 
@@ -127,7 +130,13 @@ export class AuditLog {
   async *entries(filter: AuditFilter = {}): AsyncGenerator<AuditEntry[]> {
     const order: Record<string, 1> =
       filter.userId === undefined ? { time: 1, _id: 1 } : { chain: 1, seq: 1 };
-    const found = this.#entries.find(filterOf(filter)).sort(order);
+    const { userId, actor, withDeleted } = filter;
+    const names = async (name: string | undefined): Promise<string[]> => {
+      if (name === undefined) return [];
+      return withDeleted === true ? [name, await this.#pseudonym(name)] : [name];
+    };
+    const whose = { userIds: await names(userId), actors: await names(actor) };
+    const found = this.#entries.find(filterOf(filter, whose)).sort(order);
     for await (const batch of batchesOf<AuditEntryDocument>(found)) yield batch.map(entryIn);
   }
 
@@ -137,6 +146,24 @@ export class AuditLog {
     for await (const batch of batchesOf<AuditHeadDocument>(found)) {
       yield batch.map(({ _id: chain, ...end }) => ({ chain, ...end }));
     }
+  }
+
+  /**
+   * Replaces an account's id in its entries by a pseudonym, as the account is deleted.
+   *
+   * @returns the pseudonym
+   */
+  async anonymize(session: ClientSession, userId: string): Promise<string> {
+    const pseudonym = await this.#pseudonym(userId);
+    const chains = { entries: this.#entries, heads: this.#heads, session };
+    await renameAccount(chains, userId, pseudonym);
+    return pseudonym;
+  }
+
+  /** Nobody can compute it without the key in the database, so a log that is kept elsewhere names no one. */
+  async #pseudonym(userId: string): Promise<string> {
+    this.#accountHash ??= AccountHash.open(this.#database);
+    return `deleted-${(await this.#accountHash).of(userId)}`;
   }
 
   /** Looks for entries that were removed, altered or inserted. */
@@ -162,15 +189,19 @@ export class AuditLog {
   }
 }
 
-function filterOf({ userId, actor, action, since }: AuditFilter): QueryFilter<AuditEntryDocument> {
+function filterOf(
+  { action, since }: AuditFilter,
+  { userIds, actors }: { userIds: string[]; actors: string[] },
+): QueryFilter<AuditEntryDocument> {
   const conditions: QueryFilter<AuditEntryDocument>[] = [];
-  if (userId !== undefined) conditions.push({ chain: chainOf(userId) });
+  if (userIds.length > 0) conditions.push({ chain: { $in: userIds.map(chainOf) } });
   if (action !== undefined) {
     // What is between them sorts as names of actions do: `/` comes right after `.`.
     conditions.push({ $or: [{ action }, { action: { $gte: `${action}.`, $lt: `${action}/` } }] });
   }
-  if (actor !== undefined) {
-    const names = ['account', 'token', 'name'].map((field) => ({ [`actor.${field}`]: actor }));
+  if (actors.length > 0) {
+    const fields = ['account', 'token', 'name'].map((field) => `actor.${field}`);
+    const names = fields.map((field) => ({ [field]: { $in: actors } }));
     conditions.push({ $or: names });
   }
   if (since !== undefined) conditions.push({ time: { $gte: since } });

@@ -86,7 +86,6 @@ export function entryOf(
 ): AuditEntry {
   const content = {
     chain,
-    seq: previous.seq + 1,
     time,
     action,
     actor,
@@ -95,8 +94,16 @@ export function entryOf(
     target,
     // As JSON has them, so that what is read back has the same hash.
     changes: JSON.parse(JSON.stringify(changes)) as Record<string, unknown>,
-    previousHash: previous.hash,
   };
+  return linked(content, previous);
+}
+
+/** An entry with its place in the chain after `previous`. */
+export function linked(
+  entry: Omit<AuditEntry, 'seq' | 'previousHash' | 'hash'>,
+  previous: ChainEnd,
+): AuditEntry {
+  const content = { ...entry, seq: previous.seq + 1, previousHash: previous.hash };
   return { ...content, hash: hashOf(content) };
 }
 

@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 
-import type { StoredId } from '../../core/ids';
+import { newId, type StoredId } from '../../core/ids';
 import { sharedModel } from '../model/models';
 import type { AuditEntry, ChainEnd } from './entry';
 
@@ -11,6 +11,11 @@ export function entryIn(document: AuditEntryDocument): AuditEntry {
   const entry: AuditEntry & { _id?: StoredId } = { ...document };
   delete entry._id;
   return entry;
+}
+
+/** A document for an entry. */
+export function entryDocument(entry: AuditEntry): AuditEntryDocument {
+  return { _id: newId(), ...entry };
 }
 
 export const auditEntryModel = sharedModel<AuditEntryDocument>(

@@ -58,8 +58,9 @@ export async function verifyChains(
       for (const entry of end.added) read.add(entryIn(entry));
       read.end(end.head ?? undefined);
       [checker, last] = [read, end.head];
-      // What was pruned meanwhile would pass for removed.
-    } while (first?.pruned?.seq !== last?.pruned?.seq);
+      // What was pruned or renamed meanwhile would pass for removed.
+    } while (first?.pruned?.seq !== last?.pruned?.seq || (first && !last));
+    if (!last && checker.count === 0) return;
     found.chains += 1;
     found.entries += checker.count;
     found.pruned += last?.pruned?.count ?? 0;
