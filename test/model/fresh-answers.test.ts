@@ -65,11 +65,11 @@ async function expectFreshAnswer(moment: string, name: string, operation: Operat
   for (const [index, caching] of [service, twin].entries()) {
     let answer = answers[index];
     while (answer !== right) {
-      // What is right may have moved meanwhile: the events of a deleted plant go by and by.
-      const earlier = right;
-      right = await answerOf(without);
-      if (right === earlier) break;
+      // What is right may move meanwhile: the events of a deleted plant go by and by.
+      const before = right;
       answer = await answerOf(caching);
+      right = await answerOf(without);
+      if (right === before) break;
     }
     expect([moment, name, answer]).toEqual([moment, name, right]);
   }
