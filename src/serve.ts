@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiPart, partsWithPorts } from './app/api-description';
 import { exitWithin, prepareExit } from './app/process/exit';
 import { limitHeapGrowth } from './app/process/heap';
+import { onFirstStart } from './app/first-start';
 import { listen } from './app/listen';
 import { type Program, startProgram } from './app/program';
 import { onSignals } from './app/process/signals';
@@ -153,7 +154,7 @@ class ServerProcess {
     log.info({ url, notes: servers.notes }, 'The service is ready');
     process.stdout.write(`Plant care API ready at ${url}\n`);
     if (!this.#options.welcome) return;
-    for (const line of await app.onFirstStart(url)) process.stdout.write(`${line}\n`);
+    for (const line of await onFirstStart(app, url)) process.stdout.write(`${line}\n`);
   }
 
   /** Ends all of it, whatever hangs; a server that serves takes requests for a while yet. */

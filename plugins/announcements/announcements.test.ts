@@ -5,7 +5,7 @@ import path from 'node:path';
 import { resetClock, setClock } from '../../test/support/clock';
 import type { TestService, TestUser } from '../../test/support/service';
 import { expectError, listOf } from '../../test/support/shapes';
-import { startService } from '../../test/support/program';
+import { loadSeeds, startService } from '../../test/support/program';
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z');
 
@@ -46,7 +46,7 @@ async function load(...announcements: ReturnType<typeof announcement>[]) {
   const folder = await mkdtemp(path.join(tmpdir(), 'seeds-'));
   try {
     await writeFile(path.join(folder, 'announcements.json'), JSON.stringify(announcements));
-    return (await service.app.loadSeeds(folder))['announcements'];
+    return (await loadSeeds(service.app, folder))['announcements'];
   } finally {
     await rm(folder, { recursive: true });
   }

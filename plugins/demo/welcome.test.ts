@@ -1,5 +1,5 @@
 import type { TestService } from '../../test/support/service';
-import { accountsPlugin, startService, userOf } from '../../test/support/program';
+import { accountsPlugin, onFirstStart, startService, userOf } from '../../test/support/program';
 
 let service: TestService;
 
@@ -10,7 +10,7 @@ afterEach(() => service.close());
 
 /** The token of the line to try the service with; undefined when there is none. */
 async function tokenOfWelcome(): Promise<string | undefined> {
-  const lines = await service.app.onFirstStart(service.url);
+  const lines = await onFirstStart(service.app, service.url);
   return /Bearer (tnd_mcp_\w+)/.exec(lines.join('\n'))?.[1];
 }
 
@@ -26,7 +26,7 @@ test('the first start loads a garden and says how to try it, and later ones say 
 });
 
 test('the first start names the front page, and invites its person there', async () => {
-  const lines = (await service.app.onFirstStart(service.url)).join('\n');
+  const lines = (await onFirstStart(service.app, service.url)).join('\n');
   expect(lines).toContain('The front page: http://localhost:');
   const [, link = ''] = /^Sign in there as demo, once by (\S+)$/m.exec(lines) ?? [];
   const { pathname, search } = new URL(link);
@@ -38,7 +38,7 @@ test('where people sign in elsewhere nobody is invited', async () => {
   const other = await startService({
     env: { OIDC_ISSUER: 'https://id.example.com', OIDC_AUDIENCE: 'plants' },
   });
-  const lines = (await other.app.onFirstStart(other.url)).join('\n');
+  const lines = (await onFirstStart(other.app, other.url)).join('\n');
   await other.close();
   expect(lines).toContain(`${other.url}/docs`);
   expect(lines).not.toContain('Sign in');

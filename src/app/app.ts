@@ -1,26 +1,19 @@
 import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
-import path from 'node:path';
 
 import type { Logger } from 'pino';
 
 import type { Identity } from '../core/identity';
-import { AccountData } from '../data/accounts/account-data';
-import { AuditLog } from '../data/audit/audit-log';
+import type { AuditLog } from '../data/audit/audit-log';
 import type { Acting } from '../data/audit/entry';
+import type { Database } from '../data/mongodb/database';
+import type { Fence } from '../data/schema/fence';
+import type { StoredSchema } from '../data/schema/stored-schema';
+import type { DerivedData } from '../data/writing/derived';
+import type { WriteQueue } from '../data/writing/write-queue';
 import { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings/settings';
-import { Database } from '../data/mongodb/database';
-import { type CountRecords, type DerivedData, quotaUsage } from '../data/writing/derived';
-import { hostModels } from '../data/model/host-models';
-import { missingRevisions } from '../data/changes/missing-revisions';
-import { collectionOf, isTracked, type ModelDefinition } from '../data/model/models';
-import { countedFilter, Quotas } from '../data/model/quotas';
 import { IdempotencyStore } from '../data/idempotency/idempotency';
-import { Fence } from '../data/schema/fence';
-import { KnownMigrations } from '../data/schema/migration';
-import { StoredSchema } from '../data/schema/stored-schema';
-import { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
 import type { PluginRuntime, DataCheck, Plugin, SeedKind, SetUpPlugin } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/reference';
@@ -28,11 +21,11 @@ import { setUpPlugins } from '../plugins/setup';
 import type { ApiDescription } from '../plugins/protocol-endpoint';
 import { type ApiPart, describeApi, probesOf, scopesOf } from './api-description';
 import { scheduledBackups } from './backup/schedule';
+import { DataLayer } from './data-layer';
 import { hostFor, type HostDependencies } from './host';
 import { hostJobs } from './host-jobs';
 import type * as Http from './http-listeners';
 import { JobRunner } from './jobs';
-import { loadSeeds, SEEDS_FOLDER } from './seeds';
 import { type ServerAddresses, ServerConnections } from './server-connections';
 import { readSettings } from './settings';
 
@@ -64,10 +57,8 @@ export class App {
   readonly seeds: readonly SeedKind[];
   readonly scopes: ReadonlyMap<string, string>;
   readonly #options: AppOptions;
-  readonly #accountData: AccountData;
+  readonly #data: DataLayer;
   readonly #contributions = new Map<PluginReference, PluginRuntime>();
-  readonly #quotas: Quotas;
-  readonly #counts: ReadonlyMap<string, CountRecords>;
   readonly #idempotency: IdempotencyStore;
   readonly #jobs: JobRunner;
   readonly #connections: ServerConnections;
@@ -88,54 +79,28 @@ export class App {
     this.#options = options;
     this.settings = readSettings(plugins, env);
     this.scopes = scopesOf(plugins);
-    this.#quotas = new Quotas(
-      new Map(plugins.flatMap(({ quotas = {} }) => Object.entries(quotas))),
-      this.settings,
-    );
-    this.database = new Database(metrics);
-    const migrations = plugins.flatMap(({ name: plugin, migrations: own = [] }) =>
-      own.map((migration) => ({ id: `${plugin}/${migration.name}`, plugin, migration })),
-    );
-    const names = plugins.map(({ name }) => name);
-    const known = new KnownMigrations(migrations, names);
-    this.fence = new Fence(this.database, known, log, metrics);
-    this.audit = new AuditLog(this.database, this.fence, acting);
-    this.#accountData = new AccountData(
-      this.database,
-      [...hostModels, ...plugins.flatMap(({ models = [] }) => models)],
-      this.audit,
-    );
-    this.writeQueue = new WriteQueue(
-      {
-        database: this.database,
-        audit: this.audit,
-        fence: this.fence,
-        identity: () => this.identity,
-        listeners: () => this.plugins.flatMap(({ contribution }) => contribution.listeners ?? []),
-        quotas: this.#quotas,
-        counts: () => this.#counts,
-      },
-      { log, metrics },
-    );
-    for (const model of hostModels) this.database.model(model);
-    this.schema = new StoredSchema(this.database, {
-      migrations,
-      known,
-      moveRevisions: async () => {
-        await this.identity.raiseRevisions(1);
-      },
+    this.#data = new DataLayer({
+      ...{ plugins, settings: this.settings, log, metrics, acting },
+      identity: () => this.identity,
+      listeners: () => this.plugins.flatMap(({ contribution }) => contribution.listeners ?? []),
     });
+    ({
+      database: this.database,
+      audit: this.audit,
+      fence: this.fence,
+      writeQueue: this.writeQueue,
+      schema: this.schema,
+    } = this.#data);
     this.#connections = new ServerConnections(this.database, log, metrics);
     const host: HostDependencies = {
       log,
       app: this,
       plugins,
-      accountData: this.#accountData,
-      quotas: this.#quotas,
+      accountData: this.#data.accountData,
+      quotas: this.#data.quotas,
       connections: this.#connections,
     };
     this.plugins = setUpPlugins(plugins, (plugin) => {
-      for (const model of plugin.models ?? []) this.database.model(model);
       const contribution = plugin.setup(hostFor(plugin, host));
       this.#contributions.set(plugin, contribution);
       return contribution;
@@ -145,22 +110,14 @@ export class App {
     if (!identity) throw new Error('No plugin answers who a caller is.');
     this.identity = identity;
     this.operations = this.plugins.flatMap(({ operations }) => operations);
-    this.#counts = new Map(
-      plugins.flatMap(({ quotas = {}, models = [] }) =>
-        Object.keys(quotas).map((quota) => [quota, this.#counting(quota, models)]),
-      ),
-    );
     this.#idempotency = new IdempotencyStore(
       this.database,
       this.#connections.mongo,
       this.settings,
       metrics,
     );
-    const tracked = plugins.flatMap(({ models = [] }) => models.filter(isTracked));
     this.derived = [
-      // First, since what puts other data right moves revisions as well.
-      ...tracked.map((each) => missingRevisions(collectionOf(each), this.database.model(each))),
-      ...[...this.#counts].map(([quota, count]) => quotaUsage(quota, count)),
+      ...this.#data.derived,
       ...contributions.flatMap((each) => each.derived ?? []),
       this.#idempotency.usage,
     ];
@@ -185,22 +142,6 @@ export class App {
       ],
       { log, metrics },
     );
-  }
-
-  /** How the records are counted that take up a quota. */
-  #counting(quota: string, models: readonly ModelDefinition[]): CountRecords {
-    // Only models of accounts are counted.
-    const counted = models
-      .filter((model) => model.quota === quota)
-      .map((model) => ({
-        model: this.database.model(model as ModelDefinition<object, 'account'>),
-        filter: countedFilter(model),
-      }));
-    return async (tx) => {
-      let sum = 0;
-      for (const { model, filter } of counted) sum += await model.countDocuments(filter).of(tx);
-      return sum;
-    };
   }
 
   /**
@@ -313,29 +254,6 @@ export class App {
   async close(): Promise<void> {
     await this.#jobs.stop();
     await this.#connections.close();
-  }
-
-  /**
-   * Loads the seeds of a folder; answers how many records are new, by the name of the file.
-   *
-   * @throws SeedError naming every fault
-   */
-  async loadSeeds(folder: string): Promise<Record<string, number>> {
-    const added = await loadSeeds(this.seeds, folder);
-    const target = { type: 'folder', id: path.resolve(folder) };
-    await this.audit.record({ action: 'seeds.loaded', target, changes: added });
-    return added;
-  }
-
-  /** Prepares a new user's first start; answers what each plugin has to print. */
-  async onFirstStart(url: string): Promise<string[]> {
-    const lines: string[] = [];
-    const { scopes } = this;
-    const start = { url, scopes, loadSeeds: () => this.loadSeeds(SEEDS_FOLDER) };
-    for (const { contribution } of this.plugins) {
-      lines.push(...((await contribution.onFirstStart?.(start)) ?? []));
-    }
-    return lines;
   }
 
   /** The exports of a plugin. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
 import { App } from './app';
-import { findMongodb, type Waiting } from './external-mongodb';
+import { findMongodb, type Waiting } from '../servers/external-mongodb';
 import type { Acting } from '../data/audit/entry';
 import { openLog } from './process/log';
 import { measureProcess } from './process/process-metrics';

@@ -6,6 +6,7 @@ import { OperatorError } from '../core/operator-error';
 import { printable } from '../core/text/text';
 import { JSON_VALIDATION } from '../core/validation';
 import { reasonOf } from '../core/values';
+import type { AuditLog } from '../data/audit/audit-log';
 import type { SeedKind } from '../plugins/plugin';
 import { PROJECT_FOLDER } from '../core/settings/project';
 
@@ -26,7 +27,7 @@ export class SeedError extends OperatorError {
  * @throws SeedError naming every fault
  */
 export async function loadSeeds(
-  kinds: readonly SeedKind[],
+  { seeds: kinds, audit }: { seeds: readonly SeedKind[]; audit: AuditLog },
   folder: string,
 ): Promise<Record<string, number>> {
   const files = await seedFiles(folder);
@@ -54,6 +55,8 @@ export async function loadSeeds(
   for (const { kind, content } of loads) {
     added[kind.name] = await kind.load(content as never); // As above.
   }
+  const target = { type: 'folder', id: path.resolve(folder) };
+  await audit.record({ action: 'seeds.loaded', target, changes: added });
   return added;
 }
 

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
 import { type Program, startProgram } from '../../src/app/program';
+import { loadPlugins } from '../../src/plugins/loader';
 import { median, quantile } from '../support/statistics';
 import { LIMITS, listOf, makeGardener } from './gardens';
 import type { Load, Sample, Target } from './load';
@@ -121,7 +122,11 @@ async function main(): Promise<void> {
   };
   try {
     const hot = await start(ServingProgram.server('this server', env));
-    const program = await startProgram({ role: 'tool', env: { ...process.env, ...env } });
+    const program = await startProgram({
+      role: 'tool',
+      env: { ...process.env, ...env },
+      plugins: loadPlugins(),
+    });
     const { mongodbUri, redisUrl = '' } = program.servers;
     const given = { MONGODB_URI: mongodbUri, REDIS_URL: redisUrl };
     const cold = await start(

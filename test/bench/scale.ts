@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import eventsPlugin from '../../plugins/events';
 import { type Program, startProgram } from '../../src/app/program';
+import { loadPlugins } from '../../src/plugins/loader';
 import { median } from '../support/statistics';
 import { fillWithAccounts } from './fill-accounts';
 import { LIMITS, makeGardener } from './gardens';
@@ -106,7 +107,7 @@ class Stage {
   /** A program on own servers, or on a database of them. */
   async program(given: NodeJS.ProcessEnv = {}): Promise<Program> {
     const env = { ...process.env, DATA_DIR: this.#dataDir, ...LIMITS, ...given };
-    const program = await startProgram({ role: 'server', env });
+    const program = await startProgram({ role: 'server', env, plugins: loadPlugins() });
     this.#started.push(program);
     return program;
   }

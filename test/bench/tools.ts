@@ -10,6 +10,7 @@ import path from 'node:path';
 import accountsPlugin from '../../plugins/accounts';
 import { createHttpServer } from '../../src/http/server';
 import { type Program, startProgram } from '../../src/app/program';
+import { loadPlugins } from '../../src/plugins/loader';
 import { listening } from '../support/listening';
 import { median } from '../support/statistics';
 
@@ -174,7 +175,7 @@ async function main(): Promise<void> {
     DATA_DIR: dataDir,
     LOG_LEVEL: 'silent',
   };
-  const program = await startProgram({ role: 'server', env });
+  const program = await startProgram({ role: 'server', env, plugins: loadPlugins() });
   try {
     const { port, close } = await serve(program);
     const scopes = [...program.app.scopes.keys()];

@@ -2,7 +2,7 @@ import { redact } from '../../src/core/text/redact';
 import { freePort } from '../support/processes';
 import { aMongod, aProcess, connect, dataDirectory, temporaryFolder } from './support';
 import { acquireServers, ServersError } from '../../src/servers';
-import { findMongodb, withDatabase } from '../../src/app/external-mongodb';
+import { findMongodb, withDatabase } from '../../src/servers/external-mongodb';
 
 async function refusal(mongodbUri: string): Promise<string> {
   const error: unknown = await findMongodb(mongodbUri).then(

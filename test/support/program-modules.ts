@@ -14,6 +14,8 @@ export { App } from '../../src/app/app';
 export { writeArchive } from '../../src/app/backup/archive-writer';
 export { certificate } from '../../src/app/doctor/machine';
 export { JobRunner } from '../../src/app/jobs';
+export { onFirstStart } from '../../src/app/first-start';
+export { loadSeeds } from '../../src/app/seeds';
 export { startProgram } from '../../src/app/program';
 export { readSettings } from '../../src/app/settings';
 export { surfaceOf } from '../../src/app/surface';

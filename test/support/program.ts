@@ -8,6 +8,8 @@ const { programModules } = globalThis as typeof globalThis & {
 export const {
   ResponseCache,
   App,
+  loadSeeds,
+  onFirstStart,
   MongoHealth,
   CLIENT_METHODS,
   CONVENTIONS,

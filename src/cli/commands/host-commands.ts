@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import { UsageError } from '../errors';
 import type { CommandResult } from '../../plugins/command';
 import { reconcile, type Reconciliation } from '../../app/reconcile';
-import { SEEDS_FOLDER } from '../../app/seeds';
+import { loadSeeds, SEEDS_FOLDER } from '../../app/seeds';
 import { auditCommands } from './audit-commands';
 import { backupCommands } from './backup-commands';
 import type { CommandRunner } from '../command-line';
@@ -44,7 +44,7 @@ With --json it prints an object: how many records are new, by the name of the fi
     )
     .action((folder: string) =>
       commandLine.runHost(async ({ app }) => {
-        const added = await app.loadSeeds(folder);
+        const added = await loadSeeds(app, folder);
         const rows = Object.entries(added).map(([name, count]) => [name, String(count)]);
         return { result: added, text: table(['seeds', 'new records'], rows) };
       }),

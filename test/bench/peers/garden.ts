@@ -301,11 +301,9 @@ export const INTERNAL = {
   lastFertilized: undefined,
   lastWatering: undefined,
   lastFertilizing: undefined,
+  archivedAt: undefined,
+  archiveReason: undefined,
   occurredOn: undefined,
-  wateringSnoozedUntil: undefined,
-  wateringSnoozedAt: undefined,
-  fertilizerSnoozedUntil: undefined,
-  fertilizerSnoozedAt: undefined,
 };
 
 function withId({ _id, ...document }: Owned): object {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { redact } from '../core/text/redact';
 import { withTimeout } from '../core/async/timeout';
 import { codeOf, reasonOf } from '../core/values';
-import { DATABASE, ServersError } from '../servers';
+import { DATABASE, ServersError } from './index';
 
 const LIMIT_MS = 4_000;
 const RETRY_MS = 1_000;
