@@ -42,8 +42,8 @@ export const stateModel = sharedModel<StateDocument>(
     { collection: 'oauthState' },
   )
     .index({ expiresAt: 1 }, { expireAfterSeconds: 0 })
-    // All of a person, to be exported, ended and deleted.
-    .index({ userId: 1, kind: 1 })
+    // All of a person, oldest first, to be shown, exported, ended and deleted.
+    .index({ userId: 1, kind: 1, createdAt: 1 })
     // All that one consent let a program have.
     .index({ grant: 1 }, { partialFilterExpression: { grant: { $exists: true } } })
     .index({ uid: 1 }, { partialFilterExpression: { uid: { $exists: true } } })

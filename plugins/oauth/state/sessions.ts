@@ -3,6 +3,9 @@ import { isRecord } from '../../../src/core/values';
 import { PageFault } from '../pages/texts';
 import { grantName, payloadOf, type StateStore } from './store';
 
+/** How many sessions an account may have; beyond it the oldest ends. */
+const MAX_SESSIONS = 100;
+
 /** A browser that somebody is signed in by. */
 export interface SessionView {
   id: string;
@@ -27,6 +30,14 @@ export async function beginSession(
   await store.host.transactShared(async (tx) => {
     // Conflicts with the end of the account, which deletes all sessions that it sees.
     if (!(await store.accounts.tokensChanged(tx.session, user))) throw new PageFault('wrong');
+    const { documents } = store;
+    const own = documents.find({ userId: user, kind: 'Session' }).sort({ createdAt: -1 });
+    const oldest = await own
+      .skip(MAX_SESSIONS - 1)
+      .session(tx.session)
+      .lean();
+    const ids = oldest.map(({ _id }) => _id);
+    if (ids.length > 0) await documents.deleteMany({ _id: { $in: ids } }).session(tx.session);
     await store.put(tx, id, { kind: 'Session', payload: '{}', expiresAt, userId: user });
     tx.audit({ action: 'session.started', target: accountTarget(user) }, user, acting);
   });

@@ -62,3 +62,18 @@ test('an export lists the sessions', async () => {
   expect(sessions).toHaveLength(2);
   expect(text).not.toContain(browser.cookie('session'));
 });
+
+test('an account has at most 100 sessions: beyond them the oldest ends', async () => {
+  const { name } = await person(service);
+  const first = await signedIn(name);
+  const { connection } = service.app.database;
+  const [kept] = await connection.collection('oauthState').find({ userId: name }).toArray();
+  const others = Array.from({ length: 98 }, (_, each) => ({
+    ...{ ...kept, _id: `${name} ${each}` as never },
+    createdAt: new Date(Date.now() - 1000 * each - 1000),
+  }));
+  await connection.collection('oauthState').insertMany(others);
+  await signedIn(name);
+  expect(await stored({ userId: name, kind: 'Session' })).toBe(100);
+  expect((await first.go('/settings')).url.pathname).toBe('/settings');
+});
