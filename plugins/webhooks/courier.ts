@@ -31,7 +31,7 @@ interface Route {
   webhook: Webhook;
   limit: LimitFunction;
   /** Accounts of which something is being sent, or will be. */
-  accounts: Set<string>;
+  accounts: Map<string, Promise<void>>;
 }
 
 /** Delivers what waits. Any process may; one does at a time, so nothing is sent twice at once. */
@@ -51,7 +51,7 @@ export class Courier {
 
   get job(): Job {
     return {
-      name: 'delivery of webhooks',
+      name: 'webhook delivery',
       everySeconds: 1,
       run: async (stopping) => {
         if (await this.#queue.isDue()) await this.#lease.try(() => this.#deliver(stopping));
@@ -87,11 +87,11 @@ export class Courier {
     const mayGoOn = (): boolean =>
       failures.length === 0 && !stopping.aborted && this.#lease.lasts(PATIENCE_MS + MARGIN_MS);
     const begin = (route: Route, userId: string): void => {
-      route.accounts.add(userId);
-      void route
+      const sent = route
         .limit(() => this.#sendSome(route.webhook, userId, mayGoOn, stopping))
-        .catch((error: unknown) => failures.push(error))
+        .catch((error: unknown) => void failures.push(error))
         .finally(() => route.accounts.delete(userId));
+      route.accounts.set(userId, sent);
     };
     const look = async (): Promise<void> => {
       await this.#refresh(routes);
@@ -105,8 +105,9 @@ export class Courier {
     };
     for (;;) {
       if (mayGoOn()) await look().catch((error: unknown) => failures.push(error));
-      if ([...routes.values()].every(({ accounts }) => accounts.size === 0)) break;
-      await sleep(LOOK_MS);
+      const sending = [...routes.values()].flatMap(({ accounts }) => [...accounts.values()]);
+      if (sending.length === 0) break;
+      await Promise.race([sleep(LOOK_MS), Promise.all(sending)]);
     }
     stopping.removeEventListener('abort', breakOff);
     if (failures.length > 0) throw failures[0];
@@ -121,7 +122,7 @@ export class Courier {
       const route = routes.get(id);
       // The same object, which what is on its way looks at.
       if (route) Object.assign(route.webhook, webhook);
-      else routes.set(id, { webhook, limit: pLimit(MAX_AT_ONCE), accounts: new Set() });
+      else routes.set(id, { webhook, limit: pLimit(MAX_AT_ONCE), accounts: new Map() });
     }
   }
 

@@ -105,7 +105,7 @@ export const deliveryModel = sharedModel<Delivery>(
     // The accounts of which something is to be sent now.
     .index({ webhookId: 1, nextAttemptAt: 1, userId: 1 }, waiting)
     // What is to be sent of an account, in its order.
-    .index({ webhookId: 1, userId: 1, since: 1, revision: 1, _id: 1 }, waiting)
+    .index({ webhookId: 1, userId: 1, since: 1, revision: 1, createdAt: 1, _id: 1 }, waiting)
     // What has been waiting for longest.
     .index({ webhookId: 1, createdAt: 1 }, waiting)
     // All of an account, to be exported and deleted.

@@ -82,8 +82,9 @@ export class Outbox {
 
   /** Deletes what is over of an account that is closed, and the rest once it is delivered. */
   async erase(userId: string): Promise<void> {
-    while ((await this.deleteSome({ ...ofAccount(userId), status: { $ne: 'waiting' } })) > 0);
-    await this.#deliveries.updateMany(ofAccount(userId), { $set: { isLast: true } });
+    const all = ofAccount(userId);
+    await this.#deliveries.updateMany({ ...all, status: 'waiting' }, { $set: { isLast: true } });
+    while ((await this.deleteSome(all)) > 0);
   }
 
   /** Deletes the oldest that match, a chunk of them at most; answers how many. */

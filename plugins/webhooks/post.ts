@@ -11,6 +11,9 @@ import type { Outcome } from './queue';
 /** How long a receiver may take. */
 export const PATIENCE_MS = 10_000;
 
+/** How much of a response is read. */
+const MAX_BODY_BYTES = 64 * 1024;
+
 /** What the secret of a webhook begins with, before its key in base64. */
 export const SECRET_PREFIX = 'whsec_';
 
@@ -62,12 +65,28 @@ export class Post {
       ...(this.#allowPrivate ? {} : { lookup: lookUpPublic }),
     };
     return new Promise((resolve, reject) => {
+      let status: number | undefined;
+      let failure: unknown;
       const request = (isSecure ? https : http).request(url, options, (response) => {
-        // What it says besides has to be read for the connection to be used again.
-        response.on('error', () => undefined).resume();
-        resolve(response.statusCode ?? 0);
+        status = response.statusCode;
+        let bytes = 0;
+        // The body has to be read for the connection to be used again; a long one is not worth it.
+        response
+          .on('error', () => undefined)
+          .on('data', (chunk: Buffer) => {
+            bytes += chunk.length;
+            if (bytes > MAX_BODY_BYTES) response.destroy();
+          });
       });
-      request.on('error', reject).end(body);
+      request.on('error', (error) => {
+        failure = error;
+      });
+      // Always comes, also after a response that is none, such as an upgrade.
+      request.on('close', () => {
+        if (status === undefined) reject(failure);
+        else resolve(status);
+      });
+      request.end(body);
     });
   }
 }

@@ -53,7 +53,7 @@ export class DeliveryQueue {
   /** What is to be sent next of an account, in its order. */
   async next(webhook: Id, userId: string, limit: number): Promise<Delivery[]> {
     const found = this.#deliveries.find({ ...waitingFor(webhook), userId });
-    return found.sort({ since: 1, revision: 1, _id: 1 }).limit(limit).lean();
+    return found.sort({ since: 1, revision: 1, createdAt: 1, _id: 1 }).limit(limit).lean();
   }
 
   /** Has all of an account wait for its first. */
@@ -88,7 +88,7 @@ export class DeliveryQueue {
     const pauseMs = Math.min(FIRST_RETRY_MS * 2 ** delivery.attempts, LONGEST_RETRY_MS);
     const nextAttemptAt = new Date(now.getTime() + pauseMs);
     await this.#deliveries.updateOne(
-      { _id },
+      { _id, status: 'waiting' },
       { $set: { ...attempt, failingSince, nextAttemptAt } },
     );
     await this.#markFailing(webhook, webhook.failingSince ?? now);

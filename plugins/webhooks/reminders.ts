@@ -46,7 +46,7 @@ export class Reminders {
 
   get job(): Job {
     return {
-      name: 'reminders by webhooks',
+      name: 'webhook reminders',
       everySeconds: 5,
       run: async (stopping) => {
         const until = await this.#until();
@@ -81,7 +81,7 @@ export class Reminders {
       for await (const accounts of this.#accounts.toRemind(zone, from, to)) {
         for (const account of accounts) {
           if (!mayGoOn()) return;
-          await this.#remind(ofCare, account);
+          await this.#remind(ofCare, account, now);
         }
       }
     }
@@ -95,11 +95,12 @@ export class Reminders {
     if (mayGoOn()) await this.#clock.updateOne(CLOCK, { $set: { until: now } }, { upsert: true });
   }
 
-  async #remind(webhooks: readonly Webhook[], account: Account): Promise<void> {
+  async #remind(webhooks: readonly Webhook[], account: Account, now: Date): Promise<void> {
     const begun = performance.now();
     const { id: userId, timezone: dayIn } = account;
-    const { today, items } = await this.#care.due(account, { userId }, {}, new Date());
-    if (items.length > 0) {
+    const { today, items } = await this.#care.due(account, { userId }, {}, now);
+    const isOver = calendarOf(dayIn)(new Date()) !== today;
+    if (items.length > 0 && !isOver) {
       const data = { today, count: items.length, items: items.slice(0, MAX_ITEMS) };
       await this.#add(webhooks, account, { type: 'care.due', key: today, data, dayIn });
     }

@@ -24,6 +24,7 @@ import {
 } from './model';
 import { deliveryOf, happeningIn } from './outbox';
 import { type Post, SECRET_PREFIX } from './post';
+import { waitingFor } from './queue';
 
 /** Webhooks as their backend makes, changes and watches them. */
 export class Webhooks {
@@ -73,7 +74,8 @@ export class Webhooks {
   /** @throws ApiError webhook_not_found */
   async change(tx: Transaction, id: string, { active }: UpdateWebhook) {
     const found = await this.#get(tx, id);
-    if (active === undefined) return webhook.toView(found);
+    // What is off already keeps its reason; what is on already sends at once what waits.
+    if (active === undefined || !(active || found.active)) return webhook.toView(found);
     const $set = switched(active);
     await this.#webhooks.updateOne({ _id: found._id }, { $set }, { session: tx.session });
     if (active !== found.active) tx.audit(actOn(found, 'changed', { active }));
@@ -92,11 +94,20 @@ export class Webhooks {
     await this.#webhooks.deleteMany({ userId }, { session });
   }
 
-  /** Has a test be delivered; it waits while the webhook is off. @throws ApiError webhook_not_found */
+  /**
+   * Has a test be delivered; it waits while the webhook is off. One that still waits is sent at once.
+   *
+   * @throws ApiError webhook_not_found
+   */
   async test(tx: Transaction, id: string) {
     const found = await this.#get(tx, id);
+    const { session, userId } = tx;
+    // A backend has no other deliveries than tests.
+    const $set = { nextAttemptAt: tx.now };
+    const waits = this.#deliveries.findOneAndUpdate({ ...waitingFor(found), userId }, { $set });
+    const waiting = await waits.setOptions({ session, returnDocument: 'after' }).lean();
+    if (waiting) return delivery.toView(waiting);
     const made = deliveryOf(found, happeningIn(tx, 'webhook.test', { webhookId: id }));
-    const { session } = tx;
     await this.#deliveries.bulkWrite([{ insertOne: { document: made } }], { session });
     return delivery.toView(made);
   }

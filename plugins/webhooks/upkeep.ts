@@ -17,7 +17,7 @@ export function upkeep(host: Host, outbox: Outbox, service: Webhooks): Job {
   const deliveries = host.model(deliveryModel);
   const webhooks = host.model(webhookModel);
   return {
-    name: 'upkeep of webhooks',
+    name: 'webhook cleanup',
     everySeconds: 60,
     run: async (stopping) => {
       const deleteOldest = async (
