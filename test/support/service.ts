@@ -56,6 +56,8 @@ export interface TestService {
   user(options?: UserOptions): Promise<TestUser>;
   /** A request without a token. */
   anonymous: ReturnType<typeof supertest>;
+  /** Runs a job of the server once. */
+  runJob(name: string, stopping?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -105,6 +107,12 @@ export async function startService(options?: ServiceOptions): Promise<TestServic
       return made;
     },
     anonymous: supertest(url),
+    runJob: async (name, stopping = new AbortController().signal) => {
+      const jobs = app.plugins.flatMap(({ contribution }) => contribution.jobs ?? []);
+      const job = jobs.find((each) => each.name === name);
+      if (!job) throw new Error(`There is no job named ${name}.`);
+      await job.run(stopping);
+    },
     close: async () => {
       const metrics = await app.metrics.text();
       if (options) await running.stop();

@@ -1,53 +1,57 @@
-import { record, records } from '../../../test/support/client';
 import { backendOf } from '../../../test/support/backend';
+import { record, records } from '../../../test/support/client';
 import { resetClock, setClock } from '../../../test/support/clock';
+import { until } from '../../../test/support/processes';
 import { startService } from '../../../test/support/program';
 import type { TestService, TestUser } from '../../../test/support/service';
-import { bodyOf } from '../../../test/support/shapes';
-import { webhookOf } from './receiver';
+import { Receiver, webhookOf } from './receiver';
 
 let service: TestService;
 let shop: TestUser;
-let path: string;
+let receiver: Receiver;
 
-beforeEach(async () => {
-  // One of its own: reminders look at all accounts. They are told when the tests say so.
-  service = await startService({ jobs: false, env: { WEBHOOK_ALLOW_PRIVATE: 'true' } });
+beforeAll(async () => {
   setClock('2026-01-01T00:00:00Z');
+  // Without its jobs, so that reminders come when a test says so.
+  service = await startService({ jobs: false, env: { WEBHOOK_ALLOW_PRIVATE: 'true' } });
   shop = await backendOf(service, 'shop', 360 * 24 * 3600);
-  ({ path } = await webhookOf(shop, 'http://127.0.0.1:9/', 'care.due', 'tier.changed'));
+  receiver = await Receiver.start();
+  await webhookOf(shop, receiver.url, 'care.due', 'tier.changed');
 });
-afterEach(async () => {
+beforeEach(async () => {
+  setClock('2026-01-01T00:00:00Z');
+  await collection('webhookClocks').deleteMany({});
+});
+afterAll(async () => {
   resetClock();
+  await receiver.close();
   await service.close();
 });
 
-async function run(name: string, signal = new AbortController().signal): Promise<void> {
-  const jobs = service.app.plugins.flatMap(({ contribution }) => contribution.jobs ?? []);
-  await jobs.find((job) => job.name === name)?.run(signal);
+function collection(name: string) {
+  return service.app.database.connection.collection(name);
 }
 
-/** Has reminders be told at some moments. */
-async function tellAt(...moments: readonly string[]): Promise<void> {
+/** Runs the reminders at some moments. */
+async function runAt(...moments: readonly string[]): Promise<void> {
   for (const moment of moments) {
     setClock(moment);
-    await run('reminders by webhooks');
+    await service.runJob('webhook reminders');
   }
 }
 
-/** What was told of an account, oldest first: its data, without what says of whom. */
-async function told(user: TestUser): Promise<Record<string, unknown>[]> {
-  const { db } = service.app.database.connection;
-  const sort = { createdAt: 1 } as const;
-  const found = await db
-    ?.collection('webhookDeliveries')
-    .find({ userId: user.id }, { sort })
-    .toArray();
-  return (found ?? []).map(({ body }) => record(record(JSON.parse(String(body)))['data']));
+/** The deliveries about an account, oldest first. */
+async function deliveriesOf(id: string) {
+  const found = collection('webhookDeliveries').find({ userId: id }).sort({ createdAt: 1 });
+  return (await found.toArray()).map(({ type, status, attempts, createdAt, body }) => ({
+    ...{ type: String(type), status: String(status), attempts: Number(attempts) },
+    createdAt: createdAt as Date, // As it is stored.
+    data: record(record(JSON.parse(String(body)))['data']),
+  }));
 }
 
-async function days(user: TestUser): Promise<unknown[]> {
-  return (await told(user)).map(({ today }) => today);
+async function days({ id }: TestUser): Promise<unknown[]> {
+  return (await deliveriesOf(id)).map(({ data }) => data['today']);
 }
 
 async function thirsty(timezone: string, remindAt?: string | null): Promise<TestUser> {
@@ -57,92 +61,145 @@ async function thirsty(timezone: string, remindAt?: string | null): Promise<Test
   return user;
 }
 
-test('what is due is told once a day, at the time of the account in its zone', async () => {
+test('due care is sent once a day, at the remindAt of the account in its zone', async () => {
   const [oslo, tokyo] = [await thirsty('Europe/Oslo'), await thirsty('Asia/Tokyo', '21:15')];
-  await tellAt('2026-01-02T05:59:00Z');
-  expect([await told(oslo), await told(tokyo)]).toEqual([[], []]);
-  await tellAt('2026-01-02T06:00:20Z', '2026-01-02T06:00:40Z', '2026-01-02T06:05:00Z');
+  await runAt('2026-01-02T05:59:00Z');
+  expect([await days(oslo), await days(tokyo)]).toEqual([[], []]);
+  await runAt('2026-01-02T06:00:20Z', '2026-01-02T06:00:40Z', '2026-01-02T06:05:00Z');
   const item = { plantName: 'Fern', type: 'watered', dueOn: '2026-01-01', daysOverdue: 1 };
-  expect(await told(oslo)).toEqual([
+  expect((await deliveriesOf(oslo.id)).map(({ data }) => data)).toEqual([
     { userId: oslo.id, today: '2026-01-02', count: 1, items: [expect.objectContaining(item)] },
   ]);
-  await tellAt('2026-01-02T12:14:00Z');
+  await runAt('2026-01-02T12:14:00Z');
   expect(await days(tokyo)).toEqual([]);
-  await tellAt('2026-01-02T12:16:00Z', '2026-01-03T06:01:00Z', '2026-01-03T12:15:00Z');
+  await runAt('2026-01-02T12:16:00Z', '2026-01-03T06:01:00Z', '2026-01-03T12:15:00Z');
   expect([await days(oslo), await days(tokyo)]).toEqual([
     ['2026-01-02', '2026-01-03'],
     ['2026-01-02', '2026-01-03'],
   ]);
 });
 
-test('nothing is told where nothing is due, of an account that is never reminded, or of one that is closed', async () => {
+test('nothing is sent when nothing is due, to an account without remindAt, or of a closed one', async () => {
   const never = await thirsty('UTC', null);
   const closed = await thirsty('UTC');
   const content = await service.user();
   await content.plant({ name: 'Cactus' });
   await closed.delete('/api/account').send({ confirm: closed.id }).expect(200);
-  await tellAt('2026-01-02T06:59:00Z', '2026-01-02T07:00:00Z', '2026-01-02T23:59:00Z');
-  for (const user of [never, closed, content]) expect(await told(user)).toEqual([]);
+  await runAt('2026-01-02T06:59:00Z', '2026-01-02T07:00:00Z', '2026-01-02T23:59:00Z');
+  for (const { id } of [never, closed, content]) expect(await deliveriesOf(id)).toEqual([]);
 });
 
-test('of many items a message has the first hundred, and their count', async () => {
+test('a delivery has the first hundred items, and the count of all', async () => {
   const user = await service.user();
   await Promise.all(
     Array.from({ length: 101 }, () => user.plant({ name: 'Fern', wateringFrequencyDays: 1 })),
   );
-  await tellAt('2026-01-02T06:59:00Z', '2026-01-02T07:00:00Z');
-  const [message] = await told(user);
-  expect(message?.['count']).toBe(101);
-  expect(records(message?.['items'])).toHaveLength(100);
+  await runAt('2026-01-02T06:59:00Z', '2026-01-02T07:00:00Z');
+  const [delivery] = await deliveriesOf(user.id);
+  expect(delivery?.data['count']).toBe(101);
+  expect(records(delivery?.data['items'])).toHaveLength(100);
 });
 
 test.each([
-  ['does not exist', ['2026-03-29T00:59:00Z', '2026-03-29T01:00:00Z', '2026-03-29T01:31:00Z']],
-  ['comes twice', ['2026-10-25T00:29:00Z', '2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z']],
-])('on the day on which its time %s an account is told once', async (_how, moments) => {
-  const user = await thirsty('Europe/Oslo', '02:30');
-  await tellAt(...moments.slice(0, 2));
-  const day = moments[0]?.slice(0, 10);
+  ['a skipped time', 'Europe/Oslo', '02:30', '2026-03-29T00:59:00Z', '2026-03-29T01:00:00Z'],
+  ['a repeated time', 'Europe/Oslo', '02:30', '2026-10-25T00:29:00Z', '2026-10-25T00:30:00Z'],
+  ['half an hour', 'Asia/Kolkata', '07:00', '2026-03-02T01:29:00Z', '2026-03-02T01:30:00Z'],
+  ['three quarters', 'Asia/Kathmandu', '07:00', '2026-03-02T01:14:00Z', '2026-03-02T01:15:00Z'],
+  // Clocks go back by half an hour, at 02:00.
+  ['by 30 min', 'Australia/Lord_Howe', '01:45', '2026-04-04T14:44:00Z', '2026-04-04T14:45:00Z'],
+  ['a skipped midnight', 'Africa/Cairo', '00:00', '2026-04-23T21:59:00Z', '2026-04-23T22:00:00Z'],
+  ['midnight', 'America/Lima', '00:00', '2026-04-23T04:59:00Z', '2026-04-23T05:00:00Z'],
+  ['the last minute', 'America/Lima', '23:59', '2026-04-24T04:58:00Z', '2026-04-24T04:59:00Z'],
+])('due care is sent once on a day: %s', async (_case, timezone, time, before, at) => {
+  const user = await thirsty(timezone, time);
+  await runAt(before);
+  expect(await days(user)).toEqual([]);
+  await runAt(at);
+  const dayOf = (moment: Date) => moment.toLocaleDateString('en-CA', { timeZone: timezone });
+  const day = dayOf(new Date(at));
   expect(await days(user)).toEqual([day]);
-  for (let minute = 0; minute < 3; minute += 1) await tellAt(...moments.slice(2));
+  for (const minutes of [1, 30, 31, 60, 61]) {
+    const later = new Date(Date.parse(at) + minutes * 60_000);
+    if (dayOf(later) === day) await runAt(later.toISOString());
+  }
   expect(await days(user)).toEqual([day]);
 });
 
-test('what was missed is told as long as its day lasts', async () => {
+test('another zone or time on the same day brings no second delivery', async () => {
+  const user = await thirsty('Pacific/Auckland');
+  await runAt('2026-01-01T17:59:00Z', '2026-01-01T18:00:00Z');
+  await user.patch('/api/account', { remindAt: '07:30' }).expect(200);
+  await runAt('2026-01-01T18:30:00Z');
+  await user.patch('/api/account', { timezone: 'Asia/Kathmandu' }).expect(200);
+  await runAt('2026-01-02T01:44:00Z', '2026-01-02T01:46:00Z');
+  await user.patch('/api/account', { timezone: 'Pacific/Honolulu', remindAt: '23:00' }).expect(200);
+  await runAt('2026-01-03T08:59:00Z', '2026-01-03T09:01:00Z');
+  expect(await days(user)).toEqual(['2026-01-02']);
+  await runAt('2026-01-04T08:59:00Z', '2026-01-04T09:01:00Z');
+  expect(await days(user)).toEqual(['2026-01-02', '2026-01-03']);
+});
+
+test('a reminder that was missed is sent while its day lasts', async () => {
   const user = await thirsty('UTC');
-  await tellAt('2026-01-02T06:59:00Z', '2026-01-04T09:00:00Z');
+  await runAt('2026-01-02T06:59:00Z', '2026-01-04T09:00:00Z');
   expect(await days(user)).toEqual(['2026-01-04']);
 });
 
-test('what was broken off is done anew, and nothing is told twice', async () => {
+test('reminders that were interrupted are repeated, and none is sent twice', async () => {
   const people = [await thirsty('UTC'), await thirsty('UTC')];
-  await tellAt('2026-01-02T06:59:00Z');
+  await runAt('2026-01-02T06:59:00Z');
   setClock('2026-01-02T07:00:00Z');
-  await run('reminders by webhooks', AbortSignal.abort());
-  const { db } = service.app.database.connection;
+  await service.runJob('webhook reminders', AbortSignal.abort());
   for (let time = 0; time < 2; time += 1) {
-    await run('reminders by webhooks');
+    await service.runJob('webhook reminders');
     const until = new Date('2026-01-02T06:59:00Z');
-    await db?.collection('webhookClocks').updateOne({}, { $set: { until } });
+    await collection('webhookClocks').updateOne({}, { $set: { until } });
   }
   for (const user of people) expect(await days(user)).toEqual(['2026-01-02']);
 });
 
-test('what could not be delivered on its day is dropped', async () => {
-  const user = await thirsty('UTC');
-  await tellAt('2026-01-02T06:59:00Z', '2026-01-02T07:00:00Z');
-  await run('delivery of webhooks');
-  setClock('2026-01-03T00:00:30Z');
-  await run('delivery of webhooks');
-  const { items } = bodyOf(await shop.get(`${path}/deliveries`).expect(200));
-  expect(items).toMatchObject([{ userId: user.id, status: 'dropped', attempts: 1 }]);
+test('reminders that take until the next day do not take the place of its own', async () => {
+  const people = await Promise.all(Array.from({ length: 20 }, () => thirsty('UTC', '23:59')));
+  await runAt('2026-01-02T23:58:00Z');
+  setClock('2026-01-02T23:59:55Z');
+  const running = service.runJob('webhook reminders');
+  const userId = { $in: people.map(({ id }) => id) };
+  await until(async () => (await collection('webhookDeliveries').findOne({ userId })) !== null, 1);
+  // Soon enough for the lease to last.
+  setClock('2026-01-03T00:00:03Z');
+  await running;
+  await runAt('2026-01-03T23:59:00Z');
+  for (const { id } of people) {
+    const last = (await deliveriesOf(id)).at(-1);
+    expect(last?.data['today']).toBe('2026-01-03');
+    expect(last?.createdAt).toEqual(new Date('2026-01-03T23:59:00Z'));
+  }
 });
 
-test('that a tier has ended is told once', async () => {
-  const id = '/api/accounts/ada';
-  const until = '2026-02-01T00:00:00Z';
-  await shop.put(id, { tier: 'pro', tierUntil: until }).expect(201);
-  await tellAt('2026-01-31T23:59:00Z', '2026-02-01T00:00:30Z', '2026-02-01T00:02:00Z');
-  const { items } = bodyOf(await shop.get(`${path}/deliveries`).expect(200));
-  expect(items).toMatchObject([{ userId: 'ada', type: 'tier.changed' }]);
+test('care.due that could not be delivered on its day is dropped', async () => {
+  const user = await thirsty('UTC');
+  await runAt('2026-01-02T06:59:00Z', '2026-01-02T07:00:00Z');
+  receiver.answer = () => 500;
+  await service.runJob('webhook delivery');
+  receiver.answer = () => 204;
+  setClock('2026-01-03T00:00:30Z');
+  await service.runJob('webhook delivery');
+  expect(await deliveriesOf(user.id)).toMatchObject([{ status: 'dropped', attempts: 1 }]);
+});
+
+test('the end of a tier is sent once, in its place among the events of the account', async () => {
+  const people = await Promise.all(Array.from({ length: 8 }, () => thirsty('UTC', '07:00')));
+  for (const { id } of people) {
+    const tierUntil = '2026-02-01T06:30:00Z';
+    await shop.put(`/api/accounts/${id}`, { tier: 'pro', tierUntil }).expect(200);
+  }
+  const late = ['2026-02-01T06:59:00Z', '2026-02-01T07:00:00Z'];
+  await runAt('2026-02-01T06:29:00Z', '2026-02-01T06:30:30Z', '2026-02-01T06:32:00Z', ...late);
+  await service.runJob('webhook delivery');
+  for (const { id } of people) {
+    expect(receiver.of(id).map(({ body }) => body)).toMatchObject([
+      { type: 'tier.changed', data: { tier: 'free' } },
+      { type: 'care.due', data: { today: '2026-02-01' } },
+    ]);
+  }
 });

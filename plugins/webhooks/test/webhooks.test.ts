@@ -1,8 +1,11 @@
+import { createServer } from 'node:net';
+
+import { backendOf } from '../../../test/support/backend';
 import { record, records } from '../../../test/support/client';
+import { listening } from '../../../test/support/listening';
 import { startService } from '../../../test/support/program';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { anyId, anyInstant, bodyOf, expectError, faultsOf } from '../../../test/support/shapes';
-import { backendOf } from '../../../test/support/backend';
 import { webhookOf } from './receiver';
 
 const URL = 'https://shop.example.com/hooks';
@@ -61,6 +64,12 @@ test.each([
   [{ url: 'https://ada:secret@shop.example.com' }, 'url'],
   [{ url: 'https://127.0.0.1/hooks' }, 'url'],
   [{ url: 'https://2130706433/' }, 'url'],
+  [{ url: 'https://0x7f.1/' }, 'url'],
+  [{ url: 'https://0.0.0.0:8443/' }, 'url'],
+  [{ url: 'https://127.0.0.1./' }, 'url'],
+  [{ url: 'https://100.64.0.1/' }, 'url'],
+  [{ url: 'https://[64:ff9b::a00:1]/' }, 'url'],
+  [{ url: 'https://[fe80::1]/' }, 'url'],
   [{ url: 'https://169.254.169.254/latest' }, 'url'],
   [{ url: 'https://[::1]:8443/' }, 'url'],
   [{ url: 'https://[::ffff:10.0.0.1]/' }, 'url'],
@@ -138,4 +147,35 @@ test('deliveries are listed newest first, each on one page', async () => {
   const foreign = await backend.get(`${other.path}/deliveries?cursor=${String(nextCursor)}`);
   expectError(foreign, 400, 'invalid_cursor');
   expect(record(tested)['id']).not.toBe(id);
+});
+
+test('a name that resolves to a private address is not connected to', async () => {
+  const own = await startService({ jobs: false });
+  const connections: unknown[] = [];
+  const server = createServer((socket) => {
+    connections.push(socket.destroy());
+  });
+  const backend = await backendOf(own, 'private');
+  const url = `https://localhost:${await listening(server)}/hooks`;
+  const { path } = await webhookOf(backend, url, 'account.deleted');
+  await backend.post(`${path}/test`).expect(201);
+  await own.runJob('webhook delivery');
+  const { items } = bodyOf(await backend.get(`${path}/deliveries`).expect(200));
+  expect(items).toMatchObject([
+    { attempts: 1, responseStatus: null, error: 'The URL must be a public address.' },
+  ]);
+  expect(connections).toEqual([]);
+  server.close();
+  await own.close();
+});
+
+test('a test that still waits is sent again in place of a second one', async () => {
+  const backend = await backendOf(service, 'tester');
+  const { path } = await webhookOf(backend, URL, 'account.deleted');
+  await backend.patch(path, { active: false }).expect(200);
+  const first = bodyOf(await backend.post(`${path}/test`).expect(201));
+  const second = bodyOf(await backend.post(`${path}/test`).expect(201));
+  expect(second['id']).toBe(first['id']);
+  const { items } = bodyOf(await backend.get(`${path}/deliveries`).expect(200));
+  expect(items).toMatchObject([{ id: first['id'], status: 'waiting' }]);
 });

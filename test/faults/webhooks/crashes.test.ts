@@ -3,17 +3,17 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { Client, record, records } from '../support/client';
-import { freePort, until } from '../support/processes';
+import { Client, record, records } from '../../support/client';
+import { freePort, until } from '../../support/processes';
 import {
   accountsPlugin,
   asOperator,
   dataDirectory,
   RealServer,
   removeDataDirectory,
-} from '../support/program';
+} from '../../support/program';
 
-const RECEIVER = path.resolve(__dirname, '../../examples/webhook-receiver/receiver.js');
+const RECEIVER = path.resolve(__dirname, '../../../examples/webhook-receiver/receiver.js');
 const PEOPLE = ['ann', 'bob', 'eve'];
 const ENV = { WEBHOOK_ALLOW_PRIVATE: 'true' };
 /** Plants that each makes and deletes; after some of them somebody is killed. */
