@@ -102,7 +102,10 @@ export class ScheduleService {
    * @throws ApiError schedule_not_found
    */
   async delete(tx: Transaction, id: string): Promise<void> {
-    const { plantId } = await this.#schedules.delete(tx, id);
+    const { plantId, snoozedUntil, skippedOn } = await this.#schedules.delete(tx, id);
+    // Copies get snoozes with the plants.
+    const isSnoozed = snoozedUntil !== null || skippedOn !== null;
+    if (isSnoozed) await this.#plants.keep(tx, [toStoredId(plantId)], {});
     await this.#events.removeSchedule(tx, id);
     await this.#lastCare.recompute(tx, plantId);
   }

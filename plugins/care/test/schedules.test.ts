@@ -181,3 +181,17 @@ test('whoever keeps a copy learns of schedules that are new, changed or deleted'
   });
   client.close();
 });
+
+test('with a deleted schedule copies lose its snooze', async () => {
+  const client = new Client(service.url, user.token);
+  const { id: scheduleId } = await created();
+  const until = new Date(Date.now() + 5 * 24 * 3600 * 1000).toISOString().slice(0, 10);
+  await user.post('/api/care/snooze', { plantId, scheduleId, until }).expect(200);
+  const { snoozes, nextCursor } = await changesSince(client);
+  expect(snoozes).toMatchObject([{ plantId, scheduleId, until }]);
+  await user.delete(`/api/schedules/${String(scheduleId)}`).expect(200);
+  expect(await changesSince(client, nextCursor)).toMatchObject({
+    ...{ plants: [{ id: plantId }], snoozes: [], deleted: [{ id: scheduleId }] },
+  });
+  client.close();
+});
