@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
-import { Client, record } from '../support/client';
+import { DAY_MS } from '../../src/core/time';
+import { Client, record, type Reply } from '../support/client';
 import { Copy, listed } from '../support/copy';
 import { until } from '../support/processes';
 import type { TestService } from '../support/service';
@@ -22,38 +23,64 @@ afterAll(async () => {
   await service.close();
 });
 
+const ZONES = ['Pacific/Kiritimati', 'America/St_Johns', 'Pacific/Pago_Pago', 'Asia/Kathmandu'];
+const MONTHS = { months: [3, 4, 5, 11] };
+const RULES = [
+  { everyDays: 3 },
+  { everyDays: 7, seasons: [{ from: '11-01', to: '02-28', everyDays: 0 }] },
+  { everyDays: 2, seasons: [{ from: '02-29', to: '08-31', everyDays: 30 }], months: [1, 2, 7, 12] },
+  { weekdays: ['mon', 'thu'] },
+];
+
 /** A write of any kind, to records that `pick` chooses among those there have been. */
 const anyWrite = fc.record({
   kind: fc.constantFrom(
     ...(['plant', 'photo', 'event', 'event', 'event', 'event of a photo'] as const),
     ...(['change plant', 'change event', 'crop', 'crop'] as const),
     ...(['delete event', 'delete event', 'delete plant'] as const),
+    ...(['schedule', 'schedule', 'change schedule', 'change schedule', 'delete schedule'] as const),
+    ...(['snooze', 'snooze', 'snooze schedule', 'snooze all', 'skip', 'skip schedule'] as const),
+    ...(['done', 'archive', 'unarchive', 'import', 'zone'] as const),
   ),
   pick: fc.nat(1000),
 });
 type Write = typeof anyWrite extends fc.Arbitrary<infer T> ? T : never;
+
+/** What each device writes at first, so that there is something to change. */
+const FIRST = ['plant', 'photo', 'plant', 'schedule', 'event', 'schedule'] as const;
 
 /** The ids of all records of an account that there have been. */
 class Known {
   readonly plants: string[] = [];
   readonly events: string[] = [];
   readonly photos: string[] = [];
+  readonly schedules: string[] = [];
+  /** The plants of the schedules, by their ids. */
+  readonly plantOf = new Map<string, string>();
 }
 
 async function write(client: Client, known: Known, { kind, pick }: Write): Promise<void> {
   const one = (ids: readonly string[]) => ids[pick % Math.max(1, ids.length)] ?? 'none';
   const [plant, event, photo] = [one(known.plants), one(known.events), one(known.photos)];
+  const schedule = one(known.schedules);
+  const ofSchedule = { plantId: known.plantOf.get(schedule), scheduleId: schedule };
+  const type = pick % 2 === 0 ? 'watered' : 'fertilized';
+  const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
+  const until = pick % 5 === 0 ? null : inDays(2 + (pick % 300));
   const make = async (ids: string[], path: string, body: object) => {
-    const { status, body: made } = await client.send('POST', path, { body });
-    if (status === 201) ids.push(String(record(made)['id']));
+    const reply = await client.send('POST', path, { body });
+    if (reply.status === 201) ids.push(String(record(reply.body)['id']));
+    return reply;
   };
+  const post = (path: string, body?: object) => client.send('POST', path, { body });
   const change = (path: string, body: object) => client.send('PATCH', path, { body });
   const image = { width: 800, height: 600, format: 'jpg', imagehostPublicId: 'fern' };
   const photoIds = photo === 'none' ? [] : [photo];
   const moment = new Date(Date.UTC(2026, 0, 1) + pick * 60_000).toISOString();
-  const work: Record<Write['kind'], () => Promise<unknown>> = {
-    plant: () =>
-      make(known.plants, '/api/plants', { name: `Fern ${pick}`, primaryPhotoId: photoIds[0] }),
+  const cared = { name: `Fern ${pick}`, wateringFrequencyDays: 5, fertilizerFrequencyDays: 9 };
+  const rule = { care: pick % 3 === 0 ? 'fertilized' : 'watered', ...RULES[pick % RULES.length] };
+  const work: Record<Write['kind'], () => Promise<Reply>> = {
+    plant: () => make(known.plants, '/api/plants', { ...cared, primaryPhotoId: photoIds[0] }),
     photo: () =>
       make(known.photos, '/api/photos', {
         ...image,
@@ -68,44 +95,54 @@ async function write(client: Client, known: Known, { kind, pick }: Write): Promi
     crop: () => change(`/api/photos/${photo}`, { x: pick % 90, y: 0, width: 100, height: 100 }),
     'delete event': () => client.send('DELETE', `/api/events/${event}`),
     'delete plant': () => client.send('DELETE', `/api/plants/${plant}`),
+    schedule: async () => {
+      const reply = await make(known.schedules, `/api/plants/${plant}/schedules`, rule);
+      if (reply.status === 201) known.plantOf.set(String(record(reply.body)['id']), plant);
+      return reply;
+    },
+    'change schedule': () =>
+      change(`/api/schedules/${schedule}`, pick % 2 === 0 ? { active: pick % 4 === 0 } : MONTHS),
+    'delete schedule': () => client.send('DELETE', `/api/schedules/${schedule}`),
+    snooze: () => post('/api/care/snooze', { plantId: plant, type, until }),
+    'snooze schedule': () => post('/api/care/snooze', { ...ofSchedule, until }),
+    'snooze all': () => post('/api/care/snooze', { all: true, type, until }),
+    skip: () => post('/api/care/skip', { plantId: plant, type }),
+    'skip schedule': () => post('/api/care/skip', ofSchedule),
+    done: () => post('/api/care/done', ofSchedule),
+    archive: () => post(`/api/plants/${plant}/archive`, { reason: 'died' }),
+    unarchive: () => post(`/api/plants/${plant}/unarchive`),
+    import: () =>
+      post('/api/import', {
+        plants: [
+          { ...cared, schedules: [rule], events: [{ type: 'watered', occurredAt: moment }] },
+          { name: 'Gone', archivedAt: moment, archiveReason: 'sold', events: [{ type: 'note' }] },
+        ],
+      }),
+    zone: () => change('/api/account', { timezone: ZONES[pick % ZONES.length] }),
   };
   await work[kind]();
+}
+
+/** Compares a copy with the lists. */
+async function expectEqual(copy: Copy, client: Client, known: Known): Promise<void> {
+  const { snoozes: listedSnoozes, ...lists } = await listed(client, known.photos);
+  const { snoozes, ...contents } = copy.contents;
+  expect(contents).toEqual(lists);
+  // Lists show the snoozes of care that may be due; copies also those of care that is inactive.
+  expect(snoozes).toEqual(expect.arrayContaining(listedSnoozes));
 }
 
 test(
   'a copy built from changes alone equals the lists, whatever two processes write meanwhile',
   async () => {
     const end = Date.now() + SEARCH_MS;
-    const lane = fc.array(anyWrite, { minLength: 10, maxLength: 25, size: 'max' });
-    const rounds = fc.array(fc.tuple(lane, lane, lane, lane), { minLength: 2, maxLength: 4 });
+    const lane = fc.array(anyWrite, { minLength: 8, maxLength: 16, size: 'max' });
+    const rounds = fc.array(fc.tuple(lane, lane, lane, lane), { minLength: 2, maxLength: 3 });
     const limits = fc.infiniteStream(fc.oneof(fc.integer({ min: 1, max: 8 }), fc.constant(500)));
-    const equalAlways = fc.asyncProperty(rounds, limits, async (history, limit) => {
-      const { token } = await service.user();
-      const clients = [service.url, twin.url].map((url) => new Client(url, token));
-      const of = (index: number): Client => clients[index % 2] ?? new Client(service.url, token);
-      const known = new Known();
-      const copy = new Copy();
+    const gardens = fc.tuple(rounds, rounds, rounds);
+    const equalAlways = fc.asyncProperty(gardens, limits, async (histories, limit) => {
       const nextLimit = (): number => limit.next().value as number; // It never ends.
-      for (const lanes of history) {
-        const state = { isWriting: true };
-        const writers = Promise.all(
-          lanes.map(async (writes, index) => {
-            for (const each of writes) await write(of(index), known, each);
-          }),
-        ).finally(() => {
-          state.isWriting = false;
-        });
-        // Now of one process, now of the other, in the midst of what they write.
-        for (let step = 0; state.isWriting; step += 1) await copy.step(of(step), nextLimit());
-        await writers;
-        await copy.sync(of(0), nextLimit);
-        expect(copy.contents).toEqual(await listed(of(1), known.photos));
-        // One begun just now is no other.
-        const fresh = new Copy();
-        await fresh.sync(of(1), nextLimit);
-        expect(fresh.contents).toEqual(copy.contents);
-      }
-      for (const client of clients) client.close();
+      await Promise.all(histories.map((history) => oneUser(history, nextLimit)));
     });
     let seed = Number(process.env['MODEL_SEED'] ?? Date.now() % 2 ** 31);
     do {
@@ -119,6 +156,47 @@ test(
   },
   120_000 + SEARCH_MS,
 );
+
+/** Has the two devices of a user write and keep copies, each by a process of its own. */
+async function oneUser(
+  history: readonly (readonly (readonly Write[])[])[],
+  nextLimit: () => number,
+): Promise<void> {
+  const { token } = await service.user();
+  const devices = [service.url, twin.url].map((url) => ({
+    client: new Client(url, token),
+    copy: new Copy(),
+  }));
+  const known = new Known();
+  for (const [pick, kind] of FIRST.entries()) {
+    for (const { client } of devices) await write(client, known, { kind, pick });
+  }
+  for (const lanes of history) {
+    const state = { isWriting: true };
+    const writers = Promise.all(
+      lanes.map(async (writes, index) => {
+        const device = devices[index % devices.length];
+        for (const each of writes) if (device) await write(device.client, known, each);
+      }),
+    ).finally(() => {
+      state.isWriting = false;
+    });
+    // In the midst of what both write.
+    const readers = devices.map(async ({ client, copy }) => {
+      while (state.isWriting) await copy.step(client, nextLimit());
+    });
+    await Promise.all([writers, ...readers]);
+    for (const { client, copy } of devices) {
+      await copy.sync(client, nextLimit);
+      await expectEqual(copy, client, known);
+      // One begun just now is no other.
+      const fresh = new Copy();
+      await fresh.sync(client, nextLimit);
+      expect(fresh.contents).toEqual(copy.contents);
+    }
+  }
+  for (const { client } of devices) client.close();
+}
 
 test('a plant that came back under its id comes after its deletion, and its old events do not', async () => {
   const user = await service.user();

@@ -102,7 +102,7 @@ export class Copy {
 /** What the lists of the API show of the same, photos by their ids. */
 export async function listed(client: Client, photoIds: readonly string[]) {
   const get = async (path: string) => (await client.send('GET', path)).body;
-  const plants = records(await get('/api/plants'));
+  const plants = records(await get('/api/plants?status=all'));
   const events: Item[] = [];
   const schedules: Item[] = [];
   for (const { id } of plants) {
