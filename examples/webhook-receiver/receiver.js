@@ -1,6 +1,6 @@
 'use strict';
 // PORT=8080 WEBHOOK_SECRET=whsec_… node receiver.js FILE
-// Writes each event to a file, once.
+// Appends each event to a file, once.
 
 const { createHmac, timingSafeEqual } = require('node:crypto');
 const {
@@ -20,7 +20,7 @@ const TOLERANCE_SECONDS = 300;
 
 const log = openSync(file, 'a+');
 const written = readFileSync(file, 'utf8');
-// A crash may have left half a line, whose sender got no answer and sends it again.
+// A crash may have left a partial line. Its event was not acknowledged, so it comes again.
 const whole = written.slice(0, written.lastIndexOf('\n') + 1);
 truncateSync(file, Buffer.byteLength(whole));
 const seen = new Set(
@@ -30,7 +30,7 @@ const seen = new Set(
     .map((line) => JSON.parse(line).id),
 );
 
-/** Whether a message is from whoever has the secret, and no recording of an old one. */
+/** Whether a message is signed with the secret, and recent. */
 function isGenuine({ headers }, body) {
   const {
     'webhook-id': id,
@@ -50,10 +50,10 @@ const server = createServer(async (request, response) => {
   if (!isGenuine(request, body)) return response.writeHead(401).end();
   const id = request.headers['webhook-id'];
   if (!seen.has(id)) {
-    seen.add(id);
-    // The id is stored by the same write as what is done: one is never there without the other.
+    // One write stores the id and the event, so that neither exists without the other.
     writeSync(log, `${JSON.stringify({ id, ...JSON.parse(body) })}\n`);
     fsyncSync(log);
+    seen.add(id);
   }
   return response.writeHead(204).end();
 });

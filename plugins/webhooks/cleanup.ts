@@ -8,12 +8,12 @@ import type { Outbox } from './outbox';
 import { waitingFor } from './queue';
 import type { Webhooks } from './service';
 
-/** How many deliveries may wait for a webhook, and how many that are over are listed. */
+/** How many deliveries of a webhook may wait, and how many finished ones are listed. */
 const MAX_WAITING = 100_000;
 const MAX_LISTED = 100_000;
 
-/** Bounds what is stored for webhooks. */
-export function upkeep(host: Host, outbox: Outbox, service: Webhooks): Job {
+/** The job that bounds what is stored for webhooks. */
+export function cleanup(host: Host, outbox: Outbox, service: Webhooks): Job {
   const deliveries = host.model(deliveryModel);
   const webhooks = host.model(webhookModel);
   return {

@@ -9,42 +9,52 @@ import type { Lease } from '../../src/data/schema/lease';
 import type { Host } from '../../src/plugins/host';
 import type { Job } from '../../src/plugins/plugin';
 import type { Delivery, Webhook } from './model';
-import { PATIENCE_MS, type Post } from './post';
 import type { DeliveryQueue } from './queue';
+import { type Sender, TIMEOUT_MS } from './sender';
 import type { Webhooks } from './service';
 
-/** After how long without success a webhook is switched off. */
-const GIVEN_UP_MS = 3 * DAY_MS;
-/** How many deliveries a webhook gets at once, each of another account. */
-const MAX_AT_ONCE = 16;
-/** How many accounts are looked up at once, and how many deliveries of one. */
-const ACCOUNTS = 500;
-const OF_ONE = 20;
-/** How often it looks for more, and when it lets others take their turn. */
-const LOOK_MS = 200;
+/** How long a webhook, or one of its deliveries, may fail before the webhook is switched off. */
+const MAX_FAILING_MS = 3 * DAY_MS;
+/** How many deliveries of a webhook are sent at once, each of another account. */
+const MAX_CONCURRENT = 16;
+/** How many accounts are fetched at once, and how many deliveries of one account. */
+const ACCOUNTS_PER_FETCH = 500;
+const DELIVERIES_PER_FETCH = 20;
+const FETCH_EVERY_MS = 200;
+/** How long one process delivers before it gives up the lease. */
 const TURN_MS = 10 * 60_000;
-/** How much longer than an attempt the lease must last, for no other process to make the same. */
-const MARGIN_MS = 500;
+/** How much longer than an attempt the lease must last, so that no other process makes the same. */
+const LEASE_MARGIN_MS = 500;
 
-/** A webhook that is being delivered to. */
-interface Route {
+/** A webhook that deliveries are being sent to. */
+interface Endpoint {
   webhook: Webhook;
   limit: LimitFunction;
-  /** Accounts of which something is being sent, or will be. */
+  /** Accounts whose deliveries are being sent or queued to be. */
   accounts: Map<string, Promise<void>>;
 }
 
-/** Delivers what waits. Any process may; one does at a time, so nothing is sent twice at once. */
-export class Courier {
+/** One turn of a process that holds the lease. */
+interface Turn {
+  endsAt: number;
+  stopping: AbortSignal;
+  endpoints: Map<string, Endpoint>;
+  failures: unknown[];
+  /** Whether more deliveries may be due than were fetched. */
+  hasMore: boolean;
+}
+
+/** Sends due deliveries. One process at a time holds a lease, so none is sent twice at once. */
+export class Dispatcher {
   readonly #queue: DeliveryQueue;
-  readonly #post: Post;
+  readonly #sender: Sender;
   readonly #webhooks: Webhooks;
   readonly #lease: Lease;
   readonly #outcomes = { delivered: 0, failed: 0, dropped: 0 };
 
-  constructor(host: Host, queue: DeliveryQueue, post: Post, webhooks: Webhooks) {
+  constructor(host: Host, queue: DeliveryQueue, sender: Sender, webhooks: Webhooks) {
     this.#queue = queue;
-    this.#post = post;
+    this.#sender = sender;
     this.#webhooks = webhooks;
     this.#lease = host.lease('webhook deliveries');
   }
@@ -54,7 +64,7 @@ export class Courier {
       name: 'webhook delivery',
       everySeconds: 1,
       run: async (stopping) => {
-        if (await this.#queue.isDue()) await this.#lease.try(() => this.#deliver(stopping));
+        if (await this.#queue.isDue()) await this.#lease.try(() => this.#dispatch(stopping));
       },
     };
   }
@@ -63,79 +73,89 @@ export class Courier {
     return [
       {
         name: 'webhook_deliveries_total',
-        help: 'Attempts to deliver to webhooks by what became of them; dropped ones came too late',
+        help: 'Attempts to deliver to webhooks, by outcome; dropped ones were too late',
         label: 'outcome',
         isTotal: true,
         read: () => ({ ...this.#outcomes }),
       },
       {
         name: 'webhook_oldest_waiting_seconds',
-        help: 'For how long the oldest delivery has waited of all webhooks that are on',
+        help: 'How long the oldest delivery of all active webhooks has waited',
         read: () => this.#queue.oldestSeconds(),
       },
     ];
   }
 
-  async #deliver(stopping: AbortSignal): Promise<void> {
-    const end = performance.now() + TURN_MS;
-    const routes = new Map<string, Route>();
-    const breakOff = (): void => {
-      this.#post.breakOff();
+  /** Sends until nothing more is due. */
+  async #dispatch(stopping: AbortSignal): Promise<void> {
+    const abort = (): void => {
+      this.#sender.abort();
     };
-    stopping.addEventListener('abort', breakOff);
-    const failures: unknown[] = [];
-    const mayGoOn = (): boolean =>
-      failures.length === 0 && !stopping.aborted && this.#lease.lasts(PATIENCE_MS + MARGIN_MS);
-    const begin = (route: Route, userId: string): void => {
-      const sent = route
-        .limit(() => this.#sendSome(route.webhook, userId, mayGoOn, stopping))
-        .catch((error: unknown) => void failures.push(error))
-        .finally(() => route.accounts.delete(userId));
-      route.accounts.set(userId, sent);
-    };
-    const look = async (): Promise<void> => {
-      await this.#refresh(routes);
-      for (const route of routes.values()) {
-        const isAsleep = !route.webhook.active || performance.now() >= end;
-        if (isAsleep || route.limit.pendingCount > 0) continue;
-        for (const userId of await this.#queue.dueAccounts(route.webhook, ACCOUNTS)) {
-          if (!route.accounts.has(userId)) begin(route, userId);
-        }
-      }
-    };
+    stopping.addEventListener('abort', abort);
+    const endsAt = performance.now() + TURN_MS;
+    const turn: Turn = { endsAt, stopping, endpoints: new Map(), failures: [], hasMore: true };
     for (;;) {
-      if (mayGoOn()) await look().catch((error: unknown) => failures.push(error));
-      const sending = [...routes.values()].flatMap(({ accounts }) => [...accounts.values()]);
-      if (sending.length === 0) break;
-      await Promise.race([sleep(LOOK_MS), Promise.all(sending)]);
+      const mayFetch = this.#mayContinue(turn) && performance.now() < endsAt;
+      if (mayFetch) await this.#fetch(turn).catch((error: unknown) => turn.failures.push(error));
+      const sending = [...turn.endpoints.values()].flatMap(({ accounts }) => [
+        ...accounts.values(),
+      ]);
+      if (sending.length === 0 && !(mayFetch && turn.hasMore)) break;
+      await Promise.race([sleep(FETCH_EVERY_MS), Promise.all(sending)]);
     }
-    stopping.removeEventListener('abort', breakOff);
-    if (failures.length > 0) throw failures[0];
+    stopping.removeEventListener('abort', abort);
+    if (turn.failures.length > 0) throw turn.failures[0];
   }
 
-  /** Has webhooks be as they are now: one may have been switched off, or on again. */
-  async #refresh(routes: Map<string, Route>): Promise<void> {
+  #mayContinue({ failures, stopping }: Turn): boolean {
+    const isLeased = this.#lease.lasts(TIMEOUT_MS + LEASE_MARGIN_MS);
+    return isLeased && failures.length === 0 && !stopping.aborted;
+  }
+
+  /** Begins to send to the accounts with due deliveries. */
+  async #fetch(turn: Turn): Promise<void> {
+    turn.hasMore = false;
+    await this.#refresh(turn.endpoints);
+    for (const endpoint of turn.endpoints.values()) {
+      const { webhook, limit, accounts } = endpoint;
+      if (!webhook.active) continue;
+      // Only once all fetched before are being sent.
+      if (limit.pendingCount > 0) {
+        turn.hasMore = true;
+        continue;
+      }
+      const due = await this.#queue.dueAccounts(webhook, ACCOUNTS_PER_FETCH);
+      if (due.length === ACCOUNTS_PER_FETCH) turn.hasMore = true;
+      for (const userId of due) if (!accounts.has(userId)) this.#begin(turn, endpoint, userId);
+    }
+  }
+
+  #begin(turn: Turn, { webhook, limit, accounts }: Endpoint, userId: string): void {
+    const sent = limit(() => this.#sendSome(turn, webhook, userId))
+      .catch((error: unknown) => void turn.failures.push(error))
+      .finally(() => accounts.delete(userId));
+    accounts.set(userId, sent);
+  }
+
+  /** Brings the endpoints up to date: webhooks may have been switched on or off. */
+  async #refresh(endpoints: Map<string, Endpoint>): Promise<void> {
     const active = new Map((await this.#queue.active()).map((each) => [idText(each._id), each]));
-    for (const [id, { webhook }] of routes) webhook.active = active.has(id);
+    for (const [id, { webhook }] of endpoints) webhook.active = active.has(id);
     for (const [id, webhook] of active) {
       if (webhook.isResumed) await this.#queue.resume(webhook);
-      const route = routes.get(id);
-      // The same object, which what is on its way looks at.
-      if (route) Object.assign(route.webhook, webhook);
-      else routes.set(id, { webhook, limit: pLimit(MAX_AT_ONCE), accounts: new Map() });
+      const endpoint = endpoints.get(id);
+      // The same object, which attempts in progress look at.
+      if (endpoint) Object.assign(endpoint.webhook, webhook);
+      else endpoints.set(id, { webhook, limit: pLimit(MAX_CONCURRENT), accounts: new Map() });
     }
   }
 
-  /** Sends some of what waits of an account, in its order, until one fails. */
-  async #sendSome(
-    webhook: Webhook,
-    userId: string,
-    mayGoOn: () => boolean,
-    stopping: AbortSignal,
-  ): Promise<void> {
-    if (!mayGoOn()) return;
-    for (const delivery of await this.#queue.next(webhook, userId, OF_ONE)) {
-      if (!webhook.active || !mayGoOn()) return;
+  /** Sends the next deliveries of an account, in order, until one fails. */
+  async #sendSome(turn: Turn, webhook: Webhook, userId: string): Promise<void> {
+    if (!this.#mayContinue(turn)) return;
+    const deliveries = await this.#queue.next(webhook, userId, DELIVERIES_PER_FETCH);
+    for (const delivery of deliveries) {
+      if (!webhook.active || !this.#mayContinue(turn)) return;
       if (delivery.nextAttemptAt && delivery.nextAttemptAt.getTime() > Date.now()) {
         await this.#queue.postpone(webhook, delivery);
         return;
@@ -143,31 +163,33 @@ export class Courier {
       if (isStale(delivery)) {
         await this.#queue.settle(delivery, 'dropped');
         this.#outcomes.dropped += 1;
-        continue;
-      }
-      const outcome = await this.#post.send(webhook, delivery);
-      // What was broken off says nothing about the receiver.
-      if (outcome.error !== null && stopping.aborted) return;
-      await this.#queue.record(webhook, delivery, outcome);
-      this.#outcomes[outcome.error === null ? 'delivered' : 'failed'] += 1;
-      if (outcome.error === null) continue;
-      if (outcome.status === 410) await this.#webhooks.switchOff(webhook, 'gone');
-      else if (hasFailedTooLong(webhook, delivery)) {
-        await this.#webhooks.switchOff(webhook, 'failing');
-      }
-      return;
+      } else if (!(await this.#attempt(turn, webhook, delivery))) return;
     }
+    if (deliveries.length === DELIVERIES_PER_FETCH) turn.hasMore = true;
+  }
+
+  /** Returns whether the delivery succeeded. */
+  async #attempt(turn: Turn, webhook: Webhook, delivery: Delivery): Promise<boolean> {
+    const outcome = await this.#sender.send(webhook, delivery);
+    const isDelivered = outcome.error === null;
+    // An aborted attempt says nothing about the receiver.
+    if (!isDelivered && turn.stopping.aborted) return false;
+    await this.#queue.record(webhook, delivery, outcome);
+    this.#outcomes[isDelivered ? 'delivered' : 'failed'] += 1;
+    if (isDelivered) return true;
+    if (outcome.status === 410) await this.#webhooks.switchOff(webhook, 'gone');
+    else if (hasFailedTooLong(webhook) || hasFailedTooLong(delivery)) {
+      await this.#webhooks.switchOff(webhook, 'failing');
+    }
+    return false;
   }
 }
 
-/** Whether a webhook has had no success for too long, or one of its deliveries. */
-function hasFailedTooLong(...failing: readonly { failingSince: Date | null }[]): boolean {
-  return failing.some(
-    ({ failingSince }) => failingSince && Date.now() - failingSince.getTime() >= GIVEN_UP_MS,
-  );
+function hasFailedTooLong({ failingSince }: Webhook | Delivery): boolean {
+  return failingSince !== null && Date.now() - failingSince.getTime() >= MAX_FAILING_MS;
 }
 
-/** Whether the only day is over on which it was of use. */
+/** Whether the only day on which a delivery is of use is over. */
 function isStale({ dayIn, createdAt }: Delivery): boolean {
   if (dayIn === null) return false;
   const dayOf = calendarOf(dayIn);

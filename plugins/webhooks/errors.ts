@@ -1,6 +1,6 @@
 import { ErrorCode } from '../../src/core/errors';
 
-/** How many webhooks a backend may have: each is written to with every event. */
+/** How many webhooks a backend may have: each event is written once for each of them. */
 export const MAX_WEBHOOKS = 100;
 
 export const webhookNotFound = new ErrorCode('webhook_not_found', 404, 'Webhook not found.');

@@ -5,34 +5,34 @@ import { accountClosed, tierChanged } from '../accounts/domain-events';
 import carePlugin from '../care';
 import { photoDeleted } from '../photos/domain-events';
 import { plantCreated, plantDeleted } from '../plants/domain-events';
-import { Courier } from './courier';
+import { cleanup } from './cleanup';
+import { Dispatcher } from './dispatcher';
 import { webhookLimitReached, webhookNotFound } from './errors';
-import { clockModel, deliveryModel, webhookModel } from './model';
+import { deliveryModel, progressModel, webhookModel } from './model';
 import { Outbox } from './outbox';
-import { Post } from './post';
 import { DeliveryQueue } from './queue';
-import { Reminders } from './reminders';
 import { routes } from './routes';
+import { Sender } from './sender';
 import { Webhooks } from './service';
 import { allowPrivateSetting } from './settings';
-import { upkeep } from './upkeep';
+import { TimedEvents } from './timed-events';
 
-/** What a backend's own server is told of, by signed messages. */
+/** Sends events of accounts to the servers of trusted backends. */
 export default definePlugin({
   name: 'webhooks',
   requires: ['accounts', 'backend', 'care', 'photos', 'plants'],
   settings: [allowPrivateSetting],
   errors: [webhookNotFound, webhookLimitReached],
-  models: [webhookModel, deliveryModel, clockModel],
-  tag: { name: 'Webhooks', description: 'What the server of a trusted backend is told of.' },
+  models: [webhookModel, deliveryModel, progressModel],
+  tag: { name: 'Webhooks', description: 'Events of accounts, sent to the server of a backend.' },
   setup: (host) => {
     const accounts = host.use(accountsPlugin);
     const outbox = new Outbox(host);
-    const post = new Post(host.settings.of(allowPrivateSetting));
-    const webhooks = new Webhooks(host, post);
+    const sender = new Sender(host.settings.of(allowPrivateSetting));
+    const webhooks = new Webhooks(host, sender);
     const queue = new DeliveryQueue(host);
-    const courier = new Courier(host, queue, post, webhooks);
-    const reminders = new Reminders(host, accounts, host.use(carePlugin), queue);
+    const dispatcher = new Dispatcher(host, queue, sender, webhooks);
+    const timedEvents = new TimedEvents(host, accounts, host.use(carePlugin), queue);
     accounts.keep({
       name: 'webhooks',
       count: (userId) => webhooks.count({ userId }),
@@ -56,8 +56,8 @@ export default definePlugin({
         on(accountClosed, (tx) => outbox.add(tx, 'account.deleted', {})),
         on(tierChanged, (tx, { tier }) => outbox.add(tx, 'tier.changed', { tier })),
       ],
-      jobs: [courier.job, reminders.job, upkeep(host, outbox, webhooks)],
-      readings: courier.readings,
+      jobs: [dispatcher.job, timedEvents.job, cleanup(host, outbox, webhooks)],
+      readings: dispatcher.readings,
     };
   },
 });

@@ -14,7 +14,7 @@ import {
   uuid,
 } from '../../src/fields/types';
 
-/** What a webhook may be told of. */
+/** The events that a webhook can subscribe to. */
 const EVENTS = [
   ...['care.due', 'plant.created', 'plant.deleted', 'photo.deleted', 'account.deleted'],
   'tier.changed',
@@ -25,27 +25,30 @@ const moment = timestamp().readOnly();
 
 export const webhook = defineRecord({
   id,
-  /** The account of the backend that made it. */
+  /** The account of its backend. */
   userId: text().internal(),
   url: url(2048)
     .createOnly()
     .describe('Where deliveries are sent: https, a public address, no user or password')
     .example('https://shop.example.com/hooks'),
-  events: someOf(EVENTS).createOnly().describe('What it is told of'),
+  events: someOf(EVENTS).createOnly().describe('The events that it subscribes to'),
   active: boolean()
     .default(true)
-    .describe('Off, nothing more is recorded and what waits stays; on, what waits is sent at once'),
+    .describe('While it is off, no events are recorded, and deliveries wait until it is on again'),
   inactiveReason: oneOf(['paused', 'gone', 'failing', 'full'])
     .optional()
     .readOnly()
     .describe(
-      'Why it is off: `paused` by PATCH, `gone` by a 410, `failing` for 3 days, `full` with too much waiting',
+      'Why it is off: `paused` by PATCH, `gone` after a 410, `failing` for 3 days, `full` with too many deliveries waiting',
     ),
-  failingSince: timestamp().optional().readOnly().describe('Since when no delivery has succeeded'),
+  failingSince: timestamp()
+    .optional()
+    .readOnly()
+    .describe('When deliveries began to fail; null once one succeeds'),
   createdAt: moment,
-  /** As it was shown, since deliveries are signed with it. */
+  /** In clear text: deliveries are signed with it. */
   secret: text().internal(),
-  /** Whether it was switched on, and what waits is to be sent at once. */
+  /** Whether it was switched on and its waiting deliveries are yet to be made due. */
   isResumed: boolean().internal(),
 });
 export type Webhook = Document<typeof webhook.fields>;
@@ -56,39 +59,39 @@ export type InactiveReason = NonNullable<Webhook['inactiveReason']>;
 
 export const webhookModel = sharedModel<Webhook>(
   'Webhook',
-  'it is told of all accounts, and no export may hold its secret',
+  'it receives events of all accounts, and no export may contain its secret',
   new Schema(webhook.paths, { collection: 'webhooks' })
-    // Those of a backend, in the order of the list.
+    // The webhooks of a backend, in the order of the list.
     .index({ userId: 1, createdAt: 1, _id: 1 })
-    // Those that are told of what happens.
+    // The active ones, for each event.
     .index({ active: 1 }),
 );
 
-/** One event for one webhook. Ids order what one transaction wrote. */
+/** One event for one webhook. Ids order the events of one transaction. */
 export const delivery = defineRecord({
-  id: id.describe('The `webhook-id` that it is sent with'),
+  id: id.describe('Its `webhook-id` header'),
   type: text().readOnly().example('plant.created'),
-  userId: text().readOnly().describe('The account that it is about').example('ada'),
+  userId: text().readOnly().describe('The account of the event').example('ada'),
   status: oneOf(['waiting', 'delivered', 'dropped'])
     .readOnly()
-    .describe('`dropped`: its day was over before it could be delivered'),
+    .describe('`dropped`: its day ended before it could be delivered'),
   attempts: integer().readOnly(),
   createdAt: moment,
-  nextAttemptAt: timestamp().optional().readOnly().describe('Not before; null once it is over'),
+  nextAttemptAt: timestamp().optional().readOnly().describe('Null once finished'),
   lastAttemptAt: timestamp().optional().readOnly(),
   responseStatus: integer().optional().readOnly().describe('Of the last attempt'),
   error: text().optional().readOnly().describe('Why the last attempt failed'),
   webhookId: uuid().internal(),
   body: text().internal(),
-  /** When its account was made: one of the same id may have been deleted before. */
+  /** When its account was created: an earlier account may have had the same id. */
   since: timestamp().internal(),
-  /** Of its account, with what happened. */
+  /** The revision of its account after the event. */
   revision: integer().internal(),
-  /** When it was first tried in vain. */
+  /** When an attempt first failed. */
   failingSince: timestamp().optional().internal(),
-  /** The time zone in whose present day alone it is of any use. */
+  /** The time zone in which it is dropped when the day of the event is over; null: never. */
   dayIn: text().optional().internal(),
-  /** Whether its account is deleted, and it goes once it is delivered. */
+  /** Whether its account is deleted, so that it is deleted once delivered. */
   isLast: boolean().internal(),
   expiresAt: timestamp().internal(),
 });
@@ -98,24 +101,24 @@ const waiting = { partialFilterExpression: { status: 'waiting' } };
 
 export const deliveryModel = sharedModel<Delivery>(
   'Delivery',
-  'it is about one account, for the backend of another, and may outlive the first',
+  'it belongs to one account and to the backend of another, and may outlive the first',
   new Schema(delivery.paths, { collection: 'webhookDeliveries' })
-    // The list of a webhook, newest first; those that have been over for longest.
+    // The list of a webhook, newest first, and its oldest finished deliveries.
     .index({ webhookId: 1, createdAt: -1, _id: 1 })
-    // The accounts of which something is to be sent now.
+    // The accounts with due deliveries.
     .index({ webhookId: 1, nextAttemptAt: 1, userId: 1 }, waiting)
-    // What is to be sent of an account, in its order.
+    // The waiting deliveries of an account, in order.
     .index({ webhookId: 1, userId: 1, since: 1, revision: 1, createdAt: 1, _id: 1 }, waiting)
-    // What has been waiting for longest.
+    // The oldest waiting delivery.
     .index({ webhookId: 1, createdAt: 1 }, waiting)
-    // All of an account, to be exported and deleted.
+    // The deliveries of an account, for export and deletion.
     .index({ userId: 1, createdAt: 1 })
     .index({ expiresAt: 1 }, { expireAfterSeconds: 0 }),
 );
 
-/** Until when what follows from time alone was told. */
-export const clockModel = sharedModel<{ _id: string; until: Date }>(
-  'WebhookClock',
+/** Until when events that time alone causes were recorded. */
+export const progressModel = sharedModel<{ _id: string; until: Date }>(
+  'WebhookProgress',
   'the time is that of all accounts',
   new Schema(
     { _id: { type: String, required: true }, until: { type: Date, required: true } },

@@ -8,21 +8,21 @@ import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
 import { type Delivery, deliveryModel, type EventName, type Webhook, webhookModel } from './model';
 
-/** How long what could not be delivered is kept, for a webhook that may be switched on again. */
+/** How long waiting deliveries are kept: a webhook that is off may be switched on again. */
 const KEPT_MS = 30 * DAY_MS;
-/** How many are deleted in one command. */
+/** How many deliveries one command deletes. */
 const CHUNK = 1000;
 
-/** Something that happened to an account, and where it stands among all that does. */
-type Happening = Pick<Delivery, 'type' | 'userId' | 'since' | 'revision' | 'createdAt'> &
+/** An event of an account, and its place among the account's events. */
+export type AccountEvent = Pick<Delivery, 'type' | 'userId' | 'since' | 'revision' | 'createdAt'> &
   Partial<Pick<Delivery, 'dayIn'>> & { data: object };
 
-/** A delivery that waits from now on. */
+/** A new delivery of an event. */
 export function deliveryOf(
   { _id: webhookId }: Pick<Webhook, '_id'>,
-  happening: Happening,
+  event: AccountEvent,
 ): Delivery {
-  const { data, ...fields } = happening;
+  const { data, ...fields } = event;
   const { type, userId, createdAt } = fields;
   const none = { lastAttemptAt: null, responseStatus: null, error: null, failingSince: null };
   return {
@@ -33,17 +33,17 @@ export function deliveryOf(
   };
 }
 
-/** What happened to the account of a transaction in it. */
-export function happeningIn(tx: Transaction, type: string, data: object): Happening {
+/** An event of a transaction's account that happens in the transaction. */
+export function eventOf(tx: Transaction, type: string, data: object): AccountEvent {
   const { userId, account, revision, now: createdAt } = tx;
   return { type, data, userId, since: account.createdAt, revision, createdAt };
 }
 
-/** What webhooks are to be told, written in the transaction of its cause. */
+/** Writes deliveries in the transactions that cause their events. */
 export class Outbox {
   readonly #deliveries;
   readonly #webhooks;
-  /** Read once in a transaction, whatever it has to tell. */
+  /** Read once in each transaction. */
   readonly #active = new WeakMap<ClientSession, Promise<Webhook[]>>();
 
   constructor(host: Host) {
@@ -51,7 +51,7 @@ export class Outbox {
     this.#webhooks = host.model(webhookModel);
   }
 
-  /** Has the webhooks that want to know be told what happened to the account of `tx`. */
+  /** Records an event of the account of `tx` for each webhook that subscribes to it. */
   async add(tx: Transaction, type: EventName, data: object): Promise<void> {
     if (isBackend(tx.userId)) return;
     const { session } = tx;
@@ -60,16 +60,16 @@ export class Outbox {
       active = this.#webhooks.find({ active: true }).session(session).lean().exec();
       this.#active.set(session, active);
     }
-    const told = (await active).filter(({ events }) => events.includes(type));
-    if (told.length === 0) return;
-    const happening = happeningIn(tx, type, data);
+    const subscribed = (await active).filter(({ events }) => events.includes(type));
+    if (subscribed.length === 0) return;
+    const event = eventOf(tx, type, data);
     await this.#deliveries.bulkWrite(
-      told.map((each) => ({ insertOne: { document: deliveryOf(each, happening) } })),
+      subscribed.map((each) => ({ insertOne: { document: deliveryOf(each, event) } })),
       { session },
     );
   }
 
-  /** How many deliveries are about an account, but for those that outlive it. */
+  /** How many deliveries an account has, without those that outlive it. */
   count(userId: string): Promise<number> {
     return this.#deliveries.countDocuments(ofAccount(userId)).exec();
   }
@@ -80,14 +80,14 @@ export class Outbox {
     }
   }
 
-  /** Deletes what is over of an account that is closed, and the rest once it is delivered. */
+  /** Deletes the finished deliveries of a closed account, and the waiting ones once delivered. */
   async erase(userId: string): Promise<void> {
     const all = ofAccount(userId);
     await this.#deliveries.updateMany({ ...all, status: 'waiting' }, { $set: { isLast: true } });
     while ((await this.deleteSome(all)) > 0);
   }
 
-  /** Deletes the oldest that match, a chunk of them at most; answers how many. */
+  /** Deletes the oldest deliveries that match, at most {@link CHUNK}; returns how many. */
   async deleteSome(filter: QueryFilter<Delivery>, limit = CHUNK): Promise<number> {
     const found = this.#deliveries.find(filter).select('_id').sort({ createdAt: 1 });
     const ids = (await found.limit(Math.min(limit, CHUNK)).lean()).map(({ _id }) => _id);

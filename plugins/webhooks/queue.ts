@@ -5,19 +5,20 @@ import { type Delivery, deliveryModel, type Webhook, webhookModel } from './mode
 
 const FIRST_RETRY_MS = 5000;
 const LONGEST_RETRY_MS = HOUR_MS;
-/** How long what was delivered or dropped is listed. */
+/** How long finished deliveries are listed. */
 const LISTED_MS = 7 * DAY_MS;
 
 type Id = Pick<Webhook, '_id'>;
 
-/** How an attempt went; there is no status where there was no answer. */
+/** The result of an attempt. */
 export interface Outcome {
+  /** Null when there was no response. */
   status: number | null;
-  /** Why it failed, in a sentence; null where it did not. */
+  /** Why it failed, in a sentence; null when it succeeded. */
   error: string | null;
 }
 
-/** What waits to be delivered. Order is kept for each webhook and account. */
+/** Waiting deliveries, in order for each webhook and account. */
 export class DeliveryQueue {
   readonly #deliveries;
   readonly #webhooks;
@@ -31,7 +32,7 @@ export class DeliveryQueue {
     return this.#webhooks.find({ active: true }).lean();
   }
 
-  /** Whether anything is to be sent now. */
+  /** Whether any delivery is due. */
   async isDue(): Promise<boolean> {
     for (const each of await this.active()) {
       if (each.isResumed || (await this.#deliveries.exists(dueFor(each)))) return true;
@@ -39,7 +40,7 @@ export class DeliveryQueue {
     return false;
   }
 
-  /** The accounts of which something is to be sent now, those that wait for longest first. */
+  /** The accounts with due deliveries, longest due first. */
   async dueAccounts(webhook: Id, limit: number): Promise<string[]> {
     const found = await this.#deliveries.aggregate<{ _id: string }>([
       { $match: dueFor(webhook) },
@@ -50,18 +51,19 @@ export class DeliveryQueue {
     return found.map(({ _id }) => _id);
   }
 
-  /** What is to be sent next of an account, in its order. */
+  /** The next deliveries of an account, in order. */
   async next(webhook: Id, userId: string, limit: number): Promise<Delivery[]> {
     const found = this.#deliveries.find({ ...waitingFor(webhook), userId });
     return found.sort({ since: 1, revision: 1, createdAt: 1, _id: 1 }).limit(limit).lean();
   }
 
-  /** Has all of an account wait for its first. */
+  /** Has the deliveries of an account wait for its first. */
   async postpone(webhook: Id, { userId, nextAttemptAt }: Delivery): Promise<void> {
     const earlier = { ...waitingFor(webhook), userId, nextAttemptAt: { $lt: nextAttemptAt } };
     await this.#deliveries.updateMany(earlier, { $set: { nextAttemptAt } });
   }
 
+  /** Finishes a delivery. */
   async settle(
     { _id }: Delivery,
     status: 'delivered' | 'dropped',
@@ -73,7 +75,7 @@ export class DeliveryQueue {
     if (settled?.isLast) await this.#deliveries.deleteOne({ _id });
   }
 
-  /** Records how an attempt went; of one that failed also when the next is due. */
+  /** Records the result of an attempt and, if it failed, schedules the next. */
   async record(webhook: Webhook, delivery: Delivery, { status, error }: Outcome): Promise<void> {
     const now = new Date();
     const attempts = delivery.attempts + 1;
@@ -85,8 +87,8 @@ export class DeliveryQueue {
     }
     delivery.failingSince ??= now;
     const { _id, failingSince } = delivery;
-    const pauseMs = Math.min(FIRST_RETRY_MS * 2 ** delivery.attempts, LONGEST_RETRY_MS);
-    const nextAttemptAt = new Date(now.getTime() + pauseMs);
+    const backoffMs = Math.min(FIRST_RETRY_MS * 2 ** delivery.attempts, LONGEST_RETRY_MS);
+    const nextAttemptAt = new Date(now.getTime() + backoffMs);
     await this.#deliveries.updateOne(
       { _id, status: 'waiting' },
       { $set: { ...attempt, failingSince, nextAttemptAt } },
@@ -94,14 +96,14 @@ export class DeliveryQueue {
     await this.#markFailing(webhook, webhook.failingSince ?? now);
   }
 
-  /** Has all that waits be sent at once, as if it had never been tried. */
+  /** Makes all waiting deliveries due, as if none had been attempted. */
   async resume(webhook: Id): Promise<void> {
     const $set = { nextAttemptAt: new Date(), attempts: 0, failingSince: null };
     await this.#deliveries.updateMany(waitingFor(webhook), { $set });
     await this.#webhooks.updateOne({ _id: webhook._id }, { $set: { isResumed: false } });
   }
 
-  /** For how many seconds the oldest delivery of webhooks that are on has been waiting. */
+  /** How many seconds the oldest delivery of all active webhooks has waited. */
   async oldestSeconds(): Promise<number> {
     const now = Date.now();
     const ages = (await this.active()).map(async (webhook) => {
@@ -119,7 +121,7 @@ export class DeliveryQueue {
   }
 }
 
-/** Finds what waits for a webhook. */
+/** Matches the waiting deliveries of a webhook. */
 export function waitingFor({ _id }: Id) {
   return { webhookId: asUuid(_id), status: 'waiting' as const };
 }

@@ -17,7 +17,7 @@ const newWebhook = named(
     secret: text()
       .required()
       .example('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=')
-      .description('What deliveries are signed with, which is never shown again'),
+      .description('The secret that deliveries are signed with; it is shown only here'),
   }),
 );
 const deliveryView = named('Delivery', delivery.view);
@@ -37,12 +37,12 @@ export function routes(webhooks: Webhooks): Operation[] {
     read({
       ...common,
       path: '/api/webhooks',
-      summary: 'List the webhooks of the backend',
+      summary: 'List webhooks',
       operationId: 'listWebhooks',
       notCacheable,
       response: {
         schema: Joi.object({ items: Joi.array().items(webhookView).required() }),
-        description: 'The webhooks, oldest first',
+        description: 'The webhooks of the backend, oldest first',
       },
       handler: async ({ tenant }) => ({ items: await webhooks.list(tenant.userId) }),
     }),
@@ -50,9 +50,9 @@ export function routes(webhooks: Webhooks): Operation[] {
       ...common,
       method: 'POST',
       path: '/api/webhooks',
-      summary: 'Have a URL be told of events',
+      summary: 'Create a webhook',
       description:
-        'It is told of what happens to all accounts from now on. `secret` is shown this once: a repeat under the same Idempotency-Key is answered with 409 and its id.',
+        'It receives the events of all accounts from now on. `secret` is shown only in this response: a retry with the same Idempotency-Key gets 409 with the id.',
       operationId: 'createWebhook',
       body: webhook.createBody,
       secret: 'secret',
@@ -66,20 +66,20 @@ export function routes(webhooks: Webhooks): Operation[] {
       summary: 'Switch a webhook on or off',
       operationId: 'updateWebhook',
       body: webhook.patchBody,
-      response: { schema: webhookView, description: 'The webhook as it is now' },
+      response: { schema: webhookView, description: 'The changed webhook' },
       handler: ({ tx, params, body }) => webhooks.change(tx, params.id, body),
     }),
     remove({
       ...one,
-      summary: 'Delete a webhook, with what it was yet to be sent',
+      summary: 'Delete a webhook and its deliveries',
       operationId: 'deleteWebhook',
       handler: ({ tx, params }) => webhooks.delete(tx, params.id),
     }),
     read({
       ...one,
       path: '/api/webhooks/{id}/deliveries',
-      summary: 'List what a webhook was sent, and what waits to be',
-      description: 'Newest first. What was delivered is listed for a week.',
+      summary: 'List the deliveries of a webhook',
+      description: 'Newest first. Finished deliveries are listed for 7 days.',
       operationId: 'listDeliveries',
       notCacheable,
       query: Joi.object<PageQuery>(pageQuery('Deliveries')),
@@ -90,11 +90,11 @@ export function routes(webhooks: Webhooks): Operation[] {
       ...one,
       method: 'POST',
       path: '/api/webhooks/{id}/test',
-      summary: 'Send a test to a webhook',
+      summary: 'Send a test event to a webhook',
       description:
-        'Of type `webhook.test`, with the id of the webhook as `webhookId`; it waits while the webhook is off.',
+        'Its type is `webhook.test` and its data the `webhookId`. It waits while the webhook is off. A test that still waits is sent again in place of a second one.',
       operationId: 'testWebhook',
-      response: { schema: deliveryView, description: 'The delivery, which is sent soon' },
+      response: { schema: deliveryView, description: 'The delivery, to be sent within seconds' },
       handler: ({ tx, params }) => webhooks.test(tx, params.id),
     }),
   ];

@@ -22,20 +22,20 @@ import {
   type Webhook,
   webhookModel,
 } from './model';
-import { deliveryOf, happeningIn } from './outbox';
-import { type Post, SECRET_PREFIX } from './post';
+import { deliveryOf, eventOf } from './outbox';
 import { waitingFor } from './queue';
+import { SECRET_PREFIX, type Sender } from './sender';
 
-/** Webhooks as their backend makes, changes and watches them. */
+/** Webhooks as their backend manages them. */
 export class Webhooks {
   readonly #webhooks;
   readonly #deliveries;
   readonly #host: Host;
-  readonly #post: Post;
+  readonly #sender: Sender;
 
-  constructor(host: Host, post: Post) {
+  constructor(host: Host, sender: Sender) {
     this.#host = host;
-    this.#post = post;
+    this.#sender = sender;
     this.#webhooks = host.model(webhookModel);
     this.#deliveries = host.model(deliveryModel);
   }
@@ -53,11 +53,11 @@ export class Webhooks {
       .exec();
   }
 
-  /** @throws ApiError webhook_limit_reached, validation_error for a URL that cannot be one */
+  /** @throws ApiError webhook_limit_reached, validation_error for a URL that is not allowed */
   async create(tx: Transaction, body: CreateWebhook) {
     const { userId, session, now } = tx;
     const isUrl = URL.canParse(body.url);
-    const fault = isUrl ? this.#post.faultOf(new URL(body.url)) : 'must be a URL';
+    const fault = isUrl ? this.#sender.faultOf(new URL(body.url)) : 'must be a URL';
     if (fault !== undefined) throw fieldError('url', `url ${fault}.`);
     if ((await this.count(tx)) >= MAX_WEBHOOKS) throw webhookLimitReached.error();
     const made = webhook.toDocument(body, {
@@ -66,7 +66,7 @@ export class Webhooks {
       inactiveReason: body.active ? null : 'paused',
     });
     await this.#webhooks.bulkWrite([{ insertOne: { document: made } }], { session });
-    // Without its URL, which may hold a secret.
+    // Without its URL, which may contain a secret.
     tx.audit(actOn(made, 'created', { events: body.events }));
     return { ...webhook.toView(made), secret: made.secret };
   }
@@ -74,7 +74,7 @@ export class Webhooks {
   /** @throws ApiError webhook_not_found */
   async change(tx: Transaction, id: string, { active }: UpdateWebhook) {
     const found = await this.#get(tx, id);
-    // What is off already keeps its reason; what is on already sends at once what waits.
+    // One that is off keeps its reason; one that is on has its waiting deliveries sent at once.
     if (active === undefined || !(active || found.active)) return webhook.toView(found);
     const $set = switched(active);
     await this.#webhooks.updateOne({ _id: found._id }, { $set }, { session: tx.session });
@@ -89,31 +89,32 @@ export class Webhooks {
     await this.#webhooks.deleteOne({ _id: id }, { session });
   }
 
-  /** Deletes all of an account that is closed. */
+  /** Deletes the webhooks of a closed account. */
   async deleteAll({ session, userId }: Transaction): Promise<void> {
     await this.#webhooks.deleteMany({ userId }, { session });
   }
 
   /**
-   * Has a test be delivered; it waits while the webhook is off. One that still waits is sent at once.
+   * Sends a test event; it waits while the webhook is off. A test that still waits is sent again.
    *
    * @throws ApiError webhook_not_found
    */
   async test(tx: Transaction, id: string) {
     const found = await this.#get(tx, id);
     const { session, userId } = tx;
-    // A backend has no other deliveries than tests.
+    // A backend has no deliveries but tests.
     const $set = { nextAttemptAt: tx.now };
-    const waits = this.#deliveries.findOneAndUpdate({ ...waitingFor(found), userId }, { $set });
-    const waiting = await waits.setOptions({ session, returnDocument: 'after' }).lean();
+    const filter = { ...waitingFor(found), userId };
+    const options = { session, returnDocument: 'after' } as const;
+    const waiting = await this.#deliveries.findOneAndUpdate(filter, { $set }, options).lean();
     if (waiting) return delivery.toView(waiting);
-    const made = deliveryOf(found, happeningIn(tx, 'webhook.test', { webhookId: id }));
+    const made = deliveryOf(found, eventOf(tx, 'webhook.test', { webhookId: id }));
     await this.#deliveries.bulkWrite([{ insertOne: { document: made } }], { session });
     return delivery.toView(made);
   }
 
   /**
-   * A page of what a webhook was sent or is to be, newest first.
+   * A page of the deliveries of a webhook, newest first.
    *
    * @throws ApiError webhook_not_found, invalid_cursor
    */
@@ -135,7 +136,7 @@ export class Webhooks {
     );
   }
 
-  /** Switches a webhook off by itself, where it is on. */
+  /** Switches off a webhook that is on. */
   async switchOff(which: Webhook, reason: InactiveReason): Promise<void> {
     which.active = false;
     const isOn = { _id: which._id, active: true };

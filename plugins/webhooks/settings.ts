@@ -6,5 +6,5 @@ export const allowPrivateSetting = new Setting(
   'WEBHOOK_ALLOW_PRIVATE',
   Joi.boolean().required(),
   false,
-  'Whether webhooks may go to private addresses, and by http; for tests, and for a backend in the same network',
+  'Whether webhooks may use http and private addresses; for tests, and for a backend in the same network',
 );
