@@ -52,7 +52,7 @@ function eventsIn(file: string): Record<string, unknown>[] {
   return lines.slice(0, -1).map((line) => record(JSON.parse(line)));
 }
 
-test('whoever is killed, the example receiver learns of everything once, of each account in order', async () => {
+test('whichever side is killed, the example receiver records each event once, in order for each account', async () => {
   const file = path.join(dataDir, 'events.jsonl');
   const port = await freePort();
   const tokens = await asOperator(dataDir, (app) => {
