@@ -105,7 +105,7 @@ export class ScheduleService {
     const { plantId, snoozedUntil, skippedOn } = await this.#schedules.delete(tx, id);
     // Copies get snoozes with the plants.
     const isSnoozed = snoozedUntil !== null || skippedOn !== null;
-    if (isSnoozed) await this.#plants.keep(tx, [toStoredId(plantId)], {});
+    if (isSnoozed) await this.#plants.keep(tx, [plantId], {});
     await this.#events.removeSchedule(tx, id);
     await this.#lastCare.recompute(tx, plantId);
   }
