@@ -9,7 +9,7 @@ import accountsPlugin, { personalScopes } from '../accounts';
 import { commands, type SignIns } from './commands';
 import { authorizationServer } from './endpoints/authorization-server';
 import type { Parts } from './endpoints/method';
-import { passkeyScript, settingsPages, signInPages } from './endpoints/pages';
+import { issuerPages, passkeyScript, settingsPages, signInPages } from './endpoints/pages';
 import { resourceDocuments } from './endpoints/resource-documents';
 import { languageOf, markup, showPage } from '../pages';
 import { TEXTS } from './pages/texts';
@@ -17,7 +17,7 @@ import { Credentials } from './people/credentials';
 import { Passkeys } from './people/passkeys';
 import { People } from './people/people';
 import { issuerOf, issuerRules, issuerSettings } from './issuer/settings';
-import { settingsElsewhere } from './issuer/settings-page';
+import { IssuerSignIn } from './issuer/sign-in';
 import { IssuerTokens } from './issuer/tokens';
 import { accessTokens } from './server/access-tokens';
 import { Clients } from './server/clients';
@@ -125,14 +125,11 @@ const oauth = definePlugin<SignIns>({
       },
       protocols: [
         ...resourceDocuments(parts),
-        ...(issuer
-          ? [settingsElsewhere(issuer)]
-          : [
-              ...authorizationServer(parts),
-              ...signInPages(parts),
-              passkeyScript,
-              ...settingsPages(parts),
-            ]),
+        ...settingsPages(parts),
+        ...(issuer ? [] : [...authorizationServer(parts), ...signInPages(parts), passkeyScript]),
+        ...(issuer?.clientId !== undefined && issued
+          ? issuerPages(parts, new IssuerSignIn(issuer, issued, host.log))
+          : []),
       ],
     };
   },

@@ -72,7 +72,6 @@ test('everything but the short list of public operations needs a token', () => {
     'POST /oauth/consent/{uid}',
     'GET /sign-in',
     'POST /sign-in',
-    'POST /sign-out',
     'GET /sign-up',
     'POST /sign-up',
     // Who is not signed in there is sent to sign in.

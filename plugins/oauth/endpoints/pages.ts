@@ -3,8 +3,9 @@ import { personalScopes } from '../../accounts';
 import { answerConsent, consentPage } from '../pages/consent';
 import { staticFile } from '../../pages';
 import { PASSKEY_CODE, PASSKEY_SCRIPT } from '../pages/passkey-script';
-import { signIn, signInPage, signOut } from '../pages/sign-in';
+import { signIn, signInPage } from '../pages/sign-in';
 import { signUp, signUpPage } from '../pages/sign-up';
+import { type IssuerSignIn, SIGN_IN, SIGNED_IN } from '../issuer/sign-in';
 import { pagesOf, type Parts } from './method';
 import { changeSettings, settingsPage } from '../settings/settings';
 
@@ -33,7 +34,6 @@ export function signInPages(parts: Parts): ProtocolEndpoint[] {
         POST: page('signIn', 'Sign in (form)', (visit) => signIn(visit, people, isOpen)),
       },
     },
-    { path: '/sign-out', methods: { POST: page('signOut', 'Sign out (form)', signOut) } },
     {
       path: '/sign-up',
       methods: {
@@ -71,5 +71,18 @@ export function settingsPages(parts: Parts): ProtocolEndpoint[] {
         ),
       },
     },
+  ];
+}
+
+/** Where people sign in to their settings at an issuer. */
+export function issuerPages(parts: Parts, signIn: IssuerSignIn): ProtocolEndpoint[] {
+  const page = pagesOf(parts);
+  const begin = page('beginIssuerSignIn', 'Sign in at the issuer', (visit) => signIn.begin(visit));
+  const finish = page('finishIssuerSignIn', 'Come back from the issuer', (visit) =>
+    signIn.finish(visit),
+  );
+  return [
+    { path: SIGN_IN, methods: { GET: begin } },
+    { path: SIGNED_IN, methods: { GET: finish } },
   ];
 }

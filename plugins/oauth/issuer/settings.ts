@@ -45,13 +45,34 @@ const scopesSetting = new Setting<string[]>(
   'Scopes, by comma, of a JWT of OIDC_ISSUER that names none of ours; accounts:manage here lets one have it that names it',
 );
 
-export const issuerSettings = [issuerSetting, audienceSetting, tierClaimSetting, scopesSetting];
+const clientIdSetting = new Setting<string | undefined>(
+  'OIDC_CLIENT_ID',
+  text,
+  undefined,
+  'The client at OIDC_ISSUER by which people sign in to /settings; its redirect is PUBLIC_URL/settings/signed-in',
+);
+const clientSecretSetting = new Setting<string | undefined>(
+  'OIDC_CLIENT_SECRET',
+  text,
+  undefined,
+  'The secret of OIDC_CLIENT_ID, if it has one',
+  () => '***',
+);
+
+export const issuerSettings = [
+  ...[issuerSetting, audienceSetting, tierClaimSetting, scopesSetting],
+  ...[clientIdSetting, clientSecretSetting],
+];
 
 export const issuerRules: NonNullable<Plugin['rules']> = [
   (settings) =>
     settings.isGiven(issuerSetting) === settings.isGiven(audienceSetting)
       ? undefined
       : `${issuerSetting.name} and ${audienceSetting.name} must be set together`,
+  (settings) =>
+    settings.isGiven(clientIdSetting) && !settings.isGiven(issuerSetting)
+      ? `${clientIdSetting.name} needs ${issuerSetting.name}`
+      : undefined,
   (settings, scopes) => {
     const unknown = settings.of(scopesSetting).find((scope) => !scopes.has(scope));
     return unknown === undefined
@@ -68,6 +89,9 @@ export interface Issuer {
   tierClaim: string | undefined;
   /** What a JWT may do that names no scope of ours. */
   scopes: readonly string[];
+  /** By which people sign in to /settings. */
+  clientId: string | undefined;
+  clientSecret: string | undefined;
 }
 
 /** The issuer that there is instead of the program's own authorization server, if any. */
@@ -75,6 +99,11 @@ export function issuerOf(settings: Settings): Issuer | undefined {
   const name = settings.of(issuerSetting);
   const audience = settings.of(audienceSetting);
   if (name === undefined || audience === undefined) return undefined;
-  const [tierClaim, scopes] = [settings.of(tierClaimSetting), settings.of(scopesSetting)];
-  return { name, audience, tierClaim, scopes };
+  return {
+    ...{ name, audience },
+    tierClaim: settings.of(tierClaimSetting),
+    scopes: settings.of(scopesSetting),
+    clientId: settings.of(clientIdSetting),
+    clientSecret: settings.of(clientSecretSetting),
+  };
 }

@@ -68,6 +68,13 @@ export class IssuerTokens implements TokenKind {
     };
   }
 
+  /** The account of a person who has signed in at the issuer; undefined where it was just deleted. */
+  async openFor({ iss, sub, iat = 0 }: JWTPayload): Promise<string | undefined> {
+    if (iss === undefined || sub === undefined) return undefined;
+    const userId = accountOf(iss, sub);
+    return (await this.#open(userId, iat, undefined)) ? userId : undefined;
+  }
+
   async #verified(token: string): Promise<Claims | TokenFault> {
     // It takes a fifth of a second to load.
     this.#checking ??= import('jose').then((jose) => ({

@@ -43,12 +43,6 @@ export async function signIn(visit: Visit, people: People, isOpen: boolean): Pro
   visit.redirect(to ?? '/settings');
 }
 
-export async function signOut(visit: Visit): Promise<void> {
-  await visit.form();
-  await visit.signOut();
-  visit.redirect('/sign-in');
-}
-
 function returnOf(given: string): string | undefined {
   return RETURN.test(given) ? given : undefined;
 }

@@ -83,28 +83,32 @@ export class Visit {
     return this.provider.Session.get(this.ctx);
   }
 
-  /** Signs a person in, with another id than the browser had: whoever gave it that one does not know. */
-  async signIn(accountId: string): Promise<void> {
+  /**
+   * Signs a person in, under another session id than the browser had, which somebody may have given it.
+   *
+   * @param loginTs when the person signed in, in seconds since 1970
+   */
+  async signIn(accountId: string, loginTs = Math.floor(Date.now() / 1000)): Promise<void> {
     const { Session } = this.provider;
     const before = await this.session();
     if (before.accountId !== undefined) await before.destroy();
     // A program that asks for a new sign-in of the same person knows the session by its other id.
     const session = new Session();
     if (before.accountId === accountId) session.uid = before.uid;
-    session.loginAccount({ accountId });
+    session.loginAccount({ accountId, loginTs });
     session.state = { browser: this.browser };
     const expiresAt = new Date(Date.now() + SESSION_SECONDS * 1000);
     const begun = { id: session.jti, user: accountId, expiresAt };
     await beginSession(this.store, begun, this.acting(accountId));
     await session.save(SESSION_SECONDS);
-    this.#setCookie(this.provider.cookieName('session'), session.jti, SESSION_SECONDS);
-    this.#setCookie(this.#csrfCookie, '', 0);
+    this.#keep(this.provider.cookieName('session'), session.jti, SESSION_SECONDS);
+    this.setCookie('form', '', 0);
   }
 
   async signOut(): Promise<void> {
     const session = await this.session();
     if (session.accountId !== undefined) await session.destroy();
-    this.#setCookie(this.provider.cookieName('session'), '', 0);
+    this.#keep(this.provider.cookieName('session'), '', 0);
   }
 
   /**
@@ -117,7 +121,7 @@ export class Visit {
     await parseForm(ctx, async () => undefined);
     const form = new URLSearchParams(ctx.request.rawBody ?? '');
     const origin = ctx.get('Origin');
-    const cookie = ctx.cookies.get(this.#csrfCookie) ?? '';
+    const cookie = this.cookie('form');
     const isOurs = cookie !== '' && isEqual(form.get('csrf') ?? '', csrfOf(cookie));
     if (!isOurs || (origin !== '' && origin !== this.origin)) throw new PageFault('forged', 403);
     return form;
@@ -125,10 +129,10 @@ export class Visit {
 
   /** The field by which a form shows that it is from a page of ours. */
   csrfField(): Html {
-    let cookie = this.#csrf ?? this.ctx.cookies.get(this.#csrfCookie);
-    if (!cookie) {
+    let cookie = this.#csrf ?? this.cookie('form');
+    if (cookie === '') {
       cookie = randomBytes(24).toString('base64url');
-      this.#setCookie(this.#csrfCookie, cookie, SESSION_SECONDS);
+      this.setCookie('form', cookie, SESSION_SECONDS);
     }
     this.#csrf = cookie;
     return markup`<input type="hidden" name="csrf" value="${csrfOf(cookie)}" />`;
@@ -147,11 +151,21 @@ export class Visit {
     showPage(this.ctx, title, content, options);
   }
 
-  get #csrfCookie(): string {
-    return this.#isSecure ? '__Host-form' : 'form';
+  /** A cookie of ours; empty where the browser has none. */
+  cookie(name: string): string {
+    return this.ctx.cookies.get(this.#prefix + name) ?? '';
   }
 
-  #setCookie(name: string, value: string, seconds: number): void {
+  /** Sets a cookie of ours, or takes it away where it has no seconds. */
+  setCookie(name: string, value: string, seconds: number): void {
+    this.#keep(this.#prefix + name, value, seconds);
+  }
+
+  get #prefix(): string {
+    return this.#isSecure ? '__Host-' : '';
+  }
+
+  #keep(name: string, value: string, seconds: number): void {
     const options = { httpOnly: true, sameSite: 'lax', path: '/', signed: false } as const;
     this.ctx.cookies.set(name, value, {
       ...options,

@@ -76,7 +76,9 @@ export class Credentials {
     const passwordHash = await goodHash(password, account);
     await this.#store.host.transactShared(async (tx) => {
       const scope = { session: tx.session };
-      await this.#credentials.updateOne({ _id: account }, { $set: { passwordHash } }, scope);
+      const set = this.#credentials.updateOne({ _id: account }, { $set: { passwordHash } }, scope);
+      // Who signs in elsewhere has no password here.
+      if ((await set).matchedCount === 0) throw new PageFault('gone');
       await this.#store.endSessions(tx.session, account);
       const act = { action: 'credentials.set', target: accountTarget(account) };
       tx.audit(act, account, acting(account));

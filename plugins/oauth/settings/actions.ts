@@ -37,6 +37,7 @@ const EXPORTS = { most: 10, seconds: 3600 };
 
 /** What the forms of the settings do, by their names. */
 export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
+  ['signOut', signOut],
   ['makeToken', makeToken],
   ['revokeToken', revokeToken],
   ['revokeProgram', revokeProgram],
@@ -47,6 +48,11 @@ export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   ['export', exportAccount],
   ['delete', deleteAccount],
 ]);
+
+async function signOut({ visit }: Sent): Promise<undefined> {
+  await visit.signOut();
+  visit.redirect('/settings');
+}
 
 async function makeToken(sent: Sent): Promise<Outcome> {
   const { visit, parts, form } = sent;

@@ -15,6 +15,8 @@ import type { Visit } from '../pages/visit';
 import type { Passkey } from '../state/model';
 import type { SessionView } from '../state/sessions';
 import type { Program } from '../state/store';
+import type { Issuer } from '../issuer/settings';
+import { issuerPart } from './elsewhere';
 import { dates, disclosure, formOf, list } from './parts';
 
 /** For how many days a token may be made; the last is what it is made for unless that is changed. */
@@ -31,6 +33,8 @@ export interface Settings {
   /** What makes a browser make another one; undefined where there can be none. */
   newPasskey: string | undefined;
   hasPassword: boolean;
+  /** Where the person signs in instead of here. */
+  issuer: Issuer | undefined;
   sessions: readonly SessionView[];
   /** The id of the session of this browser. */
   here: string;
@@ -55,14 +59,19 @@ export function showSettings(visit: Visit, settings: Settings, outcome: Outcome)
   const content = markup`${faultSummary(texts, fault)}
     ${done !== undefined && markup`<p class="done" role="status">${texts.done[done]}</p>`}
     ${token !== undefined && newToken(texts, token)}
-    <form class="entry" method="post" action="/sign-out">
+    <form class="entry" method="post" action="/settings">
       ${visit.csrfField()}
+      <input type="hidden" name="action" value="signOut" />
       <span>${texts.signedIn} <strong>${settings.account}</strong>.</span>
       <button>${texts.signOut}</button>
     </form>
-    ${tokensPart(visit, settings, outcome)} ${programsPart(visit, settings)}
-    ${waysPart(visit, settings, outcome)} ${sessionsPart(visit, settings)}
-    ${dataPart(visit, settings, outcome)}`;
+    ${tokensPart(visit, settings, outcome)}
+    ${
+      settings.issuer
+        ? issuerPart(texts, settings.issuer)
+        : [programsPart(visit, settings), waysPart(visit, settings, outcome)]
+    }
+    ${sessionsPart(visit, settings)} ${dataPart(visit, settings, outcome)}`;
   const script = settings.newPasskey && PASSKEY_SCRIPT;
   visit.show(texts.settings, content, { status, script });
 }

@@ -6,6 +6,7 @@ import type { Visit } from '../pages/visit';
 import { sessionsOf } from '../state/sessions';
 import { grantName } from '../state/store';
 import { ACTIONS, GRAVE } from './actions';
+import { showIssuer } from './elsewhere';
 import { type Outcome, showSettings } from './page';
 
 /** For how long after a sign-in a person may do what matters most without another one. */
@@ -36,7 +37,8 @@ export async function changeSettings(visit: Visit, parts: Parts): Promise<void> 
   if (!person) return;
   const name = form.get('action') ?? '';
   if (GRAVE.has(name) && !person.isFresh) {
-    visit.redirect('/sign-in?return=/settings&again=1');
+    if (parts.issuer) showIssuer(visit, parts.issuer, true);
+    else visit.redirect('/sign-in?return=/settings&again=1');
     return;
   }
   try {
@@ -51,10 +53,11 @@ export async function changeSettings(visit: Visit, parts: Parts): Promise<void> 
   }
 }
 
-async function signedIn(visit: Visit, { store }: Parts): Promise<SignedIn | undefined> {
+async function signedIn(visit: Visit, { store, issuer }: Parts): Promise<SignedIn | undefined> {
   const { accountId: account, loginTs = 0, jti } = await visit.session();
   if (account === undefined || !(await store.accounts.isOpen(account))) {
-    visit.redirect('/sign-in?return=/settings');
+    if (issuer) showIssuer(visit, issuer, false);
+    else visit.redirect('/sign-in?return=/settings');
     return undefined;
   }
   const isFresh = Date.now() / 1000 - loginTs < FRESH_SECONDS;
@@ -63,7 +66,7 @@ async function signedIn(visit: Visit, { store }: Parts): Promise<SignedIn | unde
 
 async function show(
   visit: Visit,
-  { store, people }: Parts,
+  { store, people, issuer }: Parts,
   { account, here }: SignedIn,
   outcome: Outcome,
 ): Promise<void> {
@@ -81,8 +84,13 @@ async function show(
   const settings = {
     ...{ account, timezone: found?.timezone ?? 'UTC', tokens, programs, passkeys },
     hasPassword: credentials?.passwordHash !== undefined,
-    newPasskey: await people.passkeys.creation(visit.place, account, known),
-    ...{ sessions, here, scopes: { all: personalScopes(scopes), usual: usualScopes(scopes) } },
+    newPasskey: issuer ? undefined : await people.passkeys.creation(visit.place, account, known),
+    ...{
+      issuer,
+      sessions,
+      here,
+      scopes: { all: personalScopes(scopes), usual: usualScopes(scopes) },
+    },
   };
   showSettings(visit, settings, outcome);
 }

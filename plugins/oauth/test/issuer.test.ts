@@ -278,7 +278,7 @@ test('where people sign in elsewhere there are no pages for it here, and program
   ]) {
     expectError(await service.anonymous.get(path), 404, 'not_found');
   }
-  for (const path of ['/oauth/token', '/oauth/register', '/oauth/revoke', '/sign-out']) {
+  for (const path of ['/oauth/token', '/oauth/register', '/oauth/revoke']) {
     expectError(await service.anonymous.post(path), 404, 'not_found');
   }
   for (const path of ['', '/api/mcp']) {

@@ -1,11 +1,15 @@
-import { createServer, type Server } from 'node:http';
+import { createHash, randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 
 type PrivateKey = Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
 
 export const AUDIENCE = 'https://api.plants.example';
+/** Settings for people to sign in to /settings. */
+export const CLIENT = { OIDC_CLIENT_ID: 'plants', OIDC_CLIENT_SECRET: 'a secret of ours' };
 
 /** Claims of a token, right or wrong. */
 export type Claims = Readonly<Record<string, unknown>>;
@@ -17,6 +21,7 @@ export class TokenIssuer {
   /** Whether it answers with errors. */
   isBroken = false;
   readonly #keys = new Map<string, PrivateKey>();
+  readonly #codes = new Map<string, { asked: URLSearchParams; claims: Claims }>();
   #published: JWK[] = [];
   #server: Server | undefined;
   #port = 0;
@@ -59,15 +64,54 @@ export class TokenIssuer {
     return new SignJWT(whole).setProtectedHeader({ alg, kid }).sign(secret);
   }
 
+  /** Signs in the person of some claims who was sent to an address; returns where they go next. */
+  signIn(sentTo: URL, claims: Claims): URL {
+    const code = randomUUID();
+    const asked = sentTo.searchParams;
+    this.#codes.set(code, { asked, claims });
+    const next = new URL(asked.get('redirect_uri') ?? '');
+    next.search = String(new URLSearchParams({ code, state: asked.get('state') ?? '' }));
+    return next;
+  }
+
+  async #exchange(request: IncomingMessage): Promise<object | undefined> {
+    const form = new URLSearchParams(await text(request));
+    const code = form.get('code') ?? '';
+    const { asked, claims } = this.#codes.get(code) ?? {};
+    this.#codes.delete(code);
+    const verifier = form.get('code_verifier') ?? '';
+    const challenge = createHash('sha256').update(verifier).digest('base64url');
+    const client = { client_id: CLIENT.OIDC_CLIENT_ID, client_secret: CLIENT.OIDC_CLIENT_SECRET };
+    const isRight =
+      asked?.get('code_challenge') === challenge &&
+      asked.get('redirect_uri') === form.get('redirect_uri') &&
+      Object.entries(client).every(([name, value]) => form.get(name) === value);
+    if (!isRight) return undefined;
+    const id_token = await this.token({ aud: client.client_id, ...claims });
+    return { access_token: 'opaque', token_type: 'Bearer', expires_in: 60, id_token };
+  }
+
   /** Takes requests again, at the same address as before. */
   async open(): Promise<void> {
+    const answer = async (request: IncomingMessage): Promise<object | undefined> => {
+      if (request.url === '/realms/plants/token') return this.#exchange(request);
+      if (request.url === '/realms/plants/keys') {
+        this.asked += 1;
+        return { keys: this.#published };
+      }
+      return {
+        issuer: this.name,
+        jwks_uri: `${this.name}/keys`,
+        authorization_endpoint: `${this.name}/authorize`,
+        token_endpoint: `${this.name}/token`,
+      };
+    };
     const server = createServer((request, response) => {
-      const isKeys = request.url === '/realms/plants/keys';
-      if (isKeys) this.asked += 1;
-      const discovery = { issuer: this.name, jwks_uri: `${this.name}/keys` };
-      response.statusCode = this.isBroken ? 502 : 200;
-      response.setHeader('Content-Type', 'application/json');
-      response.end(JSON.stringify(isKeys ? { keys: this.#published } : discovery));
+      void answer(request).then((body = { error: 'invalid_grant' }) => {
+        response.statusCode = this.isBroken ? 502 : 'error' in body ? 400 : 200;
+        response.setHeader('Content-Type', 'application/json');
+        response.end(JSON.stringify(body));
+      });
     });
     this.#server = server;
     await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve));

@@ -1,0 +1,97 @@
+import type * as OpenidClient from 'openid-client';
+
+import { serviceUnavailable } from '../../../src/core/errors';
+import { isLoopback } from '../../../src/core/settings/settings';
+import type { Logger } from 'pino';
+import { PageFault } from '../pages/texts';
+import type { Visit } from '../pages/visit';
+import type { Issuer } from './settings';
+import type { IssuerTokens } from './tokens';
+
+export const SIGN_IN = '/settings/sign-in';
+export const SIGNED_IN = '/settings/signed-in';
+/** How long a person may take at the issuer. */
+const COOKIE_SECONDS = 600;
+/** The issuer signs a person in again whose sign-in there is older. */
+const MAX_AGE_SECONDS = 3600;
+
+interface Client {
+  library: typeof OpenidClient;
+  configuration: OpenidClient.Configuration;
+}
+
+/** Signs people in to /settings at the issuer: the authorization code flow with PKCE. */
+export class IssuerSignIn {
+  readonly #issuer: Issuer;
+  readonly #tokens: IssuerTokens;
+  readonly #log: Logger;
+  #client: Promise<Client> | undefined;
+
+  constructor(issuer: Issuer, tokens: IssuerTokens, log: Logger) {
+    this.#issuer = issuer;
+    this.#tokens = tokens;
+    this.#log = log;
+  }
+
+  /**
+   * Sends the browser to the issuer.
+   *
+   * @throws ApiError service_unavailable where the issuer cannot be reached
+   */
+  async begin(visit: Visit): Promise<void> {
+    const { library, configuration } = await this.#found();
+    const [state, verifier] = [library.randomState(), library.randomPKCECodeVerifier()];
+    visit.setCookie('sign-in', `${state} ${verifier}`, COOKIE_SECONDS);
+    const url = library.buildAuthorizationUrl(configuration, {
+      ...{ redirect_uri: visit.origin + SIGNED_IN, scope: 'openid', state },
+      code_challenge: await library.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      max_age: String(MAX_AGE_SECONDS),
+    });
+    visit.redirect(url.href);
+  }
+
+  /**
+   * Signs in the person who comes back from the issuer.
+   *
+   * @throws PageFault where this browser was not sent there, or the issuer refuses
+   */
+  async finish(visit: Visit): Promise<void> {
+    const [expectedState = '', pkceCodeVerifier = ''] = visit.cookie('sign-in').split(' ');
+    visit.setCookie('sign-in', '', 0);
+    if (expectedState === '') throw new PageFault('notSignedIn');
+    const { library, configuration } = await this.#found();
+    const address = new URL(visit.ctx.url, visit.origin);
+    const checks = { expectedState, pkceCodeVerifier, idTokenExpected: true };
+    const claims = await library
+      .authorizationCodeGrant(configuration, address, checks)
+      .then((answer) => answer.claims())
+      .catch((error: unknown) => {
+        this.#log.debug({ err: error }, 'A sign-in at OIDC_ISSUER failed');
+      });
+    const account = claims && (await this.#tokens.openFor(claims));
+    if (account === undefined) throw new PageFault('notSignedIn');
+    await visit.signIn(account, claims?.auth_time);
+    visit.redirect('/settings');
+  }
+
+  #found(): Promise<Client> {
+    this.#client ??= this.#discover().catch((error: unknown) => {
+      this.#client = undefined;
+      this.#log.warn({ err: error }, 'OIDC_ISSUER cannot be reached to sign people in');
+      throw serviceUnavailable.error('The service where people sign in cannot be reached.');
+    });
+    return this.#client;
+  }
+
+  async #discover(): Promise<Client> {
+    const { name, clientId = '', clientSecret } = this.#issuer;
+    const library = await import('openid-client');
+    const url = new URL(name);
+    const execute = isLoopback(url) ? [library.allowInsecureRequests] : [];
+    const options = { execute };
+    const auth = clientSecret === undefined ? library.None() : undefined;
+    const configuration = await library.discovery(url, clientId, clientSecret, auth, options);
+    return { library, configuration };
+  }
+}

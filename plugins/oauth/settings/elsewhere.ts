@@ -1,0 +1,21 @@
+import { type Html, markup } from '../../pages';
+import { SIGN_IN } from '../issuer/sign-in';
+import type { Issuer } from '../issuer/settings';
+import type { Texts } from '../pages/texts';
+import type { Visit } from '../pages/visit';
+
+/** Says where people sign in who do so at an issuer. */
+export function issuerPart(texts: Texts, { name }: Issuer): Html {
+  const { host } = new URL(name);
+  return markup`<p>${texts.whereSignIn} <strong>${host}</strong>. ${texts.whereApps}</p>`;
+}
+
+/** Asks who is not signed in, or not recently, to sign in at the issuer. */
+export function showIssuer(visit: Visit, issuer: Issuer, isAgain: boolean): void {
+  const { texts } = visit;
+  const way =
+    issuer.clientId === undefined ? texts.inApp : markup`<a href="${SIGN_IN}">${texts.signIn}</a>`;
+  const content = markup`${isAgain && markup`<p>${texts.again}</p>`} ${issuerPart(texts, issuer)}
+    <p>${way}</p>`;
+  visit.show(texts.settings, content);
+}
