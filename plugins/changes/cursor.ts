@@ -2,9 +2,9 @@ import { decodePlace, encodePlace } from '../../src/core/cursor';
 import type { Account } from '../../src/core/identity';
 import { idText, isUuid, toStoredId, type StoredId, UUID_FORM } from '../../src/core/ids';
 import { DAY_MS } from '../../src/core/time';
-import type { RevisionPlace } from '../../src/data/changes/changes';
 import { DELETIONS_KEPT_DAYS } from '../../src/data/changes/deletions';
 import { cursorExpired, invalidSince } from './errors';
+import type { RevisionPlace } from './records';
 
 /** A place among the records of one source. */
 export interface SourcePlace extends RevisionPlace {

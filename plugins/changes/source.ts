@@ -1,15 +1,11 @@
 import { idText, type StoredId } from '../../src/core/ids';
-import {
-  type ChangedList,
-  ChangedRecords,
-  SOFTLY_DELETED,
-  type Stored,
-} from '../../src/data/changes/changes';
+import type { ChangedList, Stored } from '../../src/data/changes/changes';
 import { deletionModel } from '../../src/data/changes/deletions';
 import { type Tenant, LIVE, type ModelDefinition } from '../../src/data/model/models';
 import { EVERYTHING } from '../../src/data/model/tracking';
 import type { Host } from '../../src/plugins/host';
 import { cursorExpired } from './errors';
+import { ChangedRecords, SOFTLY_DELETED } from './records';
 
 /** The list of answers for what is not there any more. */
 export const DELETED = 'deleted';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Context } from 'koa';
 
 import { Content } from '../../src/core/http/content';
-import { CONVENTIONS } from '../../src/core/http/conventions';
+import { CONVENTIONS } from './conventions';
 import { notFound } from '../../src/core/errors';
 import { PROJECT_FOLDER } from '../../src/core/settings/project';
 import { sendContent } from '../../src/plugins/send-content';

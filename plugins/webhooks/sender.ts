@@ -3,8 +3,8 @@ import http from 'node:http';
 import https from 'node:https';
 
 import { idText } from '../../src/core/ids';
-import { isPrivateAddress, lookUpPublic, PrivateAddressError } from '../../src/core/public-address';
 import { PROJECT } from '../../src/core/settings/project';
+import { isPrivateAddress, lookUpPublic, PrivateAddressError } from './public-address';
 import type { Delivery, Webhook } from './model';
 import type { Outcome } from './queue';
 

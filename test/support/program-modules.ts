@@ -22,7 +22,7 @@ export { surfaceOf } from '../../src/app/surface';
 export { ResponseCache } from '../../src/middleware/response-cache';
 export { runCommandHere } from './run-command';
 export { exitOf } from '../../src/cli/exit-codes';
-export { CONVENTIONS } from '../../src/core/http/conventions';
+export { CONVENTIONS } from '../../plugins/docs/conventions';
 export { hostSettings } from '../../src/core/settings/host-settings';
 export { newId, toStoredId } from '../../src/core/ids';
 export { Settings, SettingsError } from '../../src/core/settings/settings';

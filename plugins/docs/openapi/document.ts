@@ -1,4 +1,4 @@
-import { CONVENTIONS } from '../../../src/core/http/conventions';
+import { CONVENTIONS } from '../conventions';
 import { MAX_DETAILS, validationError } from '../../../src/core/errors';
 import { PROJECT, LICENSE } from '../../../src/core/settings/project';
 import type { JsonObject, JsonSchema } from '../../../src/fields/json-schema';

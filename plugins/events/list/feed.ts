@@ -5,7 +5,7 @@ import { chunksOf } from '../../../src/core/values';
 import { batchesOf } from '../../../src/data/model/batches';
 import { LIVE } from '../../../src/data/model/models';
 import { decodeCursor, encodeCursor } from '../../../src/data/cursor';
-import { merged } from '../../../src/data/writing/merged';
+import { merged } from './merged';
 import { inRange, pageOf } from '../../../src/data/page';
 import { placeOf } from '../../plants';
 import type { EventContext } from '../context';
