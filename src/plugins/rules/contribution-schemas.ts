@@ -1,7 +1,6 @@
 import Joi from 'joi';
 
 import { PortSetting } from '../../core/settings/settings';
-import { DomainEvent } from '../../data/writing/domain-event';
 import type { Operation } from '../operation';
 import { operationName } from '../operation-facts';
 import type { Plugin } from '../plugin';
@@ -27,18 +26,17 @@ const protocolMethod = Joi.object({
   operationId: camelName,
   access: Joi.alternatives(reasonFor('anyToken'), reasonFor('public')).required(),
   body: Joi.object(),
-  responses: Joi.object().pattern(
-    /^[2-5]\d\d$/,
-    Joi.object({ description: sentence.required(), content: Joi.object() }),
-  ),
+  responses: Joi.object(),
   errors: Joi.array().items(errorCode),
   tokenErrorBody: Joi.object(),
   isProbe: Joi.boolean(),
   handler: Joi.function().required(),
 });
-const protocolMethods = Joi.object({ GET: protocolMethod, POST: protocolMethod }).min(1);
 
-const namedRecords = Joi.object({ kind: name.required(), field: Joi.string().required() });
+/** A list of contributions of a kind, of which the compiler has checked all but the names. */
+function named(schema: Joi.Schema): Joi.ArraySchema {
+  return Joi.array().items(Joi.object({ name: schema.required() }).unknown());
+}
 
 const contributionSchema = Joi.object({
   exports: Joi.any(),
@@ -48,65 +46,18 @@ const contributionSchema = Joi.object({
       path: apiPath.allow('/').required(),
       withSlash: Joi.boolean(),
       anyOrigin: Joi.boolean(),
-      methods: protocolMethods.required(),
+      methods: Joi.object({ GET: protocolMethod, POST: protocolMethod }).min(1).required(),
       prepare: Joi.function(),
       ownPort: Joi.object().instance(PortSetting),
     }),
   ),
-  listeners: Joi.array().items(
-    Joi.object({
-      event: Joi.object().instance(DomainEvent).required(),
-      handle: Joi.function().required(),
-      isCollected: Joi.boolean(),
-    }),
-  ),
-  changes: Joi.array().items(
-    Joi.object({
-      name: camelName.required(),
-      kind: name.required(),
-      model: Joi.object(),
-      description: sentence.required(),
-      view: Joi.object().schema().required(),
-      embeds: namedRecords,
-      partOf: namedRecords,
-      present: Joi.function().required(),
-    }),
-  ),
-  derived: Joi.array().items(
-    Joi.object({ name: sentence.required(), rebuild: Joi.function().required() }).unknown(),
-  ),
-  dataChecks: Joi.array().items(
-    Joi.object({
-      name: sentence.required(),
-      count: Joi.function().required(),
-      good: sentence.required(),
-      fault: Joi.function().required(),
-    }),
-  ),
-  jobs: Joi.array().items(
-    Joi.object({
-      name: sentence.required(),
-      everySeconds: Joi.number().positive().required(),
-      run: Joi.function().required(),
-    }),
-  ),
-  readings: Joi.array().items(
-    Joi.object({
-      name: snakeName.required(),
-      help: sentence.required(),
-      label: snakeName,
-      isTotal: Joi.valid(true),
-      read: Joi.function().required(),
-    }),
-  ),
-  seeds: Joi.array().items(
-    Joi.object({
-      name: name.required(),
-      schema: Joi.object().schema().required(),
-      preflight: Joi.function(),
-      load: Joi.function().required(),
-    }),
-  ),
+  listeners: Joi.array(),
+  changes: named(camelName),
+  derived: named(sentence),
+  dataChecks: named(sentence),
+  jobs: named(sentence),
+  readings: named(snakeName),
+  seeds: named(name),
   identity: Joi.object().unknown(),
   onFirstStart: Joi.function(),
 }).required();
@@ -129,19 +80,14 @@ const operationSchema = Joi.object({
   ownPort: Joi.object().instance(PortSetting),
   query: Joi.object().schema(),
   body: Joi.object().schema(),
-  large: Joi.object({
-    maxKib: Joi.number().positive().required(),
-    text: Joi.object({ type: Joi.string().required(), field: Joi.string().required() }).required(),
-    maxDetails: Joi.number().positive().required(),
-    check: Joi.function().required(),
-  }),
+  large: Joi.object().unknown(),
   response: Joi.object({
     status: Joi.valid(200, 201).required(),
     schema: Joi.object().schema().required(),
     description: sentence.required(),
-    type: Joi.string(),
-    orType: Joi.string(),
-  }).required(),
+  })
+    .unknown()
+    .required(),
   errors: Joi.array().items(errorCode),
   audit: Joi.string().pattern(/^[a-z]+\.[a-z_]+$/, 'a name such as record.deleted'),
   readsAll: Joi.string(),
@@ -152,13 +98,7 @@ const operationSchema = Joi.object({
   notConditional: sentence,
   state: Joi.function(),
   tool: Joi.alternatives(
-    Joi.object({
-      name: snakeName.required(),
-      description: sentence.required(),
-      defaults: Joi.object().pattern(Joi.string(), Joi.string()),
-      full: Joi.object(),
-      cancels: Joi.string(),
-    }),
+    Joi.object({ name: snakeName.required(), description: sentence.required() }).unknown(),
     reasonFor('none'),
   ).required(),
   handler: Joi.function().required(),
