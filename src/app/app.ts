@@ -16,7 +16,7 @@ import type { Settings } from '../core/settings/settings';
 import { IdempotencyStore } from '../data/idempotency/idempotency';
 import type { Operation } from '../plugins/operation';
 import type { PluginRuntime, DataCheck, Plugin, SeedKind, SetUpPlugin } from '../plugins/plugin';
-import type { PluginReference } from '../plugins/reference';
+import type { PluginReference } from '../plugins/host';
 import { setUpPlugins } from '../plugins/setup';
 import type { ApiDescription } from '../plugins/protocol-endpoint';
 import { type ApiPart, describeApi, probesOf, scopesOf } from './api-description';
@@ -136,6 +136,7 @@ export class App {
           settings: this.settings,
           idempotency: this.#idempotency,
           audit: this.audit,
+          identity,
         }),
         ...(backups ? [backups.job] : []),
         ...contributions.flatMap((each) => each.jobs ?? []),

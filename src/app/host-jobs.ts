@@ -1,5 +1,6 @@
 import { hostSettings } from '../core/settings/host-settings';
 import type { Settings } from '../core/settings/settings';
+import type { Identity } from '../core/identity';
 import { DAY_MS, HOUR_MS } from '../core/time';
 import type { AuditLog } from '../data/audit/audit-log';
 import type { Database } from '../data/mongodb/database';
@@ -14,6 +15,7 @@ interface Dependencies {
   settings: Settings;
   idempotency: IdempotencyStore;
   audit: AuditLog;
+  identity: Identity;
 }
 
 /** The work that the host does by itself, backups aside. */
@@ -23,6 +25,7 @@ export function hostJobs({
   settings,
   idempotency,
   audit,
+  identity,
 }: Dependencies): Job[] {
   return [
     {
@@ -34,7 +37,7 @@ export function hostJobs({
     {
       name: 'forgetting of deletions that are too many',
       everySeconds: DAY_MS / 1000,
-      run: (stopping) => pruneDeletions({ database, writeQueue }, stopping),
+      run: (stopping) => pruneDeletions({ database, writeQueue, identity }, stopping),
     },
     {
       name: 'deletion of old entries of the audit log',

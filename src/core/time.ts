@@ -7,7 +7,7 @@ export const DAY_MS = 24 * HOUR_MS;
 
 const QUARTER_MS = HOUR_MS / 4;
 
-/** No calendar day begins before it: in every time zone days begin at a quarter of an hour. */
+/** The end of the quarter of an hour in UTC: no calendar day begins before it in any time zone. */
 export function endOfQuarterHour(now: Date): Date {
   return new Date((Math.floor(now.getTime() / QUARTER_MS) + 1) * QUARTER_MS);
 }
@@ -92,8 +92,9 @@ export function timezoneName(given: string): string | undefined {
 }
 
 /** More than there are zones; accounts of earlier versions may have them in any letter case. */
-const MAX_CALENDARS = 1000;
-const calendars = new LRUCache<string, Calendar>({ max: MAX_CALENDARS });
+const MAX_ZONES = 1000;
+const calendars = new LRUCache<string, Calendar>({ max: MAX_ZONES, memoMethod: makeCalendar });
+const clocks = new LRUCache<string, Intl.DateTimeFormat>({ max: MAX_ZONES, memoMethod: makeClock });
 
 /** Outside of these moments a local year may not have four digits. */
 const FIRST_LOCAL = Date.UTC(1000, 0, 2);
@@ -108,25 +109,17 @@ export type Calendar = (moment: Date) => string;
 
 /** The calendar days of a time zone, given by its IANA name. */
 export function calendarOf(timezone: string): Calendar {
-  let calendar = calendars.get(timezone);
-  if (!calendar) {
-    calendar = makeCalendar(timezone);
-    calendars.set(timezone, calendar);
-  }
-  return calendar;
+  return calendars.memo(timezone);
 }
-
-const clocks = new LRUCache<string, Intl.DateTimeFormat>({ max: MAX_CALENDARS });
 
 /** The time of day (`HH:MM`) of a moment in a time zone. */
 export function timeOfDay(timezone: string, moment: Date): string {
-  let clock = clocks.get(timezone);
-  if (!clock) {
-    const digits = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
-    clock = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, ...digits });
-    clocks.set(timezone, clock);
-  }
-  return clock.format(moment);
+  return clocks.memo(timezone).format(moment);
+}
+
+function makeClock(timeZone: string): Intl.DateTimeFormat {
+  const digits = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+  return new Intl.DateTimeFormat('en-GB', { timeZone, ...digits });
 }
 
 function makeCalendar(timezone: string): Calendar {

@@ -5,7 +5,6 @@ import { languageTag } from '../core/language';
 import { HOUR_MS, isCalendarDay, timezoneName } from '../core/time';
 import { descriptionOf } from './description';
 import { named } from './schema-name';
-import { isHttpUri } from './uri';
 
 /** Messages of the rules below, in place of Joi's; each reads on from the name of the field. */
 const MESSAGES = {
@@ -28,7 +27,6 @@ const MESSAGES = {
   'timestamp.rfc3339':
     '{{#label}} must be an RFC 3339 date-time with an offset, such as 2026-03-01T09:30:00Z',
   'timestamp.ahead': '{{#label}} must be at most {{#hours}} hours from now',
-  'url.rfc3986': '{{#label}} must be an http or https URI (RFC 3986)',
 };
 
 /** Joi with these messages: they are compiled once, and not again for each field. */
@@ -81,11 +79,18 @@ export function someOf(item: Joi.Schema, max: number): Joi.ArraySchema {
     .meta({ jsonSchema: { uniqueItems: true } });
 }
 
+const NO_HTTP_URI = '{{#label}} must be an http or https URI (RFC 3986)';
+
 /** An http or https URI. */
 export function url(max: number): Joi.StringSchema {
-  return text({ min: 1, max })
-    .custom((value: string, helpers) => (isHttpUri(value) ? value : helpers.error('url.rfc3986')))
-    .meta({ jsonSchema: { format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://[^/?#]' } });
+  return (
+    text({ min: 1, max })
+      .uri({ scheme: /[hH][tT][tT][pP][sS]?/ })
+      // Joi requires neither a host nor that a percent sign encodes something.
+      .pattern(/^\w+:\/\/[^/?#](?:[^%]|%[0-9a-f]{2})*$/i)
+      .messages({ 'string.uriCustomScheme': NO_HTTP_URI, 'string.pattern.base': NO_HTTP_URI })
+      .meta({ jsonSchema: { format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://[^/?#]' } })
+  );
 }
 
 /** A URI of a response. */

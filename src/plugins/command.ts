@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import type { PluginReference } from './reference';
+import type { PluginReference } from './host';
 import type { ApiDescription } from './protocol-endpoint';
 
 /** What a command prints: `result` as a line of JSON under `--json`, else `text`. */

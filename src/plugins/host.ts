@@ -10,7 +10,13 @@ import type { ModelDefinition, ModelOf } from '../data/model/models';
 import type { Lease } from '../data/schema/lease';
 import type { Transaction } from '../data/writing/transaction';
 import type { Feature } from './operation';
-import type { PluginReference } from './reference';
+
+/** What identifies a plugin, and carries the type of its exports. */
+export interface PluginReference<Exports = unknown> {
+  /** The name of its folder. */
+  name: string;
+  setup(host: never): { exports?: Exports };
+}
 
 /** What the host gives to a plugin. */
 export interface Host {

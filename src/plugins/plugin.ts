@@ -12,9 +12,8 @@ import type { ModelDefinition } from '../data/model/models';
 import type { Quota } from '../data/model/quotas';
 import type { Migration } from '../data/schema/migration';
 import type { CommandLine } from './command';
-import type { Host } from './host';
+import type { Host, PluginReference } from './host';
 import type { Feature, Operation } from './operation';
-import type { PluginReference } from './reference';
 import type { Tag, ProtocolEndpoint } from './protocol-endpoint';
 
 /** A plugin: what it is (data, checked before anything runs) and how it is set up. */

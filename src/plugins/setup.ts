@@ -2,7 +2,7 @@ import { LoaderError } from './loader';
 import type { Operation } from './operation';
 import { isConditional } from './operation-facts';
 import type { PluginRuntime, Plugin, SetUpPlugin } from './plugin';
-import type { PluginReference } from './reference';
+import type { PluginReference } from './host';
 import { contributionFault, operationFault } from './rules/contribution-schemas';
 import { contributionFaults } from './rules/contributions';
 

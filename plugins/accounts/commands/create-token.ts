@@ -5,7 +5,7 @@ import { duration, newUserName, tierOption } from '../../../src/cli/values';
 import { ACCOUNT_ID, ACCOUNT_ID_RULE, backendId, type Tier } from '../../../src/core/identity';
 import { nameFault } from '../../../src/core/text/names';
 import type { CommandLine, CommandResult } from '../../../src/plugins/command';
-import type { PluginReference } from '../../../src/plugins/reference';
+import type { PluginReference } from '../../../src/plugins/host';
 import type { Accounts } from '../exports';
 import { YEAR_SECONDS } from '../schema';
 import { MANAGE_SCOPE, personalScopes, usualScopes } from '../scope';

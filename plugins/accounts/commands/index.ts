@@ -1,5 +1,5 @@
 import type { CommandLine } from '../../../src/plugins/command';
-import type { PluginReference } from '../../../src/plugins/reference';
+import type { PluginReference } from '../../../src/plugins/host';
 import type { Accounts } from '../exports';
 import { tokenCommands } from './token-commands';
 import { userCommands } from './user-commands';

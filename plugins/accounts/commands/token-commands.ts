@@ -6,7 +6,7 @@ import { counted, table } from '../../../src/cli/table';
 import { duration, userName, uuid } from '../../../src/cli/values';
 import { CommandError, UsageError } from '../../../src/cli/errors';
 import type { CommandLine } from '../../../src/plugins/command';
-import type { PluginReference } from '../../../src/plugins/reference';
+import type { PluginReference } from '../../../src/plugins/host';
 import type { Accounts } from '../exports';
 import type { TokenView } from '../tokens/service';
 import { createToken, MAX_SECONDS } from './create-token';

@@ -5,7 +5,7 @@ import { counted } from '../../../src/cli/table';
 import { duration, uuid } from '../../../src/cli/values';
 import { DAY_MS } from '../../../src/core/time';
 import type { CommandLine } from '../../../src/plugins/command';
-import type { PluginReference } from '../../../src/plugins/reference';
+import type { PluginReference } from '../../../src/plugins/host';
 import type { Accounts } from '../exports';
 
 const DAY_SECONDS = DAY_MS / 1000;

@@ -5,7 +5,7 @@ import { tierOption, timezone, userName } from '../../../src/cli/values';
 import { UsageError } from '../../../src/cli/errors';
 import type { Account, Tier } from '../../../src/core/identity';
 import type { CommandLine } from '../../../src/plugins/command';
-import type { PluginReference } from '../../../src/plugins/reference';
+import type { PluginReference } from '../../../src/plugins/host';
 import type { Accounts } from '../exports';
 import { deleteUser, exportUser, unknownUser } from './user-data-commands';
 

@@ -4,7 +4,7 @@ import { CommandError, UsageError } from '../../../src/cli/errors';
 import { table } from '../../../src/cli/table';
 import { userName } from '../../../src/cli/values';
 import type { CommandLine } from '../../../src/plugins/command';
-import type { PluginReference } from '../../../src/plugins/reference';
+import type { PluginReference } from '../../../src/plugins/host';
 import type { Accounts } from '../exports';
 import type { Counts } from '../personal-data';
 

@@ -248,7 +248,7 @@ test('of an account only the newest deletions are remembered, and cursors of bef
   for (const { id } of plants.slice(2)) await user.delete(`/api/plants/${id}`).expect(200);
   const { signal } = new AbortController();
   for (let count = 0; count < 2; count += 1) {
-    await pruneDeletions(service.app, signal, { kept: 2, most: 4, counted: 1 });
+    await pruneDeletions(service.app, signal, { kept: 2, max: 4 });
     expectError(await user.get(`/api/changes?since=${first}`), 410, 'cursor_expired');
   }
   expectError(await user.get(`/api/changes?since=${second}`), 410, 'cursor_expired');

@@ -4,7 +4,7 @@ import { CommandError } from '../../../src/cli/errors';
 import { counted, table } from '../../../src/cli/table';
 import { nameFault } from '../../../src/core/text/names';
 import type { CommandLine } from '../../../src/plugins/command';
-import type { PluginReference } from '../../../src/plugins/reference';
+import type { PluginReference } from '../../../src/plugins/host';
 import { MAX_NAME } from '../server/client-metadata';
 import type { ClientView, NewClient } from '../server/clients';
 

@@ -1,6 +1,6 @@
 import { UsageError } from '../../../src/cli/errors';
 import type { CommandLine } from '../../../src/plugins/command';
-import type { PluginReference } from '../../../src/plugins/reference';
+import type { PluginReference } from '../../../src/plugins/host';
 import { clientCommands, type Clients } from './client';
 import { invite, type Inviting } from './invite';
 import { sessionCommands, type Sessions } from './session';

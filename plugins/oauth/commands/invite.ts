@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { duration, tierOption, userName } from '../../../src/cli/values';
 import type { Tier } from '../../../src/core/identity';
 import type { CommandLine } from '../../../src/plugins/command';
-import type { PluginReference } from '../../../src/plugins/reference';
+import type { PluginReference } from '../../../src/plugins/host';
 
 const DAY_SECONDS = 86_400;
 

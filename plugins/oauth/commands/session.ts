@@ -2,7 +2,7 @@ import { CommandError, UsageError } from '../../../src/cli/errors';
 import { counted, table } from '../../../src/cli/table';
 import { userName, uuid } from '../../../src/cli/values';
 import type { CommandLine } from '../../../src/plugins/command';
-import type { PluginReference } from '../../../src/plugins/reference';
+import type { PluginReference } from '../../../src/plugins/host';
 import type { SessionView } from '../state/sessions';
 
 /** What the commands need of the plugin. */

@@ -13,10 +13,9 @@ interface LogKeyDocument {
 
 const ACCOUNTS = 'accounts';
 const KEY_BYTES = 32;
-/** Enough that no two of a billion accounts are likely to be taken for one. */
+/** Enough that collisions are unlikely among a billion accounts. */
 const HASH_CHARACTERS = 22;
-/** Accounts of which a process keeps the hash in mind. */
-const MAX_KNOWN = 10_000;
+const MAX_CACHED = 10_000;
 
 export const logKeyModel = sharedModel<LogKeyDocument>(
   'LogKey',
@@ -28,19 +27,21 @@ export const logKeyModel = sharedModel<LogKeyDocument>(
 );
 
 /**
- * What accounts are called in the log: an HMAC of their ids by a key that only the database has. It
- * is the same in all processes and at all times, and nobody who has the log alone can try out names.
+ * The name of an account in the log: an HMAC of its id under a key that is stored in the database. It
+ * is the same in all processes, and whoever has only the log cannot guess ids from it.
  */
 export class AccountHash {
-  readonly #key: Buffer;
-  /** Most requests are of an account that was there a moment ago. */
-  readonly #known = new LRUCache<string, string>({ max: MAX_KNOWN });
+  readonly #hashes: LRUCache<string, string>;
 
   private constructor(key: Buffer) {
-    this.#key = key;
+    this.#hashes = new LRUCache({
+      max: MAX_CACHED,
+      memoMethod: (accountId) =>
+        createHmac('sha256', key).update(accountId).digest('base64url').slice(0, HASH_CHARACTERS),
+    });
   }
 
-  /** Reads the key, which the first program on a database makes. */
+  /** Reads the key, or creates it in a new database. */
   static async open(database: Database): Promise<AccountHash> {
     const model = database.model(logKeyModel);
     const made = { $setOnInsert: { key: randomBytes(KEY_BYTES) } };
@@ -50,11 +51,6 @@ export class AccountHash {
   }
 
   of(accountId: string): string {
-    const known = this.#known.get(accountId);
-    if (known !== undefined) return known;
-    const whole = createHmac('sha256', this.#key).update(accountId).digest('base64url');
-    const hash = whole.slice(0, HASH_CHARACTERS);
-    this.#known.set(accountId, hash);
-    return hash;
+    return this.#hashes.memo(accountId);
   }
 }

@@ -1,52 +1,53 @@
+import { type Identity, unlessGone } from '../../core/identity';
 import { anyOf } from '../../core/ids';
-import { unlessGone } from '../../core/identity';
 import type { Database } from '../mongodb/database';
-import { deletionModel } from './deletions';
 import { everythingDeleted } from '../model/tracking';
 import type { WriteQueue } from '../writing/write-queue';
+import { deletionModel } from './deletions';
 
-/** How many deletions of an account are remembered, and how many it may have until it is looked at. */
+/** How many deletions of an account are kept once it has more than the maximum. */
 const KEPT = 50_000;
-const MOST = 2 * KEPT;
-/** How many are deleted by a command. */
+const MAX = 2 * KEPT;
+/** How many are deleted by one command. */
 const CHUNK = 1000;
-/** How many are counted by a command, which takes half a second for so many. */
-const COUNTED = 500_000;
 
 interface Dependencies {
   database: Database;
   writeQueue: WriteQueue;
+  identity: Pick<Identity, 'accountIds'>;
 }
 
 /**
- * Forgets the oldest deletions of accounts that have very many: whoever has not got them yet begins
- * the copy anew.
+ * Deletes the oldest deletions of accounts that have too many. A client that has not received them
+ * starts its copy again.
  *
- * @param stopping ends it, to be gone on with another time
+ * @param stopping ends the run; the next one goes on
  */
 export async function pruneDeletions(
   dependencies: Dependencies,
   stopping: AbortSignal,
-  { kept, most, counted } = { kept: KEPT, most: MOST, counted: COUNTED },
+  limits = { kept: KEPT, max: MAX },
 ): Promise<void> {
-  for await (const userId of accountsWithMore(dependencies.database, most, counted, stopping)) {
+  for (const userId of await dependencies.identity.accountIds()) {
     if (stopping.aborted) return;
-    await unlessGone(prune(dependencies, userId, kept, stopping));
+    await unlessGone(prune(dependencies, userId, limits, stopping));
   }
 }
 
 async function prune(
   { database, writeQueue }: Dependencies,
   userId: string,
-  kept: number,
+  { kept, max }: { kept: number; max: number },
   stopping: AbortSignal,
 ): Promise<void> {
   const deletions = database.model(deletionModel);
-  const byRevision = deletions.findOne().of({ userId }).sort({ revision: -1, _id: -1 });
-  const oldestKept = await byRevision.skip(kept - 1).select('revision').lean();
+  const newest = deletions.findOne().of({ userId }).sort({ revision: -1, _id: -1 });
+  const nth = (count: number) => newest.clone().skip(count - 1).select('revision').lean();
+  if (!(await nth(max + 1))) return;
+  const oldestKept = await nth(kept);
   if (!oldestKept) return;
   const { revision } = oldestKept;
-  // First, so that no copy misses what is forgotten, whenever this is interrupted.
+  // First, so that no copy misses a deletion, whenever this is interrupted.
   const document = everythingDeleted({ userId, revision });
   await writeQueue.run(userId, ({ session }) => deletions.create([document], { session }));
   const older = deletions.find({ revision: { $lt: revision } }).of({ userId });
@@ -54,37 +55,5 @@ async function prune(
     const found = await older.clone().select('_id').limit(CHUNK).lean();
     if (found.length === 0) return;
     await deletions.deleteMany({ _id: anyOf(found.map(({ _id }) => _id)) }).of({ userId });
-  }
-}
-
-/** Those that have more deletions, of which all of an account are counted by one command. */
-async function* accountsWithMore(
-  database: Database,
-  most: number,
-  counted: number,
-  stopping: AbortSignal,
-): AsyncGenerator<string> {
-  const deletions = database.model(deletionModel);
-  const why = 'which accounts have too many deletions';
-  /** Whose is the last of the next that a command counts; undefined where there are fewer. */
-  const endOfRange = async (after: string): Promise<string | undefined> => {
-    const next = deletions.findOne({ userId: { $gt: after } }).acrossAccounts(why);
-    const ordered = next.sort({ userId: 1 }).skip(counted - 1);
-    return (await ordered.select({ _id: 0, userId: 1 }).lean())?.userId;
-  };
-  let after: string | undefined = '';
-  while (after !== undefined && !stopping.aborted) {
-    const end = await endOfRange(after);
-    const range = { $gt: after, ...(end === undefined ? {} : { $lte: end }) };
-    const found = await deletions
-      .aggregate<{ _id: string }>([
-        { $match: { userId: range } },
-        { $sort: { userId: 1 } },
-        { $group: { _id: '$userId', count: { $sum: 1 } } },
-        { $match: { count: { $gt: most } } },
-      ])
-      .option({ acrossAccounts: why });
-    yield* found.map(({ _id }) => _id);
-    after = end;
   }
 }

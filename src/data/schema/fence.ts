@@ -1,14 +1,10 @@
 import type { Logger } from 'pino';
 
-import { BatchLookup } from '../../core/async/batch-lookup';
 import { serviceUnavailable } from '../../core/errors';
 import type { Metrics } from '../../core/metrics';
 import { PROJECT } from '../../core/settings/project';
 import type { Database } from '../mongodb/database';
 import { type KnownMigrations, migrationModel } from './migration';
-
-/** The one thing that is asked for. */
-const UNKNOWN = 'unknown';
 
 /**
  * Keeps a program from writing to data that a newer release has migrated beside it.
@@ -22,11 +18,6 @@ export class Fence {
   readonly #migrations;
   readonly #known: KnownMigrations;
   readonly #log: Logger;
-  /** Writes that are under way together look together. */
-  readonly #looks = new BatchLookup<string>(async () => {
-    const found = await this.#unknown();
-    return new Map(found === undefined ? [] : [[UNKNOWN, found]]);
-  });
   #newer: string | undefined;
 
   constructor(database: Database, known: KnownMigrations, log: Logger, metrics: Metrics) {
@@ -60,7 +51,7 @@ export class Fence {
    * @throws ApiError service_unavailable where it has
    */
   async look(): Promise<void> {
-    const newer = this.#newer ?? (await this.#looks.get(UNKNOWN));
+    const newer = this.#newer ?? (await this.#unknown());
     if (newer !== undefined && this.#newer === undefined) {
       this.#newer = newer;
       this.#log.error({ reason: this.#reason }, 'Nothing is written any more');
