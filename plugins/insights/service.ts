@@ -10,7 +10,7 @@ import {
 } from '../../src/core/time';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
-import type { ReadCall } from '../../src/plugins/operation';
+import type { ReadCall } from '../../src/plugins/call';
 import type { Events, PendingPlantDeletions } from '../events';
 import { PHOTO_QUOTA } from '../photos';
 import type { Plants, PlantSummary } from '../plants';
