@@ -14,13 +14,12 @@ import type { RateLimit } from './rate-limit';
 import { callerOf } from './state';
 
 /**
- * Lets in who has a good token, in the header alone: one in the query string is never read.
+ * Requires a valid token in the Authorization header; one in the query string is never read.
  *
- * An address that has spent its budget of failures costs the database nothing more: of it only
- * tokens get in that this process knows to be good.
+ * Once an address has spent its budget of failures, its tokens are no longer looked up in the
+ * database: only tokens that this process has cached are accepted.
  *
- * Answers unauthorized without a token, invalid_token with one that is not good, and rate_limited
- * where an address keeps trying.
+ * @throws ApiError unauthorized without a token, invalid_token, or rate_limited
  */
 export function authenticate(identity: Authenticator, failures: RateLimit): Middleware {
   return async function authenticate(ctx, next) {
@@ -50,13 +49,13 @@ function isPrincipal(found: Principal | TokenFault | undefined): found is Princi
   return typeof found === 'object';
 }
 
-/** What is wrong with a token that is genuine only its holder can learn: nobody else has it. */
+/** Only the holder of a genuine token can learn what is wrong with it. */
 const GENUINE = {
   revoked: 'The token was revoked.',
   expired: 'The token has expired.',
-  early: 'The token is not good yet; the clock of its issuer may be ahead.',
+  early: 'The token is not valid yet; the clock of its issuer may be ahead.',
   foreign: 'The token is for another audience.',
-  elsewhere: 'The token is for the tools alone.',
+  elsewhere: 'The token is only valid for the tool endpoint.',
 };
 
 /** @param fault undefined where there is no token */
@@ -71,13 +70,13 @@ function refusalOf(fault: TokenFault | undefined): ApiError {
   });
 }
 
-/** Where a request came from. */
+/** The source of a request. */
 export function sourceOf(ctx: Context): CallSource {
   // The first middleware has set the id.
   return { address: ctx.ip, requestId: ctx.response.get('X-Request-Id') };
 }
 
-/** Who acts by a request, for the audit log. */
+/** The actor of a request, for the audit log. */
 export function actingOf(ctx: Context): Acting {
   const { account, token } = callerOf(ctx);
   return {

@@ -14,21 +14,19 @@ import { MAX_BODY_KIB } from '../core/http/request-limits';
 import { yieldToEventLoop } from '../core/async/event-loop';
 import type { LargeBody } from '../plugins/operation';
 
-/** From which length on it takes milliseconds to parse and to check a body; in bytes. */
+/** Longer bodies take milliseconds to parse and to validate. In bytes. */
 const LONG = 16 * 1024;
-
-/** What a body may be. */
 interface Expected {
   isRequired: boolean;
   large?: Pick<LargeBody<never, unknown>, 'maxKib' | 'text'> | undefined;
 }
 
 /**
- * The body of a request as JSON, at most {@link MAX_BODY_KIB} of it unless `large` allows more;
- * undefined where there is none and none is required. A text of the type of `large` becomes one field.
+ * Parses the body of a request as JSON, up to {@link MAX_BODY_KIB} unless `large` allows more. A text
+ * of the media type of `large` becomes one field.
  *
- * Answers invalid_json, unsupported_media_type, payload_too_large, or validation_error where it is
- * nested too deep.
+ * @throws ApiError invalid_json, unsupported_media_type, payload_too_large, or validation_error if
+ *   the body is nested too deep
  */
 export function bodyParserOf({ isRequired, large }: Expected): Middleware {
   const parse = compose([mediaType(large), bytes(large), content(large)]);
@@ -40,8 +38,8 @@ export function bodyParserOf({ isRequired, large }: Expected): Middleware {
 }
 
 /**
- * The text mode gives the bytes as they came, inflated and no more than the limit; `content` parses
- * them, because the library's own JSON mode replaces bad UTF-8 silently.
+ * Reads the inflated bytes, up to the limit. `content` parses them, because the library's own JSON
+ * mode silently replaces invalid UTF-8.
  */
 function bytes(large: Expected['large']): Middleware {
   const maxKib = large?.maxKib ?? MAX_BODY_KIB;
@@ -57,7 +55,7 @@ function bytes(large: Expected['large']): Middleware {
   return bodyParser(Object.assign(textMode, { encoding: null }));
 }
 
-/** Whether a request says ahead of it that it has a body. */
+/** Whether the headers of a request announce a body. */
 function hasBody({ req: { headers } }: Context): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
@@ -66,7 +64,7 @@ function mediaType(large: Expected['large']): Middleware {
   const types = ['application/json', ...(large ? [large.text.type] : [])];
   return (ctx, next) => {
     const { headers } = ctx.req;
-    // Names of codings are the same in either case; the library knows them in lower case only.
+    // Content codings are case-insensitive; the library only knows them in lower case.
     const coding = headers['content-encoding']?.trim().toLowerCase();
     if (coding !== undefined) headers['content-encoding'] = coding === 'x-gzip' ? 'gzip' : coding;
     const { charset } = ctx.request;
@@ -100,7 +98,7 @@ function empty(): ApiError {
 }
 
 function bodyError(error: unknown, maxKib: number): ApiError {
-  // What http-errors and zlib put on theirs.
+  // The properties of errors from http-errors and zlib.
   const facts = error as { status?: number; code?: string };
   if (facts.status === 413) {
     return payloadTooLarge.error(

@@ -26,11 +26,11 @@ import { type ResponseCache, responseCache } from './response-cache';
 import { transaction } from './transaction';
 import { validate } from './validate';
 
-/** What the steps of chains work with. */
+/** What the steps need. */
 export interface Services {
   identity: Authenticator;
   rateLimits: RateLimits;
-  /** How many calls of an account are worked on at once. */
+  /** Limits the concurrent calls of an account. */
   concurrency: { reads: Middleware; writes: Middleware; large: Middleware };
   cache: ResponseCache;
   mongo: MongoHealth;
@@ -40,7 +40,7 @@ export interface Services {
   checkResponses: boolean;
 }
 
-/** The steps that a request for an operation passes, in this order. */
+/** The steps of a request for an operation, in order. */
 export function chainOf(operation: Operation, services: Services): Middleware[] {
   const { identity, rateLimits, concurrency } = services;
   if ('public' in operation.access) {
@@ -64,7 +64,7 @@ export function chainOf(operation: Operation, services: Services): Middleware[] 
   ]);
 }
 
-/** The steps of a tool call: those of its operation from the rate limit on. */
+/** The steps of a tool call: those of its operation from the rate limit onwards. */
 export function toolChainOf(operation: Operation, services: Services): Middleware[] {
   return steps([
     ...admit(operation, services),
@@ -83,7 +83,7 @@ function admit(operation: Operation, { rateLimits }: Services): Step[] {
   ];
 }
 
-/** @param isKeyed whether a write may have an Idempotency-Key */
+/** @param isKeyed whether the write may have an Idempotency-Key */
 function answer(operation: Operation, services: Services, isKeyed: boolean): Step[] {
   const { concurrency, cache } = services;
   if (operation.method === 'GET') {
@@ -104,7 +104,7 @@ function answer(operation: Operation, services: Services, isKeyed: boolean): Ste
   ];
 }
 
-/** A step, where the operation needs it. */
+/** A step, or nothing if the operation does not need it. */
 type Step = Middleware | false | undefined;
 
 function steps(all: readonly Step[]): Middleware[] {

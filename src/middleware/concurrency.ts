@@ -4,22 +4,23 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import { serviceUnavailable } from '../core/errors';
 import { callerOf } from './state';
 
-/** How long a call waits before its caller is asked to come back. */
+/** How long a call may wait. */
 const MAX_WAIT_MS = 10_000;
 
-/**
- * Works on so many calls of an account at once, so that no account keeps the others waiting: a call
- * holds its place until its response was sent. The rest wait, and are answered service_unavailable
- * where that takes too long. Of all accounts so many are worked on until their responses are made, or
- * thousands that come at once would take turns, and a probe its turn after all of them.
- */
-export function concurrency({
-  perAccount,
-  total,
-}: {
+interface Limits {
+  /** Calls of one account; each counts until its response is sent. */
   perAccount: number;
+  /** Calls of all accounts; each counts until its response is ready. */
   total: number;
-}): Middleware {
+}
+
+/**
+ * Limits the concurrent calls of each account, so that no account can starve the others, and of all
+ * accounts, so that probes stay fast. Other calls wait.
+ *
+ * @throws ApiError service_unavailable if a call waits too long
+ */
+export function concurrency({ perAccount, total }: Limits): Middleware {
   const gates = new Map<string, LimitFunction>();
   const all = pLimit(total);
   return async function concurrency(ctx, next) {
@@ -28,7 +29,7 @@ export function concurrency({
     gates.set(id, gate);
     await new Promise<void>((resolve, reject) => {
       let isWaiting = true;
-      // One that has begun is done, whether its client waits for it or not.
+      // A call that has started is finished, even if its client is gone.
       const giveUp = (): void => {
         if (!isWaiting) return;
         isWaiting = false;

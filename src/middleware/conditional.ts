@@ -9,13 +9,13 @@ import { codingFor, sendContent, setEtag } from '../plugins/send-content';
 import { readCallOf } from './handler';
 
 /**
- * Names each response of a read by an entity tag, and answers 304 where the client has it
+ * Adds an ETag to each response of a read, and responds with 304 if the client has that version
  * (docs/api.md, "Conditional requests").
  */
 export function conditional({ response: { type = 'application/json' } }: Operation): Middleware {
   return async function conditional(ctx, next) {
     const known = ctx.get('If-None-Match');
-    // Whatever response there is, `*` means it, and its own tag is known only once it is made.
+    // `*` matches any response, whose own tag is only known once it is made.
     ctx.state.isKnown = (etag) => known.trim() !== '*' && namesEtag(known, etag);
     await next();
     ctx.set('Cache-Control', 'private, no-cache');
@@ -27,7 +27,7 @@ export function conditional({ response: { type = 'application/json' } }: Operati
   };
 }
 
-/** Marks responses that are another one the next time, and nobody else's. */
+/** Forbids caching of responses that differ each time. */
 export const noStore: Middleware = async function noStore(ctx, next) {
   await next();
   ctx.set('Cache-Control', 'private, no-store');
@@ -35,22 +35,23 @@ export const noStore: Middleware = async function noStore(ctx, next) {
   if (ctx.state.content) ctx.body = ctx.state.content.body;
 };
 
-/** Names the record that a write answers with by an entity tag. */
+/** Adds the ETag of the record that a write responds with. */
 export const etag: Middleware = async function etag(ctx, next) {
   await next();
   if (ctx.status < 300) ctx.set('ETag', etagOf(String(ctx.body)));
 };
 
 /**
- * Within the transaction of a write: refuses it with precondition_failed where If-Match names another
- * state of the record than there is.
+ * Compares If-Match with the current record, in the transaction of the write.
+ *
+ * @throws ApiError precondition_failed if the record has another state
  */
 export function ifMatch(readState: Handler): Middleware {
   return async function ifMatch(ctx, next) {
     const expected = ctx.headers['if-match'];
     if (expected !== undefined) {
       const call = { ...readCallOf(ctx), tx: ctx.state.tx };
-      // As for any handler: this operation's own plugin has made it.
+      // The plugin of the operation declared both, so the call has the right type.
       const state = JSON.stringify(await readState(call as never));
       if (!namesEtag(expected, etagOf(state))) throw preconditionFailed.error();
     }
@@ -58,9 +59,9 @@ export function ifMatch(readState: Handler): Middleware {
   };
 }
 
-/** How many bytes of a response are to be sent; undefined where it is made while it is sent. */
+/** The length of a response in bytes; undefined for a stream. */
 export function bytesToSend({ method, body, length }: Context): number | undefined {
   if (body instanceof Readable) return undefined;
-  // A length is there only where there is a body, whatever its type says.
+  // Koa's type says otherwise, but there is no length without a body.
   return method === 'HEAD' || body === null || body === undefined ? 0 : length;
 }

@@ -24,7 +24,7 @@ interface Dependencies {
   checkResponses: boolean;
 }
 
-/** Runs the handler of a public operation, whose response is sent as it is. */
+/** Runs the handler of a public operation. */
 export function publicHandler(operation: Operation, { checkResponses }: Dependencies): Middleware {
   const run = runner(operation, checkResponses);
   const { status, type } = operation.response;
@@ -36,7 +36,7 @@ export function publicHandler(operation: Operation, { checkResponses }: Dependen
   };
 }
 
-/** Runs the handler of a read: leaves a response that may be sent many times, or a stream. */
+/** Runs the handler of a read. Leaves a response that can be cached, or a stream. */
 export function readHandler(
   operation: Operation,
   { mongo, checkResponses }: Dependencies,
@@ -84,7 +84,7 @@ export function readHandler(
   }
 }
 
-/** Runs the handler of a write within its transaction. */
+/** Runs the handler of a write in its transaction. */
 export function writeHandler(operation: Operation, { checkResponses }: Dependencies): Middleware {
   const run = runner(operation, checkResponses);
   return async function handler(ctx) {
@@ -95,7 +95,7 @@ export function writeHandler(operation: Operation, { checkResponses }: Dependenc
   };
 }
 
-/** Runs the handler of an operation that makes a record or changes it, in transactions of its own. */
+/** Runs the handler of a PUT, which runs its own transactions. */
 export function putHandler(operation: Operation, { checkResponses }: Dependencies): Middleware {
   const run = runner(operation, checkResponses);
   return async function handler(ctx) {
@@ -111,7 +111,7 @@ export function putHandler(operation: Operation, { checkResponses }: Dependencie
   };
 }
 
-/** What the handler of a read gets; within a write, as its transaction sees the data. */
+/** What the handler of a read gets; within a write, it reads in that transaction. */
 export function readCallOf(ctx: Context): ReadCall<unknown, string> {
   const { state } = ctx;
   const { input, tx } = state;
@@ -132,13 +132,13 @@ export function readCallOf(ctx: Context): ReadCall<unknown, string> {
 /** What the handler of a write gets. */
 function writeCallOf(ctx: Context) {
   const { input, tx } = ctx.state;
-  if (!tx) throw new Error(`${ctx.path} was to have a transaction.`);
+  if (!tx) throw new Error(`The chain of ${ctx.path} has no transaction.`);
   return { ...input, tx, token: callerOf(ctx).token, now: tx.now };
 }
 
 function runner(operation: Operation, checkResponses: boolean) {
   return async (call: object): Promise<unknown> => {
-    // The schemas that the handler's types were checked against have just let this call through.
+    // The call was validated by the schemas that the handler's types come from.
     const value = await operation.handler(call as never);
     return checkResponses ? checkedResponse(operation, value) : value;
   };

@@ -18,8 +18,8 @@ interface Dependencies {
 }
 
 /**
- * Does a write once for its Idempotency-Key (docs/api.md, "Retries"): the response is stored
- * with its effect, as is that what the call is about is not there.
+ * Runs a write once for each Idempotency-Key (docs/api.md, "Retries"). The response is stored in the
+ * transaction of the write; a 404 is stored too.
  */
 export function idempotency(
   operation: Operation,
@@ -30,7 +30,7 @@ export function idempotency(
     // Node joins repeats.
     const sent = operation.idempotent ? ctx.headers['idempotency-key'] : undefined;
     const key = state.idempotencyKey ?? (sent as string | undefined);
-    // What has no effect may be done any number of times.
+    // A dry run has no effect, so it may be repeated.
     if (key === undefined || isDryRun(state.input)) {
       await next();
       return;
@@ -70,13 +70,13 @@ export function idempotency(
   };
 }
 
-/** Whether what the call is about is not there: known of an account that is there itself. */
+/** Whether a record of the call does not exist. A missing account cannot store that. */
 function isMissing(error: unknown, { account, params }: Operation): error is ApiError {
   const missing = account === undefined ? undefined : params?.[account];
   return error instanceof ApiError && error.status === 404 && error.kind !== missing;
 }
 
-/** A response as it may be stored: without what is shown once. */
+/** A response without the secret that is shown once. */
 function storable({ secret }: Operation, response: StoredResponse): StoredResponse {
   if (secret === undefined) return response;
   const shown = (name: string, value: unknown): unknown => (name === secret ? undefined : value);
@@ -84,7 +84,7 @@ function storable({ secret }: Operation, response: StoredResponse): StoredRespon
 }
 
 function shownOnce(body: string): ApiError {
-  // What is shown once is mostly part of a record.
+  // Most secrets are part of a record.
   const { id } = JSON.parse(body) as { id?: string };
   const made =
     id === undefined

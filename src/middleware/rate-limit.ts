@@ -10,18 +10,18 @@ import { REFUSAL_MS } from '../core/http/request-limits';
 import type { RedisConnection } from '../data/redis-connection';
 import { ExpiringMap, passes, WINDOW_SECONDS } from './rate-limits/rate-limit-library';
 
-/** How many spent budgets a process keeps in mind. */
+/** How many spent budgets a process remembers. */
 const MAX_SPENT = 10_000;
 
 interface Options {
   name: string;
   /** Calls a minute. */
   max: number;
-  /** Whose budget a request spends: an account's id or a client's address. */
+  /** Returns whose budget a request spends: the id of an account or the address of a client. */
   id: (ctx: Context) => string;
 }
 
-/** Counts what rate limits do, for all budgets. */
+/** The metrics of all budgets. */
 export class RateLimitMetrics {
   readonly refusals;
   readonly fallbacks;
@@ -29,19 +29,19 @@ export class RateLimitMetrics {
   constructor(metrics: Metrics) {
     this.refusals = metrics.counter(
       'rate_limited_total',
-      'Calls that were refused because a budget was spent',
+      'Calls refused because their budget was spent',
       ['budget'],
     );
     this.fallbacks = metrics.counter(
       'rate_limit_fallbacks_total',
-      'Calls that were counted in memory because Redis was not there',
+      'Calls counted in memory because Redis was unavailable',
     );
   }
 }
 
 /**
- * One rate budget (docs/api.md, "Rate limits"): in Redis, so that all processes share it; in
- * this process's memory while Redis cannot be reached.
+ * A rate budget (docs/api.md, "Rate limits"). It is kept in Redis, shared by all processes, or in the
+ * memory of this process while Redis is unavailable.
  */
 export class RateLimit {
   readonly #options: Options;
@@ -49,7 +49,7 @@ export class RateLimit {
   readonly #metrics: RateLimitMetrics;
   readonly #shared: Middleware | undefined;
   readonly #local: Middleware;
-  /** When spent budgets are whole again: until then nobody need be asked. */
+  /** When spent budgets reset; until then their calls are refused without a look-up. */
   readonly #spent = new LRUCache<string, number>({ max: MAX_SPENT });
 
   constructor(options: Options, redis: RedisConnection | undefined, metrics: RateLimitMetrics) {
@@ -63,7 +63,7 @@ export class RateLimit {
     metrics.refusals.inc({ budget: name }, 0);
   }
 
-  /** Spends one call of the budget and sets the headers that say what is left, else rate_limited. */
+  /** Spends one call of the budget, see {@link spend}. */
   get middleware(): Middleware {
     const spend = (ctx: Context): Promise<void> => this.spend(ctx);
     return async function rateLimit(ctx, next) {
@@ -72,7 +72,11 @@ export class RateLimit {
     };
   }
 
-  /** @throws ApiError rate_limited when nothing is left */
+  /**
+   * Spends one call of the budget and sets the rate limit headers.
+   *
+   * @throws ApiError rate_limited when nothing is left
+   */
   async spend(ctx: Context): Promise<void> {
     const { name, max, id } = this.#options;
     const spentUntil = this.#spent.get(id(ctx));
@@ -92,14 +96,14 @@ export class RateLimit {
       RateLimit: `"${name}";r=${remaining};t=${seconds}`,
     });
     if (isLeft) return;
-    // The error says it; the result of a tool call does not.
+    // The error carries it. The result of a tool call must not.
     ctx.remove('Retry-After');
     this.#metrics.refusals.inc({ budget: name });
     await sleep(REFUSAL_MS);
     throw rateLimited.error(undefined, { headers: { 'Retry-After': String(seconds) } });
   }
 
-  /** Whether this process has seen that nothing is left. */
+  /** Whether this process knows that the budget is spent. */
   isSpent(id: string): boolean {
     return this.#spent.has(id);
   }
@@ -119,11 +123,11 @@ export class RateLimit {
   }
 }
 
-/** What the library found of a request. */
+/** What koa-ratelimit found. */
 interface Counted {
   isLeft: boolean;
   remaining: number;
-  /** When the budget is whole again, by {@link limiterTime}. */
+  /** When the budget resets, in seconds of {@link limiterTime}. */
   reset: number;
 }
 
@@ -131,14 +135,11 @@ async function run(limit: Middleware, ctx: Context): Promise<Counted> {
   const isLeft = await passes(limit, ctx);
   const remaining = Number(ctx.response.get('X-RateLimit-Remaining'));
   const reset = Number(ctx.response.get('X-RateLimit-Reset'));
-  // The library rounds the moment of the reset down; a client that waits must not come early.
+  // The library rounds down, and a client that waits must not retry too early.
   return { isLeft, remaining, reset: reset + 1 };
 }
 
-/**
- * The clock of the library, in seconds: that of the system as it was when the program started, and
- * from there on without the steps that it makes, as after a suspension.
- */
+/** The clock of the library in seconds: monotonic since the start of the process. */
 function limiterTime(): number {
   return (performance.timeOrigin + performance.now()) / 1000;
 }

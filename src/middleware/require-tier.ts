@@ -4,7 +4,7 @@ import { featureNotAvailable } from '../core/errors';
 import type { Feature } from '../plugins/operation';
 import { callerOf } from './state';
 
-/** Lets in accounts whose tier has the feature, else feature_not_available. */
+/** Requires a tier that has the feature. @throws ApiError feature_not_available */
 export function requireTier({ name, tiers }: Feature): Middleware {
   return async function requireTier(ctx, next) {
     const { tier } = callerOf(ctx).account;

@@ -15,22 +15,22 @@ interface CachedResponse {
   validity: Validity;
 }
 
-/** The time in which a response is what would be made anew, in milliseconds since 1970. */
+/** When a response is valid, in milliseconds since 1970. */
 interface Validity {
-  /** When it was made: the clock may have been wrong, and set back since. */
+  /** When it was made: the clock may have been set back since. */
   from: number;
-  /** When time alone will make it another. */
+  /** When it expires by time alone. */
   until: number;
 }
 
-/** Neither compressed form is longer than the body; both together rarely take half of it. */
+/** Both compressed forms together rarely take half as much as the body. */
 const BYTES_PER_BODY_BYTE = 1.5;
 const BYTES_PER_RESPONSE = 1000;
 
 /**
- * Responses to reads of an account's data. Such a response follows from the data, and every write to
- * it moves the account's revision, which `authenticate` has read from the database: so a response of
- * the same revision is as good as one made anew, whatever process wrote meanwhile.
+ * Caches responses to reads. A response depends on the data of the account alone, and every write by
+ * any process increments the account's revision, which `authenticate` has just read. So a response of
+ * the same revision is up to date.
  */
 export class ResponseCache {
   readonly #responses: LRUCache<string, CachedResponse> | undefined;
@@ -39,7 +39,7 @@ export class ResponseCache {
   readonly #isSharded: boolean;
 
   /**
-   * @param megabytes how much memory it may take; 0 for none
+   * @param megabytes memory limit; 0 disables the cache
    * @param isSharded whether accounts and their data may be on different shards
    */
   constructor(
@@ -47,11 +47,11 @@ export class ResponseCache {
     metrics: Metrics,
   ) {
     this.#isSharded = isSharded;
-    this.#hits = metrics.counter('answer_cache_hits_total', 'Reads that were answered from memory');
-    this.#misses = metrics.counter('answer_cache_misses_total', 'Reads whose answer was made anew');
+    this.#hits = metrics.counter('answer_cache_hits_total', 'Reads served from the cache');
+    this.#misses = metrics.counter('answer_cache_misses_total', 'Reads not found in the cache');
     metrics.reading({
       name: 'answer_cache_bytes',
-      help: 'Memory that cached answers take',
+      help: 'Memory used by cached responses',
       read: () => this.#responses?.calculatedSize ?? 0,
     });
     if (megabytes === 0) return;
@@ -62,16 +62,16 @@ export class ResponseCache {
     });
   }
 
-  /** The key of a call's answer; undefined where the account's revision does not say what it is. */
+  /** The cache key of a call; undefined if its response cannot be cached. */
   keyOf(
     operation: Operation,
     account: Account,
     { params, query, part }: ValidInput,
   ): ResponseKey | undefined {
-    // Of a write to two shards the revision may be seen before the rest.
+    // The revision on one shard may be visible before the data on another.
     if (!operation.cacheable || this.#isSharded) return undefined;
     const { id, createdAt, revision } = account;
-    // An account that was deleted and made again begins with the revisions that it had.
+    // The revisions of an account that was deleted and created again start over.
     const name = [id, createdAt.getTime(), operationName(operation), params, query, part];
     return { name: JSON.stringify(name), revision };
   }
@@ -88,7 +88,7 @@ export class ResponseCache {
   }
 }
 
-/** Answers from memory where it can, and keeps what was made for the next time. */
+/** Responds from the cache, or caches the response. */
 export function responseCache(operation: Operation, cache: ResponseCache): Middleware {
   return async function responseCache(ctx, next) {
     const { state } = ctx;
@@ -111,7 +111,7 @@ function isWithin({ from, until }: Validity, now: Date): boolean {
   return from <= now.getTime() && now.getTime() < until;
 }
 
-/** An entity tag known before the answer is made: of what it is made from, and by which release. */
+/** The ETag of a response that is not made yet: a hash of its key, its revision and the release. */
 export function revisionEtag({ name, revision }: ResponseKey): string {
   return etagOf(`${PROJECT.version} ${revision} ${name}`);
 }

@@ -8,33 +8,33 @@ import type { StoredResponse } from '../data/idempotency/idempotency';
 import type { Transaction } from '../data/writing/transaction';
 import type { CallInput, ListPart } from '../plugins/protocol-endpoint';
 
-/** The input of a call after its operation's schemas let it through. */
+/** The validated input of a call. */
 export interface ValidInput {
-  /** Text forms of UUIDs, in lower case; the ids of accounts. */
+  /** UUIDs in lower case, and ids of accounts. */
   params: Readonly<Record<string, string>>;
   query: unknown;
   body: unknown;
   part?: ListPart | undefined;
 }
 
-/** Which response is asked for: it is the same as long as the account's revision is. */
+/** Identifies a response, which changes with the account's revision alone. */
 export interface ResponseKey {
   name: string;
   revision: number;
 }
 
-/** What one step of a chain leaves for the next ones, and for the request's line in the log. */
+/** What a step leaves for later steps, and for the log line of the request. */
 declare module 'koa' {
   interface DefaultState {
-    /** From the request log: writes lines that carry the request's ids. */
+    /** From the request log: a logger whose lines carry the ids of the request. */
     log: Logger;
-    /** From the request log: fulfilled when the response was sent or the client is gone. */
+    /** From the request log: fulfilled when the response is sent or the client is gone. */
     sent: Promise<unknown>;
     /** From the request log: the client's address as it may be logged (see `loggedAddress`). */
     client: string | undefined;
     /** From the router: the name of the operation; undefined where no route took the request. */
     operation?: string;
-    /** From the router: whether operators' programs send it again and again. */
+    /** From the router: whether it is a probe. */
     isProbe?: boolean;
     /** From `authenticate`; undefined for public operations. */
     principal?: Principal;
@@ -42,50 +42,50 @@ declare module 'koa' {
     tool?: string;
     /** From the tool endpoint: whether the message calls an operation. */
     isCall?: boolean;
-    /** From the tool endpoint, instead of what the request itself has. */
+    /** From the tool endpoint: the input, in place of that of the request. */
     given?: CallInput;
     /** From `validate`. */
     input: ValidInput;
-    /** From `responseCache`: the name of the response, where the account's revision says what it is. */
+    /** From `responseCache`: the cache key of the response, if it can be cached. */
     responseKey?: ResponseKey | undefined;
-    /** From the handler of a read: when time alone makes the response another one, in ms since 1970. */
+    /** From the handler of a read: when the response expires by time alone, in ms since 1970. */
     validUntil?: number;
-    /** From the handler of a read, or the cache: a response that may be sent many times. */
+    /** From the handler of a read, or the cache: the response, unless it is a stream. */
     content?: Content | undefined;
-    /** From `conditional`: whether the client has the response with this tag. */
+    /** From `conditional`: returns whether the client has the response with this ETag. */
     isKnown?: (etag: string) => boolean;
-    /** From the handler of a read: the tag of a response that is streamed, or need not be sent. */
+    /** From the handler of a read: the ETag of a response that is streamed, or need not be sent. */
     etag?: string | undefined;
     /** From `transaction`. */
     tx?: Transaction;
-    /** From `answerInParts`: the key of the write, where it is not that of the request. */
+    /** From `answerInParts`: the key of the write, in place of that of the request. */
     idempotencyKey?: string;
-    /** From `answerInParts`: what a write throws that was to be a replay. */
+    /** From `answerInParts`: the error if the response to the write is not stored. */
     refuseWrite?: ApiError | undefined;
     /** From `idempotency`: stores the response in the transaction of its effect. */
     store?: (tx: Transaction, response: StoredResponse) => Promise<void>;
-    /** Code of the error that is answered. */
+    /** The code of the error response. */
     code?: string;
-    /** Why, where the service itself failed or operators need to know. */
+    /** The reason for operators. */
     reason?: string;
   }
 }
 
 /**
- * Who calls.
+ * Returns the caller.
  *
- * @throws Error where the chain has no `authenticate`
+ * @throws Error if the chain has no `authenticate`
  */
 export function callerOf({ path, state }: Context): Principal {
-  if (!state.principal) throw new Error(`${path} was to ask for a token.`);
+  if (!state.principal) throw new Error(`The chain of ${path} does not authenticate.`);
   return state.principal;
 }
 
-/** Notes the error that a request, or a tool call in it, is answered with. */
+/** Records the error response to a request, or to a tool call, for the log. */
 export function recordError({ state }: Context, error: ApiError): void {
   const { body, logged, message, status } = error;
   state.code = body.code;
-  // What callers did wrong is theirs, and may quote what they sent.
+  // The message of a client error may quote personal data.
   const reason = status >= 500 ? message : logged;
   if (reason !== undefined) state.reason = reason;
 }

@@ -14,8 +14,8 @@ interface Dependencies {
 }
 
 /**
- * Runs the steps behind it in one transaction: what they write, the act in the audit log and the
- * stored response are there together or not at all. They run again where it has to be retried.
+ * Runs the remaining steps in one transaction, with the audit entry and the stored response. They run
+ * again if the transaction is retried.
  */
 export function transaction(
   operation: Operation,
@@ -23,7 +23,7 @@ export function transaction(
   steps: Middleware[],
 ): Middleware {
   const { audit } = operation;
-  // It takes long, and others that shared its transaction would wait for it.
+  // It takes long, and writes in the same transaction would wait for it.
   const isAlone = operation.large !== undefined;
   const inner = compose(steps);
   const run: Middleware = async (ctx) => {
@@ -44,12 +44,12 @@ export function transaction(
       throw missingTarget(operation, error);
     });
   };
-  // What `audit routes` shows.
+  // Shown by `audit routes`.
   const value = `transaction(${steps.map(({ name }) => name).join(' ')})`;
   return Object.defineProperty(run, 'name', { value });
 }
 
-/** The act of an operation on the record that its path names. */
+/** The audit entry of an operation on the record in its path. */
 function actOf(action: string, params: Readonly<Record<string, string>>): Act {
   const [type = ''] = action.split('.');
   return { action, target: { type, id: params['id'] ?? '' } };

@@ -12,12 +12,12 @@ import type { CallInput } from '../plugins/protocol-endpoint';
 import { queryReader } from './input/query';
 import { callerOf, type ValidInput } from './state';
 
-/** Whether a call is to be tried without effect. */
+/** Whether a call is a dry run. */
 export function isDryRun({ query }: ValidInput): boolean {
   return isRecord(query) && query['dryRun'] === true;
 }
 
-/** Checks what the request sent, or what a tool was given, against the operation's schemas. */
+/** Validates the input of a request, or of a tool call, by the schemas of the operation. */
 export function validate(operation: Operation): Middleware {
   const readQuery = queryReader(operation);
   const sentBy = (ctx: Context & { params?: CallInput['params'] }): CallInput => ({
@@ -32,11 +32,11 @@ export function validate(operation: Operation): Middleware {
 }
 
 /**
- * Query and body first, path ids last: an id of the wrong form is answered exactly as one that
- * does not exist, which is found out after validation.
+ * Validates query and body first, then the ids of the path: the response to a malformed id is that to
+ * an unknown one, which is found after validation.
  *
- * @throws ApiError validation_error with every fault of query and body, invalid_json or what a
- *   malformed path id means
+ * @throws ApiError validation_error with every fault of query and body, invalid_json, or the error of
+ *   a malformed id
  */
 async function validateInput(
   operation: Operation,
@@ -50,7 +50,7 @@ async function validateInput(
   let body: unknown;
   if (operation.body) body = checked(operation.body, requireObject(input.body), errors);
   else if (input.body !== undefined) checked(NOTHING, requireObject(input.body), errors);
-  // As for any handler: the schema of this very operation has just looked at it.
+  // The schema of this operation has just validated the body.
   if (large) body = await large.check(body as never, errors, callerOf(ctx).account);
   errors.throwIfAny();
   const params: Record<string, string> = {};

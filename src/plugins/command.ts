@@ -3,15 +3,15 @@ import type { Command } from 'commander';
 import type { PluginReference } from './host';
 import type { ApiDescription } from './protocol-endpoint';
 
-/** What a command prints: `result` as a line of JSON under `--json`, else `text`. */
+/** The output of a command: `result` as a line of JSON with `--json`, else `text`. */
 export interface CommandResult {
   result: unknown;
   text: string;
-  /** Exit code where the command ran well and yet found a fault. */
+  /** The exit code of a check that found a fault; 0 by default. */
   exitCode?: number;
 }
 
-/** What a command prints that may be too long to be held: under `--json` it is one line. */
+/** Output that may be too long to hold in memory; one line with `--json`. */
 export interface StreamedResult {
   pieces: (isJson: boolean) => AsyncIterable<string>;
 }
@@ -19,22 +19,22 @@ export interface StreamedResult {
 /** Where plugins add their commands. */
 export interface CommandLine {
   program: Command;
-  /** Scopes that plugins declare, each with what it permits. */
+  /** The scopes of all plugins, each with what it permits. */
   scopes: ReadonlyMap<string, string>;
-  /** Does a command's work with the servers and all plugins up, then prints what it answers. */
+  /** Runs a command that needs the servers, and prints its result. */
   run(work: (app: RunningApp) => Promise<CommandResult | StreamedResult>): Promise<void>;
-  /** Does work that needs the plugins set up, and no server, then prints what it answers. */
+  /** Runs a command that needs no server, and prints its result. */
   runOffline(work: (app: { description: ApiDescription }) => CommandResult): void;
 }
 
-/** What a command's work can reach. */
+/** What a command can use. */
 export interface RunningApp {
   exportsOf<Exports>(plugin: PluginReference<Exports>): Exports;
-  /** Draws the progress of long work on a terminal. */
+  /** Shows the progress of long work on a terminal. */
   progress(label: string, total: number): ProgressBar;
 }
 
-/** How far long work has come. */
+/** The progress of long work. */
 export interface ProgressBar {
   advance(by: number): void;
   stop(): void;

@@ -7,7 +7,7 @@ import { isRecord, reasonOf } from '../core/values';
 import type { Plugin } from './plugin';
 import { manifestFaults, manifestSchemaFault } from './rules/manifests';
 
-/** Says why the plugins do not fit together: one line for each fault, naming the folder. */
+/** The faults of the plugins, a line each, with the folder. */
 export class LoaderError extends OperatorError {
   constructor(faults: readonly string[]) {
     super(faults.join('\n'));
@@ -17,10 +17,10 @@ export class LoaderError extends OperatorError {
 
 const requireFrom = createRequire(__filename);
 
-/** The folder of the program's own plugins, beside `src` in the sources and in the build alike. */
+/** The folder of plugins, beside `src` in the sources and in the build. */
 export const PLUGINS_FOLDER = path.resolve(__dirname, '../../plugins');
 
-/** The manifest of a plugin that no server needs is in this file in place of `index`. */
+/** The manifest of a plugin that only the command line needs is in this file instead of `index`. */
 const CLI_ENTRY = 'cli';
 
 /**
@@ -33,10 +33,10 @@ export function loadServerPlugins(folder: string = PLUGINS_FOLDER): Plugin[] {
 }
 
 /**
- * Finds every folder in the folders given, checks the manifests alone and against each other, and
- * answers the plugins in the order in which they require each other.
+ * Loads the plugin of every folder in the given folders, checks the manifests, and returns the plugins
+ * so that each comes after those it requires.
  *
- * @throws LoaderError naming every fault; nothing is skipped
+ * @throws LoaderError with every fault
  */
 export function loadPlugins(
   folder: string = PLUGINS_FOLDER,
@@ -61,7 +61,7 @@ function pluginsIn(folders: readonly string[]): Plugin[] {
     }
   }
   if (faults.length > 0) {
-    // Some need what is missing without importing anything of it.
+    // Some require a missing plugin without importing it.
     for (const { name, requires } of plugins) {
       const missing = requires.filter((each) => !names.has(each));
       faults.push(...missing.map((each) => `plugins/${name}: ${needs(each)}`));
@@ -93,17 +93,17 @@ function manifestOf(folder: string): unknown {
   return isRecord(module) ? module['default'] : undefined;
 }
 
-/** A plugin's folder may be taken away while others still need it. */
+/** The folder of a plugin may be removed while others still import it. */
 function whyNotLoaded(error: unknown): string {
   const missing = /Cannot find module '\.\.\/([a-z0-9-]+)(?:\/[^']*)?'/.exec(reasonOf(error))?.[1];
   return missing === undefined ? `cannot be loaded: ${reasonOf(error)}` : needs(missing);
 }
 
 function needs(missing: string): string {
-  return `needs the plugin ${missing}, which is not there`;
+  return `needs the plugin ${missing}, which is missing`;
 }
 
-/** Each plugin after all that it requires; by name where nothing else decides. */
+/** Sorts plugins: each after those it requires, otherwise by name. */
 function inOrder(plugins: readonly Plugin[]): Plugin[] {
   const waiting = [...plugins].sort((a, b) => (a.name < b.name ? -1 : 1));
   const ordered: Plugin[] = [];
@@ -120,7 +120,7 @@ function inOrder(plugins: readonly Plugin[]): Plugin[] {
   return ordered;
 }
 
-/** The names of those that are in a cycle, without those that merely wait for it. */
+/** The names of the plugins in a cycle, without those that merely require one of them. */
 function cycleIn(waiting: readonly Plugin[]): string {
   const required = new Set(waiting.flatMap((plugin) => plugin.requires));
   const inCycle = waiting.filter((plugin) => required.has(plugin.name));

@@ -16,47 +16,47 @@ import type { Host, PluginReference } from './host';
 import type { Feature, Operation } from './operation';
 import type { Tag, ProtocolEndpoint } from './protocol-endpoint';
 
-/** A plugin: what it is (data, checked before anything runs) and how it is set up. */
+/** A plugin: its manifest, which is checked before anything runs, and its setup. */
 export interface Plugin<Exports = unknown> extends PluginReference<Exports> {
   /** Plugins whose exports, scopes, errors or domain events it uses; they are set up before it. */
   requires: readonly string[];
-  /** What it uses of the contributions of all plugins, whose data its calls then read. */
+  /** Contributions of all plugins that it uses; its operations then read their data. */
   collects?: readonly 'changes'[];
-  /** Scopes that tokens may carry, each with what it permits. */
+  /** The scopes that it declares, each with what it permits. */
   scopes?: Readonly<Record<string, string>>;
-  /** Those of budgets and quotas need not be named again. */
+  /** Settings besides those of its budgets and quotas. */
   settings?: readonly Setting<unknown>[];
-  /** What must be right between settings, or with the scopes of all plugins: what is wrong, if anything. */
+  /** Checks of settings against each other or the scopes of all plugins; each returns a fault, if any. */
   rules?: readonly ((
     settings: Settings,
     scopes: ReadonlyMap<string, string>,
   ) => string | undefined)[];
-  /** Rate budgets: calls a minute for each account. */
+  /** Rate budgets: calls a minute of an account. */
   budgets?: Readonly<Record<string, Setting<number>>>;
-  /** What its models count against. */
+  /** The quotas that its models count against. */
   quotas?: Readonly<Record<string, Quota>>;
-  /** What only some tiers have, by the names that `GET /api/account` gives them. */
+  /** The features that only some tiers have, by their names in `GET /api/account`. */
   features?: Readonly<Record<string, Feature>>;
   errors?: readonly ErrorCode[];
   /** Domain events that it emits. */
   emits?: readonly DomainEvent<unknown>[];
   models?: readonly ModelDefinition[];
-  /** What makes data of earlier versions fit for this one, in the order in which it is done. */
+  /** The migrations of data from earlier versions, in order. */
   migrations?: readonly Migration[];
   /** A sentence or two for an assistant about the resource and its tools. */
   instructions?: string;
-  /** What its operations and protocols are about, where it has any. */
+  /** The OpenAPI tag of its operations and protocols. */
   tag?: Tag;
-  /** Adds the plugin's commands to the command line; they reach the plugin by its exports. */
+  /** Adds its commands to the command line; they use the plugin through its exports. */
   commands?: (commandLine: CommandLine) => void;
   setup(host: Host): PluginRuntime<Exports>;
 }
 
-/** What a plugin adds to the program once it is set up. */
+/** What a plugin contributes to the program once it is set up. */
 export interface PluginRuntime<Exports = unknown> {
-  /** What other plugins, and the plugin's own commands, may call. */
+  /** The interface for other plugins and for its own commands. */
   exports?: Exports;
-  /** Asked for once all plugins are set up. */
+  /** Called once all plugins are set up. */
   operations?: () => readonly Operation[];
   protocols?: readonly ProtocolEndpoint[];
   listeners?: readonly Listener[];
@@ -65,16 +65,16 @@ export interface PluginRuntime<Exports = unknown> {
   derived?: readonly DerivedData[];
   dataChecks?: readonly DataCheck[];
   jobs?: readonly Job[];
-  /** Metrics of its own, read when they are asked for. */
+  /** Metrics that are read when they are scraped. */
   readings?: readonly Reading[];
   seeds?: readonly SeedKind[];
-  /** Exactly one plugin answers who a caller is. */
+  /** Accounts and tokens; exactly one plugin has it. */
   identity?: Identity;
-  /** What `make run` does on an empty database; answers lines to print. */
+  /** Runs when `make run` finds an empty database; returns lines to print. */
   onFirstStart?: (start: FirstStart) => Promise<string[]>;
 }
 
-/** A plugin, and what it adds to the program. */
+/** A plugin with what it contributes. */
 export interface SetUpPlugin {
   plugin: Plugin;
   contribution: PluginRuntime;
@@ -84,48 +84,48 @@ export interface SetUpPlugin {
 /** The first start of a server on an empty database. */
 export interface FirstStart {
   url: string;
-  /** Scopes that plugins declare, each with what it permits. */
+  /** The scopes of all plugins, each with what it permits. */
   scopes: ReadonlyMap<string, string>;
-  /** Loads the program's own seeds, once all files were checked. */
+  /** Validates and loads the seeds in `seeds/`. */
   loadSeeds: () => Promise<unknown>;
 }
 
-/** Work that the server does by itself from time to time. Must be safe in several processes. */
+/** Periodic work of the server. It must be safe in several processes at once. */
 export interface Job {
   name: string;
   everySeconds: number;
-  /** A long run leaves the rest for the next time once `stopping` is aborted. */
+  /** A long run ends early once `stopping` is aborted. */
   run(stopping: AbortSignal): Promise<void>;
 }
 
-/** What doctor looks for among the data of accounts: what was taken once, and is no more. */
+/** A check by `doctor` for records that an earlier version accepted and this one does not. */
 export interface DataCheck {
   name: string;
-  /** How many records of an account are such. */
+  /** Counts such records of an account. */
   count(userId: string): Promise<number>;
-  /** How it is where there are none. */
+  /** The result if there are none. */
   good: string;
-  /** One sentence that says what is wrong, with whose records, and what to do. */
+  /** A sentence about such records: what is wrong, whose they are, and what to do. */
   fault(records: number, whose: string): string;
 }
 
-/** A file of `seeds/` that a plugin knows how to load. */
+/** A file of `seeds/` that a plugin can load. */
 export interface SeedKind {
-  /** Name of the file without `.json`. */
+  /** The name of the file without `.json`. */
   name: string;
   schema: Joi.Schema;
-  /** What keeps it from being loaded that no schema can know: a line each, naming the place. */
+  /** Finds faults beyond those of the schema: a line each, with the place. */
   preflight?(content: never): Promise<string[]>;
-  /** Loads what the schema let through; answers how many records are new. */
+  /** Loads validated content; returns the number of new records. */
   load(content: never): Promise<number>;
 }
 
-/** Declares a plugin; the type of its exports, if it has any, is known to its importers. */
+/** Declares a plugin, with the type of its exports. */
 export function definePlugin<Exports = undefined>(plugin: Plugin<Exports>): Plugin<Exports> {
   return plugin;
 }
 
-/** All that operators can set about a plugin: its own settings, its budgets and its quotas. */
+/** All settings of a plugin, including those of its budgets and quotas. */
 export function settingsOf({
   settings = [],
   budgets = {},

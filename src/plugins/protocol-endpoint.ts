@@ -6,17 +6,17 @@ import type { PortSetting } from '../core/settings/settings';
 import type { JsonSchema } from '../fields/json-schema';
 import type { Operation } from './operation';
 
-/** Another protocol at a path of its own, over the operations that all plugins declare. */
+/** An endpoint that is not an operation, such as another protocol over all operations. */
 export interface ProtocolEndpoint {
   path: string;
-  /** Whether it is at the same path with a slash behind it as well. */
+  /** Whether the path with a trailing slash is served too. */
   withSlash?: boolean;
-  /** The setting that gives it a port of its own; where it is set, it is served there and nowhere else. */
+  /** The setting of a port of its own. Where it is set, the endpoint is served on that port alone. */
   ownPort?: PortSetting<number | undefined>;
-  /** Whether scripts of all pages may call it, whatever CORS_ORIGINS says. */
+  /** Whether scripts of any origin may call it, regardless of CORS_ORIGINS. */
   anyOrigin?: boolean;
   methods: Readonly<Partial<Record<'GET' | 'POST', ProtocolMethod>>>;
-  /** Loads and makes what only a server needs, before it serves: nobody has to wait for it then. */
+  /** Prepares what only a server needs, before it accepts requests. */
   prepare?: (description: ApiDescription) => void;
 }
 
@@ -26,17 +26,17 @@ export interface ProtocolMethod {
   /** As of an operation. */
   operationId?: string;
   /**
-   * Who may come in; what they may then call is up to each operation. A request with a good token
-   * that calls none spends one of its account's reads.
+   * Who may call it; each operation that it calls checks its own scope. An authenticated request that
+   * calls no operation spends one of the account's reads.
    */
   access: { anyToken: string } | { public: string };
-  /** What a POST takes. */
+  /** The body of a POST. */
   body?: JsonSchema;
-  /** What it answers by status, errors of the API left out. */
+  /** The responses by status, without errors of the API. */
   responses?: Readonly<Record<number, ProtocolResponse>>;
-  /** Errors beyond those of tokens and of the service itself. */
+  /** Errors besides those of tokens and of the service itself. */
   errors?: readonly ErrorCode[];
-  /** Another body that errors of tokens may have. */
+  /** An alternative body of token errors. */
   tokenErrorBody?: JsonSchema;
   /** As of an operation. */
   isProbe?: boolean;
@@ -45,87 +45,87 @@ export interface ProtocolMethod {
 
 interface ProtocolResponse {
   description: string;
-  /** The schema of its body by media type; there is none where it is empty. */
+  /** The schema of the body by media type; none for an empty body. */
   content?: Readonly<Record<string, JsonSchema>>;
 }
 
-/** What the operations and protocols of a plugin are about, for the OpenAPI document. */
+/** An OpenAPI tag. */
 export interface Tag {
   name: string;
   description: string;
 }
 
-/** What a caller sent, before it is checked. */
+/** The input of a call before validation. */
 export interface CallInput {
   params: Readonly<Record<string, string>>;
   query: unknown;
   body: unknown;
-  /** What the protocol itself found wrong; each reads on from the name of the field. */
+  /** Faults that the protocol found; `what` completes a sentence about the field. */
   faults?: readonly { field: string; what: string }[];
-  /** The part of a list that is wanted, by callers who cannot read long answers. */
+  /** The part of a list to return, for callers that cannot read long responses. */
   part?: ListPart | undefined;
 }
 
 export interface ListPart {
-  /** How long its JSON may be, in UTF-16 code units; it has one item, however long that is. */
+  /** The maximum length of its JSON, in UTF-16 code units; there is always one item. */
   maxLength: number;
-  /** nextCursor of the part before. */
+  /** `nextCursor` of the previous part. */
   cursor?: string | undefined;
 }
 
-/** What a tool call answered, be it made now or stored under its Idempotency-Key. */
+/** The response to a tool call. */
 export interface ToolResult {
   status: number;
   json: string;
 }
 
-/** All that the API consists of, in a fixed order. */
+/** The whole API, in a fixed order. */
 export interface ApiDescription {
   operations: readonly Operation[];
   protocols: readonly ProtocolEndpoint[];
-  /** What operations and protocols are about, and which of them. */
+  /** Tags with their operations and protocols. */
   tags: readonly (Tag & { of: ReadonlySet<Operation | ProtocolEndpoint> })[];
-  /** Scopes that tokens may carry, each with what it permits. */
+  /** The scopes of all plugins, each with what it permits. */
   scopes: ReadonlyMap<string, string>;
-  /** Every kind of error that a request may meet. */
+  /** The errors of all plugins and the host. */
   errors: readonly ErrorCode[];
-  /** What plugins say to an assistant about their resources. */
+  /** Instructions for assistants, from all plugins. */
   instructions: readonly string[];
 }
 
-/** What an endpoint of another protocol works with: the very steps that REST calls go through. */
+/** What a protocol endpoint can use: the same steps as REST calls. */
 export interface ProtocolApi extends ApiDescription {
   /**
-   * Who calls.
+   * Authenticates the caller.
    *
    * @throws ApiError unauthorized, invalid_token, rate_limited, service_unavailable
    */
   authenticate(ctx: Context): Promise<Principal>;
-  /** Whose budget a request spends that no account pays for: its address, or a part of it. */
+  /** The address, or network, whose budget an unauthenticated request spends. */
   clientOf(ctx: Context): string;
   /**
-   * Refuses an address that has paid for too many.
+   * Refuses an address whose budget of failed authentications is spent.
    *
    * @throws ApiError rate_limited
    */
   refuseSpent(ctx: Context): Promise<void>;
   /**
-   * Has the client's address pay for credentials that were not good.
+   * Spends one failed authentication of the client's address.
    *
    * @throws ApiError rate_limited
    */
   recordFailure(ctx: Context): Promise<void>;
   /**
-   * The body as JSON.
+   * Parses the body as JSON.
    *
-   * @throws ApiError invalid_json, unsupported_media_type, payload_too_large, or validation_error
-   *   where it is nested too deep
+   * @throws ApiError invalid_json, unsupported_media_type, payload_too_large, or validation_error if
+   *   the body is nested too deep
    */
   readJson(ctx: Context): Promise<unknown>;
   /**
-   * Calls an operation for who was authenticated: its rate limit, scope, tier, validation and all.
+   * Calls an operation for the authenticated caller, with all steps from its rate limit onwards.
    *
-   * @throws ApiError, no other
+   * @throws ApiError and nothing else
    */
   call(operation: Operation, given: CallInput, ctx: Context): Promise<ToolResult>;
 }

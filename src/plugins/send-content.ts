@@ -8,11 +8,11 @@ import {
   namesEtag,
 } from '../core/http/content';
 
-/** Answers with content, compressed where the client takes that, or with 304 where it has it. */
+/** Responds with content, compressed if the client accepts that, or with 304 if it has the content. */
 export async function sendContent(ctx: Context, content: Content, type: string): Promise<void> {
   const coding = codingFor(ctx, content.body.length);
   setEtag(ctx, content.etag, coding);
-  // Koa's own comparison never finds anything known to a client that also sends `no-cache`.
+  // Koa's own comparison never matches if the client also sends `no-cache`.
   if (namesEtag(ctx.get('If-None-Match'), content.etag)) {
     ctx.status = 304;
     return;
@@ -23,13 +23,13 @@ export async function sendContent(ctx: Context, content: Content, type: string):
   ctx.body = body;
 }
 
-/** Names what an answer says; of the forms in which it may be sent, those compressed get a weak tag. */
+/** Sets the ETag of a response, a weak one if it is compressed. */
 export function setEtag(ctx: Context, etag: string, coding: Coding | undefined): void {
   ctx.set('ETag', coding === undefined ? etag : `W/${etag}`);
   ctx.vary('Accept-Encoding');
 }
 
-/** How a body of this length is compressed for the client, if at all (RFC 9110, 12.5.3). */
+/** The content coding for a body of this length that the client prefers (RFC 9110, 12.5.3), if any. */
 export function codingFor(ctx: Context, length: number): Coding | undefined {
   if (length < MIN_COMPRESSED) return undefined;
   const header = ctx.get('Accept-Encoding').toLowerCase();
@@ -42,7 +42,7 @@ export function codingFor(ctx: Context, length: number): Coding | undefined {
     : undefined;
 }
 
-/** One member of Accept-Encoding, with how much it is wanted: 0 is not at all, 1 most. */
+/** A member of Accept-Encoding with its quality, from 0 (not acceptable) to 1. */
 function qualityOf(member: string): [coding: string, quality: number] {
   const [coding = '', ...parameters] = member.split(';').map((part) => part.trim());
   const quality = parameters.find((each) => each.startsWith('q='));

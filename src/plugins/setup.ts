@@ -7,10 +7,9 @@ import { contributionFault, operationFault } from './rules/contribution-schemas'
 import { contributionFaults } from './rules/contributions';
 
 /**
- * Sets plugins up in the order given, and checks what they contribute, alone and against each
- * other.
+ * Sets up the plugins in the given order, and checks what they contribute.
  *
- * @throws LoaderError naming every fault
+ * @throws LoaderError with every fault
  */
 export function setUpPlugins(
   plugins: readonly Plugin[],
@@ -30,13 +29,13 @@ export function setUpPlugins(
   return all;
 }
 
-/** @throws LoaderError where a plugin uses another that it does not require */
+/** @throws LoaderError if a plugin uses another that it does not require */
 export function requirePlugin(plugin: Plugin, other: PluginReference): void {
   if (plugin.requires.includes(other.name)) return;
   refuse([`plugins/${plugin.name}: uses ${other.name} without requiring it`]);
 }
 
-/** @throws LoaderError where a plugin uses contributions of a kind that it does not say it collects */
+/** @throws LoaderError if a plugin uses contributions that it does not collect */
 export function requireCollected({ name, collects = [] }: Plugin, kind: 'changes'): void {
   if (!collects.includes(kind)) refuse([`plugins/${name}: uses ${kind} without collecting them`]);
 }
@@ -46,7 +45,7 @@ function refuse(faults: readonly (string | undefined)[]): void {
   if (found.length > 0) throw new LoaderError(found);
 }
 
-/** The operations of a plugin, of which those that change or delete what another reads know how. */
+/** Gives each PATCH and DELETE the handler of the GET at its path, which reads the record for If-Match. */
 function withStates(operations: readonly Operation[]): Operation[] {
   return operations.map((operation) => {
     if (operation.state || !['PATCH', 'DELETE'].includes(operation.method)) return operation;

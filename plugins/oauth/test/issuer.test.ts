@@ -243,7 +243,7 @@ test('clocks may be 20 seconds apart, and not 60', async () => {
   await accountOf(await holder({ exp: now - 20 }));
   await accountOf(await holder({ nbf: now + 20, iat: now + 20 }));
   await expectRefused(await issuer.token({ sub: 'ada', exp: now - 60 }), /expired/);
-  await expectRefused(await issuer.token({ sub: 'ada', nbf: now + 60 }), /not good yet/);
+  await expectRefused(await issuer.token({ sub: 'ada', nbf: now + 60 }), /not valid yet/);
 });
 
 test('a token that was good is refused when it has expired', async () => {

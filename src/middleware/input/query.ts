@@ -5,17 +5,16 @@ import { descriptionOf } from '../../fields/description';
 import type { Operation } from '../../plugins/operation';
 import type { CallInput } from '../../plugins/protocol-endpoint';
 
-/** More than any operation takes, and few enough to be looked at one by one. */
+/** More than any operation takes. */
 const MAX_QUERY_PARAMETERS = 50;
 
 const WHOLE_NUMBER = /^(0|-?[1-9]\d{0,15})$/;
 
 /**
- * Reads the query of requests for an operation. A query string knows only text: where the schema
- * wants a number, digits are one, and where it wants a boolean, its words are.
+ * Returns a function that reads the query of a request for an operation. Query strings are text, so
+ * numbers and booleans are converted where the schema has them.
  *
- * @throws ApiError validation_error, before anything is parsed, where there are too many parameters,
- *   or where what is encoded is no UTF-8, which would be read as something else
+ * @throws ApiError validation_error if there are too many parameters, or one is not UTF-8
  */
 export function queryReader(
   operation: Operation,
@@ -47,7 +46,7 @@ function queryOf(ctx: Context): Context['query'] {
   for (const parameter of ctx.querystring.split('&')) {
     if (decoded(parameter) !== undefined) continue;
     const name = decoded(parameter.split('=', 1)[0] ?? '') ?? '';
-    // No name of a parameter is longer.
+    // Every known name is shorter.
     const field = name.length > 0 && name.length < 100 ? name : 'query';
     throw fieldError(field, `${field} must be percent-encoded UTF-8.`);
   }

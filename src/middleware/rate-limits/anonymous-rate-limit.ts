@@ -9,7 +9,7 @@ import { clientBudget } from './client-address';
 import { ExpiringMap, passes, WINDOW_SECONDS } from './rate-limit-library';
 
 /**
- * Limits how often an address may ask for what needs no token, in this process's memory alone.
+ * Limits the requests of an address that need no token, in the memory of this process.
  *
  * @param max requests a minute
  */
@@ -21,10 +21,7 @@ export function anonymousRateLimit(max: number): Middleware {
   };
 }
 
-/**
- * Counts what is refused before anybody's token is known, by address: an unknown path, a wrong
- * method, a preflight.
- */
+/** Limits the requests of an address that are refused without a token, and its preflights. */
 export function refusalRateLimit(max: number): Middleware {
   const limit = limitOf(max);
   return async function refusalRateLimit(ctx, next) {

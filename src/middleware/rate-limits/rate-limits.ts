@@ -10,16 +10,16 @@ import { clientBudget } from './client-address';
 import { RateLimit, RateLimitMetrics } from '../rate-limit';
 import { callerOf } from '../state';
 
-/** How many documents and refusals an address gets in a minute. */
+/** Public documents, and refusals, that an address may get in a minute. */
 const MAX_DOCUMENTS = 1200;
-/** How many probes it gets: whoever takes more must not make the service look dead to others. */
+/** Probes that it may send; apart from documents, so that these cannot make the service look dead. */
 const MAX_PROBES = 6000;
 
-/** All rate budgets: those of accounts by their names, and those of addresses. */
+/** All rate budgets: those of accounts by name, and those of addresses. */
 export class RateLimits {
-  /** Of an address whose requests bring no good token. */
+  /** Failed authentications of an address. */
   readonly authFailures: RateLimit;
-  /** Of an address for what is refused before its token is known. */
+  /** Requests of an address that are refused without a token. */
   readonly refusals = refusalRateLimit(MAX_DOCUMENTS);
   readonly #documents = anonymousRateLimit(MAX_DOCUMENTS);
   readonly #probes = anonymousRateLimit(MAX_PROBES);
@@ -49,14 +49,14 @@ export class RateLimits {
     );
   }
 
-  /** The budget of this name. */
+  /** The budget with this name. */
   of(name: string): RateLimit {
     const budget = this.#budgets.get(name);
     if (!budget) throw new Error(`There is no budget ${name}.`);
     return budget;
   }
 
-  /** Limits an operation, or an endpoint, that needs no token. */
+  /** Limits an operation, or endpoint, that needs no token. */
   anonymous({ isProbe = false }: Pick<Operation, 'isProbe'>): Middleware {
     return isProbe ? this.#probes : this.#documents;
   }

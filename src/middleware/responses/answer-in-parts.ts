@@ -10,9 +10,8 @@ import { cut, splitMark } from './list-part';
 import { callerOf } from '../state';
 
 /**
- * Answers with the part of a list that a tool asks for. The write has an Idempotency-Key, if need be
- * one of its own: so the response is stored, and a cursor reads the rest of it without doing anything
- * again.
+ * Responds to the tool call of a write with a part of its list. The write gets an Idempotency-Key, so
+ * that its response is stored: a call with the cursor reads the rest of it without writing again.
  */
 export function answerInParts(operation: Operation): Middleware {
   return async function answerInParts(ctx, next) {
@@ -44,6 +43,6 @@ export function answerInParts(operation: Operation): Middleware {
 function badCursor(): ApiError {
   return fieldError(
     'cursor',
-    'cursor must be nextCursor of a call with the same other arguments, of the last days; with one nothing is done.',
+    'cursor must be the nextCursor of a recent call with the same arguments. A call with a cursor writes nothing.',
   );
 }

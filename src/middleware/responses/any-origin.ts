@@ -1,7 +1,7 @@
 import cors from '@koa/cors';
 import type { Middleware } from 'koa';
 
-/** Lets scripts of all pages call, without credentials: what they get is for programs of anybody. */
+/** Allows scripts of any origin, without credentials. */
 export const anyOrigin: Middleware = cors({
   origin: '*',
   allowMethods: 'GET,POST',

@@ -5,8 +5,8 @@ import { publicOriginOf, RESOURCE_DOCUMENT, TOOLS_PATH } from '../../core/settin
 import type { Settings } from '../../core/settings/settings';
 
 /**
- * Has each answer that asks for a token, or for another one, say where programs learn how people
- * sign in to them (RFC 9728), and which scopes they should ask for.
+ * Adds to each `WWW-Authenticate` header the URL of the resource metadata (RFC 9728), and the scopes
+ * that clients should request.
  */
 export function challenge(settings: Settings, scopes: readonly string[]): Middleware {
   return async function challenge(ctx, next) {
@@ -14,7 +14,7 @@ export function challenge(settings: Settings, scopes: readonly string[]): Middle
       await next();
     } catch (error) {
       const asked = error instanceof ApiError ? error.headers['WWW-Authenticate'] : undefined;
-      // What has a secret of its own, as the metrics may, is for no program of a person.
+      // Paths outside /api/, such as the metrics, have tokens of their own.
       const origin = ctx.path.startsWith('/api/') ? publicOriginOf(settings, ctx.req) : undefined;
       if (error instanceof ApiError && asked !== undefined && origin !== undefined) {
         const place = ctx.path.startsWith(TOOLS_PATH) ? TOOLS_PATH : '';

@@ -4,12 +4,13 @@ import type { Operation } from '../../plugins/operation';
 import { operationName } from '../../plugins/operation-facts';
 
 /**
- * What an operation answered, once it was checked; batches are checked as they come.
+ * Validates a response by the schema of its operation and returns it; batches of a stream are
+ * validated one by one.
  *
- * @throws Error where it is not as the operation's response schema says
+ * @throws Error if the response does not match the schema
  */
 export function checkedResponse(operation: Operation, value: unknown): unknown {
-  // A text that is made piece by piece is known only once it was sent.
+  // A streamed text is not known before it is sent.
   if (value instanceof TextStream) return value;
   if (isAsyncIterable(value)) return checkedBatches(operation, value);
   checkResponse(operation, value);

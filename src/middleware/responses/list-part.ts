@@ -7,22 +7,22 @@ import { yieldToEventLoop } from '../../core/async/event-loop';
 import { isAsyncIterable, isRecord } from '../../core/values';
 import type { ListPart } from '../../plugins/protocol-endpoint';
 
-/** What `hasMore` and `nextCursor` take of a part, at most, in UTF-16 code units. */
+/** Room for `hasMore` and `nextCursor`, in UTF-16 code units. */
 const MAX_ENDING = 500;
 const MARK_LENGTH = 12;
 
-/** What a list is of: cursors are good for the same only. */
+/** Identifies a list: a cursor is valid for the same list only. */
 type ListIdentity = readonly unknown[];
 
 interface Reading {
   list: ListIdentity;
-  /** Reads a page again, of fewer items. */
+  /** Reads the page again with fewer items. */
   readPage: (limit: number) => Promise<unknown>;
 }
 
 /**
- * What a read answered, as far as it has a place in the part that is wanted. A page stays one, with
- * fewer items; of other lists see {@link cut}.
+ * Returns the requested part of a response. A page becomes a page with fewer items; for other lists
+ * see {@link cut}.
  *
  * @throws ApiError invalid_cursor
  */
@@ -34,7 +34,7 @@ export async function partOfRead(
   if (isPage(answer)) {
     const limit = fitting(answer, maxLength);
     if (limit === answer.items.length) return answer;
-    // Others may have written meanwhile.
+    // Its items may have changed meanwhile.
     const shorter = await readPage(limit);
     return partOfRead(shorter, { maxLength }, { list, readPage });
   }
@@ -47,23 +47,22 @@ export async function partOfRead(
 }
 
 interface Cut {
-  /** How long the part may be as JSON, in UTF-16 code units; it has one item, however long that is. */
+  /** The maximum length as JSON, in UTF-16 code units; there is always one item. */
   maxLength: number;
-  /** The mark of the item behind which it begins; that of the first part is undefined. */
+  /** The mark of the item before the part; undefined for the first part. */
   after: string | undefined;
-  /** Makes the cursor of what is behind the item with this mark. */
+  /** Makes the cursor of the part after the item with this mark. */
   cursorAfter: (mark: string) => string;
 }
 
 /**
- * A part of an answer that is a list, which becomes `items`, or an object with lists, of which one
- * comes after the other; what else is in that is in every part. Where there is more behind the part,
- * `hasMore` says so, and `nextCursor` is the cursor of the next.
+ * Returns a part of a list, as `items`, or of an object with lists, one list after the other; the other
+ * members are in every part. If there are more items, the part has `hasMore` and `nextCursor`.
  *
- * A cursor is behind an item as that was shown. Where this is gone, or another by now, there is no
- * next part: nobody here knows the order of the list, and so from where on nothing is missed.
+ * A cursor marks an item by its content. Once that item is deleted or changed there is no next part,
+ * since the order of the list is not known here.
  *
- * @returns undefined where the item is not there behind which the part begins
+ * @returns undefined if the item before the part is not found
  */
 export async function cut(
   answer: unknown,
@@ -102,12 +101,12 @@ export async function cut(
   return isReached ? part : undefined;
 }
 
-/** A mark, and what else there is in a text that begins with one. */
+/** Splits a text that begins with a mark. */
 export function splitMark(place: string): { mark: string; rest: string } {
   return { mark: place.slice(0, MARK_LENGTH), rest: place.slice(MARK_LENGTH) };
 }
 
-/** Tells an item from all others of an answer, and from what it becomes by a change. */
+/** Identifies an item of a response by its content. */
 function markOf(list: string, item: string): string {
   return createHash('sha256').update(`${list} ${item}`).digest('base64url').slice(0, MARK_LENGTH);
 }
@@ -127,7 +126,7 @@ function isPage(answer: unknown): answer is AnyPage {
   return isRecord(answer) && Array.isArray(answer['items']) && 'nextCursor' in answer;
 }
 
-/** How many of the first items of a page there is a place for. */
+/** How many items of a page fit; at least one. */
 function fitting({ items }: AnyPage, maxLength: number): number {
   let left = maxLength - MAX_ENDING;
   const tooMany = items.findIndex((item) => {

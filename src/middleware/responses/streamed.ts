@@ -2,12 +2,12 @@ import type { Logger } from 'pino';
 
 import { toClientError } from './client-error';
 
-/** Responses up to about this length are made whole; in UTF-16 code units. */
+/** Shorter responses are not streamed. In UTF-16 code units. */
 const MAX_WHOLE = 256 * 1024;
 
 /**
- * A text: whole where it is not long, else piece by piece, of which no more is made than its reader
- * takes. What fails in the beginning is thrown here; what fails later can only cut the response short.
+ * Returns a short text as a string, and a long one as an iterable that makes its pieces on demand. An
+ * early failure is thrown; a later one can only cut the response short.
  */
 export async function streamed(
   pieces: AsyncGenerator<string>,
@@ -22,7 +22,7 @@ export async function streamed(
   return rest(begun, pieces, log);
 }
 
-/** An iterable, not a generator: one that nobody begins to read must end what is behind it too. */
+/** Not a generator, whose `return` does not close its source unless it was started. */
 function rest(begun: string, pieces: AsyncGenerator<string>, log: Logger): AsyncIterable<string> {
   let first: string | undefined = begun;
   const next = async (): Promise<IteratorResult<string>> => {

@@ -33,7 +33,7 @@ const protocolMethod = Joi.object({
   handler: Joi.function().required(),
 });
 
-/** A list of contributions of a kind, of which the compiler has checked all but the names. */
+/** A list of contributions with names. The compiler checks the rest. */
 function named(schema: Joi.Schema): Joi.ArraySchema {
   return Joi.array().items(Joi.object({ name: schema.required() }).unknown());
 }
@@ -104,13 +104,13 @@ const operationSchema = Joi.object({
   handler: Joi.function().required(),
 }).required();
 
-/** What is wrong with what a plugin contributes, by itself. */
+/** The fault in what a plugin contributes, if any. */
 export function contributionFault(plugin: Plugin, contribution: unknown): string | undefined {
   const fault = faultOf(contributionSchema, contribution);
   return fault === undefined ? undefined : `plugins/${plugin.name}: setup: ${fault}`;
 }
 
-/** What is wrong with an operation by itself. */
+/** The fault in an operation, if any. */
 export function operationFault(plugin: Plugin, operation: Partial<Operation>): string | undefined {
   const fault = faultOf(operationSchema, operation);
   if (fault === undefined) return undefined;

@@ -7,7 +7,7 @@ import { operationName, requiredScopes } from '../operation-facts';
 import type { Plugin, SetUpPlugin } from '../plugin';
 import { uniqueness } from './schemas';
 
-/** What is wrong between contributions, and between them and the manifests. */
+/** Finds faults between contributions, and between contributions and manifests. */
 export function contributionFaults(all: readonly SetUpPlugin[]): string[] {
   const faults: string[] = [];
   const unique = uniqueness(faults);
@@ -53,7 +53,7 @@ export function contributionFaults(all: readonly SetUpPlugin[]): string[] {
   return faults;
 }
 
-/** Quotas and models that count against them belong together, or nothing would be counted. */
+/** A quota needs a model that counts against it, and a model its quota. */
 function quotaFaults({ name, quotas = {}, models = [] }: Plugin): string[] {
   const counted = models.flatMap(({ quota }) => quota ?? []);
   return [
@@ -74,12 +74,12 @@ interface Known {
 }
 
 /**
- * What a plugin may use: what the host, it itself and the plugins that it requires, and so on from
- * there, declare. Errors may be those of any plugin, since a listener may be what fails.
+ * What a plugin may use: declarations of the host, of its own, and of the plugins that it requires,
+ * directly or not. Errors may be those of any plugin, since its listeners may fail.
  */
 function declaredFor(plugin: Plugin, all: readonly Plugin[]): Known {
   const near = new Set([plugin]);
-  // A set goes on to what is added to it meanwhile.
+  // The loop also visits plugins that are added meanwhile.
   for (const { requires } of near) {
     for (const other of all) if (requires.includes(other.name)) near.add(other);
   }

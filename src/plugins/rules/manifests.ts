@@ -71,7 +71,7 @@ const manifestSchema = Joi.object({
   setup: Joi.function().required(),
 }).required();
 
-/** What is wrong with one manifest by itself. */
+/** The fault in a manifest, if any. */
 export function manifestSchemaFault(folder: string, manifest: unknown): string | undefined {
   const fault = faultOf(manifestSchema, manifest);
   if (fault !== undefined) return `plugins/${folder}: manifest: ${fault}`;
@@ -82,7 +82,7 @@ export function manifestSchemaFault(folder: string, manifest: unknown): string |
     : `plugins/${folder}: manifest: name is ${given}, and must be that of its folder`;
 }
 
-/** What the host has, of which plugins can have no other of the same name. */
+/** Names of the host, which plugins cannot use again. */
 const HOST_CLAIMS: Claims = {
   'error code': hostErrors.map(({ code }) => code),
   setting: Object.values(hostSettings).map((each) => each.name),
@@ -91,7 +91,7 @@ const HOST_CLAIMS: Claims = {
   collection: hostModels.map(collectionOf),
 };
 
-/** What is wrong between manifests. */
+/** Finds faults between manifests. */
 export function manifestFaults(plugins: readonly Plugin[]): string[] {
   const faults: string[] = [];
   const names = new Set(plugins.map((plugin) => plugin.name));

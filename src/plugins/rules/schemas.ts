@@ -4,16 +4,15 @@ import { ErrorCode } from '../../core/errors';
 import { TIERS } from '../../core/identity';
 import { JSON_VALIDATION } from '../../core/validation';
 
-/** Names as manifests write them. */
 export const name = Joi.string().pattern(/^[a-z][a-z0-9-]*$/, 'a lower-case name');
 export const snakeName = Joi.string().pattern(/^[a-z][a-z0-9_]*$/, 'a snake_case name');
 export const camelName = Joi.string().pattern(/^[a-z][A-Za-z0-9]*$/, 'a camelCase name');
-/** A sentence for people. */
+
 export const sentence = Joi.string().min(3);
 /** An object that says why under one key. */
 export const reasonFor = (key: string) => Joi.object({ [key]: sentence.required() });
 export const errorCode = Joi.object().instance(ErrorCode);
-/** A part of the service that only some tiers have. */
+
 export const feature = Joi.object({
   name: sentence.required(),
   tiers: Joi.array()
@@ -23,15 +22,15 @@ export const feature = Joi.object({
   remedy: sentence,
 });
 
-/** Returns what a schema has against a value, if anything. */
+/** The message of the first fault in a value, if any. */
 export function faultOf(schema: Joi.Schema, value: unknown): string | undefined {
   return schema.validate(value, JSON_VALIDATION).error?.message;
 }
 
-/** Names by the kind of thing that each is of. */
+/** Names by kind. */
 export type Claims = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** Notes, in `faults`, each name of a kind that two places claim. */
+/** Returns a function that adds a fault for each name of a kind that two places claim. */
 export function uniqueness(faults: string[]) {
   const owners = new Map<string, string>();
   return (place: string, claims: Claims): void => {
