@@ -43,22 +43,14 @@ export class ChangedRecords {
   }
 
   /** The same of those that embed a record. */
-  async referringTo(
-    tenant: Tenant,
-    id: StoredId,
-    range: RevisionRange,
-  ): Promise<Stored[]> {
+  async referringTo(tenant: Tenant, id: StoredId, range: RevisionRange): Promise<Stored[]> {
     return this.#embeds === undefined
       ? []
       : this.#find(tenant, range, { [this.#embeds]: anyOf([id]) });
   }
 
   /** Whether any that last changed before a revision embeds one of some records. */
-  async anyReferringTo(
-    tenant: Tenant,
-    ids: readonly StoredId[],
-    before: number,
-  ): Promise<boolean> {
+  async anyReferringTo(tenant: Tenant, ids: readonly StoredId[], before: number): Promise<boolean> {
     if (this.#embeds === undefined) return false;
     const filter = this.#filter({ [this.#embeds]: anyOf(ids), revision: { $lt: before } });
     return (await this.#model.exists(filter).of(tenant)) !== null;

@@ -1,7 +1,11 @@
 import { MIN_COMPRESSED } from '../../src/core/http/content';
 import { MAX_DETAILS } from '../../src/core/errors';
 import { hostSettings } from '../../src/core/settings/host-settings';
-import { DEFAULT_PAGE_SIZE, MAX_KEY_LENGTH, MAX_PAGE_SIZE } from '../../src/core/http/request-limits';
+import {
+  DEFAULT_PAGE_SIZE,
+  MAX_KEY_LENGTH,
+  MAX_PAGE_SIZE,
+} from '../../src/core/http/request-limits';
 
 /** The rules of every request, for the OpenAPI document and docs/api.md. */
 export const CONVENTIONS: readonly { topic: string; rule: string }[] = [

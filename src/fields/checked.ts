@@ -7,9 +7,9 @@ import { whyNot } from './joi';
 import type { ValidationErrors } from './validation-errors';
 
 /**
- * Checks the fields of an object, and answers what they then are. Unknown fields and lists that are
- * too long are found here, since Joi would look at each of their thousands of names and items; so are
- * keys that would touch prototypes, since Joi copies objects.
+ * Validates an object, adds its faults to `errors`, and returns the validated value. Unknown fields
+ * and long lists are found here, since Joi would check each of their thousands of names and items;
+ * and so are keys that would change prototypes, since Joi copies objects.
  *
  * @param options.convert whether numbers and booleans are sent as text
  */
@@ -45,7 +45,7 @@ export function checked(
 
 const limitsBySchema = new WeakMap<Joi.Schema, ReadonlyMap<string, number>>();
 
-/** The names that an object may have, each with the number of items that a list there may have. */
+/** The fields of an object, each with its maximum number of items. */
 function itemLimitsOf(schema: Joi.ObjectSchema): ReadonlyMap<string, number> {
   const cached = limitsBySchema.get(schema);
   if (cached) return cached;

@@ -1,17 +1,17 @@
 import type Joi from 'joi';
 
-/** What Joi knows of a schema, so far as it matters here. */
+/** A description of a Joi schema. */
 export interface Description {
   type: string;
-  /** Whether numbers are taken that a double cannot distinguish from their neighbours. */
+  /** Whether unsafe integers are allowed. */
   isUnsafe: boolean;
   metas: readonly { jsonSchema?: object; schemaName?: string; shownAs?: Joi.Schema }[];
   examples: readonly unknown[];
-  /** The schemas of an object's keys. */
+  /** The schemas of the keys of an object. */
   keys: ReadonlyMap<string, Joi.Schema>;
-  /** Those of an array's items. */
+  /** The schemas of the items of an array. */
   items: readonly Joi.Schema[];
-  /** Those of which one is to match. */
+  /** The schemas of alternatives. */
   matches: readonly Joi.Schema[];
   /** Rules that depend on another field. */
   whens: readonly When[];
@@ -30,7 +30,7 @@ interface Dependency {
   peers: readonly { path: readonly string[] }[];
 }
 
-/** The terms of a schema, which Joi's types leave open. */
+/** The terms of a schema, which Joi does not type. */
 interface Terms {
   metas?: Description['metas'] | null;
   examples?: readonly unknown[] | null;
@@ -41,10 +41,7 @@ interface Terms {
   dependencies?: readonly Dependency[] | null;
 }
 
-/**
- * What Joi knows of a schema. Its own `describe()` checks each description, and each part of it
- * again, against a schema of descriptions, which takes a hundred times as long.
- */
+/** Describes a schema. Joi's own `describe()` validates its result, which takes a hundred times as long. */
 export function descriptionOf(schema: Joi.Schema): Description {
   const terms = schema.$_terms as Terms;
   return {
@@ -60,10 +57,10 @@ export function descriptionOf(schema: Joi.Schema): Description {
   };
 }
 
-/** How many items a list may have; of what is no list, any number. */
+/** The maximum number of items of a list; Infinity for other schemas. */
 export function maxItemsOf(schema: Joi.Schema): number {
   if (schema.type !== 'array') return Infinity;
-  // Joi leaves open what the arguments of a rule are.
+  // Joi does not type the arguments of a rule.
   const rule = schema.$_getRule('max') as { args?: { limit?: number } } | undefined;
   return rule?.args?.limit ?? Infinity;
 }

@@ -2,27 +2,27 @@ import type Joi from 'joi';
 
 import { named } from './schema-name';
 
-/** How a kind of value is checked, stored and shown. */
+/** How a type of value is validated, stored and shown. */
 export interface FieldType {
-  /** What a caller may send. */
+  /** The schema in requests. */
   input: Joi.Schema;
-  /** What an answer may show: without the limits of input, which may have been wider once. */
+  /** The schema in responses, without limits, which may have been wider in earlier versions. */
   output: Joi.Schema;
   /** The type of the Mongoose path. */
   path: unknown;
-  /** The stored form of a value, where it is another. */
+  /** Converts a value to its stored form, if that differs. */
   toStored?: (value: unknown) => unknown;
-  /** The value of a stored form, where it is another. */
+  /** Converts a stored form to its value, if that differs. */
   toValue?: (stored: unknown) => unknown;
 }
 
 /**
- * Whether a field always has a value (`required`; `defaulted` where it may be left out on create),
- * may be null from the start (`optional`), or may also be set to null by PATCH (`nullable`).
+ * `required` and `defaulted` fields always have a value; the latter may be omitted on create. `optional`
+ * fields are null if omitted on create, and PATCH can also set `nullable` fields to null.
  */
 export type Presence = 'required' | 'defaulted' | 'optional' | 'nullable';
 
-/** Whether callers set a field on create and PATCH, on create alone, or not; and whether it is shown. */
+/** Who sets a field, and whether it is shown. */
 export type Mode = 'readWrite' | 'createOnly' | 'readOnly' | 'writeOnly' | 'internal';
 
 interface Facts {
@@ -37,8 +37,8 @@ interface Facts {
 }
 
 /**
- * A field of a resource, said once: bodies, view, document and their TypeScript types follow from
- * it. Each method answers a changed copy.
+ * A field of a resource. Bodies, view, document and their TypeScript types follow from it. Each method
+ * returns a changed copy.
  */
 export class Field<
   Value,
@@ -46,22 +46,22 @@ export class Field<
   P extends Presence = 'required',
   M extends Mode = 'readWrite',
 > {
-  /** Never there: they carry the types. */
+  /** Never set: it carries the types. */
   declare readonly types?: { value: Value; stored: Stored; presence: P; mode: M };
 
   constructor(readonly facts: Facts) {}
 
-  /** May be left out on create, and is null then; PATCH cannot clear it. */
+  /** Null if omitted on create; PATCH cannot set it to null. */
   optional(): Field<Value, Stored, 'optional', M> {
     return new Field({ ...this.facts, presence: 'optional' });
   }
 
-  /** May be left out on create, and is null then; PATCH clears it with null. */
+  /** Null if omitted on create; PATCH can set it to null. */
   nullable(): Field<Value, Stored, 'nullable', M> {
     return new Field({ ...this.facts, presence: 'nullable' });
   }
 
-  /** May be left out on create, and has this value then. */
+  /** Has this value if omitted on create. */
   default(value: Value & Joi.BasicType): Field<Value, Stored, 'defaulted', M> {
     return new Field({ ...this.facts, presence: 'defaulted', fallback: value });
   }
@@ -69,50 +69,50 @@ export class Field<
   /**
    * Set on create and never changed.
    *
-   * @param instead what to do instead; reads on from "cannot be changed: "
+   * @param instead what to do instead; completes "cannot be changed: "
    */
   createOnly(instead = 'it is set once'): Field<Value, Stored, P, 'createOnly'> {
     return new Field({ ...this.facts, mode: 'createOnly', fixed: instead });
   }
 
   /**
-   * Set by the program alone.
+   * Set by the program.
    *
-   * @param reason why; reads on from "cannot be changed: "
+   * @param reason why; completes "cannot be changed: "
    */
   readOnly(reason = 'the service sets it'): Field<Value, Stored, P, 'readOnly'> {
     return new Field({ ...this.facts, mode: 'readOnly', fixed: reason });
   }
 
-  /** Set by the program alone, and not shown. */
+  /** Set by the program, and not shown. */
   internal(): Field<Value, Stored, P, 'internal'> {
     return new Field({ ...this.facts, mode: 'internal' });
   }
 
-  /** Taken from callers, but neither stored nor shown as it is. */
+  /** Sent by callers, but neither stored nor shown as such. */
   writeOnly(): Field<Value, Stored, P, 'writeOnly'> {
     return new Field({ ...this.facts, mode: 'writeOnly' });
   }
 
-  /** Says what it means, for the OpenAPI document and the tools. */
+  /** Sets the description in the OpenAPI document and the tools. */
   describe(description: string): Field<Value, Stored, P, M> {
     return new Field({ ...this.facts, description });
   }
 
-  /** Names its kind of value, so that the OpenAPI document describes it once. */
+  /** Names the type, so that the OpenAPI document describes it once. */
   named(name: string): Field<Value, Stored, P, M> {
     const { type } = this.facts;
     const [input, output] = [named(name, type.input), named(name, type.output)];
     return new Field({ ...this.facts, type: { ...type, input, output } });
   }
 
-  /** Gives a value for the examples of the OpenAPI document. */
+  /** Sets the example in the OpenAPI document. */
   example(example: Value & (string | number)): Field<Value, Stored, P, M> {
     return new Field({ ...this.facts, example });
   }
 }
 
-/** The fields of a resource by their names. */
+/** The fields of a resource by name. */
 export type Fields = Readonly<Record<string, Field<unknown, unknown, Presence, Mode>>>;
 
 type TypesOf<F> =
@@ -135,24 +135,24 @@ type SetByProgram = 'readOnly' | 'internal';
 type Always = 'required' | 'defaulted';
 type Sometimes = 'optional' | 'nullable';
 
-/** Spells an intersection out, for readable messages of the compiler. */
+/** Expands an intersection, for readable compiler messages. */
 type Simplify<T> = { [K in keyof T]: T[K] };
 
-/** What a caller sends to create a resource, after validation. */
+/** The validated body of a create. */
 export type CreateBody<F extends Fields> = Simplify<
   { [K in Names<F, OnCreate, Always>]: ValueOf<F[K]> } & {
     [K in Names<F, OnCreate, Sometimes>]?: ValueOf<F[K]>;
   }
 >;
 
-/** The same from seeds, where null may stand for what is left out. */
+/** The body of a create in seeds, where fields may be null instead of omitted. */
 export type Seed<F extends Fields> = Simplify<
   { [K in Names<F, OnCreate, Always>]: ValueOf<F[K]> } & {
     [K in Names<F, OnCreate, Sometimes>]?: ValueOf<F[K]> | null;
   }
 >;
 
-/** What a caller sends to change a resource. */
+/** The validated body of a PATCH. */
 export type PatchBody<F extends Fields> = Simplify<
   { [K in Names<F, OnPatch, 'nullable'>]?: ValueOf<F[K]> | null } & {
     [K in Names<F, OnPatch, Exclude<Presence, 'nullable'>>]?: ValueOf<F[K]>;
@@ -176,7 +176,7 @@ export type Document<F extends Fields> = Simplify<
   }
 >;
 
-/** What the program itself sets on create, in stored form. */
+/** The fields that the program sets on create, in stored form. */
 export type SetOnCreate<F extends Fields> = Simplify<
   { [K in Names<F, SetByProgram, 'required'> as StoredKey<K>]: StoredOf<F[K]> } & {
     [K in Names<F, SetByProgram, Exclude<Presence, 'required'>> as StoredKey<K>]?: StoredOf<

@@ -6,7 +6,7 @@ import { HOUR_MS, isCalendarDay, timezoneName } from '../core/time';
 import { descriptionOf } from './description';
 import { named } from './schema-name';
 
-/** Messages of the rules below, in place of Joi's; each reads on from the name of the field. */
+/** Messages in place of Joi's own, and of the rules below. */
 const MESSAGES = {
   'string.empty': '{{#label}} must not be empty',
   'string.min': '{{#label}} must have at least {{#limit}} characters',
@@ -29,12 +29,12 @@ const MESSAGES = {
   'timestamp.ahead': '{{#label}} must be at most {{#hours}} hours from now',
 };
 
-/** Joi with these messages: they are compiled once, and not again for each field. */
+/** Joi with these messages, which are compiled once. */
 const joi: Joi.Root = Joi.defaults((schema) => schema.messages(MESSAGES));
 
 /**
- * A string kept exactly as sent; lengths are in UTF-16 code units (docs/api.md, "Requests").
- * What MongoDB or JSON could not give back unchanged is refused: NUL, lone surrogates.
+ * A string, stored as sent; lengths are in UTF-16 code units (docs/api.md, "Requests"). NUL and lone
+ * surrogates are refused, since MongoDB and JSON cannot return them unchanged.
  */
 export function text(limits: { min?: number; max?: number } = {}): Joi.StringSchema {
   let schema = joi.string().custom((value: string, helpers) => {
@@ -62,7 +62,7 @@ export function idList(max: number): Joi.ArraySchema {
       .array()
       .items(id())
       .max(max)
-      // Items that are no strings are here too: each has a fault of its own by then.
+      // Items that are not strings have a fault already.
       .unique((a: unknown, b: unknown) => String(a).toLowerCase() === String(b).toLowerCase())
       .meta({ jsonSchema: { uniqueItems: true } })
   );
@@ -111,9 +111,9 @@ export function integer(min?: number, max?: number): Joi.NumberSchema {
 }
 
 /**
- * A date-time of a request, which becomes the instant that it means.
+ * A date-time in a request, converted to a Date.
  *
- * @param limits.hoursAhead how far from now it may lie
+ * @param limits.hoursAhead how far it may lie in the future
  */
 export function timestamp({ hoursAhead = Infinity } = {}): Joi.DateSchema {
   const schema = joi
@@ -143,14 +143,14 @@ export function day(): Joi.StringSchema {
     .meta({ jsonSchema: { format: 'date', pattern: DAY.source } });
 }
 
-/** The name of an IANA time zone, which becomes that name as it is usually written. */
+/** The name of an IANA time zone, converted to its usual spelling. */
 export function timezone(): Joi.StringSchema {
   return text({ min: 1, max: 64 })
     .custom((value: string, helpers) => timezoneName(value) ?? helpers.error('timezone.iana'))
     .example('Europe/Paris');
 }
 
-/** The tag of a language, which becomes that tag in its canonical form. */
+/** A language tag, converted to its canonical form. */
 export function language(): Joi.StringSchema {
   return text({ min: 1, max: 64 })
     .custom((value: string, helpers) => languageTag(value) ?? helpers.error('language.bcp47'))
@@ -166,7 +166,7 @@ export function timeOfDay(): Joi.StringSchema {
     .example('07:00');
 }
 
-/** A date-time of a response. */
+/** A date-time in a response. */
 export function instant(): Joi.DateSchema {
   return Joi.date().meta({ jsonSchema: { format: 'date-time' } });
 }
@@ -177,51 +177,50 @@ export function nullable<S extends Joi.Schema>(schema: S): S {
   return schema.allow(null) as S;
 }
 
-/** The end of a range that another field begins: not before it, where that is given. */
+/** The end of a range: not before the field that starts it. */
 export function notBefore<S extends Joi.Schema>(start: string, schema: S): S {
   const ordered = schema.custom((end: string | Date, helpers) => {
-    // The object around the field, whose earlier fields are checked.
+    // The parent object, whose earlier fields are validated.
     const [{ [start]: begin }] = helpers.state.ancestors as [
       Record<string, string | Date | undefined>,
     ];
-    // What is no day or moment is a fault of its own.
+    // Anything else has a fault already.
     const isKnown = typeof begin === typeof end && (begin instanceof Date || isDay(begin));
     return isKnown && begin > end ? helpers.error('range.order', { start }) : end;
   });
   return ordered as S; // As in `nullable`.
 }
 
-/** An object schema with more keys, or others; the caller says of which type it then is. */
+/** An object schema with more or other keys; the caller gives its type. */
 export function withKeys<T>(
   schema: Joi.ObjectSchema,
   keys: Readonly<Record<string, Joi.Schema | undefined>>,
 ): Joi.ObjectSchema<T> {
   const given = Object.entries(keys).filter(([, key]) => key !== undefined);
-  // Joi's own types allow no key that was not there.
+  // Joi's types do not allow new keys.
   return schema.keys(Object.fromEntries(given)) as Joi.ObjectSchema<T>;
 }
 
-/** An object schema with a key less; the caller says of which type it then is. */
+/** An object schema without a key; the caller gives its type. */
 export function withoutKey<T>(schema: Joi.ObjectSchema, key: string): Joi.ObjectSchema<T> {
   const keys = [...descriptionOf(schema).keys].filter(([name]) => name !== key);
   return withKeys<T>(Joi.object(), Object.fromEntries(keys));
 }
 
-/** Lets any value through, since another schema checks it later; documents show that one. */
+/** Accepts any value, which another schema validates later; documents show that schema. */
 export function checkedLater(schema: Joi.Schema): Joi.Schema {
   return Joi.any().meta({ shownAs: schema });
 }
 
-/** Not among Joi's metas: a description of the schema for each unknown name would take too long. */
 const fixedBySchema = new WeakMap<Joi.Schema, ReadonlyMap<string, string>>();
 
-/** The schema of a change, which says why it does not take some fields that there are. */
+/** The schema of a PATCH, with the reasons why some fields cannot be changed. */
 export function withFixed<S extends Joi.Schema>(schema: S, fixed: ReadonlyMap<string, string>): S {
   fixedBySchema.set(schema, fixed);
   return schema;
 }
 
-/** Why a schema does not take a field, in words that read on from its name. */
+/** Why a schema refuses a field, to complete a sentence that begins with its name. */
 export function whyNot(schema: Joi.ObjectSchema, field: string): string {
   const reason = fixedBySchema.get(schema)?.get(field);
   return reason === undefined ? 'is not allowed' : `cannot be changed: ${reason}`;
@@ -234,8 +233,8 @@ const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /**
- * The instant of an RFC 3339 date-time with an offset, to the millisecond; undefined for anything
- * else, dates that no calendar has and instants outside the years 0 to 9999 included.
+ * Parses an RFC 3339 date-time with an offset, to the millisecond. Returns undefined for anything else,
+ * for dates that do not exist, and for instants outside the years 0 to 9999.
  */
 function parseTimestamp(value: string): Date | undefined {
   const match = RFC3339.exec(value.toUpperCase());

@@ -10,23 +10,23 @@ export interface JsonObject {
   [key: string]: Json;
 }
 
-/** Whether a schema is for what callers send or for what they get. */
+/** Requests or responses. */
 type Direction = 'input' | 'output';
 
 /** A schema in JSON Schema 2020-12. */
 export type JsonSchema = JsonObject;
 
-/** Where schemas with names go; it answers references to them. */
+/** Collects named schemas, and returns references to them. */
 export interface SharedSchemas {
   refer(name: string, schema: JsonSchema): JsonSchema;
 }
 
 /**
- * A Joi schema as JSON Schema: Joi's own translation, with what it leaves out or gets wrong. Rules
- * that are functions describe themselves by `.meta({ jsonSchema: … })`.
+ * Translates a Joi schema to JSON Schema. It corrects and completes Joi's own translation; rules that
+ * are functions describe themselves by `.meta({ jsonSchema: … })`.
  *
- * @param shared takes the schemas that have names, which are then referred to; examples are given too
- * @throws Error where a schema says what this cannot translate
+ * @param shared collects named schemas; without it examples are left out too
+ * @throws Error for a rule that cannot be translated
  */
 export function jsonSchemaOf(
   schema: Joi.Schema,
@@ -40,7 +40,7 @@ export function jsonSchemaOf(
 type Translate = (options: { target: 'draft-2020-12' }) => JsonSchema;
 
 function standardOf(schema: Joi.Schema): Record<Direction, Translate> {
-  // Joi's types do not know that it implements the Standard JSON Schema interface.
+  // Joi implements the Standard JSON Schema interface, but its types do not have it.
   return (schema as unknown as { '~standard': { jsonSchema: Record<Direction, Translate> } })[
     '~standard'
   ].jsonSchema;
@@ -58,7 +58,7 @@ function normalized(json: JsonSchema, schema: Joi.Schema, translation: Translati
   if (shownAs) return jsonSchemaOf(shownAs, direction, shared);
   const result = { ...json };
   for (const { jsonSchema } of description.metas) Object.assign(result, jsonSchema);
-  // Joi's way to say that a string is not empty, which these rules say better.
+  // Joi adds it to every string that may not be empty, which these rules imply.
   if ('format' in result || 'pattern' in result) delete result['minLength'];
   if (direction === 'output') delete result['pattern'];
   normalizeNull(result);
@@ -84,7 +84,7 @@ function normalized(json: JsonSchema, schema: Joi.Schema, translation: Translati
   return 'enum' in result ? sharedEnum(name, result, shared) : shared.refer(name, result);
 }
 
-/** What a field says of itself, and whether it may be null, is no matter of the enum. */
+/** The description of a field, and whether it is nullable, are not part of its enum. */
 function sharedEnum(
   name: string,
   { type, enum: values = [], ...field }: JsonSchema,
@@ -98,7 +98,7 @@ function sharedEnum(
   return { ...field, ...(isNullable ? { anyOf: [reference, { type: 'null' }] } : reference) };
 }
 
-/** Joi lists null among the types of an enum, and not among its values. */
+/** Joi lists null among the types of an enum, but not among its values. */
 function normalizeNull(json: JsonSchema): void {
   const { type, enum: values } = json;
   if (Array.isArray(type)) json['type'] = [...new Set(type)];
@@ -107,17 +107,14 @@ function normalizeNull(json: JsonSchema): void {
   }
 }
 
-/** Joi refuses numbers that a double cannot distinguish from their neighbours. */
+/** Joi refuses unsafe integers, but does not translate that. */
 function normalizeInteger(json: JsonSchema, { isUnsafe }: Description): void {
   if (isUnsafe || ![json['type']].flat().includes('integer')) return;
   json['minimum'] ??= Number.MIN_SAFE_INTEGER;
   json['maximum'] ??= Number.MAX_SAFE_INTEGER;
 }
 
-/**
- * That exactly one of some keys is there, and perhaps one of others. `oneOf` would say it too, but those
- * who generate clients make a body of any shape of it.
- */
+/** Translates `xor`. Client generators turn `oneOf`, which would be shorter, into a body of any shape. */
 function exactlyOne({ dependencies }: Description): JsonSchema {
   if (dependencies.length === 0) return {};
   const absent = (keys: readonly string[]): JsonSchema => ({
@@ -157,8 +154,8 @@ function normalizeProperties(
 }
 
 /**
- * Joi turns a rule that depends on another field into a choice between both cases. What is true of
- * the first case only goes to a condition on the object; the second is the rule of the field.
+ * Translates `when`, which Joi turns into a choice between both cases: the first becomes a condition on
+ * the object, the second is the rule of the field.
  */
 function conditional(json: JsonSchema, name: string, when: When, property: JsonObject): JsonSchema {
   const [first, second] = Array.isArray(property['anyOf']) ? property['anyOf'] : [];
@@ -166,7 +163,7 @@ function conditional(json: JsonSchema, name: string, when: When, property: JsonO
   if (!isRecord(first) || !isRecord(second) || field === undefined || 'if' in json) {
     throw new Error(`The rule of ${name} that depends on another field cannot be translated.`);
   }
-  // What JSON is compared with is JSON.
+  // Values in JSON are compared with JSON.
   const allowed = (when.is?.describe() as { allow?: Json[] } | undefined)?.allow ?? [];
   json['if'] = { properties: { [field]: { enum: allowed } }, required: [field] };
   json['then'] = { properties: { [name]: { enum: first['enum'] ?? [] } } };

@@ -5,19 +5,19 @@ import { descriptionOf } from './description';
 import { integer, nullable } from './joi';
 import { named, nameOf } from './schema-name';
 
-/** Which page of a list is asked for. */
+/** The query of a paged list. */
 export interface PageQuery {
   limit: number;
   cursor?: string;
 }
 
-/** @param items what the list has, in the plural */
+/** @param items the name of the items, in the plural */
 export function pageQuery(items: string): Joi.StrictSchemaMap<PageQuery> {
   return {
     limit: integer(1, MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE).description(`${items} a page`),
     cursor: Joi.string()
       .allow('')
-      .description('nextCursor of the page before; good for the same list only'),
+      .description('nextCursor of the previous page; valid for the same list only'),
   };
 }
 
@@ -27,14 +27,12 @@ export interface Page<View> {
   nextCursor: string | null;
 }
 
-/** A page of a list (docs/specification.md, 2.10); its name follows from that of its items. */
+/** A page of a list (docs/specification.md, 2.10), named after its items. */
 export function page<View>(item: Joi.Schema): Joi.ObjectSchema<Page<View>> {
   const schema = Joi.object<Page<View>>({
     items: Joi.array().items(item).required(),
     hasMore: Joi.boolean().required(),
-    nextCursor: nullable(Joi.string())
-      .required()
-      .description('Opaque; null where there are no more'),
+    nextCursor: nullable(Joi.string()).required().description('Opaque; null on the last page'),
   });
   const name = nameOf(descriptionOf(item));
   return name === undefined ? schema : named(`${name}Page`, schema);

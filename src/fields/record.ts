@@ -24,17 +24,14 @@ interface Path {
   required?: true;
 }
 
-/** All that follows from the fields of a resource. */
+/** What follows from the fields of a resource. */
 export class RecordDefinition<F extends Fields> {
-  /** What a caller sends to create one. */
   readonly createBody: Joi.ObjectSchema<CreateBody<F>>;
-  /** How seeds describe one: with its id, and null where it may have none. */
+  /** The body of a create in seeds, with an id. */
   readonly seed: Joi.ObjectSchema<Seed<F> & { id: string }>;
-  /** What a caller sends to change one; only the fields included are changed. */
   readonly patchBody: Joi.ObjectSchema<PatchBody<F>>;
-  /** The fields that nobody can change, each with the reason. */
+  /** The fields that cannot be changed, each with the reason. */
   readonly fixed: ReadonlyMap<string, string>;
-  /** One as it is shown. */
   readonly view: Joi.ObjectSchema<View<F>>;
   /** The paths of its Mongoose schema. */
   readonly paths: Readonly<Record<string, Path>>;
@@ -66,7 +63,7 @@ export class RecordDefinition<F extends Fields> {
     );
   }
 
-  /** A new document of what a caller sent and what the program sets, the latter in stored form. */
+  /** Makes a new document. @param set the fields that the program sets, in stored form */
   toDocument(body: Seed<F>, set: SetOnCreate<F>): Document<F> {
     const given: Record<string, unknown> = { ...body };
     const own: Record<string, unknown> = { ...set };
@@ -77,11 +74,11 @@ export class RecordDefinition<F extends Fields> {
       if (isSetByProgram(facts)) document[key] = own[key] ?? facts.fallback ?? null;
       else document[key] = stored(facts, value ?? facts.fallback ?? null);
     }
-    // The loop has gone through the very fields that the type is made from.
+    // The loop sets the fields from which the type is made.
     return document as Document<F>;
   }
 
-  /** The fields of a PATCH that are stored, in stored form. */
+  /** The changes of a PATCH, in stored form. */
   toChanges(body: PatchBody<F>): Partial<Document<F>> {
     const given: Record<string, unknown> = { ...body };
     const changes: Record<string, unknown> = {};
@@ -93,9 +90,9 @@ export class RecordDefinition<F extends Fields> {
     return changes as Partial<Document<F>>;
   }
 
-  /** A document as it is shown. */
+  /** Converts a document to its view. */
   toView(document: Document<F>): View<F> {
-    // A copy with known keys would cost as much as all else: every row of every list comes by here.
+    // Not copied to a typed object: this runs for every item of every list.
     const values = document as Readonly<Record<string, unknown>>;
     const view: Record<string, unknown> = {};
     for (const { name, key, toValue } of this.#shown) {
@@ -107,7 +104,7 @@ export class RecordDefinition<F extends Fields> {
   }
 }
 
-/** Declares what a resource consists of. */
+/** Declares a resource by its fields. */
 export function defineRecord<const F extends Fields>(fields: F): RecordDefinition<F> {
   return new RecordDefinition(fields);
 }

@@ -15,7 +15,7 @@ function field<Value, Stored = Value>(type: Field<Value>['facts']['type']): Fiel
   return new Field({ type, presence: 'required', mode: 'readWrite' });
 }
 
-/** A string kept exactly as sent; lengths are in UTF-16 code units. */
+/** A string, stored as sent; lengths are in UTF-16 code units. */
 export function text(limits: { min?: number; max?: number } = {}): Field<string> {
   return field({ input: joi.text(limits), output: joi.text(), path: String });
 }
@@ -30,7 +30,7 @@ export function integer(min?: number, max?: number): Field<number> {
   return field({ input: joi.integer(min, max), output: joi.integer(), path: Number });
 }
 
-/** A number of double precision greater than zero. */
+/** A double greater than zero. */
 export function positiveNumber(): Field<number> {
   const number = Joi.number().unsafe();
   return field({ input: number.greater(0), output: number, path: Number });
@@ -40,14 +40,14 @@ export function boolean(): Field<boolean> {
   return field({ input: Joi.boolean(), output: Joi.boolean(), path: Boolean });
 }
 
-/** One of the strings given. */
+/** One of the given strings. */
 export function oneOf<const Values extends readonly string[]>(
   values: Values,
 ): Field<Values[number]> {
   return field({ input: joi.oneOf(values), output: joi.oneOf(values), path: String });
 }
 
-/** At least one of the strings given, each once. */
+/** At least one of the given strings, without repeats. */
 export function someOf<const Values extends readonly string[]>(
   values: Values,
 ): Field<Values[number][]> {
@@ -55,7 +55,7 @@ export function someOf<const Values extends readonly string[]>(
   return field({ input: list, output: list, path: [String] });
 }
 
-/** An instant: an RFC 3339 date-time with an offset, kept to the millisecond. */
+/** An instant: an RFC 3339 date-time with an offset, stored to the millisecond. */
 export function timestamp(limits: { hoursAhead?: number } = {}): Field<Date> {
   return field({ input: joi.timestamp(limits), output: joi.instant(), path: Date });
 }
@@ -83,20 +83,20 @@ export function uuid(): Field<string, StoredId> {
   });
 }
 
-/** The ids of several records, all different, in an order that matters. */
+/** The ids of several records, without repeats, in order. */
 export function uuidList(max: number): Field<string[]> {
   return field({ input: joi.idList(max), output: joi.idList(max), path: [Schema.Types.UUID] });
 }
 
-/** A list of values that are plain JSON, in an order that matters. */
+/** A list of JSON values, in order. */
 export function list<Item>(items: Joi.ArraySchema, path: unknown): Field<Item[]> {
   return field({ input: items, output: items, path: [path] });
 }
 
-/** What every record of an account has. */
+/** The fields of every record of an account. */
 export const identified = { id: uuid().readOnly(), userId: text().readOnly().example('ada') };
 
-/** When a record was made, and last changed. */
+/** When a record was created and last changed. */
 export const timestamps = {
   createdAt: timestamp().readOnly(),
   updatedAt: timestamp().readOnly(),

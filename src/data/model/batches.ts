@@ -4,27 +4,26 @@ import type { mongo, Query } from 'mongoose';
 
 import { yieldToEventLoop } from '../../core/async/event-loop';
 
-/** Records fetched at once: enough for most lists, and few megabytes of the largest records. */
+/** Documents in a batch: enough for most lists, and a few megabytes of the largest documents. */
 const BATCH = 64;
-/** How many of them are decoded together: of the largest records it takes half a millisecond. */
+/** How many are decoded together: half a millisecond for the largest documents. */
 const DECODED = 10;
-/** For how long they are decoded until others get their turn. */
+/** How long documents are decoded before the event loop gets a turn. */
 const TURN_MS = 0.5;
 
 /**
- * All that a query finds as plain objects, few at a time: no more than is fetched at once is held,
- * however many there are.
+ * Yields the results of a query as plain objects, a batch at a time; no more than a batch is in memory.
  *
- * Mongoose's cursor takes as long for each document as MongoDB's driver for ten of them; so the
- * driver's is read, which Mongoose's emits.
+ * It reads the driver's cursor, which Mongoose's emits, since that takes ten times as long for each
+ * document.
  */
 export async function* batchesOf<T>(
   query: Query<unknown, unknown, unknown, T>,
   batchSize = BATCH,
 ): AsyncGenerator<T[]> {
-  // Mongoose's cursor keeps what is wrong with the query for its own readers.
+  // Mongoose's cursor would not throw errors of casting here.
   query.cast();
-  // The event carries the driver's cursor.
+  // The event has the driver's cursor.
   const [cursor] = (await once(query.cursor({ batchSize }), 'cursor')) as [mongo.FindCursor<T>];
   try {
     while (await cursor.hasNext()) yield await decoded(cursor);
@@ -33,7 +32,7 @@ export async function* batchesOf<T>(
   }
 }
 
-/** The next records that a cursor holds, not more than a batch; others get their turn meanwhile. */
+/** Decodes the documents that the cursor has fetched, up to a batch, and yields to the event loop. */
 async function decoded<T>(cursor: mongo.FindCursor<T>): Promise<T[]> {
   const records: T[] = [];
   let begun = performance.now();

@@ -6,7 +6,7 @@ import type { ModelDefinition } from './models';
 import { leaseModel } from '../schema/lease';
 import { migrationModel } from '../schema/migration';
 
-/** What the host itself stores. */
+/** The models of the host itself. */
 export const hostModels: readonly ModelDefinition[] = [
   ...idempotencyModels,
   ...auditModels,

@@ -7,31 +7,30 @@ import { grouped } from '../writing/write-buffer';
 
 export { LIVE, type Tenant } from './tenant';
 
-/** Data that is not an account's, and why. */
+/** Data that no account owns, and why. */
 interface Shared {
   shared: string;
 }
 
-/** The Mongoose model of an owner's documents. */
+/** The type of a Mongoose model by the owner of its documents. */
 export type ModelOf<T, Owner> = Owner extends 'account' ? OwnedModel<T> : Model<T>;
 
-/** What else there is to say of a model of user data. */
 interface AccountModelOptions {
-  /** What `GET /api/changes` calls such a record, where it lists them (see `tracked`). */
+  /** The kind of its records in `GET /api/changes` (see `tracked`). */
   tracked?: string;
-  /** Whether deleted records stay, with `deletedAt` set: they are listed apart. */
+  /** Whether deleted records stay, with `deletedAt` set. */
   softlyDeleted?: boolean;
-  /** The quota that each of its records takes one of (see `counted`). */
+  /** The quota that its records count against (see `counted`). */
   quota?: string;
-  /** The field that frees the place of a record while it has a value. */
+  /** Records do not count while this field has a value. */
   freedBy?: string;
 }
 
 /**
- * A collection as a plugin declares it.
+ * The declaration of a model.
  *
- * `owner: 'account'` is user data: every document carries `userId`, every index of a plugin leads
- * with it, and a query without it throws. Anything else says why it is shared.
+ * `owner: 'account'` is user data: every document has `userId`, every index of a plugin leads with it,
+ * and a query without it throws. Other models say why they are shared.
  */
 export interface ModelDefinition<
   T = unknown,
@@ -40,11 +39,11 @@ export interface ModelDefinition<
   name: string;
   schema: Schema;
   owner: Owner;
-  /** Never there: it carries the documents' type to those who ask for the model. */
+  /** Never set: it carries the type of the documents. */
   document?: T;
 }
 
-/** Declares a model of user data. Its schema names its collection, so that both are found in one place. */
+/** Declares a model of user data. Its schema names the collection. */
 export function accountModel<T>(
   name: string,
   schema: Schema,
@@ -56,7 +55,7 @@ export function accountModel<T>(
   return { name, schema: exact(schema).plugin(owned), owner: 'account', ...options };
 }
 
-/** Declares a model of data that no account owns, and says why. */
+/** Declares a model of data that no account owns. @param shared why */
 export function sharedModel<T>(
   name: string,
   shared: string,
@@ -65,7 +64,7 @@ export function sharedModel<T>(
   return { name, schema: exact(schema), owner: { shared } };
 }
 
-/** Has documents stored as they are given; a path that the schema does not have throws. */
+/** Stores documents as given; unknown paths throw. */
 function exact(schema: Schema): Schema {
   return schema
     .set('versionKey', false)
@@ -75,17 +74,16 @@ function exact(schema: Schema): Schema {
     .plugin(grouped);
 }
 
-/** Whether changes of a model's records are tracked. */
+/** Whether a model is tracked. */
 export function isTracked(
   definition: ModelDefinition,
 ): definition is ModelDefinition<object, 'account'> {
   return definition.tracked !== undefined;
 }
 
-/** The collection of a model, as its schema names it. */
+/** The name of a model's collection. */
 export function collectionOf({ schema }: Pick<ModelDefinition, 'schema'>): string {
   return String(schema.get('collection'));
 }
 
-/** Any model, where what it holds does not matter. */
 export type AnyModel = Model<unknown>;

@@ -3,11 +3,11 @@ import type { Model, Query, Schema } from 'mongoose';
 import { isRecord } from '../../core/values';
 import type { Tenant } from './tenant';
 
-/** What queries of user data have beside Mongoose's own methods. */
+/** Query helpers of models of user data. */
 interface OwnerHelpers {
-  /** Names the account, and has the query be part of its transaction or snapshot. */
+  /** Limits the query to an account, in its transaction or snapshot. */
   of<Q>(this: Q, tenant: Tenant): Q;
-  /** Lets the query look across accounts; `why` stands where a reviewer looks for it. */
+  /** Allows the query to read all accounts. @param why for reviewers */
   acrossAccounts<Q>(this: Q, why: string): Q;
 }
 
@@ -17,8 +17,8 @@ export type OwnedModel<T> = Model<T, OwnerHelpers>;
 type AnyQuery = Query<unknown, unknown>;
 
 /**
- * Makes a model one of user data: whatever names no account throws. Ids that queries find come as
- * bare Buffers (`StoredId`), which saves a third of the CPU.
+ * Schema plugin for user data: queries and writes that do not name an account throw. Queries return ids
+ * as Buffers (`StoredId`), which saves a third of the CPU.
  */
 export function owned(schema: Schema): void {
   Object.assign(schema.query, {
@@ -33,7 +33,7 @@ export function owned(schema: Schema): void {
   schema.on('init', guard);
 }
 
-/** Thrown by a query on user data that does not say whose data. It is always a programming error. */
+/** Thrown by a query on user data without an account. It is always a programming error. */
 export class UnscopedQueryError extends Error {}
 
 type Check = (argument: unknown) => boolean;
@@ -58,7 +58,7 @@ const everyWriteNamesAccount: Check = (writes) =>
       ),
   );
 
-/** Every way to the documents of a collection, the position of what it must name, and the check. */
+/** The methods of a collection, with the position of the argument to check. */
 const CHECKS: Readonly<Record<string, [position: number, check: Check]>> = {
   aggregate: [0, startsWithAccount],
   bulkWrite: [0, everyWriteNamesAccount],
@@ -79,7 +79,7 @@ const CHECKS: Readonly<Record<string, [position: number, check: Check]>> = {
   updateOne: [0, namesAccount],
 };
 
-/** Ways to the documents that cannot be checked, and that nothing here needs. */
+/** Methods that cannot be checked, and are not used. */
 const REFUSED = [
   'estimatedDocumentCount',
   'initializeOrderedBulkOp',
@@ -88,11 +88,11 @@ const REFUSED = [
 ] as const;
 
 /**
- * Checks what is asked of a collection, through Mongoose and through the driver alike: both go by the
- * methods of `model.collection`, and no option passes them by, as `middleware: false` does hooks.
+ * Checks the arguments of the methods of `model.collection`. Mongoose and the driver both use these, and
+ * no option skips them, as `middleware: false` skips hooks.
  */
 function guard(model: Model<unknown>): void {
-  // Mongoose defines these methods on each collection object by name; here they are met by name.
+  // Mongoose defines these methods on each collection object by name.
   const methods = model.collection as unknown as Record<string, (...args: unknown[]) => unknown>;
   const check = (name: string, allows: (args: readonly unknown[]) => boolean): void => {
     const original = methods[name];
@@ -100,7 +100,7 @@ function guard(model: Model<unknown>): void {
     methods[name] = function guarded(this: unknown, ...args: unknown[]) {
       if (!allows(args)) {
         throw new UnscopedQueryError(
-          `${model.modelName}.${name} must name the account: user data is only read and written by userId.`,
+          `${model.modelName}.${name} must name the account by userId.`,
         );
       }
       return original.apply(this, args);
@@ -112,7 +112,7 @@ function guard(model: Model<unknown>): void {
   for (const name of REFUSED) check(name, () => false);
 }
 
-/** Whether the options, which come last, say why a query looks across accounts. */
+/** Whether the options, which come last, allow the query to read all accounts. */
 function isAcrossAccounts(rest: readonly unknown[]): boolean {
   const options = rest.at(-1);
   return isRecord(options) && typeof options['acrossAccounts'] === 'string';

@@ -8,7 +8,7 @@ import { isRecord } from '../../core/values';
 import { refuse, refuseOthers, txOf, UPDATES } from './tracking';
 import { type AnyQuery, targetOf, transactionOf, updateIn } from '../writing/write-buffer';
 
-/** How many records an account may have. */
+/** A limit on the records of an account. */
 export interface Quota {
   limits: Readonly<Record<Tier, Setting<number>>>;
   /** The error for a record over the limit. */
@@ -16,10 +16,10 @@ export interface Quota {
 }
 
 /**
- * A quota whose limits operators set, by settings such as TIER_FREE_RECORDS.
+ * Declares a quota with a setting for each tier, such as TIER_FREE_RECORDS.
  *
- * @param limits those of tiers for which nothing is set
- * @param may what accounts may do with so many
+ * @param limits the defaults of the settings
+ * @param may completes the description "Records that a free account …"
  */
 export function tierQuota(
   records: string,
@@ -39,13 +39,13 @@ export function tierQuota(
 /** How the records of a model count. */
 interface Counting {
   quota: string;
-  /** The field that frees the place of a record while it has a value. */
+  /** Records do not count while this field has a value. */
   freedBy?: string | undefined;
 }
 
 /**
- * Counts the records of a model against a quota: the usage of the account moves with each that is
- * added or deleted, or whose place is freed or taken again, and none is added over the limit.
+ * Schema plugin that counts the records of a model against a quota: usage changes with each record that
+ * is inserted or deleted, or starts or stops counting. Inserts over the limit throw.
  */
 export function counted(schema: Schema, counting: Counting): void {
   const { quota, freedBy = '' } = counting;
@@ -62,7 +62,7 @@ export function counted(schema: Schema, counting: Counting): void {
     if (!first || places === 0) return;
     transactionOf(options?.session, targetOf(first)['userId']).takePlaces(quota, places);
   });
-  // An update of one names a record that there is one of.
+  // An update of one record names one that exists.
   schema.pre(UPDATES, async function move(this: AnyQuery) {
     if (this.getOptions().upsert) refuse();
     const set = setBy(this.getUpdate());
@@ -80,7 +80,7 @@ export function counted(schema: Schema, counting: Counting): void {
   refuseOthers(schema);
 }
 
-/** Finds the records that count. */
+/** The filter for records that count. */
 export function countedFilter({ freedBy }: Pick<Counting, 'freedBy'>): object {
   return freedBy === undefined ? {} : { [freedBy]: null };
 }
@@ -101,7 +101,7 @@ export class Quotas {
     this.#settings = settings;
   }
 
-  /** How many more records an account may have; negative where it has more than it may. */
+  /** How many more records an account may have; negative if it is over the limit. */
   left({ tier, usage }: Pick<Account, 'tier' | 'usage'>, name: string): number {
     return this.limit(tier, name) - (usage[name] ?? 0);
   }
@@ -111,7 +111,7 @@ export class Quotas {
     return this.#settings.of(this.#quota(name).limits[tier]);
   }
 
-  /** @throws ApiError where so many more records would be over the limit of an account */
+  /** @throws ApiError if so many more records would exceed the limit */
   require(account: Pick<Account, 'tier' | 'usage'>, name: string, more: number): void {
     const left = this.left(account, name);
     if (more <= 0 || more <= left) return;
@@ -131,7 +131,6 @@ export class Quotas {
   }
 }
 
-/** What an update sets. */
 function setBy(update: unknown): object {
   return isRecord(update) && isRecord(update['$set']) ? update['$set'] : {};
 }

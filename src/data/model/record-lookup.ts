@@ -3,9 +3,9 @@ import { idText, type StoredId, toStoredId } from '../../core/ids';
 import type { OwnedModel } from './owner';
 import type { Tenant } from './tenant';
 
-/** How many records a query finds: they are decoded in one turn of the event loop. */
+/** Records in a query, which are decoded in one turn of the event loop. */
 const MAX_FOUND = 100;
-/** How many a request may look up with those of others; more are found by themselves. */
+/** Records of a request that are looked up together with those of others. */
 const MAX_OF_REQUEST = 20;
 
 interface Owned {
@@ -14,8 +14,8 @@ interface Owned {
 }
 
 /**
- * Finds records by their ids. Requests that come together, also those of different accounts, find
- * theirs by one query; each gets what is its own account's.
+ * Finds records by id. Concurrent requests, even of different accounts, share one query; each gets only
+ * the records of its own account.
  */
 export class RecordLookup<T extends Owned> {
   readonly #model: OwnedModel<T>;
@@ -25,11 +25,11 @@ export class RecordLookup<T extends Owned> {
     this.#model = model;
   }
 
-  /** The records of an account that have one of some ids, in no order. */
+  /** The records of an account with the given ids, in no order. */
   async find(tenant: Tenant, ids: readonly StoredId[]): Promise<T[]> {
     const { userId } = tenant;
     const keys = new Set(ids.map((_id) => keyOf({ _id, userId })));
-    // What a transaction has written only its own session sees.
+    // Only the session of a transaction sees its writes.
     if (tenant.session || keys.size > MAX_OF_REQUEST) {
       return this.#model.find(withIds(ids)).of(tenant).lean<T[]>();
     }
@@ -40,7 +40,7 @@ export class RecordLookup<T extends Owned> {
   async #query(keys: readonly string[]): Promise<ReadonlyMap<string, T>> {
     const asked = keys.map(fromKey);
     const [first = '', ...others] = new Set(asked.map(({ userId }) => userId));
-    // One account says on which shard it is.
+    // A query for one account reads one shard only.
     const userId = others.length === 0 ? first : { $in: [first, ...others] };
     const filter = { ...withIds(asked.map(({ _id }) => _id)), userId };
     const found = await this.#model
@@ -55,7 +55,7 @@ function withIds(ids: readonly StoredId[]) {
   return { _id: { $in: [...ids] } };
 }
 
-/** Names a record and whose it is: of another account's none is found. */
+/** A key with the account, so that records of other accounts are not found. */
 function keyOf({ _id, userId }: Owned): string {
   return idText(_id) + userId;
 }

@@ -8,10 +8,10 @@ import { RecordLookup } from './record-lookup';
 import type { Tenant } from './tenant';
 import type { Transaction } from '../writing/transaction';
 
-/** The order of lists of all records. */
+/** The order of lists. */
 export const LIST_ORDER = { createdAt: 1, _id: 1 } as const;
 
-/** What the program sets on every new record of a resource. */
+/** The fields that are set on every new record. */
 interface SetOnCreate {
   _id: StoredId;
   userId: string;
@@ -19,19 +19,19 @@ interface SetOnCreate {
   updatedAt: Date;
 }
 
-/** How documents are made; a RecordDefinition does it. */
+/** Makes documents, as a `RecordDefinition` does. */
 interface Definition<Stored, CreateBody, PatchBody> {
   toDocument(body: CreateBody, set: SetOnCreate): Stored;
   toChanges(body: PatchBody): Partial<Stored>;
 }
 
-/** The records of a definition, as {@link Resource} has them. */
+/** The {@link Resource} of a record definition. */
 export type ResourceOf<F extends Fields> =
   Document<F> extends infer Stored extends Omit<SetOnCreate, 'updatedAt'>
     ? Resource<Stored, CreateBody<F>, PatchBody<F>>
     : never;
 
-/** What most plugins do with the records of an account: list them, and the rest by their ids. */
+/** Lists, reads, creates, updates and deletes records of an account. */
 export class Resource<
   Stored extends Omit<SetOnCreate, 'updatedAt'>,
   CreateBody,
@@ -41,7 +41,7 @@ export class Resource<
   readonly #notFound: ErrorCode;
   readonly #lookup: RecordLookup<Stored>;
 
-  /** @param notFound the error for an id that none of the account's records has */
+  /** @param notFound the error for an unknown id */
   constructor(
     definition: Definition<Stored, CreateBody, PatchBody>,
     protected readonly model: OwnedModel<Stored>,
@@ -52,12 +52,12 @@ export class Resource<
     this.#lookup = new RecordLookup(model);
   }
 
-  /** All of an account, by `createdAt`, then `id`. */
+  /** All records of an account, by `createdAt`, then `id`. */
   list(tenant: Tenant): Promise<Stored[]> {
     return this.model.find().of(tenant).sort(LIST_ORDER).lean<Stored[]>().exec();
   }
 
-  /** @throws ApiError where there is none */
+  /** @throws ApiError if it does not exist */
   async get(tenant: Tenant, id: string): Promise<Stored> {
     const [found] = await this.#lookup.find(tenant, [toStoredId(id)]);
     return this.#found(found);
@@ -68,7 +68,7 @@ export class Resource<
     return (await this.#lookup.find(tenant, [toStoredId(id)])).length === 1;
   }
 
-  /** The account's records with some ids; those that are not there are left out. */
+  /** The records of an account with the given ids; missing ones are left out. */
   some(tenant: Tenant, ids: readonly StoredId[]): Promise<Stored[]> {
     return this.#lookup.find(tenant, ids);
   }
@@ -81,22 +81,22 @@ export class Resource<
     return document;
   }
 
-  /** Changes the fields given; none given changes nothing. @throws ApiError where there is none */
+  /** Changes the given fields; without any nothing changes. @throws ApiError if it does not exist */
   async update(tx: Transaction, id: string, body: PatchBody): Promise<Stored> {
     if (Object.keys(body).length === 0) return this.get(tx, id);
     const changes = { ...this.#definition.toChanges(body), updatedAt: tx.now };
-    // The types of Mongoose cannot know the fields of a type yet to be given.
+    // Mongoose's types cannot handle a generic type of document.
     const update = { $set: changes } as UpdateQuery<Stored>;
     const updated = this.model.findOneAndUpdate({ _id: id }, update, { returnDocument: 'after' });
     return this.#found(await updated.of(tx).lean<Stored>());
   }
 
-  /** Deletes for good; returns the record as it was. @throws ApiError where there is none */
+  /** Deletes a record and returns it. @throws ApiError if it does not exist */
   async delete(tx: Transaction, id: string): Promise<Stored> {
     return this.#found(await this.model.findOneAndDelete({ _id: id }).of(tx).lean<Stored>());
   }
 
-  /** Whose records with these ids are, by the ids of those that there are: a seed may name any. */
+  /** The owners of existing records, by id. */
   async owners(ids: readonly string[]): Promise<Map<string, string>> {
     const found = await this.model
       .find({ _id: { $in: [...ids] } })
@@ -112,8 +112,8 @@ export class Resource<
 }
 
 /**
- * Inserts records, with those that others insert (see `grouped`). One is validated by its model; of
- * many that would take ten times as long as to store them.
+ * Inserts records, together with those of other writes (see `grouped`). A single record is validated by
+ * its model; to validate many would take ten times as long as to store them.
  */
 export async function insert<T>(
   model: OwnedModel<T>,
@@ -122,6 +122,6 @@ export async function insert<T>(
 ): Promise<void> {
   const writes = documents.map((document) => ({ insertOne: { document } }));
   const lean = documents.length > 1 && { lean: true };
-  // The types of Mongoose cannot know that a type yet to be given is one of documents.
+  // As above.
   await model.bulkWrite(writes as AnyBulkWriteOperation[], { session, ...lean });
 }

@@ -2,9 +2,7 @@ import mongoose, { mongo, type SchemaType } from 'mongoose';
 
 const { UUID } = mongoose.Schema.Types;
 
-/**
- * Mongoose's own type knows only UUIDs of some versions, no bare Buffers (`StoredId`), and no order.
- */
+/** Extends Mongoose's UUID type to all versions of UUIDs, Buffers (`StoredId`) and comparisons. */
 export function acceptStoredIds(): void {
   UUID.cast((value: unknown) => {
     if (value === null || value instanceof mongo.UUID) return value;

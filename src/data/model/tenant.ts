@@ -1,10 +1,10 @@
 import type { ClientSession } from 'mongoose';
 
-/** Whose user data a query is about and, within a transaction or snapshot, at which moment. */
+/** The account of a query and, in a transaction or snapshot, its session. */
 export interface Tenant {
   readonly userId: string;
   readonly session?: ClientSession;
 }
 
-/** Finds records that are not deleted softly. */
+/** The filter for records that are not softly deleted. */
 export const LIVE = { deletedAt: null };

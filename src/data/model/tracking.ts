@@ -4,12 +4,12 @@ import { newId, type StoredId } from '../../core/ids';
 import type { Transaction } from '../writing/transaction';
 import { type AnyQuery, targetOf, transactionOf, updateIn } from '../writing/write-buffer';
 
-/** The kind of what stands for all of an account: whoever keeps a copy begins anew. */
+/** The kind of a deletion that stands for all records of an account: clients start their copy again. */
 export const EVERYTHING = 'everything';
 /** The name of the model of deletions. */
 export const DELETION = 'Deletion';
 
-/** A record of a tracked model that was deleted for good. */
+/** The deletion of a record of a tracked model. */
 export interface DeletionDocument {
   _id: StoredId;
   userId: string;
@@ -19,10 +19,9 @@ export interface DeletionDocument {
   deletedAt: Date;
 }
 
-/** By which write. */
 type Write = Pick<DeletionDocument, 'userId' | 'revision'>;
 
-/** The record that stands for all of an account. */
+/** The deletion that stands for all records of an account. */
 export function everythingDeleted(write: Write): DeletionDocument {
   return newDeletion(write, EVERYTHING, newId());
 }
@@ -33,18 +32,17 @@ function newDeletion({ userId, revision }: Write, kind: string, id: StoredId): D
 
 type Found = Pick<DeletionDocument, '_id'>;
 
-/** Has those who keep a copy begin anew, where more came into reach than was written. */
+/** Makes clients start their copies again: changes that no write tracked would be missing in them. */
 export async function resetSyncClients(tx: Transaction, connection: Connection): Promise<void> {
   await insertDeletions(tx, connection, [everythingDeleted(tx)]);
 }
 
 /**
- * Tracks the changes of a model's records: each write sets the account's revision in the records that
- * it changes, and deletions are kept. A query with the option `tracked: false` is of no concern to
- * copies.
+ * Schema plugin that tracks changes: each write stores the revision of the account in the records that
+ * it changes, and deletions are kept. Queries with the option `tracked: false` are not tracked.
  *
- * @param options.kind what a deletion calls such a record
- * @param options.softlyDeleted whether deleted records stay, with `deletedAt` set: they are listed apart
+ * @param options.kind the kind of the records in deletions
+ * @param options.softlyDeleted whether deleted records stay, with `deletedAt` set
  */
 export function tracked(
   schema: Schema,
@@ -54,7 +52,7 @@ export function tracked(
   schema.add({ revision: { type: Number, required: true } });
   if (softlyDeleted) {
     schema.index(order, { partialFilterExpression: { deletedAt: null } });
-    // Read backwards it is the same order; two indexes on the same keys not every MongoDB takes.
+    // The same order backwards: not every MongoDB allows two indexes on the same keys.
     const backwards = { userId: 1, revision: -1, _id: -1 } as const;
     schema.index(backwards, { partialFilterExpression: { deletedAt: { $type: 'date' } } });
   } else {
@@ -70,14 +68,13 @@ export function tracked(
         write.insertOne.document = { ...write.insertOne.document, revision };
       } else {
         const body = updateIn(write) ?? refuse();
-        // No update here is a pipeline.
+        // Pipelines are not used.
         const { $set, ...rest } = body.update as { $set?: object };
         body.update = { ...rest, $set: { ...$set, revision } };
       }
     }
   });
   schema.post('findOneAndDelete', async function keep(this: AnyQuery, found) {
-    // What is deleted is a record of the model.
     if (found) await keepDeletions(this, kind, [found as Found]);
   });
   schema.pre('deleteMany', async function keep(this: AnyQuery) {
@@ -88,10 +85,9 @@ export function tracked(
   refuseOthers(schema);
 }
 
-/** The queries that update. */
 export const UPDATES = [...(['findOneAndUpdate', 'updateMany', 'updateOne'] as const)];
 
-/** Refuses the ways to write of which hooks learn too little. */
+/** Refuses writes whose hooks do not get the records. */
 export function refuseOthers(schema: Schema): void {
   schema.pre(['deleteOne', 'findOneAndReplace', 'replaceOne'], refuse);
   schema.pre('insertMany', refuse);
@@ -100,16 +96,15 @@ export function refuseOthers(schema: Schema): void {
 
 export function refuse(): never {
   throw new Error(
-    'Records that are tracked or counted are inserted by bulkWrite, and deleted by findOneAndDelete or deleteMany.',
+    'Insert tracked or counted records by bulkWrite, and delete them by findOneAndDelete or deleteMany.',
   );
 }
 
-/** The transaction that a query is part of. */
+/** The transaction of a query. */
 export function txOf(query: AnyQuery): Transaction {
   return transactionOf(query.getOptions().session, query.getFilter()['userId']);
 }
 
-/** Keeps that records were deleted, which of a tracked model all have a UUID. */
 async function keepDeletions(
   query: AnyQuery,
   kind: string,
