@@ -2,16 +2,16 @@ import { decodePlace, encodePlace } from '../core/cursor';
 import { invalidCursor } from '../core/errors';
 import { idText, isUuid, toStoredId, type StoredId } from '../core/ids';
 
-/** A place in a list that goes by a moment, then by id: just after this record. */
+/** A position in a list that is sorted by a date, then by id: just after this record. */
 export interface Position {
   moment: Date;
   id: StoredId;
 }
 
-/** What a list is of: the account, and whatever else decides which records are in it. */
+/** The account of a list, and all else that selects its records. */
 type ListIdentity = readonly [userId: string, ...rest: unknown[]];
 
-/** The cursor of a position. It is good for this list only. */
+/** Makes the cursor of a position, which is valid for this list only. */
 export function encodeCursor(list: ListIdentity, { moment, id }: Position): string {
   return encodePlace(list, `${moment.getTime()}.${idText(id)}`);
 }

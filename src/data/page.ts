@@ -3,20 +3,20 @@ import { firstOfPage } from '../core/text/json-array';
 import type { Page } from '../fields/page';
 import type { Position } from './cursor';
 
-/** The order of lists in pages: newest first by a moment, then by id. */
+/** The order of paged lists: newest first by a date, then by id. */
 export function newestFirst(moment: string): Readonly<Record<string, 1 | -1>> {
   return { [moment]: -1, _id: 1 };
 }
 
-/** Which part of such a list is wanted; both moments are included. */
+/** A range of such a list, both ends included. */
 interface Range {
   from?: Date | undefined;
   to?: Date | undefined;
-  /** A position not before `from` nor after `to`: only what comes after it. */
+  /** Only what comes after this position, which is between `from` and `to`. */
   after?: Position | undefined;
 }
 
-/** A filter for a part of a list that goes by this moment. */
+/** The filter for a range of a list that is sorted by this field. */
 export function inRange(moment: string, { from, to, after }: Range): Record<string, unknown> {
   const last = after?.moment ?? to;
   const bounds = { ...(from ? { $gte: from } : {}), ...(last ? { $lte: last } : {}) };
@@ -30,16 +30,16 @@ export function inRange(moment: string, { from, to, after }: Range): Record<stri
   };
 }
 
-/** What was found for a page. */
+/** The records found for a page. */
 interface Found<Stored> {
-  /** In their order; more than `limit` where there are more. No more are come to than are shown. */
+  /** In order, and more than `limit` if there are more. Read only as far as needed. */
   found: Iterable<Stored>;
   limit: number;
-  /** Where a search ended that has not been through all: the last record that it looked at. */
+  /** The last record that a search looked at, if it did not search all. */
   searchedTo?: Stored | undefined;
 }
 
-/** One page; it ends early where it would be too long. */
+/** Makes a page, which ends early if it would be too long. */
 export async function pageOf<Stored, View>(
   { found, limit, searchedTo }: Found<Stored>,
   present: (records: Iterable<Stored>) => AsyncIterable<readonly View[]>,

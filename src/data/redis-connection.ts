@@ -7,22 +7,22 @@ import type { Logger } from 'pino';
 import type { Metrics } from '../core/metrics';
 import { reasonOf } from '../core/values';
 
-/** No request waits longer than this for Redis. */
+/** How long a request waits for Redis. */
 const TIMEOUT_MS = 150;
-/** A connection on which an answer is this late is given up: the network may have forgotten it. */
+/** A connection without a response for this long is closed: the network may have dropped it. */
 const SILENCE_MS = 2000;
-/** After a failure Redis is not asked for this long, so that a slow one costs one wait, not one a request. */
+/** How long Redis is not used after a failure, so that a slow one delays one request, not each. */
 const PAUSE_MS = 1000;
 
 /**
- * A client whose commands fail in time. The library's own limit would also fail those whose answers
- * have come and which a busy process has not got round to reading.
+ * A client whose commands time out. The library's own timeout also fails commands whose responses have
+ * arrived but were not yet read by a busy process.
  */
 class RedisWithTimeout extends Redis {
   override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
     const [command] = args;
     const timer = setTimeout(() => {
-      // What has arrived is read before this runs.
+      // Responses that have arrived are read first.
       setImmediate(() => {
         if (!command.isSettled) command.reject(new Error('Command timed out'));
       });
@@ -35,7 +35,7 @@ class RedisWithTimeout extends Redis {
   }
 }
 
-/** The connection to Redis: fast, or out of the way. */
+/** The connection to Redis. */
 export class RedisConnection {
   readonly client: Redis;
   #pausedUntil = -Infinity;
@@ -53,14 +53,14 @@ export class RedisConnection {
     });
     metrics.reading({
       name: 'redis_up',
-      help: 'Whether Redis answers, so that processes share rate limits',
+      help: 'Whether Redis responds, so that processes share rate limits',
       read: () => (this.client.status === 'ready' && !this.#warned ? 1 : 0),
     });
-    // Without a listener an error of the connection would end the process.
+    // Without a listener an error would end the process.
     this.client.on('error', (error: Error) => {
       this.#warn(error);
     });
-    // A connection that ended is one that calls no longer use, whatever comes of the next attempt.
+    // Requests no longer use the connection, whether or not the next attempt succeeds.
     this.client.on('reconnecting', () => {
       this.#warn(new Error('The connection ended.'));
     });
@@ -69,7 +69,7 @@ export class RedisConnection {
     });
   }
 
-  /** Waits until Redis is there, or is known not to be, or for a second. */
+  /** Waits until Redis is connected, or known to be unavailable, for a second at most. */
   async opened(): Promise<void> {
     const settled = new AbortController();
     const outcomes = ['ready', 'error', 'close'] as const;
@@ -80,25 +80,25 @@ export class RedisConnection {
     settled.abort();
   }
 
-  /** Whether it is worth asking Redis now. */
+  /** Whether Redis can be used now. */
   isUsable(): boolean {
     return this.client.status === 'ready' && performance.now() >= this.#pausedUntil;
   }
 
-  /** To be called when Redis answered: the next outage is another one. */
+  /** Must be called when Redis responds; ends an outage. */
   reportAnswer(): void {
     if (!this.#warned) return;
     this.#warned = false;
-    this.#log.info('Redis answers again: rate limits are shared');
+    this.#log.info('Redis is available again: rate limits are shared');
   }
 
-  /** To be called when a command failed. */
+  /** Must be called when a command fails. */
   reportFailure(error: unknown): void {
     this.#pausedUntil = performance.now() + PAUSE_MS;
     this.#warn(error);
   }
 
-  /** Whether Redis answers. */
+  /** Returns whether Redis responds. */
   async ping(): Promise<boolean> {
     try {
       await this.client.ping();
@@ -115,12 +115,12 @@ export class RedisConnection {
   }
 
   #warn(error: unknown): void {
-    // Once for each outage: a reconnecting client fails many times a second.
+    // Once for each outage: a client that reconnects fails many times a second.
     if (this.#warned) return;
     this.#warned = true;
     this.#log.warn(
       { reason: reasonOf(error) },
-      'Redis cannot be reached: rate limits go on in memory',
+      'Redis is unavailable: rate limits are counted in memory',
     );
   }
 }

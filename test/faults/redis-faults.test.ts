@@ -5,8 +5,8 @@ import type { TestService, TestUser } from '../support/service';
 import { several } from '../support/several';
 import { OwnRedis, startService, NETWORK_FAULTS, TcpProxy } from '../support/program';
 
-const WARNING = 'Redis cannot be reached: rate limits go on in memory';
-const RECOVERY = 'Redis answers again: rate limits are shared';
+const WARNING = 'Redis is unavailable: rate limits are counted in memory';
+const RECOVERY = 'Redis is available again: rate limits are shared';
 
 /** Of all tests but those that begin without it. */
 let redis: OwnRedis;

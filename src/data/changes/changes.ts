@@ -1,6 +1,6 @@
 import type Joi from 'joi';
 
-import { capitalized } from '../../core/text/text';
+
 import type { StoredId } from '../../core/ids';
 import { type Tenant, collectionOf, type ModelDefinition } from '../model/models';
 
@@ -11,39 +11,39 @@ export type Stored = Readonly<Record<string, unknown>> & {
   revision: number;
 };
 
-/** Other records that a record names. */
+/** References from a record to others. */
 interface Named {
   kind: string;
-  /** The field that has the id, or ids. */
+  /** The field with the id, or ids. */
   field: string;
 }
 
 /** A list of `GET /api/changes`. */
 export interface ChangedList {
   name: string;
-  /** What deletions call the records that it shows (see `accountModel`). */
+  /** The kind of its records in deletions (see `accountModel`). */
   kind: string;
-  /** Their model. A list without one shows more of the records of another list. */
+  /** The model of its records. A list without one shows more about the records of another list. */
   model?: ModelDefinition<object, 'account'>;
   description: string;
-  /** How one of its items is shown: nothing that moves with time alone, of which no copy learns. */
+  /** The schema of an item, without fields that change by time alone. */
   view: Joi.Schema;
-  /** What records embed: they come again when it changes. */
+  /** Records that its own embed: these are listed again when one of them changes. */
   embeds?: Named;
-  /** What stands for records when it is deleted. */
+  /** Records whose deletion implies that of its own. */
   partOf?: Named;
-  /** Shows records: each in its order, or, where a list has no model, what it has to show of them. */
+  /** Converts records to items: one each, or any number if the list has no model. */
   present: (tenant: Tenant, documents: readonly Stored[]) => Promise<readonly unknown[]>;
 }
 
-/** How the records of a tracked model are shown: one by one, or many together. */
+/** How the records of a tracked model are shown: one by one, or together. */
 type Shown<T> =
   | { show: (document: T) => unknown }
   | { present: (tenant: Tenant, documents: readonly T[]) => Promise<readonly unknown[]> };
 
 /**
- * The list of `GET /api/changes` that shows the records of a tracked model, under the name of its
- * collection. Each plugin contributes one for each of its tracked models.
+ * Declares the list of a tracked model in `GET /api/changes`, named after its collection. A plugin
+ * contributes one for each of its tracked models.
  */
 export function changedList<T extends object>(
   model: ModelDefinition<T, 'account'>,
@@ -51,13 +51,13 @@ export function changedList<T extends object>(
 ): ChangedList {
   const { view, embeds, partOf } = list;
   const name = collectionOf(model);
-  // The documents of a list are those of its model.
+  // The documents are those of the model.
   const of = (documents: readonly Stored[]) => documents as unknown as readonly T[];
   return {
     name,
     kind: model.tracked ?? '',
     model,
-    description: `${capitalized(name)} that are new or changed`,
+    description: `New and changed ${name}`,
     view,
     ...(embeds && { embeds }),
     ...(partOf && { partOf }),

@@ -4,10 +4,10 @@ import { DAY_MS } from '../../core/time';
 import { accountModel } from '../model/models';
 import { DELETION, type DeletionDocument } from '../model/tracking';
 
-/** For how many days it is known what was deleted. */
+/** Days for which deletions are kept. */
 export const DELETIONS_KEPT_DAYS = 90;
 
-/** The days of a cursor are counted from the first moment of its day, and transactions take time. */
+/** Longer, since cursors count whole days. */
 const EXPIRES_AFTER_SECONDS = ((DELETIONS_KEPT_DAYS + 2) * DAY_MS) / 1000;
 
 export const deletionModel = accountModel<DeletionDocument>(
@@ -23,8 +23,8 @@ export const deletionModel = accountModel<DeletionDocument>(
     },
     { collection: 'deletions' },
   )
-    // What was deleted since a revision.
+    // Deletions since a revision.
     .index({ userId: 1, revision: 1, _id: 1 })
-    // MongoDB deletes what is older.
+    // Expiry.
     .index({ deletedAt: 1 }, { expireAfterSeconds: EXPIRES_AFTER_SECONDS }),
 );

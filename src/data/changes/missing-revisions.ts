@@ -2,13 +2,12 @@ import type { DerivedData } from '../writing/derived';
 import type { OwnedModel } from '../model/owner';
 import { resetSyncClients } from '../model/tracking';
 
-/** Those where it is missing. */
 const NONE: object = { revision: null };
 
 /**
- * The revisions of tracked records: whoever keeps a copy is never told of one that has none. Only a
- * release before 1.1.0 writes such records, and tells nothing of what else it changed or deleted: so
- * copies are begun anew.
+ * The revisions of tracked records, without which `GET /api/changes` does not list them. Only releases
+ * before 1.1.0 write such records, and do not track other changes either: so clients start their copies
+ * again.
  */
 export function missingRevisions(
   collection: string,
@@ -19,7 +18,7 @@ export function missingRevisions(
     rebuild: async (tx) => {
       const count = await model.countDocuments(NONE).of(tx);
       if (count === 0) return [];
-      // With it each gets the revision of this very write.
+      // `tracked` sets the revision of this write.
       await model.updateMany(NONE, {}).of(tx);
       await resetSyncClients(tx, model.db);
       return [`missing from ${count}, should be from none: an earlier release wrote beside this one`];

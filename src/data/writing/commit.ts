@@ -5,14 +5,14 @@ import type { ClientSession } from 'mongoose';
 import { ApiError, serviceUnavailable } from '../../core/errors';
 import { isOutcomeUnknown } from '../mongodb/errors';
 
-/** How long to wait before the outcome of a commit is asked for again. */
+/** How long to wait before a commit is retried. */
 const RETRY_MS = 50;
 
 /**
- * Commits. While the answer is lost on the way it asks again: MongoDB knows the transaction by its
- * number and answers what became of it, even after a restart.
+ * Commits, and retries while the outcome is unknown: MongoDB identifies the transaction by its number,
+ * even after a restart, and returns what became of it.
  *
- * @throws CommitUnknownError when the outcome is still unknown once `isOver`
+ * @throws CommitUnknownError if the outcome is still unknown once `isOver`
  */
 export async function commitUntil(session: ClientSession, isOver: () => boolean): Promise<void> {
   for (;;) {
@@ -27,7 +27,7 @@ export async function commitUntil(session: ClientSession, isOver: () => boolean)
   }
 }
 
-/** A write was not done in time; a 503 of a handler's own is none of these. */
+/** A write was not confirmed in time. */
 export class WriteTimeout extends ApiError {
   constructor(cause?: unknown) {
     super(serviceUnavailable, 'The database did not confirm the write in time; try again shortly.');
@@ -35,5 +35,5 @@ export class WriteTimeout extends ApiError {
   }
 }
 
-/** The outcome of a commit is unknown, so its writes must not run again by themselves. */
+/** The outcome of a commit is unknown, so its writes must not be retried. */
 export class CommitUnknownError extends WriteTimeout {}

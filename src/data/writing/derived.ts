@@ -1,16 +1,16 @@
 import type { Transaction } from './transaction';
 
-/** Data that can be recomputed from its causes. */
+/** Data that can be recomputed from other data. */
 export interface DerivedData {
   name: string;
-  /** Recomputes it for the account of `tx`, writes what differs, and answers each difference. */
+  /** Recomputes it for the account of `tx`, writes what differs, and returns the differences. */
   rebuild(tx: Transaction): Promise<string[]>;
 }
 
-/** Counts the records of the account of `tx` that count against a quota. */
+/** Counts the records of the account of `tx` against a quota. */
 export type CountRecords = (tx: Transaction) => Promise<number>;
 
-/** What counts against a quota, recomputed by counting the records themselves. */
+/** The usage of a quota, recomputed by counting records. */
 export function quotaUsage(quota: string, count: CountRecords): DerivedData {
   return {
     name: `usage of ${quota}`,

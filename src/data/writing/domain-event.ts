@@ -1,6 +1,6 @@
-/** Something that happened to a resource, for other plugins to act on within the same transaction. */
+/** Something that happened to a resource. Other plugins react to it in the same transaction. */
 export class DomainEvent<Payload> {
-  /** Never there: it carries the payload's type to emitters and listeners. */
+  /** Never set: it carries the type of the payload. */
   declare readonly payload?: Payload;
 
   /** @param name the resource and what happened to it, such as `record.deleted` */

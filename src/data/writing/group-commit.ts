@@ -10,7 +10,7 @@ import type { Fence } from '../schema/fence';
 import type { Transaction } from './transaction';
 import { WriteBuffer } from './write-buffer';
 
-/** What transactions need of the program; functions where it is not yet there when they are set up. */
+/** Dependencies of transactions; functions return those that are set up later. */
 export interface GroupCommitDependencies {
   database: Database;
   fence: Fence;
@@ -18,25 +18,25 @@ export interface GroupCommitDependencies {
   identity: () => Identity;
   listeners: () => readonly Listener[];
   quotas: Quotas;
-  /** How to count what counts against each quota. */
+  /** How to count the records of each quota. */
   counts: () => ReadonlyMap<string, CountRecords>;
 }
 
-/** A write to an account, to be committed with others. */
+/** A write to an account, committed in a group. */
 export interface GroupedWrite {
   userId: string;
   work: (tx: Transaction) => Promise<unknown>;
-  /** Until when an unknown outcome is asked for. */
+  /** Until when a commit is retried whose outcome is unknown. */
   deadline: number;
-  /** Whether its caller was told that it is not known to be done. */
+  /** Whether it was rejected already because its outcome is unknown. */
   isGivenUp: boolean;
 }
 
 /**
- * Runs writes to one or more accounts in one transaction, in their order, and commits it.
+ * Runs writes to one or more accounts in one transaction, in order, and commits it.
  *
  * @returns the values of the writes
- * @throws CommitUnknownError where it may be committed; after any other error it is undone
+ * @throws CommitUnknownError if it may be committed; after any other error it is aborted
  */
 export async function commitGroup(
   dependencies: GroupCommitDependencies,
@@ -49,10 +49,10 @@ export async function commitGroup(
     session.startTransaction(TRANSACTION_OPTIONS);
     const userIds = [...new Set(writes.map(({ userId }) => userId))];
     const accounts = await identity().open(session, userIds);
-    // Only the commit waits for it.
+    // Awaited before the commit.
     const fenced = fence.look();
     fenced.catch(() => undefined);
-    // Accounts are opened at once and not by the buffer, so that a conflict shows at the start.
+    // Accounts are written first, not through the buffer, so that conflicts appear at once.
     const buffer = new WriteBuffer(session);
     const opened = new Map<string, OpenTransaction>();
     for (const account of accounts) {
@@ -73,7 +73,7 @@ export async function commitGroup(
     await commitUntil(session, () => isGivenUp() || performance.now() >= deadline);
     return values;
   } finally {
-    // Also undoes what is not committed.
+    // Also aborts what is not committed.
     await session.endSession();
   }
 }
@@ -81,7 +81,7 @@ export async function commitGroup(
 /** The transaction of one account. */
 interface OpenTransaction {
   tx: Transaction;
-  /** Writes what was collected for the end. */
+  /** Writes what was collected until the commit. */
   finish: () => Promise<void>;
 }
 
@@ -97,7 +97,7 @@ async function openTransaction(
   const recorded: Recorded[] = [];
   const collected = new Map<Listener, unknown[]>();
   const handleCollected = async (): Promise<void> => {
-    // Also what they emit themselves, which the map goes on with.
+    // The loop also visits what listeners emit meanwhile.
     for (const [listener, payloads] of collected) {
       collected.delete(listener);
       await listener.handle(tx, payloads as never);
@@ -134,9 +134,9 @@ async function openTransaction(
             if (payloads) payloads.push(payload);
             else collected.set(listener, [payload]);
           } else {
-            // It may read what those before it have led to.
+            // It may read what collecting listeners write.
             await handleCollected();
-            // A listener of this event takes its payload: `on` has compared the types.
+            // `on` has checked that the listener takes this payload.
             await listener.handle(own, payload as never);
           }
         }
@@ -150,7 +150,7 @@ async function openTransaction(
   };
   const tx = transactionOf(audit.self);
   buffer.transactions.set(userId, tx);
-  // An account may be older than a quota, which is then counted at its next write.
+  // Quotas that are newer than the account are counted at its next write.
   for (const [quota, count] of counts()) {
     if (usage[quota] === undefined) tx.addUsage(quota, await count(tx));
   }

@@ -3,11 +3,11 @@ import type { Transaction } from './transaction';
 
 type Handle<Payload> = (tx: Transaction, payload: Payload) => Promise<void>;
 
-/** A listener runs in the transaction of the event's cause. If it throws, the cause is undone. */
+/** A listener runs in the transaction that emits the event, which is aborted if it throws. */
 export interface Listener {
   event: DomainEvent<unknown>;
   handle: Handle<never>;
-  /** Whether it gets all payloads of a transaction together. */
+  /** Whether it receives all payloads of a transaction at once. */
   isCollected?: true;
 }
 
@@ -16,7 +16,7 @@ export function on<Payload>(event: DomainEvent<Payload>, handle: Handle<Payload>
   return { event, handle };
 }
 
-/** Listens to a domain event and gets all payloads of a transaction at once. */
+/** Listens to a domain event, and receives all payloads of a transaction at once. */
 export function onAll<Payload>(
   event: DomainEvent<Payload>,
   handle: Handle<readonly Payload[]>,

@@ -4,32 +4,29 @@ import type { Account } from '../../core/identity';
 import type { Act, Acting } from '../audit/entry';
 import type { DomainEvent } from './domain-event';
 
-/** One write to one account's data, in progress. Reads and writes of records take it as their tenant. */
+/** A transaction on the data of one account. Queries take it as their tenant. */
 export interface Transaction {
   readonly userId: string;
   readonly session: ClientSession;
   /** The account as this transaction sees it. */
   readonly account: Account;
   readonly now: Date;
-  /** The account's revision once this is committed; later ones are greater. */
+  /** The revision of the account once this is committed; every later one is greater. */
   readonly revision: number;
-  /** Calls the listeners of all plugins, in the order in which plugins require each other. */
+  /** Calls the listeners of all plugins, in the order of the plugins. */
   emit<Payload>(event: DomainEvent<Payload>, payload: Payload): Promise<void>;
-  /**
-   * Lets the listeners that collect handle what was emitted, before what they keep is read, and
-   * sends the writes that wait for others.
-   */
+  /** Runs the collecting listeners, and sends buffered writes, before their results are read. */
   flush(): Promise<void>;
   /**
-   * Takes places of a quota, or frees them where it is negative. Written before the commit.
+   * Adds to the usage of a quota, or subtracts from it.
    *
    * @throws ApiError over the limit
    */
   takePlaces(quota: string, places: number): void;
-  /** Corrects the usage of a quota. */
+  /** Corrects the usage of a quota, without a limit. */
   addUsage(quota: string, by: number): void;
-  /** Records an act in the audit log. Written before the commit. */
+  /** Records an act in the audit log, before the commit. */
   audit(act: Act): void;
-  /** The same transaction, whose acts are recorded as somebody's; without it, as the program's own. */
+  /** The same transaction, with another actor in the audit log; the default is the program itself. */
   as(acting: Acting): Transaction;
 }

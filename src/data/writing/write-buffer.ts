@@ -12,13 +12,12 @@ import { yieldToEventLoop } from '../../core/async/event-loop';
 import { chunksOf } from '../../core/values';
 import type { Transaction } from './transaction';
 
-/** How many writes a command has at most: the driver encodes them in one turn of the event loop. */
+/** Writes in a command, which the driver encodes in one turn of the event loop. */
 const MAX_SENT = 500;
 
-/** Any query, whatever it finds. */
 export type AnyQuery = Query<unknown, unknown>;
 
-/** How many records the updates of a `bulkWrite` have to match, and the error where it is fewer. */
+/** How many records the updates of a `bulkWrite` must match, and the error if they match fewer. */
 interface Required {
   count: number;
   missing: () => Error;
@@ -28,13 +27,13 @@ interface Required {
 export interface BulkWriteOptions {
   session?: ClientSession;
   required?: Required;
-  /** Whether all is sent as it is given, neither cast nor validated, as by `insertMany`. */
+  /** Whether to skip casting and validation, as in `insertMany`. */
   lean?: boolean;
 }
 
 /** A `bulkWrite` that is sent later, with others. */
 interface BufferedWrites {
-  /** The account whose data is written; undefined where it is of no one account. */
+  /** The account whose data is written; undefined for shared data. */
   owner: unknown;
   writes: readonly AnyBulkWriteOperation[];
   required: Required | undefined;
@@ -44,12 +43,12 @@ interface BufferedWrites {
 const bySession = new WeakMap<ClientSession, WriteBuffer>();
 
 /**
- * What the `bulkWrite`s of a transaction write. Those to a collection are sent in one command, in
- * their order: before the account's next query there, or at the end. The buffer is found by its
- * session, so no query of the transaction overtakes it.
+ * Buffers the `bulkWrite`s of a transaction. Those to a collection are sent in one command, in order:
+ * before the next query of their account to that collection, or before the commit. Queries find the
+ * buffer by their session.
  */
 export class WriteBuffer {
-  /** By the account: those that share the session. */
+  /** The transactions that share the session, by account. */
   readonly transactions = new Map<string, Transaction>();
   readonly #byModel = new Map<Model<unknown>, BufferedWrites[]>();
 
@@ -57,7 +56,7 @@ export class WriteBuffer {
     bySession.set(session, this);
   }
 
-  /** The buffer of a transaction in progress; undefined for other sessions. */
+  /** The buffer of a session; undefined if it has none. */
   static of(session: ClientSession | null | undefined): WriteBuffer | undefined {
     return session ? bySession.get(session) : undefined;
   }
@@ -69,10 +68,10 @@ export class WriteBuffer {
   }
 
   /**
-   * Sends an account's writes to a collection; those of all accounts where no one is named.
+   * Sends the writes of an account, or of all accounts, to a collection.
    *
-   * @throws what `missing` returns where too little matched: MongoDB counts the matches of a command
-   *   and not of each of its writes, so it may be that of another
+   * @throws the error of `missing` if too few records matched. MongoDB counts the matches of a command,
+   *   so it may be the error of another write
    */
   async flush(model: Model<unknown>, owner?: unknown): Promise<void> {
     const buffered = this.#byModel.get(model) ?? [];
@@ -91,7 +90,7 @@ export class WriteBuffer {
         if (writes.length > MAX_SENT) await yieldToEventLoop();
         const result = group[0]?.lean
           ? await model.collection.bulkWrite(chunk as mongo.AnyBulkWriteOperation[], { session })
-          : // The hooks have run, when it was added.
+          : // The hooks ran when it was added.
             await model.bulkWrite(chunk, { session, middleware: false });
         matchedCount += result.matchedCount;
       }
@@ -106,7 +105,7 @@ export class WriteBuffer {
   }
 }
 
-/** Splits writes where those begin or end that must match, or are sent as they are. */
+/** Groups consecutive writes that need the same kind of command. */
 function groupsOf(writes: readonly BufferedWrites[]): BufferedWrites[][] {
   const groups: BufferedWrites[][] = [];
   for (const write of writes) {
@@ -119,20 +118,20 @@ function groupsOf(writes: readonly BufferedWrites[]): BufferedWrites[][] {
 }
 
 /**
- * The transaction of an account that a session is of.
+ * Returns the transaction of an account in a session.
  *
- * @throws Error where there is none
+ * @throws Error if there is none
  */
 export function transactionOf(
   session: ClientSession | null | undefined,
   userId: unknown,
 ): Transaction {
   const tx = WriteBuffer.of(session)?.transactions.get(String(userId));
-  if (!tx) throw new Error('Such a record is written in a transaction of its account.');
+  if (!tx) throw new Error('Tracked and counted records can only be written in a transaction.');
   return tx;
 }
 
-/** A write of a `bulkWrite`, where it is an update. */
+/** The update in a write of a `bulkWrite`, if it is one. */
 export function updateIn(write: AnyBulkWriteOperation) {
   if ('updateOne' in write) return write.updateOne;
   return 'updateMany' in write ? write.updateMany : undefined;
@@ -140,16 +139,16 @@ export function updateIn(write: AnyBulkWriteOperation) {
 
 type Target = Readonly<Record<string, unknown>>;
 
-/** What a write of a `bulkWrite` finds, or inserts. */
+/** The filter, or the inserted document, of a write of a `bulkWrite`. */
 export function targetOf(write: AnyBulkWriteOperation): Target {
-  // A write is an object of one key, whose value has one of these.
+  // A write is an object with one key, such as `insertOne`.
   const [body] = Object.values(write) as { filter?: Target; document?: Target }[];
   return body?.filter ?? body?.document ?? {};
 }
 
 /**
- * Has each `bulkWrite` in a transaction wait, so that it is sent with those of others (see
- * {@link WriteBuffer}); it then returns nothing. Queries see what waits of their account.
+ * Schema plugin that buffers each `bulkWrite` in a transaction (see {@link WriteBuffer}); it then returns
+ * nothing. Queries send the buffered writes of their account first.
  */
 export function grouped(schema: Schema): void {
   schema.pre(
@@ -172,7 +171,7 @@ export function grouped(schema: Schema): void {
     if (!buffer || !first) return;
     const owner = targetOf(first)['userId'];
     if (writes.some((write) => targetOf(write)['userId'] !== owner)) {
-      throw new Error('The writes of a bulkWrite are of one account.');
+      throw new Error('All writes of a bulkWrite must be to one account.');
     }
     const { required, lean } = options;
     buffer.add(this, { owner, writes, required, lean });

@@ -12,36 +12,36 @@ import { OrphanedTransactions } from '../mongodb/orphans';
 import type { Transaction } from './transaction';
 
 const DEADLINE_MS = WRITE_DEADLINE_SECONDS * 1000;
-/** How many writes share a transaction at most. */
+/** Writes in a transaction. */
 const MAX_GROUP = 64;
 const GROUP_SIZES = [1, 2, 4, 8, 16, 32, MAX_GROUP];
-/** How many transactions are in progress at most: the other connections are left to reads. */
+/** Transactions in progress; the other connections are left to reads. */
 const MAX_TRANSACTIONS = 32;
-/** How many writes wait at most. */
+/** Writes in the queue. */
 const MAX_WAITING = 1000;
-/** How long a write waits for a transaction in progress, to share the next. */
+/** How long a write waits for others to share a transaction with. */
 const PATIENCE_MS = 5;
-/** How often MongoDB is asked whether it is up while a transaction is in progress. */
+/** How often MongoDB is pinged during a transaction. */
 const PING_EVERY_MS = 3000;
-/** How long a write meets conflicts before orphaned transactions are looked for, and how often. */
+/** How long a write meets conflicts before orphaned transactions are ended, and how often they are. */
 const ORPHANS_EVERY_MS = 1000;
 
 interface QueuedWrite extends GroupedWrite {
-  /** How often it was tried. Once tried, it shares no transaction with other accounts. */
+  /** Failed attempts. After the first, it shares no transaction with other accounts. */
   attempts: number;
-  /** Whether it shares no transaction: a group with it failed, or it takes long. */
+  /** Whether it runs in a transaction of its own: a group with it failed, or it takes long. */
   isAlone: boolean;
   resolve: (value: unknown) => void;
   reject: (reason: unknown) => void;
 }
 
 /**
- * Commits writes in groups. Writes that wait share the next transaction, and so its commands and its
- * one journalled commit. A group that fails is undone, and each of its writes runs alone. Writes of
- * one account that meet a conflict or a lost connection are tried again until their deadline.
+ * Commits writes in groups. Queued writes share the next transaction, with its commands and its
+ * journalled commit. A group that fails is aborted, and each of its writes runs alone. Writes to one
+ * account that meet a conflict or lose the connection are retried until their deadline.
  *
- * An account is in one transaction at a time, since all its writes move its revision and would
- * conflict. Only writes of other processes do.
+ * An account is in one transaction at a time, since every write increments its revision. Only writes of
+ * other processes conflict.
  */
 export class WriteQueue {
   #waiting: QueuedWrite[] = [];
@@ -67,21 +67,21 @@ export class WriteQueue {
     );
     this.#retries = metrics.counter(
       'write_retries_total',
-      'Transactions that were undone and whose writes were tried again',
+      'Transactions that were aborted and whose writes were retried',
     );
     metrics.reading({
       name: 'write_queue_depth',
-      help: 'Writes that wait for a transaction',
+      help: 'Writes waiting for a transaction',
       read: () => this.#waiting.length,
     });
   }
 
   /**
-   * Runs `work` in a transaction of an account. It may run several times, so it must have no effect
-   * outside the transaction, and it must not write to another account.
+   * Runs `work` in a transaction on an account. It may run several times, so it must have no effect
+   * outside the transaction, and must not write to another account.
    *
-   * @param options.isAlone whether it shares its transaction with no other write
-   * @throws ApiError service_unavailable where the write is not known to be done in time
+   * @param options.isAlone whether it runs in a transaction of its own
+   * @throws ApiError service_unavailable if the write is not confirmed in time
    */
   run<T>(
     userId: string,
@@ -116,10 +116,10 @@ export class WriteQueue {
     });
   }
 
-  /** Runs `work` as {@link run} does, returns its value and undoes it. */
+  /** Runs `work` like {@link run}, returns its value and aborts the transaction. */
   async dryRun<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     let outcome: { value: T } | undefined;
-    const undo = new Error('A dry run is undone.');
+    const undo = new Error('Dry run');
     try {
       const undone = async (tx: Transaction): Promise<never> => {
         outcome = { value: await work(tx) };
@@ -143,8 +143,8 @@ export class WriteQueue {
   }
 
   /**
-   * Takes the next writes from the queue: one each of accounts that have no more, or those of one
-   * account, so that nobody waits for the backlog of another.
+   * Takes the next writes from the queue: those of accounts with a single write, or those of one
+   * account, so that no account waits for the backlog of another.
    */
   #nextGroup(): QueuedWrite[] {
     const byAccount = new Map<string, QueuedWrite[]>();
@@ -204,12 +204,12 @@ export class WriteQueue {
     this.#waiting.unshift(...group.filter(({ isGivenUp }) => !isGivenUp));
     for (const write of group) if (performance.now() >= write.deadline) this.#expire(write, error);
     if (!first || !isConflict) return;
-    // Its account stays busy meanwhile, its transaction does not.
+    // The account stays busy during the pause.
     this.#start();
     await this.#pause(first, error);
   }
 
-  /** Waits before a write is tried again: other processes may be writing to its account. */
+  /** Waits before a write is retried: another process may be writing to its account. */
   async #pause({ deadline, attempts }: QueuedWrite, error: unknown): Promise<void> {
     const now = performance.now();
     const isOld = now > deadline - DEADLINE_MS + ORPHANS_EVERY_MS;
@@ -220,7 +220,7 @@ export class WriteQueue {
     await sleep(Math.random() * Math.min(200, 5 * 2 ** attempts));
   }
 
-  /** Rejects a write that still waits at its deadline. */
+  /** Rejects a write that is still queued at its deadline. */
   #expire(write: QueuedWrite, cause?: unknown): void {
     const index = this.#waiting.indexOf(write);
     if (index === -1) return;
@@ -229,8 +229,8 @@ export class WriteQueue {
   }
 
   /**
-   * Rejects the writes of a group, and those that wait, if MongoDB is down: the driver takes 11 s to
-   * notice. What is given up is neither tried again nor committed, unless the commit was sent before.
+   * Rejects all writes if MongoDB is down, which the driver takes 11 s to notice. They are neither
+   * retried nor committed, unless the commit was already sent.
    */
   async #rejectIfDown(group: readonly QueuedWrite[]): Promise<void> {
     if (await this.#dependencies.database.ping()) return;
