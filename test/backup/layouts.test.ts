@@ -23,8 +23,7 @@ import {
   TcpProxy,
 } from '../support/program';
 
-const HALF =
-  /^The database \S+ holds a backup that is being restored, or was restored half way: [^\n]+\.\n$/;
+const HALF = /^A restore of the database \S+ is in progress, or was interrupted: [^\n]+\.\n$/;
 
 /** Three parts of an archive, and three commands of a restore. */
 const FILLERS = 2500;

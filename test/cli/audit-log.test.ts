@@ -272,7 +272,7 @@ describe('audit verify finds', () => {
     await entries().updateOne({ ...ADA, seq: 3 }, { $set: { hash } });
     expect(await faults()).toEqual([
       'account/ada: entry 3 was altered',
-      'account/ada: entry 4 does not follow on the one before it: one of them was altered',
+      'account/ada: entry 4 does not follow the one before it: one of them was altered',
     ]);
   });
 
@@ -335,7 +335,7 @@ test('oldest entries that were removed and passed off as deleted by age are foun
   const oldest = await entries().findOne({ ...ADA, seq: 2 });
   const { seq, hash, time } = record(oldest);
   await entries().deleteMany({ ...ADA, seq: { $lte: 2 } });
-  const fault = 'account/ada: what its head says of entries deleted by age was altered';
+  const fault = 'account/ada: the record of its pruned entries was altered';
   for (const pruned of [
     { seq, hash },
     { seq, hash, count: 2, until: time },

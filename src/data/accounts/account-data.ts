@@ -7,16 +7,16 @@ import { batchesOf } from '../model/batches';
 import { collectionOf, type ModelDefinition } from '../model/models';
 import type { OwnedModel } from '../model/owner';
 
-/** Records deleted in one command: few enough that others' writes get through. */
+/** Records deleted by one command, so that other writes are not delayed. */
 const CHUNK = 1000;
 
-/** All that is stored of an account, whichever plugin stores it; the account itself is not in it. */
+/** The data of accounts in all plugins, without the accounts themselves. */
 export class AccountData {
   /** By the names of the collections. */
   readonly #collections: ReadonlyMap<string, OwnedModel<object>>;
   readonly #audit: AuditLog;
 
-  /** @param models all that there are */
+  /** @param models the models of all plugins */
   constructor(database: Database, models: readonly ModelDefinition[], audit: AuditLog) {
     this.#audit = audit;
     this.#collections = new Map(
@@ -26,7 +26,7 @@ export class AccountData {
     );
   }
 
-  /** How many records there are in each collection. */
+  /** The number of records in each collection. */
   async counts(userId: string): Promise<Record<string, number>> {
     const counts: Record<string, number> = {};
     for (const [name, model] of this.#collections) {
@@ -35,7 +35,7 @@ export class AccountData {
     return counts;
   }
 
-  /** The records of each collection as they are stored, a batch at a time. */
+  /** The stored records of each collection, a batch at a time. */
   *records(userId: string): Generator<[collection: string, batches: AsyncIterable<object[]>]> {
     for (const [name, model] of this.#collections) {
       const found = model.find().of({ userId }).setOptions({ promoteBuffers: false });
@@ -43,12 +43,13 @@ export class AccountData {
     }
   }
 
-  /** What the audit log says of the account, a batch at a time. */
+  /** The entries of the account in the audit log, a batch at a time. */
   auditEntries(userId: string): AsyncIterable<AuditEntry[]> {
     return this.#audit.entries({ userId });
   }
 
   /**
+<<<<<<< HEAD
    * Replaces the account's id in the audit log by a pseudonym.
    *
    * @returns the pseudonym
@@ -59,8 +60,11 @@ export class AccountData {
 
   /**
    * Deletes all records, a chunk at a time. Nothing may be written to the account any more.
+=======
+   * Deletes all records, a chunk at a time. The account must not be written to any more.
+>>>>>>> af83ea8 (docs: comments and messages of the data layer in plain English)
    *
-   * @param onDeleted gets the size of each chunk
+   * @param onDeleted called with the size of each chunk
    */
   async delete(userId: string, onDeleted: (count: number) => void): Promise<void> {
     for (const model of this.#collections.values()) {
@@ -73,7 +77,7 @@ export class AccountData {
   }
 }
 
-/** Deletes some records of an account that goes: of these nothing is tracked or counted any more. */
+/** Deletes a chunk of records. Tracking and quotas no longer matter. */
 async function deleteSome(model: OwnedModel<object>, userId: string): Promise<number> {
   const found = model.find().of({ userId }).select('_id').limit(CHUNK);
   const ids = (await found.lean<{ _id: unknown }[]>()).map(({ _id }) => _id);

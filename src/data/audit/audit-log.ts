@@ -26,21 +26,21 @@ import { pruneChain } from './prune';
 import { renameAccount } from './rename';
 import { type Verification, verifyChains } from './verify';
 
-/** A write to data that no account owns, in progress, and what it records. */
+/** A transaction on data that no account owns. */
 export interface SharedTransaction {
   readonly session: ClientSession;
   readonly now: Date;
-  /** Records an act in the chain of an account, or of the service; written before the commit. */
+  /** Records an act in the chain of an account, or of the service, before the commit. */
   audit(act: Act, userId?: string, acting?: Acting): void;
 }
 
-/** An act that was not yet written. */
+/** An act to be written. */
 export interface Recorded {
   act: Act;
   acting: Acting;
 }
 
-/** Which entries to read; all that is left out says nothing. */
+/** Which entries to read; all by default. */
 export interface AuditFilter {
   userId?: string | undefined;
   /** Includes deleted accounts of this name, whose entries are under a pseudonym. */
@@ -53,9 +53,8 @@ export interface AuditFilter {
 }
 
 /**
- * What was done, by whom (docs/running.md, "Audit log"). An act is recorded in the transaction
- * that does it, so there is never one without the other. Entries are deleted only by {@link prune}, and
- * changed only by {@link anonymize}.
+ * The audit log (docs/running.md, "Audit log"). An act is recorded in its own transaction. Entries are
+ * only deleted by {@link prune}, and only changed by {@link anonymize}.
  */
 export class AuditLog {
   readonly #entries;
@@ -64,7 +63,7 @@ export class AuditLog {
   readonly #fence: Fence;
   #accountHash: Promise<AccountHash> | undefined;
 
-  /** @param self who acts where nobody else is named */
+  /** @param self the default actor */
   constructor(
     database: Database,
     fence: Fence,
@@ -76,14 +75,14 @@ export class AuditLog {
     this.#heads = database.model(auditHeadModel);
   }
 
-  /** Records an act that concerns no account and has no transaction of its own. */
+  /** Records an act without a transaction, in the chain of the service. */
   async record(act: Act): Promise<void> {
     await this.transact(async (tx) => {
       tx.audit(act);
     });
   }
 
-  /** Does a write to what no account owns, or that makes or deletes an account, and records it. */
+  /** Runs a write to shared data, or one that creates or deletes an account, and records its acts. */
   async transact<T>(work: (tx: SharedTransaction) => Promise<T>): Promise<T> {
     this.#fence.require();
     return this.#database.transaction(async (session) => {
@@ -103,10 +102,7 @@ export class AuditLog {
     });
   }
 
-  /**
-   * Appends to a chain in the transaction of `session`. Another that appends to the same one
-   * conflicts with it, by the head.
-   */
+  /** Appends to a chain. Transactions that append to the same chain conflict on its head. */
   async append(
     session: ClientSession,
     chain: string,
@@ -126,7 +122,7 @@ export class AuditLog {
     await this.#entries.bulkWrite(writes, { session });
   }
 
-  /** Entries in the order of their time, those of one account as they were chained; a batch at a time. */
+  /** Entries by time, or those of one account in the order of its chain; a batch at a time. */
   async *entries(filter: AuditFilter = {}): AsyncGenerator<AuditEntry[]> {
     const order: Record<string, 1> =
       filter.userId === undefined ? { time: 1, _id: 1 } : { chain: 1, seq: 1 };
@@ -140,7 +136,7 @@ export class AuditLog {
     for await (const batch of batchesOf<AuditEntryDocument>(found)) yield batch.map(entryIn);
   }
 
-  /** Where each chain ends, and what was pruned of it, a batch at a time. */
+  /** The end of each chain, and what was pruned from it, a batch at a time. */
   async *ends(): AsyncGenerator<object[]> {
     const found = this.#heads.find().sort({ _id: 1 });
     for await (const batch of batchesOf<AuditHeadDocument>(found)) {
@@ -149,7 +145,7 @@ export class AuditLog {
   }
 
   /**
-   * Replaces an account's id in its entries by a pseudonym, as the account is deleted.
+   * Replaces the id of a deleted account in its entries with a pseudonym.
    *
    * @returns the pseudonym
    */
@@ -160,18 +156,18 @@ export class AuditLog {
     return pseudonym;
   }
 
-  /** Nobody can compute it without the key in the database, so a log that is kept elsewhere names no one. */
+  /** It depends on a key in the database, so a log that is kept elsewhere does not identify people. */
   async #pseudonym(userId: string): Promise<string> {
     this.#accountHash ??= AccountHash.open(this.#database);
     return `deleted-${(await this.#accountHash).of(userId)}`;
   }
 
-  /** Looks for entries that were removed, altered or inserted. */
+  /** Finds entries that were removed, altered or inserted. */
   verify(): Promise<Verification> {
     return verifyChains(this.#database, this.#entries, this.#heads);
   }
 
-  /** Deletes entries older than so many days, and keeps what the rest is verified by. */
+  /** Deletes entries older than `keepDays`, and keeps what is needed to verify the rest. */
   async prune(keepDays: number, stopping?: AbortSignal): Promise<void> {
     const before = new Date(Date.now() - keepDays * DAY_MS);
     const chains = this.#entries.aggregate<{ _id: string }>([
@@ -196,7 +192,7 @@ function filterOf(
   const conditions: QueryFilter<AuditEntryDocument>[] = [];
   if (userIds.length > 0) conditions.push({ chain: { $in: userIds.map(chainOf) } });
   if (action !== undefined) {
-    // What is between them sorts as names of actions do: `/` comes right after `.`.
+    // A range of names that begin with the action: `/` comes right after `.`.
     conditions.push({ $or: [{ action }, { action: { $gte: `${action}.`, $lt: `${action}/` } }] });
   }
   if (actors.length > 0) {

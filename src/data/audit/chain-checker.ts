@@ -2,26 +2,26 @@ import { DAY_MS } from '../../core/time';
 import { type AuditEntry, CHAIN_START, type ChainEnd, hashOf } from './entry';
 import type { AuditHeadDocument, PrunedEntries } from './model';
 
-/** No setting has entries deleted that are younger, whatever it was before. */
+/** The shortest time that entries can be kept for. */
 const MIN_KEPT_MS = DAY_MS;
 
-/** Looks for entries of one chain that were removed, altered or inserted. */
+/** Finds entries of a chain that were removed, altered or inserted. */
 export class ChainChecker {
-  /** Sentences about the chain. */
+  /** What is wrong with the chain, a sentence each. */
   readonly faults: string[] = [];
-  /** How many entries it was given. */
+  /** The number of entries checked. */
   count = 0;
   #last: ChainEnd;
 
-  /** @param head says what was pruned of it */
+  /** @param head the head of the chain, with what was pruned from it */
   constructor(head: AuditHeadDocument | undefined) {
     this.#last = head?.pruned ?? CHAIN_START;
     if (head?.pruned && !isPlausible(head.pruned)) {
-      this.faults.push('what its head says of entries deleted by age was altered');
+      this.faults.push('the record of its pruned entries was altered');
     }
   }
 
-  /** Takes the next entry by number. */
+  /** Checks the next entry. */
   add(entry: AuditEntry): void {
     this.count += 1;
     const { seq, hash, previousHash } = entry;
@@ -34,13 +34,13 @@ export class ChainChecker {
     if (!isIntact(entry)) this.faults.push(`entry ${seq} was altered`);
     else if (seq === expected && previousHash !== this.#last.hash) {
       this.faults.push(
-        `entry ${seq} does not follow on the one before it: one of them was altered`,
+        `entry ${seq} does not follow the one before it: one of them was altered`,
       );
     }
     this.#last = { seq, hash };
   }
 
-  /** Compares where the entries end with where the chain does. */
+  /** Compares the last entry with the head. */
   end(head: AuditHeadDocument | undefined): void {
     if (!head) {
       this.faults.push('its head was removed');
@@ -57,7 +57,7 @@ export class ChainChecker {
   }
 }
 
-/** Whether entries can have been deleted by age as is said; no more, as it has no hash. */
+/** Whether the entries can have been pruned as recorded; the record has no hash. */
 function isPlausible({ count, seq, until }: PrunedEntries): boolean {
   return count === seq && until instanceof Date && Date.now() - until.getTime() >= MIN_KEPT_MS;
 }

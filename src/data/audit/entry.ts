@@ -4,8 +4,8 @@ import type { CallSource } from '../../core/identity';
 import { canonicalJson } from '../../core/values';
 
 /**
- * Who acts: the holder of a token, a person at the program's own pages, an operator on the command
- * line, or the server by itself.
+ * Who acts: the holder of a token, a person on the pages of the program, an operator on the command
+ * line, or the server itself.
  */
 export type Actor =
   | { type: 'person'; account: string }
@@ -13,31 +13,31 @@ export type Actor =
   | { type: 'operator'; name: string; host: string }
   | { type: 'server'; host: string };
 
-/** Who acts, and by which request where it was one. */
+/** An actor, and the request that they sent, if any. */
 export interface Acting {
   actor: Actor;
   source?: CallSource | undefined;
 }
 
-/** What is recorded of an act, besides when and by whom. Never a secret, nor what people write. */
+/** An act. It never contains secrets, nor texts of people. */
 export interface Act {
-  /** What it was done to and what was done: `token.created`. */
+  /** The kind of target, and what was done: `token.created`. */
   action: string;
   target: { type: string; id: string };
   /** What changed, as JSON: `{ tier: { from: 'free', to: 'pro' } }`. */
   changes?: Readonly<Record<string, unknown>>;
 }
 
-/** An account as the target of an act. */
+/** The target of an act on an account. */
 export function accountTarget(id: string): Act['target'] {
   return { type: 'account', id };
 }
 
 /** An entry of the audit log. */
 export interface AuditEntry {
-  /** Entries follow each other in one chain for each account, and one for the service. */
+  /** Each account has a chain of entries, and so does the service. */
   chain: string;
-  /** Its place in the chain, from 1. */
+  /** The place in the chain, from 1. */
   seq: number;
   time: Date;
   action: string;
@@ -47,11 +47,11 @@ export interface AuditEntry {
   target: Act['target'];
   changes: Readonly<Record<string, unknown>>;
   previousHash: string;
-  /** SHA-256 in hex of the JSON of all the rest, the members of each object sorted by name. */
+  /** SHA-256 in hex of the JSON of the rest, with the members of each object sorted by name. */
   hash: string;
 }
 
-/** Where a chain ends: what its next entry follows on. */
+/** The last entry of a chain. */
 export interface ChainEnd {
   seq: number;
   hash: string;
@@ -60,23 +60,23 @@ export interface ChainEnd {
 /** The end of a chain without entries. */
 export const CHAIN_START: ChainEnd = { seq: 0, hash: '' };
 
-/** The chain of what concerns no account. */
+/** The chain of acts that concern no account. */
 export const SERVICE_CHAIN = 'service';
 const ACCOUNT_PREFIX = 'account/';
 
-/** The chain of an account's acts, which outlives the account. */
+/** The chain of an account, which outlives it. */
 export function chainOf(userId: string): string {
   return ACCOUNT_PREFIX + userId;
 }
 
-/** A chain as sentences name it. */
+/** The name of a chain in a sentence. */
 export function chainName(chain: string): string {
   return chain.startsWith(ACCOUNT_PREFIX)
     ? `account ${chain.slice(ACCOUNT_PREFIX.length)}`
     : `the ${chain}`;
 }
 
-/** The entry of an act that follows on `previous`. */
+/** The entry of an act that follows `previous`. */
 export function entryOf(
   chain: string,
   previous: ChainEnd,
@@ -92,7 +92,7 @@ export function entryOf(
     address: source?.address ?? null,
     requestId: source?.requestId ?? null,
     target,
-    // As JSON has them, so that what is read back has the same hash.
+    // As JSON, so that the hash is the same when it is read back.
     changes: JSON.parse(JSON.stringify(changes)) as Record<string, unknown>,
   };
   return linked(content, previous);
@@ -107,7 +107,7 @@ export function linked(
   return { ...content, hash: hashOf(content) };
 }
 
-/** The hash that an entry with this content must have. */
+/** The hash of an entry with this content. */
 export function hashOf(content: object): string {
   return createHash('sha256').update(canonicalJson(content)).digest('hex');
 }

@@ -6,7 +6,7 @@ import type { AuditEntry, ChainEnd } from './entry';
 
 export type AuditEntryDocument = AuditEntry & { _id: StoredId };
 
-/** The entry in a document, whose id only keeps it apart in MongoDB. */
+/** The entry in a document, without the document's id. */
 export function entryIn(document: AuditEntryDocument): AuditEntry {
   const entry: AuditEntry & { _id?: StoredId } = { ...document };
   delete entry._id;
@@ -20,7 +20,7 @@ export function entryDocument(entry: AuditEntry): AuditEntryDocument {
 
 export const auditEntryModel = sharedModel<AuditEntryDocument>(
   'AuditEntry',
-  'what was done stays known when the account is gone',
+  'entries outlive their account',
   new Schema(
     {
       _id: { type: Schema.Types.UUID, required: true },
@@ -38,13 +38,13 @@ export const auditEntryModel = sharedModel<AuditEntryDocument>(
     },
     { collection: 'auditEntries' },
   )
-    // A chain in its order; `audit log --user`.
+    // The entries of a chain; `audit log --user`.
     .index({ chain: 1, seq: 1 }, { unique: true })
-    // `audit log`, and what is older than it is kept.
+    // `audit log`, and entries to prune.
     .index({ time: 1, _id: 1 }),
 );
 
-/** What is known of the entries of a chain that were deleted because they were old. */
+/** The entries that were pruned from a chain. */
 export interface PrunedEntries extends ChainEnd {
   count: number;
   /** The time of the last of them. */
@@ -59,7 +59,7 @@ export interface AuditHeadDocument extends ChainEnd {
 
 export const auditHeadModel = sharedModel<AuditHeadDocument>(
   'AuditHead',
-  'the ends of the chains of the audit log, kept apart from its entries',
+  'the ends of the chains of the audit log, apart from its entries',
   new Schema(
     {
       _id: { type: String, required: true },
@@ -71,5 +71,4 @@ export const auditHeadModel = sharedModel<AuditHeadDocument>(
   ),
 );
 
-/** All that is stored for the audit log. */
 export const auditModels = [auditEntryModel, auditHeadModel] as const;

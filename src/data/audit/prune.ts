@@ -13,11 +13,10 @@ interface Chains {
 }
 
 /**
- * Deletes the first entries of a chain as far as they are older than `before`, and keeps in its head
- * what the rest is verified by. A chain that does not verify is left as it is, for `audit verify`
- * to find.
+ * Deletes entries of a chain that are older than `before`, and records in its head what is needed to
+ * verify the rest. A chain with a fault is left as it is.
  *
- * @returns whether there is nothing more to delete
+ * @returns whether it is done
  */
 export async function pruneChain(
   { entries, heads, session }: Chains,

@@ -6,28 +6,20 @@ import { ChainChecker } from './chain-checker';
 import { SERVICE_CHAIN } from './entry';
 import { type AuditEntryDocument, type AuditHeadDocument, entryIn } from './model';
 
-/** What is wrong with a chain, in a sentence. */
-interface AuditFault {
-  chain: string;
-  fault: string;
-}
-
-/** What was found of all chains. */
 export interface Verification {
   chains: number;
-  /** How many entries are there. */
   entries: number;
-  /** How many were deleted because they were old. */
+  /** Entries that were pruned. */
   pruned: number;
-  faults: AuditFault[];
+  /** What is wrong with a chain, a sentence each. */
+  faults: { chain: string; fault: string }[];
 }
 
-/** How many entries a command looks at. */
+/** Entries scanned by a command. */
 const SCANNED = 10_000;
-/** More would only be more of the same. */
 const MAX_FAULTS = 1000;
 
-/** Checks every chain, so that it can be done while the service runs. */
+/** Verifies all chains, while the service may be running. */
 export async function verifyChains(
   database: Database,
   entries: Model<AuditEntryDocument>,
@@ -42,7 +34,7 @@ export async function verifyChains(
       first = await heads.findOne({ _id: chain }).lean();
       const newest = first?.seq ?? Infinity;
       const read = new ChainChecker(first ?? undefined);
-      // In no transaction, which MongoDB would end: a chain may be long, but does not change.
+      // Without a transaction, which would time out on a long chain; old entries do not change.
       const known = entries.find({ chain, seq: { $not: { $gt: newest } } }).sort({ seq: 1 });
       for await (const batch of batchesOf<AuditEntryDocument>(known)) {
         for (const entry of batch) read.add(entryIn(entry));
@@ -58,7 +50,7 @@ export async function verifyChains(
       for (const entry of end.added) read.add(entryIn(entry));
       read.end(end.head ?? undefined);
       [checker, last] = [read, end.head];
-      // What was pruned or renamed meanwhile would pass for removed.
+      // Entries pruned or renamed meanwhile would look removed.
     } while (first?.pruned?.seq !== last?.pruned?.seq || (first && !last));
     if (!last && checker.count === 0) return;
     found.chains += 1;
@@ -84,7 +76,7 @@ export async function verifyChains(
   return found;
 }
 
-/** The chains that there are entries of, so many at a time as a command finds in time. */
+/** The chains of all entries, in batches. */
 async function* chainsIn(entries: Model<AuditEntryDocument>): AsyncGenerator<string[]> {
   for (let after: string | undefined = ''; after !== undefined; ) {
     const found = await entries.aggregate<{ _id: string }>([

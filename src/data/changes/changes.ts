@@ -1,6 +1,5 @@
 import type Joi from 'joi';
 
-
 import type { StoredId } from '../../core/ids';
 import { type Tenant, collectionOf, type ModelDefinition } from '../model/models';
 

@@ -6,10 +6,10 @@ import type { Database } from '../mongodb/database';
 import { accountModel } from '../model/models';
 import type { Transaction } from '../writing/transaction';
 
-/** How many bytes of responses an account has stored on a day. */
+/** The bytes of responses that an account stored on a day. */
 interface IdempotencyUsageDocument {
   userId: string;
-  /** Its first moment in UTC. */
+  /** Midnight in UTC. */
   day: Date;
   bytes: number;
 }
@@ -24,34 +24,31 @@ export const idempotencyUsageModel = accountModel<IdempotencyUsageDocument>(
     },
     { collection: 'idempotencyUsage' },
   )
-    // What an account has stored on a day.
+    // The usage of an account on a day.
     .index({ userId: 1, day: 1 }, { unique: true }),
 );
 
-/**
- * What accounts store for Idempotency-Keys, bounded by day: responses expire by themselves, but not
- * on the day on which they were stored.
- */
+/** Limits the bytes of responses that an account can store on a day; they expire days later. */
 export class IdempotencyUsage {
   readonly #database: Database;
   readonly #usage;
   readonly #maxBytes: number;
-  /** What accounts have stored by now, as a transaction sees it. */
+  /** Usage by account, as a transaction sees it. */
   readonly #stored = new WeakMap<ClientSession, Map<string, number>>();
 
-  /** @param maxBytes how much an account may store on a day */
+  /** @param maxBytes the limit of an account for a day */
   constructor(database: Database, maxBytes: number) {
     this.#database = database;
     this.#usage = database.model(idempotencyUsageModel);
     this.#maxBytes = maxBytes;
   }
 
-  /** Has MongoDB delete what is of former days, from now on. */
+  /** Makes MongoDB delete the usage of past days. */
   deleteExpired(): Promise<void> {
     return this.#database.expire(idempotencyUsageModel, 'day', (2 * DAY_MS) / 1000);
   }
 
-  /** @throws ApiError rate_limited where it is more than an account may store on a day */
+  /** @throws ApiError rate_limited over the limit of the day */
   async add(tx: Transaction, bytes: number): Promise<void> {
     const day = dayOf(tx.now);
     const known = this.#stored.get(tx.session) ?? new Map<string, number>();
@@ -60,7 +57,7 @@ export class IdempotencyUsage {
     this.#stored.set(tx.session, known.set(tx.userId, stored));
   }
 
-  /** An account's first of a transaction learns what is stored, and its others are sent together. */
+  /** The first update of an account in a transaction returns the total; others are buffered. */
   async #added(
     tx: Transaction,
     day: Date,
@@ -79,7 +76,7 @@ export class IdempotencyUsage {
     return known + bytes;
   }
 
-  /** How many bytes an account has stored on a day. */
+  /** The bytes that an account stored on a day. */
   async read(tx: Transaction, day: Date): Promise<number> {
     return (await this.#usage.findOne({ day }).of(tx).lean())?.bytes ?? 0;
   }
@@ -92,12 +89,12 @@ export class IdempotencyUsage {
 function tooMuch(day: Date, now: Date): ApiError {
   const seconds = Math.ceil((day.getTime() + DAY_MS - now.getTime()) / 1000);
   return rateLimited.error(
-    'The responses stored today for your requests with an Idempotency-Key take as much space as they may; try again tomorrow, or without the header.',
+    'The daily space for responses to requests with an Idempotency-Key is used up; try again tomorrow, or without the header.',
     { headers: { 'Retry-After': String(seconds) } },
   );
 }
 
-/** The first moment of a moment's day, in UTC. */
+/** Midnight in UTC before a moment. */
 export function dayOf(moment: Date): Date {
   return new Date(moment.getTime() - (moment.getTime() % DAY_MS));
 }

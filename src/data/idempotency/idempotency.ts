@@ -21,7 +21,7 @@ import type { Transaction } from '../writing/transaction';
 
 const inflate = promisify(gunzip);
 
-/** The response to the first request under a key, for its retries. */
+/** The response to the first request with a key, for its retries. */
 export interface StoredResponse {
   status: number;
   body: string;
@@ -30,12 +30,12 @@ export interface StoredResponse {
 interface IdempotencyKeyDocument {
   userId: string;
   key: string;
-  /** SHA-256 of the request, so that another request under the same key is noticed. */
+  /** SHA-256 of the request, to detect another request with the same key. */
   request: string;
   status: number;
-  /** The text of a short body; a longer one compressed by gzip. */
+  /** A short body as text, a longer one compressed by gzip. */
   body: string | mongo.Binary;
-  /** The size of the rest of this document; earlier releases did not count. */
+  /** The size of the rest of this document; missing in those of earlier releases. */
   bytes?: number;
   createdAt: Date;
 }
@@ -52,33 +52,29 @@ export const idempotencyKeyModel = accountModel<IdempotencyKeyDocument>(
       bytes: { type: Number },
       createdAt: { type: Date, required: true },
     },
-    // The name that earlier versions gave it: their data opens in this one.
+    // Named by an earlier release.
     { collection: 'keptAnswers' },
   )
-    // Finds the response to a retried request, and lets only one be stored.
+    // The response to a retry; only one can be stored.
     .index({ userId: 1, key: 1 }, { unique: true }),
 );
 
-/** All that is stored for Idempotency-Keys. */
 export const idempotencyModels = [idempotencyKeyModel, idempotencyUsageModel] as const;
 
-/** Identifies a retried request: the same key, account and request. */
+/** Identifies a request and its retries. */
 interface RequestIdentity {
   userId: string;
   key: string;
   fingerprint: string;
 }
 
-/** What makes two requests the same; the members of a JSON object have no order. */
+/** A hash that is the same for equal requests; the order of members in objects does not matter. */
 export function fingerprintOf(method: string, path: string, body: unknown): string {
   const text = canonicalJson([method, path, body]);
   return createHash('sha256').update(text).digest('base64url');
 }
 
-/**
- * Responses by Idempotency-Key (docs/api.md, "Retries"). A response is written in the
- * transaction of its effect, so there is never one without the other.
- */
+/** Stores responses by Idempotency-Key (docs/api.md, "Retries"), in the transaction of the write. */
 export class IdempotencyStore {
   readonly #model;
   readonly #running = new Set<string>();
@@ -103,17 +99,17 @@ export class IdempotencyStore {
     this.#usage = new IdempotencyUsage(database, maxBytes);
     this.#replays = metrics.counter(
       'idempotent_replays_total',
-      'Requests that were answered by the stored response to their first sending',
+      'Requests that got the stored response to an earlier one',
     );
   }
 
-  /** Has MongoDB delete what has expired, from now on. */
+  /** Makes MongoDB delete expired responses. */
   async deleteExpired(): Promise<void> {
     await this.#database.expire(idempotencyKeyModel, 'createdAt', this.#keepMs / 1000);
     await this.#usage.deleteExpired();
   }
 
-  /** What an account has stored today, recomputed from what is stored. */
+  /** The usage of an account today, recomputed from the stored responses. */
   get usage(): DerivedData {
     return {
       name: 'stored responses of today',
@@ -129,10 +125,10 @@ export class IdempotencyStore {
   }
 
   /**
-   * Runs `work` unless a response to this very request is stored; then answers that.
+   * Runs `work`, or returns the response that is stored for the request.
    *
-   * @throws ApiError idempotency_conflict while the first is running in this process,
-   *   idempotency_mismatch when the key came with another request before
+   * @throws ApiError idempotency_conflict while the first request is running in this process,
+   *   idempotency_mismatch if the key was used with another request
    */
   async runOnce(
     request: RequestIdentity,
@@ -147,8 +143,7 @@ export class IdempotencyStore {
       try {
         return { response: await work(), replayed: false };
       } catch (error) {
-        // Another process was first; what it did is in the way of ours, and is the answer.
-        // A transaction may see it before the majority has it, so this looks at the very latest.
+        // Another process may have been first. Its response may not be majority-committed yet.
         const winner = mayBeSecond(error) ? await this.#find(request, 'linearizable') : undefined;
         if (winner) return this.#replay(winner);
         throw error;
@@ -159,9 +154,9 @@ export class IdempotencyStore {
   }
 
   /**
-   * Stores a response with its effect.
+   * Stores a response in the transaction of the write.
    *
-   * @throws ApiError rate_limited where the account has stored as much today as it may
+   * @throws ApiError rate_limited over the limit of the day
    */
   async store(tx: Transaction, request: RequestIdentity, response: StoredResponse): Promise<void> {
     const { userId, key, fingerprint } = request;
@@ -174,7 +169,7 @@ export class IdempotencyStore {
     const bytes = mongo.BSON.calculateObjectSize({ userId, key, ...document });
     const stored = { ...document, bytes };
     await this.#usage.add(tx, bytes);
-    // Replaces one that has expired but is not yet deleted; one that has not makes it fail.
+    // Replaces an expired response that is not deleted yet; with any other it fails.
     const filter = { userId, key, createdAt: { $lte: this.#oldest(tx.now) } };
     const update = { $set: stored };
     const { session } = tx;
@@ -230,10 +225,10 @@ async function inflated(body: string | mongo.Binary): Promise<string> {
   return typeof body === 'string' ? body : (await inflate(body.value())).toString();
 }
 
-/** What a write is refused with when the first took what was left, or deleted what it names. */
+/** The errors of a write if the first request took the last place, or deleted a record that it names. */
 const SECOND_REFUSED: readonly number[] = [400, 403, 429];
 
-/** Whether a failure may be due to the first: its answer is there, or so is its effect. */
+/** Whether a failure may be the effect of a first request in another process. */
 function mayBeSecond(error: unknown): boolean {
   const isRefusal = error instanceof ApiError && SECOND_REFUSED.includes(error.status);
   return isRefusal || isDuplicateKey(error);

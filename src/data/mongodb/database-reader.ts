@@ -3,18 +3,17 @@ import { mongo } from 'mongoose';
 import { collectionNames } from '../model/collections';
 import { keepHistory, READER_NAME, releaseHistory } from '../changes/snapshot-history';
 
-/** Codes of errors by which MongoDB says that it has not kept a moment long enough. */
+/** Error codes: the snapshot is too old, or unavailable. */
 const MOMENT_IS_GONE = new Set<unknown>([239, 246]);
-/** How long a command may take: a batch of large documents on a slow disk, and nobody waits. */
+/** Time-out of a command: a batch of large documents on a slow disk. */
 const COMMAND_MS = 60_000;
 
-/** The moment that is read is not to be had: it is too old, or an index was made since. */
+/** The snapshot is no longer available: it is too old, or an index was created since. */
 export class MomentGoneError extends Error {}
 
 /**
- * Reads whole collections as they all were at one moment, whatever is written meanwhile. No
- * transaction does it, so there is no limit but how long MongoDB keeps the past
- * (`minSnapshotHistoryWindowInSeconds`).
+ * Reads whole collections from one snapshot, while others write. It uses no transaction, so it is only
+ * limited by how long MongoDB keeps snapshots (`minSnapshotHistoryWindowInSeconds`).
  */
 export class DatabaseReader {
   readonly #database: mongo.Db;
@@ -23,7 +22,7 @@ export class DatabaseReader {
   private constructor(
     client: mongo.MongoClient,
     clusterTime: mongo.Timestamp,
-    /** Ends the reading; has a managed MongoDB keep the past as briefly as before. */
+    /** Closes the connection, and restores the history window of a managed MongoDB. */
     readonly close: () => Promise<void>,
     readonly collections: readonly string[],
     readonly mongodbVersion: string,
@@ -33,9 +32,9 @@ export class DatabaseReader {
   }
 
   /**
-   * Connects and chooses the moment: now. It has all writes that were acknowledged before.
+   * Connects and takes a snapshot with all acknowledged writes.
    *
-   * @param isManaged whether MongoDB is a managed one, which then keeps the past for longer
+   * @param isManaged whether MongoDB is managed; it then keeps snapshots for longer
    */
   static async open(uri: string, isManaged: boolean): Promise<DatabaseReader> {
     const client = new mongo.MongoClient(uri, {
@@ -58,22 +57,22 @@ export class DatabaseReader {
         readConcern: { level: 'snapshot' },
       });
       const { version } = await database.admin().serverInfo();
-      // MongoDB's own answers: a read with this concern says which moment it saw.
+      // A read with this concern returns the time of its snapshot.
       const { atClusterTime } = cursor as { atClusterTime: mongo.Timestamp };
       return new DatabaseReader(client, atClusterTime, close, collections, String(version));
     } catch (error) {
-      // Its own failure would hide why.
+      // Its failure would hide the cause.
       await close().catch(() => undefined);
       throw error;
     }
   }
 
-  /** The moment that is read, to the second. */
+  /** The time of the snapshot, to the second. */
   get moment(): Date {
     return new Date(this.#clusterTime.getHighBitsUnsigned() * 1000);
   }
 
-  /** About how many documents there are. */
+  /** The approximate number of documents. */
   async estimatedDocuments(): Promise<number> {
     const counts = await Promise.all(
       this.collections.map((name) => this.#database.collection(name).estimatedDocumentCount()),
@@ -84,7 +83,7 @@ export class DatabaseReader {
   /**
    * The documents of a collection as BSON, in no order.
    *
-   * @throws MomentGoneError where MongoDB does not have the moment any more
+   * @throws MomentGoneError if the snapshot is no longer available
    */
   async *documents(collection: string): AsyncGenerator<Buffer> {
     const found = this.#database.runCursorCommand(
@@ -96,20 +95,20 @@ export class DatabaseReader {
     );
     try {
       for await (const document of found) {
-        // With `raw` the driver gives the bytes that came, and its types what they stand for.
+        // With `raw` the driver returns bytes, unlike its types.
         const bytes: unknown = document;
-        if (!Buffer.isBuffer(bytes)) throw new Error('MongoDB’s driver gives no bytes.');
+        if (!Buffer.isBuffer(bytes)) throw new Error('MongoDB’s driver returns no bytes.');
         yield bytes;
       }
     } catch (error) {
       if (!(error instanceof mongo.MongoServerError) || !MOMENT_IS_GONE.has(error.code)) throw error;
-      throw new MomentGoneError('MongoDB does not have that moment any more.', { cause: error });
+      throw new MomentGoneError('The snapshot is no longer available.', { cause: error });
     } finally {
       await found.close();
     }
   }
 
-  /** The ids of the documents of a collection that say when they were finished; none without it. */
+  /** The ids of the documents of a collection with a `finishedAt`. */
   async finishedIds(collection: string): Promise<string[]> {
     if (!this.collections.includes(collection)) return [];
     const ids: string[] = [];
@@ -121,7 +120,7 @@ export class DatabaseReader {
   }
 }
 
-/** On a connection of its own, for those of the reader say that it reads. */
+/** On another connection, since those of the reader count as readers. */
 async function releaseOwn(uri: string): Promise<void> {
   const limits = { serverSelectionTimeoutMS: 2000, socketTimeoutMS: COMMAND_MS };
   const client = new mongo.MongoClient(uri, { maxPoolSize: 1, ...limits });

@@ -13,26 +13,19 @@ import { measurePool } from './pool-metrics';
 import { UnfinishedRestoreError, hasUnfinishedRestore } from './restore-marker';
 import { acceptStoredIds } from '../model/stored-ids';
 
-/** How many connections to MongoDB a process has at most. */
 const MAX_CONNECTIONS = 50;
-/** How many transactions there are at once that no account's queue orders. */
+/** Concurrent transactions outside the write queue. */
 const MAX_OTHER_TRANSACTIONS = 8;
-/** How long MongoDB may take to say that it is there. */
+/** Time-out of a ping. */
 const PING_MS = 2000;
-/**
- * How long a command may take. One that is lost on the way is then sent again on another connection
- * while its caller still waits.
- */
+/** Time-out of a command. A lost one is then retried on another connection while its caller waits. */
 const COMMAND_MS = 6000;
-/** How often a read at one moment is tried: once more is enough where MongoDB is there. */
+/** Attempts of a snapshot read. */
 const SNAPSHOT_ATTEMPTS = 2;
-/** When none is tried again: more than a lost command takes, and less than a majority that is gone. */
+/** After this time it is not retried: longer than a lost command takes, and shorter than an outage. */
 const SNAPSHOT_RETRY_MS = 8000;
 
-/** Writes are there to stay once they are answered. */
 const WRITE_CONCERN = { w: 'majority', journal: true } as const;
-
-/** A transaction sees one moment, and its writes are there to stay once it is committed. */
 export const TRANSACTION_OPTIONS = {
   readConcern: { level: 'snapshot' },
   writeConcern: WRITE_CONCERN,
@@ -52,8 +45,8 @@ export class Database {
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
     this.connection = mongoose.createConnection();
-    // A query that is sent while there is no connection fails at once instead of piling up, and
-    // nothing is made behind our back. `set` would have no effect: it only changes what is there.
+    // Queries without a connection fail at once, and nothing is created implicitly. `connection.set`
+    // would have no effect on `bufferCommands`.
     Object.assign(this.connection.config as object, {
       bufferCommands: false,
       autoIndex: false,
@@ -61,41 +54,41 @@ export class Database {
     });
   }
 
-  /** The model of a definition. Defined once, then the same. */
+  /** Returns the model of a definition, which is created on first use. */
   model<T, Owner>({ name, schema }: ModelDefinition<T, Owner>): ModelOf<T, Owner> {
     const model = this.connection.models[name] ?? this.connection.model(name, schema);
-    // A name belongs to one definition (the loader checks it), so the types agree.
+    // The loader checks that each name belongs to one definition.
     return model as unknown as ModelOf<T, Owner>;
   }
 
-  /** Whether data is spread over shards, as far as is known. */
+  /** Whether MongoDB is a sharded cluster; false until it is known. */
   get isSharded(): boolean {
     return this.#isSharded;
   }
 
-  /** All models that were defined. */
+  /** All models that were created. */
   get models(): AnyModel[] {
     return Object.values(this.connection.models);
   }
 
   /**
-   * Connects; a `StoredSchema` then makes sure that collections and indexes are there.
+   * Connects. `StoredSchema` creates collections and indexes.
    *
-   * @param restoring whether it is to restore a backup, and data need not be whole
-   * @throws UnfinishedRestoreError where data is not whole
+   * @param restoring whether a backup is going to be restored
+   * @throws UnfinishedRestoreError if a restore is in progress, or was interrupted
    */
   async connect(uri: string, { restoring = false } = {}): Promise<void> {
     const opened = this.connection.openUri(uri, {
       appName: APP_NAME,
       maxPoolSize: MAX_CONNECTIONS,
-      // A primary that is gone, or hangs, is noticed within the time that a caller still waits.
+      // A primary that is gone or hangs is noticed while callers wait.
       serverSelectionTimeoutMS: 3000,
       heartbeatFrequencyMS: 3000,
       connectTimeoutMS: 5000,
       socketTimeoutMS: COMMAND_MS,
       writeConcern: WRITE_CONCERN,
       readConcern: { level: 'majority' },
-      // What others may be behind with, answers must not be.
+      // Secondaries may lag behind.
       readPreference: 'primary',
     });
     const client = this.connection.getClient();
@@ -110,7 +103,7 @@ export class Database {
     }
   }
 
-  /** Has MongoDB delete the documents of a collection some time after a moment that they hold. */
+  /** Makes MongoDB delete the documents of a collection some time after the date in a field. */
   async expire(
     definition: ModelDefinition,
     field: string,
@@ -123,7 +116,7 @@ export class Database {
     if (!index) {
       await collection.createIndex(keyPattern, { expireAfterSeconds }, {});
     } else if (index.expireAfterSeconds !== expireAfterSeconds) {
-      // An index that is there cannot be made with another time.
+      // An existing index cannot be created with another expiry.
       const change = { keyPattern, expireAfterSeconds };
       await this.connection.db?.command({ collMod: collection.name, index: change });
     }
@@ -134,23 +127,20 @@ export class Database {
     await this.connection.close();
   }
 
-  /** Whether MongoDB answers, and soon. */
+  /** Returns whether MongoDB responds in time. */
   async ping(): Promise<boolean> {
-    // Once more, as the driver does for reads: a connection that broke says nothing of MongoDB.
+    // Retried once, as the driver does with reads: only the connection may be broken.
     const answered = this.#answers().then((isThere) => isThere || this.#answers());
     return (await withTimeout(PING_MS, answered)) ?? false;
   }
 
   async #answers(): Promise<boolean> {
-    // The driver would connect again.
+    // The driver would reconnect.
     if (this.#isClosed) return false;
     return this.connection.db?.admin().command({ ping: 1 }).then(() => true, () => false) ?? false;
   }
 
-  /**
-   * Runs `read` in a session all of whose reads see the same moment; again, where MongoDB lost that
-   * moment or the connection broke.
-   */
+  /** Runs `read` in a session whose reads see the same snapshot, and retries it once. */
   async snapshot<T>(read: (session: ClientSession) => Promise<T>): Promise<T> {
     const start = performance.now();
     for (let attempt = 1; ; attempt += 1) {
@@ -164,9 +154,8 @@ export class Database {
   }
 
   /**
-   * Runs `work` in a transaction that no account's queue orders; again, where it met another.
-   * `work` must have no effect outside of it, and begin no other: eight of which each waits for one
-   * more would never end.
+   * Runs `work` in a transaction outside the write queue, and retries it after a conflict. `work` must
+   * have no effect outside the transaction, and must not start another, which could deadlock.
    */
   async transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
     return this.#transactions(async () => {
@@ -182,8 +171,8 @@ export class Database {
   async #readAtOneMoment<T>(read: (session: ClientSession) => Promise<T>): Promise<T> {
     const session = await this.connection.startSession();
     try {
-      // Not the driver's snapshot session: in it the connection's own read concern prevails, and
-      // each read sees its own moment.
+      // In the driver's snapshot sessions the read concern of the connection prevails, and each read
+      // sees another snapshot.
       session.startTransaction({ readConcern: { level: 'snapshot' } });
       const value = await read(session);
       await session.commitTransaction();

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 import { mongo } from 'mongoose';
 
-/** A connection of MongoDB's driver, as far as it matters here. */
+/** A connection of MongoDB's driver. */
 interface DriverConnection {
   socket: Socket;
   writeCommand: (...given: readonly unknown[]) => Promise<void>;
@@ -12,15 +12,15 @@ interface DriverConnection {
 const guarded = new WeakSet<Socket>();
 
 /**
- * Has commands of MongoDB's driver fail that are written to a connection as it closes.
+ * Makes commands fail that MongoDB's driver writes to a connection while it closes. Call it once.
  *
- * The driver (7.8) waits for the socket to drain, which one that is closed never does: neither its
- * timeout nor a ping that is answered ends that, and the connection is in use for ever. Where the
- * socket breaks meanwhile it fails with an error that its own retries cannot read. To be called once.
+ * The driver (7.8) waits for the socket to drain, which never happens once it is closed: no time-out
+ * ends that, and the connection stays in use for ever. If the socket breaks meanwhile, the driver throws
+ * an error that it does not retry.
  */
 export function failWritesToClosedSockets(): void {
   const requireOfMongoose = createRequire(require.resolve('mongoose'));
-  // The driver has no types for what is its own; a test shows that this is what it has.
+  // The driver does not export this type; a test checks it.
   const { Connection } = requireOfMongoose('mongodb/lib/cmap/connection') as {
     Connection: { prototype: DriverConnection };
   };
@@ -35,7 +35,7 @@ export function failWritesToClosedSockets(): void {
   };
 }
 
-/** Has whoever waits for a socket to drain, or begins to, know when it is closed. */
+/** Fails those who wait for a closed socket to drain. */
 function guard(socket: Socket): void {
   if (guarded.has(socket)) return;
   guarded.add(socket);
@@ -45,7 +45,7 @@ function guard(socket: Socket): void {
   socket.once('close', () => {
     fail();
     socket.on('newListener', (event) => {
-      // The listener is there only afterwards.
+      // The listener is added after this event.
       if (event === 'drain') process.nextTick(fail);
     });
   });

@@ -7,39 +7,39 @@ import type { Metrics } from '../../core/metrics';
 import { withTimeout } from '../../core/async/timeout';
 import { isConnectionError } from './errors';
 
-/** How long a read may wait before it is asked whether MongoDB is there at all. */
+/** How long a read waits before MongoDB is pinged. */
 const SUSPECT_MS = 2000;
-/** How long to wait before a MongoDB that is away is asked again. */
+/** How long to wait between pings during an outage. */
 const PAUSE_MS = 500;
 
 /**
- * Whether MongoDB answers, so that nobody waits for one that does not: the driver takes 11 s to
- * notice one that hangs. A read that is merely slow may take its time.
+ * Knows whether MongoDB responds, so that reads fail soon during an outage; the driver takes 11 s to
+ * notice a MongoDB that hangs. Slow reads are not affected.
  */
 export class MongoHealth {
   #isAway = false;
   #isAsking = false;
   #isStopped = false;
-  /** How to end the reads that are under way. */
+  /** Rejects the reads in progress. */
   readonly #reads = new Set<(reason: unknown) => void>();
   readonly #ping: () => Promise<boolean>;
   readonly #log: Logger;
 
-  /** @param ping whether MongoDB answers, and soon */
+  /** @param ping returns whether MongoDB responds in time */
   constructor(ping: () => Promise<boolean>, log: Logger, metrics: Metrics) {
     this.#ping = ping;
     this.#log = log;
     metrics.reading({
       name: 'mongodb_up',
-      help: 'Whether MongoDB answers',
+      help: 'Whether MongoDB responds',
       read: () => (this.#isAway ? 0 : 1),
     });
   }
 
   /**
-   * The result of a read, as long as MongoDB answers.
+   * Runs a read.
    *
-   * @throws ApiError service_unavailable as soon as it is known that it does not
+   * @throws ApiError service_unavailable as soon as MongoDB is known not to respond
    */
   untilDown<T>(work: () => Promise<T>): Promise<T> {
     if (this.#isAway) return Promise.reject(serviceUnavailable.error());
@@ -61,7 +61,7 @@ export class MongoHealth {
     });
   }
 
-  /** The same batches, each read as by {@link untilDown}. */
+  /** Reads each batch by {@link untilDown}. */
   async *eachUntilDown<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
     const iterator = items[Symbol.asyncIterator]();
     try {
@@ -71,12 +71,12 @@ export class MongoHealth {
         yield item.value;
       }
     } finally {
-      // Not waited for: where MongoDB hangs it ends when that does.
+      // Not awaited: it would hang with MongoDB.
       void iterator.return?.().catch(() => undefined);
     }
   }
 
-  /** Whether MongoDB answers within so many milliseconds. */
+  /** Returns whether MongoDB responds within so many milliseconds. */
   async answersWithin(ms: number): Promise<boolean> {
     if (this.#isAway) return false;
     const isThere = (await withTimeout(ms, this.#ping())) ?? false;
@@ -84,7 +84,7 @@ export class MongoHealth {
     return isThere;
   }
 
-  /** Finds out whether MongoDB is away; to be called where there is a reason to think so. */
+  /** Pings MongoDB, and during an outage until it responds. */
   suspect(): void {
     if (this.#isAsking) return;
     this.#isAsking = true;
@@ -93,7 +93,7 @@ export class MongoHealth {
     });
   }
 
-  /** To be called before the connection is closed, which is then not asked any more. */
+  /** Stops pings; must be called before the connection is closed. */
   stop(): void {
     this.#isStopped = true;
   }

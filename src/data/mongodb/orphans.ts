@@ -3,30 +3,29 @@ import type { Logger } from 'pino';
 
 import { PROJECT } from '../../core/settings/project';
 
-/** How the program calls itself on its connections to MongoDB. */
+/** The application name on connections to MongoDB. */
 export const APP_NAME = PROJECT.name;
 
 /**
- * How long nothing happens in a transaction when nobody is there to send its next command. In a
- * process that lives it is milliseconds; one that was suspended loses the transaction and runs its
- * writes again.
+ * After how long without a command a transaction is orphaned. A running process pauses for milliseconds;
+ * one that was suspended loses its transaction and retries its writes.
  */
 const ORPHANED_MS = 6000;
 
-/** A transaction that waits for its next command. */
+/** A transaction between commands. */
 interface IdleTransaction {
   _id: { session: mongo.UUID; number: bigint | number };
-  /** How long commands of it ran so far: as long as it stays the same, none has. */
+  /** The total run time of its commands, which tells whether any ran. */
   activeMicros: number;
 }
 
 /**
- * Transactions that a process left open when it was killed: until they end they keep all others
- * from writing to their accounts, by MongoDB's own limit for a minute. Ending them takes
- * no more rights than the program has anyway, for these are its own sessions.
+ * Ends transactions that a killed process left open. Until then, or for a minute by MongoDB's default,
+ * no other process can write to their accounts. It needs no further rights, since the sessions belong
+ * to the same user.
  */
 export class OrphanedTransactions {
-  /** Idle transactions, how long they had been active, and since when they have not been. */
+  /** Idle transactions, with their run time and since when it has not changed. */
   #seen = new Map<string, { activeMicros: number; since: number }>();
   #looking: Promise<void> | undefined;
   readonly #connection: Connection;
@@ -37,10 +36,7 @@ export class OrphanedTransactions {
     this.#log = log;
   }
 
-  /**
-   * Ends those in which nothing has happened for a while, as far as it was looked at; to be called
-   * again and again. Who calls meanwhile waits for the same.
-   */
+  /** Ends transactions that were idle in earlier calls too; must be called repeatedly. */
   async end(): Promise<void> {
     this.#looking ??= this.#end().finally(() => {
       this.#looking = undefined;
@@ -58,7 +54,7 @@ export class OrphanedTransactions {
         'Ended transactions that a killed process left open',
       );
     } catch (error) {
-      this.#log.warn({ err: error }, 'Transactions of killed processes could not be looked for');
+      this.#log.warn({ err: error }, 'Could not end the transactions of killed processes');
     }
   }
 
@@ -67,14 +63,14 @@ export class OrphanedTransactions {
       { $currentOp: { allUsers: false, idleSessions: true } },
       { $match: { type: 'idleSession', appName: APP_NAME, transaction: { $exists: true } } },
       {
-        // One transaction may be open on several shards.
+        // A transaction may be open on several shards.
         $group: {
           _id: { session: '$lsid.id', number: '$transaction.parameters.txnNumber' },
           activeMicros: { $sum: '$transaction.timeActiveMicros' },
         },
       },
     ];
-    // `$currentOp` knows no other read concern.
+    // `$currentOp` supports no other read concern.
     const local = { readConcern: { level: 'local' } } as const;
     return this.#admin.aggregate<IdleTransaction>(stages, local).toArray();
   }

@@ -2,7 +2,7 @@ import type { mongo } from 'mongoose';
 
 import type { Metrics } from '../../core/metrics';
 
-/** Counts a client's connections to MongoDB; to be called before it connects. */
+/** Measures the connection pool of a client; must be called before it connects. */
 export function measurePool(client: mongo.MongoClient, metrics: Metrics): void {
   let open = 0;
   let inUse = 0;
@@ -19,13 +19,13 @@ export function measurePool(client: mongo.MongoClient, metrics: Metrics): void {
     .on('connectionCheckedIn', () => (inUse -= 1));
   metrics.reading({
     name: 'mongodb_connections',
-    help: 'Connections to MongoDB that are open, and those of them that are in use',
+    help: 'Connections to MongoDB that are open, and that are in use',
     label: 'state',
     read: () => ({ open, in_use: inUse }),
   });
   metrics.reading({
     name: 'mongodb_connection_waiters',
-    help: 'Commands that wait for a connection to MongoDB',
+    help: 'Commands waiting for a connection to MongoDB',
     read: () => waiting,
   });
 }
