@@ -138,6 +138,6 @@ test('outside of a transaction of its account none is written', async () => {
   const document = { _id: 1, userId: 'bob', colour: 'red', deletedAt: null };
   for (const options of [{ session }, {}]) {
     const inserted = leaves.bulkWrite([{ insertOne: { document } }], options);
-    await expect(inserted).rejects.toThrow('in a transaction of its account');
+    await expect(inserted).rejects.toThrow('in a transaction of their account');
   }
 });

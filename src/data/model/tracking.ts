@@ -96,7 +96,7 @@ export function refuseOthers(schema: Schema): void {
 
 export function refuse(): never {
   throw new Error(
-    'Insert tracked or counted records by bulkWrite, and delete them by findOneAndDelete or deleteMany.',
+    'Tracked and counted records are inserted by bulkWrite, and deleted by findOneAndDelete or deleteMany.',
   );
 }
 

@@ -127,7 +127,9 @@ export function transactionOf(
   userId: unknown,
 ): Transaction {
   const tx = WriteBuffer.of(session)?.transactions.get(String(userId));
-  if (!tx) throw new Error('Tracked and counted records can only be written in a transaction.');
+  if (!tx) {
+    throw new Error('Tracked and counted records are written in a transaction of their account.');
+  }
   return tx;
 }
 
