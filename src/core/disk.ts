@@ -5,13 +5,13 @@ import path from 'node:path';
 import { PROJECT } from './settings/project';
 import { codeOf } from './values';
 
-/** How many bytes are free on the disk of a folder. */
+/** The free bytes on the disk of a folder. */
 export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
 }
 
-/** A file or folder, where it is there; else the nearest folder above that is. */
+/** The path itself if it exists, or else the nearest parent that does. */
 export function nearestExisting(file: string): string {
   try {
     statSync(file);
@@ -22,10 +22,7 @@ export function nearestExisting(file: string): string {
   }
 }
 
-/**
- * Makes a folder and those above it that are missing. Node's own way to do so never ends where
- * nothing can be made, as under /proc.
- */
+/** Creates a folder and its missing parents. Node's `recursive` option hangs under /proc in Node 20. */
 export async function makeFolder(folder: string, mode?: number): Promise<void> {
   const make = async (): Promise<void> => {
     try {
@@ -44,10 +41,10 @@ export async function makeFolder(folder: string, mode?: number): Promise<void> {
   }
 }
 
-/** The folder for what can be fetched again, in the user's home; none where there is none. */
+/** The cache folder of the user, if there is one. */
 export function userCaches(): string[] {
   const { XDG_CACHE_HOME: shared = '', HOME: home = '' } = process.env;
-  // The specification says that a relative one is to be ignored.
+  // Its specification says to ignore relative paths.
   if (path.isAbsolute(shared)) return [path.join(shared, PROJECT.name)];
   return home === '' ? [] : [path.join(home, '.cache', PROJECT.name)];
 }

@@ -2,16 +2,16 @@ import { MAX_BODY_KIB } from './http/request-limits';
 import { capitalized } from './text/text';
 
 /**
- * A kind of failure with a code that clients may rely on.
+ * A kind of error, with a stable code.
  *
- * Every code is made once, beside what it is about, and listed in the manifest of its plugin
- * (or in {@link hostErrors}), so that the list shown to people is the list in the code.
+ * Each is declared once, and listed in the manifest of its plugin or in {@link hostErrors}, from which
+ * the documents are made.
  */
 export class ErrorCode {
   /**
-   * @param code stable, snake_case; what programs look at
-   * @param status the HTTP status it usually comes with
-   * @param meaning one plain English sentence; the message where nothing more exact is known
+   * @param code stable, in snake_case
+   * @param status the usual HTTP status
+   * @param meaning one plain English sentence, the default message
    * @param remedy what an assistant should do next, in a sentence that may name tools
    */
   constructor(
@@ -21,7 +21,7 @@ export class ErrorCode {
     readonly remedy?: string,
   ) {}
 
-  /** The same code where it comes with another status, and there means something narrower. */
+  /** The same code with another status and a narrower meaning. */
   at(status: number, meaning: string, remedy = this.remedy): ErrorCode {
     return new ErrorCode(this.code, status, meaning, remedy);
   }
@@ -33,18 +33,18 @@ export class ErrorCode {
 }
 
 /**
- * The error for an id that none of the account's records of a kind has.
+ * Declares the error for an unknown id.
  *
- * @param kind a word such as `record`: the code is then `record_not_found`
+ * @param kind for example `record`, whose code is `record_not_found`
  */
 export function recordNotFound(kind: string, remedy: string): ErrorCode {
   return new ErrorCode(`${kind}_not_found`, 404, `${capitalized(kind)} not found.`, remedy);
 }
 
 /**
- * The error for a record over the limit of its kind.
+ * Declares the error for a record over the limit of the tier.
  *
- * @param kind a word such as `record`: the code is then `record_limit_reached`
+ * @param kind for example `record`, whose code is `record_limit_reached`
  */
 export function limitReached(kind: string, remedy: string): ErrorCode {
   return new ErrorCode(
@@ -59,30 +59,31 @@ interface ApiErrorOptions {
   status?: number;
   headers?: Record<string, string>;
   details?: readonly FieldFault[];
-  /** What operators need to know besides; it is in the log, and callers do not get it. */
+  /** A reason for the log, which callers do not get. */
   logged?: string;
-  /** What is sent where the caller's protocol has a body of its own for errors. */
+  /** The response body, if the protocol of the caller has its own for errors. */
   sentAs?: object;
 }
 
-/** How many faults an error lists at most. */
+/** Faults listed in an error. */
 export const MAX_DETAILS = 20;
 
-/** What is wrong with one field of a body or query, in one sentence that names it. */
+/** A fault of a field of a body or query. */
 export interface FieldFault {
   field: string;
+  /** A sentence that names the field. */
   message: string;
-  /** Of a text that was sent. */
+  /** The line in a text. */
   line?: number;
 }
 
-/** The answer to a request that fails (docs/api.md, "Errors"). */
+/** An error response (docs/api.md, "Errors"). */
 export class ApiError extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly details: readonly FieldFault[] | undefined;
   readonly logged: string | undefined;
-  /** The body of the answer: that of {@link body}, unless the caller's protocol has its own. */
+  /** The response body: {@link body}, unless the protocol of the caller has its own. */
   readonly sent: object;
 
   constructor(
@@ -96,7 +97,7 @@ export class ApiError extends Error {
     this.details = options.details;
     this.logged = options.logged;
     this.sent = options.sentAs ?? this.body;
-    // Every 503 says when to come back (docs/api.md, "Requests").
+    // Every 503 has it (docs/api.md, "Requests").
     this.headers = { ...(this.status === 503 ? { 'Retry-After': '1' } : {}), ...options.headers };
   }
 
@@ -114,10 +115,9 @@ export const validationError = new ErrorCode(
 );
 
 /**
- * The error for fields that are not valid: the message is that of the first, and says how many more
- * there are.
+ * The error for invalid fields. Its message is that of the first, with the number of others.
  *
- * @param count how many there are, where not all are listed
+ * @param count the number of faults, if not all are listed
  */
 export function fieldErrors(faults: readonly FieldFault[], count = faults.length): ApiError {
   const more = count - 1;
@@ -127,7 +127,7 @@ export function fieldErrors(faults: readonly FieldFault[], count = faults.length
   return validationError.error(where + message.replace(/\.$/, `${also}.`), { details: faults });
 }
 
-/** The error for one field that is not valid, where only the operation itself can know. */
+/** The error for one invalid field, thrown by handlers. */
 export function fieldError(field: string, message: string): ApiError {
   return fieldErrors([{ field, message }]);
 }
@@ -212,7 +212,7 @@ export const internalError = new ErrorCode(
   'Internal error; it has been logged under the request id.',
 );
 
-/** The codes that any request may meet; plugins add those of their resources. */
+/** The errors of the host; plugins add those of their resources. */
 export const hostErrors: readonly ErrorCode[] = [
   validationError,
   invalidJson,

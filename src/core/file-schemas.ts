@@ -15,7 +15,7 @@ export const certificateFile = pathSchema('is no certificate', (file) => {
   if (!content) return;
   parse(() => new X509Certificate(content));
   try {
-    // The whole chain, and whether its keys are long enough, which the other does not look at.
+    // Checks the whole chain and the lengths of its keys.
     createSecureContext({ cert: content });
   } catch (error) {
     const reason = isRecord(error) && typeof error['reason'] === 'string' ? error['reason'] : '';
@@ -31,7 +31,7 @@ export const privateKeyFile = pathSchema('is no private key', (file) => {
   if (content) parse(() => createPrivateKey(content));
 });
 
-/** Whether two files are a certificate and its key; true where they may not be read. */
+/** Whether a key belongs to a certificate; true if they may not be read. */
 export function isPair(certFile: string, keyFile: string): boolean {
   const cert = readable(certFile);
   const key = readable(keyFile);
@@ -39,16 +39,16 @@ export function isPair(certFile: string, keyFile: string): boolean {
   return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
 }
 
-/** What OpenSSL says of a text that it cannot read means nothing to people. */
+/** OpenSSL's messages about invalid PEM mean nothing to people. */
 function parse(read: () => unknown): void {
   try {
     read();
   } catch {
-    throw new Error('the file holds none in PEM form that can be read without a password');
+    throw new Error('the file has none in PEM format without a password');
   }
 }
 
-/** Commands may be for people who may not see a key; a server that may not says so itself. */
+/** The content of a file, or undefined without permission: users of commands may not read keys. */
 function readable(file: string): Buffer | undefined {
   try {
     return readFileSync(file);
@@ -58,10 +58,10 @@ function readable(file: string): Buffer | undefined {
   }
 }
 
-/** How long a program may take to print its version. */
+/** Time-out of a program that prints its version. */
 export const VERSION_MS = 15_000;
 
-/** The path of a mongod that runs here. */
+/** The path of a mongod that runs on this machine. */
 export const mongodFile = pathSchema('is not a mongod that can be run', (file) => {
   accessSync(file, constants.X_OK);
   if (!statSync(file).isFile()) throw new Error('it is not a file');
@@ -74,14 +74,14 @@ export const mongodFile = pathSchema('is not a mongod that can be run', (file) =
   throw new Error(stderr.trim().split('\n')[0] || 'it does not print the version of one');
 });
 
-/** The path of a folder that can be written to, or made. */
+/** The path of a folder that is writable, or can be created. */
 export const writableFolder = pathSchema('is not a folder that can be written to', (folder) => {
   const existing = nearestExisting(path.resolve(folder));
   if (!statSync(existing).isDirectory()) throw new Error(`${existing} is not a folder`);
   accessSync(existing, constants.W_OK | constants.X_OK);
 });
 
-/** @param check throws where the path is not what it should be */
+/** @param check throws if the path is not valid */
 function pathSchema(fault: string, check: (file: string) => void): Joi.StringSchema {
   const messages = { custom: `{{#label}} ${fault}: {{#reason}}` };
   return Joi.string().custom((file: string, helpers) => {

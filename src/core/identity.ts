@@ -5,26 +5,26 @@ import { ApiError, invalidToken } from './errors';
 export const TIERS = ['free', 'pro'] as const;
 export type Tier = (typeof TIERS)[number];
 
-/** What every token begins with (docs/api.md, "Accounts, tiers, tokens"). */
+/** The prefix of tokens (docs/api.md, "Accounts, tiers, tokens"). */
 export const TOKEN_PREFIX = 'tnd_mcp_';
 
-/** What the access tokens begin with that programs get when a person signs in to them. */
+/** The prefix of access tokens, which apps get when a person authorizes them. */
 export const ACCESS_TOKEN_PREFIX = 'tnd_oat_';
 
-/** Whether a token is shaped like an access token of the program's own authorization server. */
+/** Whether a token has the format of the authorization server's access tokens. */
 export function isAccessToken(token: string): boolean {
   return /^tnd_oat_[\w-]{43}$/.test(token);
 }
 
-/** Whether a token is shaped like a JWT, signed or encrypted. */
+/** Whether a token has the format of a JWT, signed or encrypted. */
 export function isJwt(token: string): boolean {
   return /^ey[\w-]*(?:\.[\w-]*){2,4}$/.test(token);
 }
 
-/** What the id of a backend's account begins with; no id that a backend may name does. */
+/** The prefix of the accounts of backends; accounts of people cannot have it. */
 const BACKEND_PREFIX = '~';
 
-/** The account of a backend: it has no data, and tells who acts for others. */
+/** The id of a backend's account, which has no data, and is the actor in the audit log. */
 export function backendId(name: string): string {
   return BACKEND_PREFIX + name;
 }
@@ -33,55 +33,53 @@ export function isBackend(accountId: string): boolean {
   return accountId.startsWith(BACKEND_PREFIX);
 }
 
-/** The ids of accounts that backends may name. No path can have a segment of dots alone. */
+/** The ids of accounts that backends may use. A path cannot have a segment of only dots. */
 export const ACCOUNT_ID = /^(?!\.{1,2}$)[A-Za-z0-9._@|:-]{1,64}$/;
 
-/** What an account's id must be, to complete a sentence. */
+/** Completes a sentence about the id of an account. */
 export const ACCOUNT_ID_RULE = 'must be 1 to 64 of letters, digits and . _ - @ | :';
 
-/** Whose data a call works on. */
 export interface Account {
-  /** What responses call `userId`. */
+  /** `userId` in responses. */
   id: string;
   tier: Tier;
-  /** When the tier is free again; it is for good without it. */
+  /** When the tier ends and becomes free; never if missing. */
   tierUntil?: Date | undefined;
-  /** IANA name; calendar days are reckoned in it. */
+  /** IANA name of the time zone for calendar days. */
   timezone: string;
-  /** BCP 47; names are sorted as its people expect. */
+  /** BCP 47 tag of the language for sorting names. */
   language: string;
-  /** The time of day, `HH:MM`, at which the person is reminded; null for never. */
+  /** The time of day for reminders, `HH:MM`; null for none. */
   remindAt: string | null;
   createdAt: Date;
-  /** Moves with every write to the account's data. */
+  /** Incremented by every write to the account's data. */
   revision: number;
   usage: Usage;
 }
 
-/** How many records count against each quota, by its name; without those never counted. */
+/** The number of records by quota; a quota that was never counted is missing. */
 export type Usage = Readonly<Record<string, number>>;
 
-/** A token as its holder may see it: the secret itself is nowhere. */
+/** A token without its secret. */
 export interface HeldToken {
   id: string;
   name: string;
   scopes: readonly string[];
   expiresAt: Date;
-  /** When tokens that it makes end at the latest; those of a sign-in outlive it. */
+  /** The latest expiry of tokens that it creates; none for those of a sign-in. */
   endsBy?: Date | undefined;
 }
 
-/** Who calls, and with what rights. */
+/** An authenticated caller. */
 export interface Principal {
   account: Account;
   scopes: ReadonlySet<string>;
-  /** The token that the call came with. */
   token: HeldToken;
-  /** The one path that the token opens; all where left out. */
+  /** The only path for which the token is valid; all paths if missing. */
   onlyAt?: string | undefined;
 }
 
-/** Where a call came from. */
+/** The source of a call. */
 export interface CallSource {
   /** The client's address. */
   address: string;
@@ -89,50 +87,46 @@ export interface CallSource {
 }
 
 export interface AuthenticationOptions {
-  /** Whether a token that this process does not know is looked up. */
+  /** Whether to look up tokens that are not cached. */
   lookUp: boolean;
-  /** What the first use of a token is recorded with. */
+  /** Recorded with the first use of a token. */
   source: CallSource;
 }
 
-/**
- * Why a token is not good: one that is malformed is unknown, one for another path is elsewhere's, one
- * for another audience is foreign.
- */
+/** Why a token is invalid: `elsewhere` is for another path, `foreign` for another audience. */
 export type TokenFault = 'unknown' | 'revoked' | 'expired' | 'early' | 'elsewhere' | 'foreign';
 
-/** Knows who holds a token. */
 export interface Authenticator {
-  /** The holder of a token, or why it lets nobody in. */
+  /** Returns the holder of a token, or why it is invalid. */
   authenticate(token: string, options: AuthenticationOptions): Promise<Principal | TokenFault>;
 }
 
-/** What the host asks of the one plugin that keeps accounts and tokens. */
+/** The accounts and tokens, which one plugin provides. */
 export interface Identity extends Authenticator {
   /**
-   * Opens writes: moves the revisions of accounts in the transaction of `session`, and returns the
-   * accounts as they were before. From then on no other transaction can write to their data.
+   * Increments the revisions of accounts in the transaction of `session`, and returns the accounts as
+   * they were before. From then on other transactions that write to their data conflict.
    *
-   * @throws ApiError invalid_token where one of the accounts is gone
+   * @throws ApiError invalid_token if one of the accounts does not exist
    */
   open(session: ClientSession, userIds: readonly string[]): Promise<Account[]>;
 
-  /** Adds to the account's usage. */
+  /** Adds to the usage of an account. */
   addUsage(session: ClientSession, userId: string, added: Usage): Promise<void>;
 
-  /** The ids of all accounts, in a fixed order. */
+  /** The ids of all accounts, sorted. */
   accountIds(): Promise<string[]>;
 
-  /** Adds to the revisions of all accounts, whose data is no longer what it was; answers them then. */
+  /** Increments the revisions of all accounts, and returns them. */
   raiseRevisions(by: number): Promise<{ userId: string; revision: number }[]>;
 }
 
-/** Whether {@link Identity.open} found no account, as where it was deleted meanwhile. */
+/** Whether {@link Identity.open} failed because the account does not exist any more. */
 export function isAccountGone(error: unknown): boolean {
   return error instanceof ApiError && error.kind === invalidToken;
 }
 
-/** Waits for work on an account; that there is none any more is no failure of it. */
+/** Awaits work on an account, and ignores that it was deleted meanwhile. */
 export async function unlessGone(work: Promise<unknown>): Promise<void> {
   try {
     await work;
@@ -141,7 +135,7 @@ export async function unlessGone(work: Promise<unknown>): Promise<void> {
   }
 }
 
-/** The token of a header `Authorization: Bearer`; the scheme's case does not matter. */
+/** The token in an Authorization header; the scheme is case-insensitive. */
 export function bearerToken(authorization: string): string | undefined {
   return /^bearer +(\S+)$/i.exec(authorization.trim())?.[1];
 }

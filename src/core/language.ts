@@ -1,6 +1,6 @@
 /**
- * A language tag (BCP 47) in its canonical form; undefined where there is no such language. All
- * languages that are registered have two or three letters, so `english` is none.
+ * The canonical form of a language tag (BCP 47), or undefined. Registered languages have two or three
+ * letters, so `english` is not valid.
  */
 export function languageTag(given: string): string | undefined {
   if (!/^[a-z]{2,3}(-|$)/i.test(given)) return undefined;

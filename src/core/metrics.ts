@@ -6,40 +6,33 @@ import { PROJECT } from './settings/project';
 import { withTimeout } from './async/timeout';
 import { yieldToEventLoop } from './async/event-loop';
 
-/** What all of the program's own metrics begin with. */
 const PREFIX = 'plantcare_';
-/** Gauges of the library that end like counters; there are the same ones by type. */
+/** Gauges of the library that are named like counters; it has the same figures by type. */
 const MISNAMED = ['active_handles', 'active_requests', 'active_resources'].map(
   (name) => `nodejs_${name}_total`,
 );
-/** How much longer than it took to write them the figures are not written again. */
+/** The pause after the metrics are written, as a multiple of the time that it took. */
 const PAUSES_PER_WRITING = 9;
 const MAX_PAUSE_MS = 100;
-/** How long a figure may take that is read when metrics are asked for. */
+/** Time-out of a reading. */
 const READ_MS = 500;
 
-/** A figure that is read when metrics are asked for. */
+/** A metric that is read when it is scraped. */
 export interface Reading {
-  /** In snake_case, with its unit at the end. */
+  /** In snake_case, ending with the unit. */
   name: string;
   help: string;
-  /** By what several values of it are told apart; their number must be bounded. */
+  /** The name of a label; the number of its values must be bounded. */
   label?: string;
-  /** Whether it only grows; its name then ends in `_total`. */
+  /** Whether it is a counter; its name then ends with `_total`. */
   isTotal?: true;
-  /**
-   * The value, or one for each value of the label; undefined while it is not known. One that takes
-   * longer than half a second is left out.
-   */
+  /** Returns the value, or one for each value of the label; undefined while it is unknown. */
   read: () => Value | Promise<Value>;
 }
 
 type Value = number | Readonly<Record<string, number>> | undefined;
 
-/**
- * What the program counts about itself, for Prometheus. Who counts something declares it: names
- * are given without the program's prefix, and a label has few values.
- */
+/** The metrics for Prometheus. Names are given without the prefix. */
 export class Metrics {
   readonly #registry = new Registry();
   #text: Promise<string> | undefined;
@@ -48,20 +41,19 @@ export class Metrics {
   constructor() {
     const info = new Gauge({
       name: `${PREFIX}build_info`,
-      help: 'Which release runs, on which version of Node; always 1',
+      help: 'The release and the version of Node; always 1',
       labelNames: ['version', 'node_version'],
       registers: [this.#registry],
     });
     info.set({ version: PROJECT.version, node_version: process.versions.node }, 1);
   }
 
-  /** Adds the process's own figures: memory, event loop, garbage collection. */
+  /** Adds the metrics of the process: memory, event loop, garbage collection. */
   collectProcessFigures(): void {
     collectDefaultMetrics({ register: this.#registry });
     for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
   }
 
-  /** Adds a figure that only grows. */
   counter<Label extends string = never>(
     name: string,
     help: string,
@@ -70,7 +62,6 @@ export class Metrics {
     return new Counter(this.#configuration(name, help, labelNames));
   }
 
-  /** Adds a figure that goes up and down. */
   gauge<Label extends string = never>(
     name: string,
     help: string,
@@ -79,7 +70,6 @@ export class Metrics {
     return new Gauge(this.#configuration(name, help, labelNames));
   }
 
-  /** Adds a distribution of observed values. */
   histogram<Label extends string = never>(
     name: string,
     help: string,
@@ -90,7 +80,7 @@ export class Metrics {
     return new Histogram({ ...configuration, buckets: [...buckets] });
   }
 
-  /** Adds a figure that only grows, and is read from `total` when metrics are asked for. */
+  /** Adds a counter whose value is read when it is scraped. */
   count(name: string, help: string, total: () => number): void {
     new Counter({
       ...this.#configuration(name, help, []),
@@ -101,7 +91,7 @@ export class Metrics {
     });
   }
 
-  /** Adds a figure that is read when metrics are asked for. */
+  /** Adds a metric that is read when it is scraped. */
   reading({ name, help, label, isTotal, read }: Reading): void {
     const Figure = isTotal ? Counter : Gauge;
     new Figure({
@@ -110,7 +100,7 @@ export class Metrics {
         const value = await inTime(read);
         this.reset();
         if (typeof value === 'number') this.inc(value);
-        // Without labels the library shows 0 for what is not known.
+        // Without labels the library would show 0.
         else if (label === undefined) this.remove();
         else
           for (const [key, each] of Object.entries(value ?? {})) this.inc({ [label]: key }, each);
@@ -119,9 +109,8 @@ export class Metrics {
   }
 
   /**
-   * The figures in Prometheus' text format. They take milliseconds to write, and many addresses
-   * may ask for them at once: they are written one time after the other, with pauses, and calls that
-   * wait for the same get the same text.
+   * The metrics in Prometheus' text format. They take milliseconds to write, and many addresses may
+   * request them: concurrent calls share one text, and there are pauses between texts.
    */
   text(): Promise<string> {
     this.#text ??= this.#write().finally(() => {
@@ -152,7 +141,7 @@ export class Metrics {
   }
 }
 
-/** What a reading comes to; undefined where it fails, or does not come to anything in time. */
+/** The value of a reading; undefined if it fails or takes too long. */
 async function inTime(read: Reading['read']): Promise<Value> {
   try {
     return await withTimeout(READ_MS, read());

@@ -1,5 +1,2 @@
-/**
- * What keeps the program from its work and is no fault of it: the message says to the operator, in one
- * or more plain sentences, what is wrong.
- */
+/** A problem for the operator to solve; the message explains it in plain sentences. */
 export class OperatorError extends Error {}

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What is stored of a secret that opens something: SHA-256, since nobody can guess a long one. */
+/** The SHA-256 of a secret, to be stored in its place. Only for long random secrets. */
 export function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
 }

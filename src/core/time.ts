@@ -1,8 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** The milliseconds of an hour. */
 export const HOUR_MS = 60 * 60 * 1000;
-/** The milliseconds of a day in UTC. */
 export const DAY_MS = 24 * HOUR_MS;
 
 const QUARTER_MS = HOUR_MS / 4;
@@ -12,18 +10,18 @@ export function endOfQuarterHour(now: Date): Date {
   return new Date((Math.floor(now.getTime() / QUARTER_MS) + 1) * QUARTER_MS);
 }
 
-/** The calendar day (`YYYY-MM-DD`) that lies a number of days after another. */
+/** The calendar day (`YYYY-MM-DD`) some days after another. */
 export function addDays(day: string, days: number): string {
   return dayAt(dayNumber(day) + days);
 }
 
 const YEAR_0 = Date.parse('0000-01-01T00:00:00Z');
 
-/** The first moment of a calendar day in a time zone, not before the year 0 in UTC. */
+/** The start of a calendar day in a time zone, not before the year 0 in UTC. */
 export function startOfDay(day: string, timezone: string): Date {
   const dayOf = calendarOf(timezone);
   const midnight = Date.parse(`${day}T00:00:00Z`);
-  // No zone is as far from UTC as a day.
+  // Every zone is less than a day from UTC.
   let before = Math.max(midnight - DAY_MS, YEAR_0 - 1);
   let start = midnight + DAY_MS;
   while (start - before > 1) {
@@ -34,17 +32,17 @@ export function startOfDay(day: string, timezone: string): Date {
   return new Date(start);
 }
 
-/** How many days after the first of 1970 a calendar day (`YYYY-MM-DD`) is. */
+/** The number of days from 1970-01-01 to a calendar day (`YYYY-MM-DD`). */
 export function dayNumber(day: string): number {
   return Date.parse(`${day}T00:00:00Z`) / DAY_MS;
 }
 
-/** The calendar day of a number that {@link dayNumber} gave. */
+/** The inverse of {@link dayNumber}. */
 export function dayAt(number: number): string {
   return new Date(number * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** Zones that Intl lists by a former name only. */
+/** Zones that Intl lists only by a former name. */
 const RENAMED = [
   'Africa/Asmara',
   'America/Argentina/Buenos_Aires',
@@ -68,7 +66,7 @@ const RENAMED = [
 ];
 let zones: ReadonlyMap<string, string> | undefined;
 
-/** The names of zones by those in lower case; made when first asked for, as few programs ever do. */
+/** The names of zones by their lower-case form; made on first use, since few commands need it. */
 function zoneNames(): ReadonlyMap<string, string> {
   zones ??= new Map(
     [...Intl.supportedValuesOf('timeZone'), ...RENAMED].map((name) => [name.toLowerCase(), name]),
@@ -77,9 +75,8 @@ function zoneNames(): ReadonlyMap<string, string> {
 }
 
 /**
- * The name of an IANA time zone in its own letter case, and of one that is out of use the name of
- * the zone that took its place; undefined where there is none. Offsets do not know summer time and
- * are none.
+ * The name of an IANA time zone in its usual case, or that of the zone which replaced it; undefined if
+ * there is none. Offsets are refused, since they have no summer time.
  */
 export function timezoneName(given: string): string | undefined {
   if (!/^[A-Za-z]/.test(given)) return undefined;
@@ -91,23 +88,23 @@ export function timezoneName(given: string): string | undefined {
   }
 }
 
-/** More than there are zones; accounts of earlier versions may have them in any letter case. */
+/** More than there are zones; earlier versions stored them in any case. */
 const MAX_ZONES = 1000;
 const calendars = new LRUCache<string, Calendar>({ max: MAX_ZONES, memoMethod: makeCalendar });
 const clocks = new LRUCache<string, Intl.DateTimeFormat>({ max: MAX_ZONES, memoMethod: makeClock });
 
-/** Outside of these moments a local year may not have four digits. */
+/** Outside this range a local year may not have four digits. */
 const FIRST_LOCAL = Date.UTC(1000, 0, 2);
 const LAST_LOCAL = Date.UTC(9999, 11, 30);
-/** After so many days the calendar repeats, and with it what a zone does before and after its history. */
+/** The cycle of the Gregorian calendar, 400 years. */
 const CYCLE_DAYS = 146_097;
 const FIRST_DAY = dayNumber('0000-01-01');
 const LAST_DAY = dayNumber('9999-12-31');
 
-/** Answers the calendar day (`YYYY-MM-DD`) of a moment. */
+/** Returns the calendar day (`YYYY-MM-DD`) of a moment. */
 export type Calendar = (moment: Date) => string;
 
-/** The calendar days of a time zone, given by its IANA name. */
+/** The calendar of an IANA time zone. */
 export function calendarOf(timezone: string): Calendar {
   return calendars.memo(timezone);
 }
@@ -123,7 +120,7 @@ function makeClock(timeZone: string): Intl.DateTimeFormat {
 }
 
 function makeCalendar(timezone: string): Calendar {
-  // Canadian English writes dates as ISO 8601 does.
+  // Canadian English uses the format of ISO 8601.
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone: timezone,
     year: 'numeric',
@@ -142,13 +139,13 @@ function makeCalendar(timezone: string): Calendar {
   };
 }
 
-/** By how many cycles of the calendar a moment is to be moved for its local year to have four digits. */
+/** By how many cycles to move a moment so that its local year has four digits. */
 function cyclesToFourDigits(time: number): number {
   if (time > LAST_LOCAL) return -1;
   return Math.max(0, Math.ceil((FIRST_LOCAL - time) / (CYCLE_DAYS * DAY_MS)));
 }
 
-/** Whether there is such a day: JavaScript rolls 30 February over into March instead of refusing it. */
+/** Whether a day exists: JavaScript turns 30 February into a day of March. */
 export function isCalendarDay(day: string): boolean {
   const moment = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(day);

@@ -1,5 +1,5 @@
 /** Messages that name a field without quotes around it. */
 export const BARE_LABELS = { errors: { wrap: { label: false } } } as const;
 
-/** How JSON is checked: it has types of its own, so that nothing is converted. */
+/** Options for JSON, which has its own types, so that nothing is converted. */
 export const JSON_VALIDATION = { ...BARE_LABELS, convert: false } as const;

@@ -160,7 +160,7 @@ describe('data of an earlier version', () => {
     const up = await cli.run('migrate', 'up', '--json');
     expect(up.code).toBe(0);
     expect(up.stderr).toMatch(/^Migration photos\/0001-revisions \(1 of \d+\) is done$/m);
-    expect(up.stderr).toMatch(/^Making the index on userId, revision, _id of events$/m);
+    expect(up.stderr).toMatch(/^Creating the index on userId, revision, _id of events$/m);
     expect(JSON.parse(up.stdout)).toMatchObject({ migrations: ALL, dryRun: false });
     expect(await cli.json('migrate', 'up')).toEqual({ migrations: [], indexes: [], dryRun: false });
     expect(await cli.text('migrate', 'status')).toMatch(/Nothing is missing\.$/m);

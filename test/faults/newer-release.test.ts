@@ -42,7 +42,7 @@ async function begin(fields: object = {}): Promise<void> {
   await migrations.insertOne({ _id: 'plants/9999-later', ...fields });
 }
 
-test('a server whose data a newer release migrates writes nothing any more, and says so', async () => {
+test('a server whose data a newer release migrates stops writing, and says so', async () => {
   const { id } = await user.plant();
   await begin();
   for (const write of [
@@ -66,7 +66,7 @@ test('a server whose data a newer release migrates writes nothing any more, and 
     /^A newer release has migrated the data \(plants\/9999-later\)/,
   );
   await service.anonymous.get('/healthz').expect(200);
-  const said = service.logged.filter((line) => line.includes('Nothing is written any more'));
+  const said = service.logged.filter((line) => line.includes('This server no longer writes'));
   expect(said).toHaveLength(1);
   expect(valueOf(await scrape(service.url), 'plantcare_data_newer')).toBe(1);
 });

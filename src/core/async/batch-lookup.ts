@@ -6,24 +6,23 @@ import { withTimeout } from './timeout';
 
 /** How long a query waits for the one before it. */
 const PATIENCE_MS = 5;
-/** A query without an answer for so long is sent again: its connection may be lost. */
+/** After this time a query is sent again: its connection may be lost. */
 const LOST_MS = 1000;
-/** How many keys a query may have unless it is said. */
 const MAX_KEYS = 1000;
 
 /**
- * Looks up values by their keys, many in one query: calls that come while a query is in progress
- * share the next one. So a value is never older than the call that asked for it.
+ * Looks up values by key, many in one query: calls made during a query share the next one, so a value
+ * is never older than its call.
  */
 export class BatchLookup<Value> {
   readonly #query: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
   readonly #loader;
-  /** Fulfilled when the latest query has ended. */
+  /** Fulfilled when the latest query ends. */
   #inProgress: Promise<unknown> | undefined;
 
   /**
-   * @param query finds the values of keys; those that are not there are left out
-   * @param most how many keys a query may have
+   * @param query finds the values of keys; missing ones are left out
+   * @param most the maximum number of keys in a query
    */
   constructor(
     query: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
@@ -43,9 +42,9 @@ export class BatchLookup<Value> {
   }
 
   /**
-   * The value of a key; undefined where there is none.
+   * Returns the value of a key, or undefined.
    *
-   * @throws what the query throws, for all who share it
+   * @throws what the query throws, to all calls that share it
    */
   get(key: string): Promise<Value | undefined> {
     return this.#loader.load(key);

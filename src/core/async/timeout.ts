@@ -1,8 +1,8 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * What work comes to; undefined where it takes longer than so many milliseconds. What has arrived
- * by then is read first: the process may have been busy all the while.
+ * Returns the result of work, or undefined if it takes longer than `ms`. Responses that have arrived by
+ * then are read first, since the process may have been busy.
  *
  * @throws what the work throws in time
  */

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** How a body may be compressed, the better one first. */
+/** The supported content codings, the better one first. */
 export const CODINGS = ['br', 'gzip'] as const;
 export type Coding = (typeof CODINGS)[number];
 
-/** What is shorter is sent and stored as it is: compressing it gains little. In bytes. */
+/** Shorter bodies are not compressed. In bytes. */
 export const MIN_COMPRESSED = 1024;
 
-/** Beyond this brotli takes several times as long for a tenth less. */
+/** Higher qualities take several times as long and save a tenth. */
 export const BROTLI_OPTIONS = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 const COMPRESS = {
@@ -17,12 +17,12 @@ const COMPRESS = {
   gzip: promisify<Buffer, Buffer>(gzip),
 };
 
-/** The compressed form of a body. */
+/** Compresses a body. */
 export async function compress(body: Buffer, coding: Coding): Promise<Buffer> {
   return inOwnMemory(await COMPRESS[coding](body));
 }
 
-/** Short buffers, and those of zlib, are slices that keep many kilobytes from being freed. */
+/** Short buffers, and those of zlib, are slices of larger ones, which they keep in memory. */
 function inOwnMemory(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength === bytes.length) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);
@@ -30,14 +30,14 @@ function inOwnMemory(bytes: Buffer): Buffer {
   return copy;
 }
 
-/** The body of an answer that may be sent many times: hashed once, and compressed once. */
+/** The body of a response that can be cached: it is hashed and compressed once. */
 export class Content {
   readonly body: Buffer;
-  /** The entity tag; it is that of the compressed forms too, which makes it a weak one there. */
+  /** The ETag, which is a weak one for compressed forms. */
   readonly etag: string;
   readonly #compressed = new Map<Coding, Promise<Buffer>>();
 
-  /** @param type the media type, where it is not the usual one of such an answer */
+  /** @param type the media type, if it is not that of the operation */
   constructor(
     content: Buffer | string,
     readonly type?: string,
@@ -58,20 +58,20 @@ export class Content {
   }
 }
 
-/** How long a tag is without its quotes: 132 bits of a hash. */
+/** The length of an ETag without quotes: 132 bits of a hash. */
 const TAG_LENGTH = 22;
 
-/** An entity tag of what a body says. */
+/** The strong ETag of a body. */
 export function etagOf(body: Buffer | string): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, TAG_LENGTH)}"`;
 }
 
-/** A member of If-Match or If-None-Match: the tag within its quotes, up to what proxies add to it. */
+/** An ETag in If-Match or If-None-Match, without the suffixes that proxies add. */
 const NAMED_TAG = new RegExp(`"([\\w-]{${TAG_LENGTH}})(?:[-;/][\\w;/-]*)?"`, 'g');
 
 /**
- * Whether the header If-Match or If-None-Match names an entity tag. Proxies that compress make weak
- * ones of strong ones, as this program itself, or add to them: `"…-gzip"`, `"…;br"`.
+ * Whether If-Match or If-None-Match contains an ETag. Proxies that compress turn strong ETags into weak
+ * ones, or add a suffix: `"…-gzip"`, `"…;br"`.
  */
 export function namesEtag(header: string, etag: string): boolean {
   if (header.trim() === '*') return true;

@@ -1,12 +1,12 @@
-/** How large the body of a request may be, in KiB. */
+/** The maximum size of a request body. */
 export const MAX_BODY_KIB = 100;
 
-/** How long an Idempotency-Key may be, in characters. */
+/** The maximum length of an Idempotency-Key, in characters. */
 export const MAX_KEY_LENGTH = 255;
 
-/** How long a refusal waits, so that who calls on regardless does not do so at full speed. */
+/** The delay of a refusal, which slows down clients that retry at once. */
 export const REFUSAL_MS = 200;
 
-/** How many records a page may have, and has where its `limit` is left out. */
+/** The maximum and default number of records in a page. */
 export const MAX_PAGE_SIZE = 100;
 export const DEFAULT_PAGE_SIZE = 15;

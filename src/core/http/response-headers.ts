@@ -4,7 +4,7 @@ interface ResponseHeader {
   example: string | number;
 }
 
-/** What answers say beside their bodies, for the OpenAPI document and for scripts of other origins. */
+/** The response headers, for the OpenAPI document and for CORS. */
 export const RESPONSE_HEADERS = {
   Allow: {
     description: 'The methods that the path takes',
@@ -68,5 +68,4 @@ export const RESPONSE_HEADERS = {
   },
 } as const satisfies Readonly<Record<string, ResponseHeader>>;
 
-/** The name of a header of answers. */
 export type ResponseHeaderName = keyof typeof RESPONSE_HEADERS;

@@ -21,7 +21,7 @@ import {
 import { maskUri, redact } from '../text/redact';
 import { reasonOf } from '../values';
 
-/** `*`, and the origins of apps that are no pages of the web, such as capacitor://localhost. */
+/** `*`, and the origins of apps, such as capacitor://localhost. */
 const anyOrigin: OtherOrigins = {
   is: (item) => item === '*' || /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^/?#@*]+$/.test(item),
   hint: ', or *',
@@ -36,7 +36,7 @@ function optional(
   return new Setting<string | undefined>(name, schema, undefined, description, mask);
 }
 
-/** Not a URI by the RFC: it may list several hosts. Which options there are the driver knows. */
+/** Not a URI by the RFC, since it may list several hosts. The driver checks its options. */
 const mongodbUri = Joi.string()
   .pattern(/^mongodb(\+srv)?:\/\/[^\s/]+/)
   .messages({ 'string.pattern.base': '{{#label}} must be a mongodb:// or mongodb+srv:// URI' })
@@ -52,7 +52,7 @@ const mongodbUri = Joi.string()
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
-/** How much of client addresses is logged. */
+/** How client addresses are logged. */
 const CLIENT_IP_LOGGING = ['off', 'masked', 'full'] as const;
 export type ClientIpLogging = (typeof CLIENT_IP_LOGGING)[number];
 
@@ -64,22 +64,22 @@ const publicOrigin = Joi.string().custom((url: string, helpers) => {
   return isSafe ? origin : helpers.message({ custom });
 });
 
-/** How many proxies stand before the service; `true` counts as one, `false` as none. */
+/** The number of proxies in front of the service; `true` is one, `false` none. */
 const proxies = Joi.alternatives(
   Joi.number().integer().min(0).max(10),
   Joi.boolean().custom((value: boolean) => (value ? 1 : 0)),
 ) as unknown as Joi.Schema<number>; // Both alternatives end as a number.
 
-/** The longest time after which MongoDB can delete documents, 2^31 - 1 seconds, in hours. */
+/** The longest expiry in MongoDB, 2^31 - 1 seconds, in hours. */
 const LONGEST_EXPIRY = 596_523;
 
-/** A day: far from what anybody waits, and what timers hold. */
+/** A day. */
 const MAX_SECONDS = 86_400;
 
-/** A year: what is backed up more rarely is not backed up. */
+/** A year. */
 const MAX_BACKUP_HOURS = 8760;
 
-/** How long a write may be retried before its caller gets a 503. */
+/** How long a write is retried before its caller gets a 503. */
 export const WRITE_DEADLINE_SECONDS = 10;
 
 /** The settings of the host itself; plugins add their own. */
@@ -106,7 +106,7 @@ export const hostSettings = {
       is: Joi.string().pattern(/^\//),
       otherwise: Joi.string()
         .uri({ scheme: ['redis', 'rediss'] })
-        // Joi takes ports that there are not, at which the client throws.
+        // Joi accepts invalid ports, for which the client throws.
         .custom((url: string, helpers) => (URL.canParse(url) ? url : helpers.error('string.uri'))),
     }),
     maskUri,
@@ -218,7 +218,7 @@ export const hostSettings = {
   ),
 };
 
-/** What must be right between settings of the host. */
+/** Checks of settings of the host against each other. */
 export const hostRules: readonly SettingsRule[] = [
   (settings) => {
     const { tlsCertFile, tlsKeyFile } = hostSettings;
@@ -236,11 +236,11 @@ export const hostRules: readonly SettingsRule[] = [
   },
 ];
 
-/** Budgets of the host itself; plugins add their own. All are calls a minute. */
+/** The budgets of the host, in calls a minute; plugins add their own. */
 export const HOST_BUDGETS: Readonly<Record<string, Setting<number>>> = {
   reads: hostSettings.readsMax,
   writes: hostSettings.writesMax,
 };
 
-/** The budget of failed authentications, per client address. */
+/** The name of the budget of failed authentications, by client address. */
 export const AUTH_FAILURES = 'auth-failures';

@@ -3,12 +3,12 @@ import type { IncomingMessage } from 'node:http';
 import { hostSettings } from './host-settings';
 import { isLoopback, type Settings } from './settings';
 
-/** Where the resource document is: of the whole API, and behind it of one path. */
+/** The path of the resource metadata (RFC 9728); the path of a resource may follow. */
 export const RESOURCE_DOCUMENT = '/.well-known/oauth-protected-resource';
-/** The resource that is the tools alone. */
+/** The path of the tool endpoint. */
 export const TOOLS_PATH = '/api/mcp';
 
-/** The origin of addresses that are given to people: that of PUBLIC_URL, or without it this machine's. */
+/** The origin for URLs that are shown to people: PUBLIC_URL, or else localhost. */
 export function ownOrigin(settings: Settings): string {
   const scheme = settings.of(hostSettings.tlsCertFile) === undefined ? 'http' : 'https';
   const publicUrl = settings.of(hostSettings.publicUrl);
@@ -16,8 +16,8 @@ export function ownOrigin(settings: Settings): string {
 }
 
 /**
- * The origin at which people and clients reach the program: that of PUBLIC_URL, or without it the
- * loopback one that a request names. No other is to be believed.
+ * The origin at which clients reach the program: PUBLIC_URL, or else the loopback origin in the Host
+ * header of a request; others are not trusted.
  */
 export function publicOriginOf(settings: Settings, request: IncomingMessage): string | undefined {
   const publicUrl = settings.of(hostSettings.publicUrl);

@@ -6,15 +6,15 @@ import { intendedName } from './similar-names';
 import { BARE_LABELS } from '../validation';
 import { reasonOf } from '../values';
 
-/** A value that an operator sets by an environment variable. */
+/** A setting, read from an environment variable. */
 export class Setting<T> {
   /**
    * @param name the environment variable
-   * @param schema what it may be; the value arrives as a string and is converted by it
-   * @param fallback the value where the variable is unset or empty
-   * @param description what it does, in one line, for the table in docs/settings.md
-   * @param mask for a value that may hold a secret: the value as it may be shown. It may then also
-   *   be the content of the file that the variable `NAME_FILE` names.
+   * @param schema validates and converts the text
+   * @param fallback the value if the variable is unset or empty
+   * @param description one line for the table in docs/settings.md
+   * @param mask for a value that may contain a secret: returns what may be shown. The value can then
+   *   also be read from a file, named by the variable `NAME_FILE`.
    */
   constructor(
     readonly name: string,
@@ -24,35 +24,35 @@ export class Setting<T> {
     readonly mask?: (value: string) => string,
   ) {}
 
-  /** The variable that names a file with the value; undefined where the value is no secret. */
+  /** The variable that names a file with the value; undefined unless it may contain a secret. */
   get fileVariable(): string | undefined {
     return this.mask && `${this.name}_FILE`;
   }
 }
 
-/** A setting that is a number of records. */
+/** A number of records. */
 export function countSetting(name: string, fallback: number, description: string): Setting<number> {
   return new Setting(name, Joi.number().integer().min(0).required(), fallback, description);
 }
 
-/** A setting that is a number of calls a minute. */
+/** A number of calls a minute. */
 export function rateSetting(name: string, fallback: number, description: string): Setting<number> {
   return new Setting(name, Joi.number().integer().min(1).required(), fallback, description);
 }
 
-/** A setting that is a port to listen on. */
+/** A port to listen on. */
 export class PortSetting<T extends number | undefined> extends Setting<T> {
   constructor(name: string, fallback: T, description: string) {
-    // Joi's type does not know of a value that is not there.
+    // Joi's type does not include undefined.
     super(name, Joi.number().port() as unknown as Joi.Schema<T>, fallback, description);
   }
 }
 
-/** Of several ports each is another one, unless a free one is taken. */
+/** Requires ports to differ, except 0, which takes a free one. */
 export function differentPorts(settings: readonly Setting<unknown>[]): SettingsRule {
   const ports: Setting<unknown>[] = settings.filter((setting) => setting instanceof PortSetting);
   return (values) => {
-    // Neither one that is not set nor 0 takes a port that is known.
+    // Neither undefined nor 0.
     const taken = ports.filter((port) => values.isRight(port) && values.of(port));
     for (const [index, port] of taken.entries()) {
       const same = taken.slice(0, index).find((other) => values.of(other) === values.of(port));
@@ -62,14 +62,14 @@ export function differentPorts(settings: readonly Setting<unknown>[]): SettingsR
   };
 }
 
-/** What may stand in a list of origins besides those of web pages. */
+/** Origins that are allowed besides those of web pages. */
 export interface OtherOrigins {
   is: (item: string) => boolean;
-  /** How the message of a fault goes on. */
+  /** Completes the message of a fault. */
   hint: string;
 }
 
-/** A setting that lists origins of web pages, by comma, as browsers send them. */
+/** A list of origins of web pages, separated by commas. */
 export function originsSetting(
   name: string,
   description: string,
@@ -87,57 +87,57 @@ export function originsSetting(
           custom: `{{#label}} must be origins such as https://app.example.com${other.hint}`,
         });
   });
-  // The custom rule above turns the string into a list, which Joi's type does not follow.
+  // The custom rule converts the string to a list, which Joi's type does not follow.
   return new Setting(name, schema as unknown as Joi.Schema<string[]>, [], description);
 }
 
-/** The origin of a page of the web that a text is, as browsers write it; undefined if it is none. */
+/** The origin in a text, as browsers write it; undefined if it is not the origin of a web page. */
 export function originOf(text: string): string | undefined {
   const isOne = /^https?:\/\/[^/?#@*]+$/i.test(text) && URL.canParse(text);
   return isOne ? new URL(text).origin : undefined;
 }
 
-/** Whether an address is one of this machine itself. */
+/** Whether the host of a URL is a loopback address. */
 export function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** Says what is wrong with the environment: all of it, a line each. */
+/** The faults of the environment, a line each. */
 export class SettingsError extends Error {
   constructor(readonly faults: readonly string[]) {
     super(faults.join('\n'));
   }
 }
 
-/** Where the value of a setting comes from. */
+/** The source of a setting's value. */
 export type Source = 'default' | 'environment' | 'file';
 
-/** A setting as it may be shown: secrets are masked, and a value that is unset is null. */
+/** A setting with its value masked if it may contain a secret, and null if it is unset. */
 export interface ShownSetting {
   name: string;
   value: unknown;
   source: Source;
 }
 
-/** What is wrong with settings that are right each by itself; undefined where nothing is. */
+/** Checks settings against each other; returns a fault, if any. */
 export type SettingsRule = (settings: Settings) => string | undefined;
 
 interface Entry {
   value: unknown;
   source: Source;
   shown: unknown;
-  /** Whether what is given was refused. */
+  /** Whether the given value is invalid. */
   isWrong?: boolean;
 }
 
-/** The values of all settings, read once at start. */
+/** The values of all settings. */
 export class Settings {
   readonly #entries = new Map<string, Entry>();
 
   /**
-   * Reads and checks the environment.
+   * Reads and validates the environment.
    *
-   * @throws SettingsError naming every variable that is wrong, and why
+   * @throws SettingsError with every fault
    */
   constructor(
     settings: readonly Setting<unknown>[],
@@ -151,7 +151,7 @@ export class Settings {
       } catch (error) {
         if (!(error instanceof SettingsError)) throw error;
         faults.push(...error.faults);
-        // For the rules, most of which then find no further fault in it.
+        // The rules see the default.
         const entry = { ...defaultOf(setting), source: 'environment', isWrong: true } as const;
         this.#entries.set(setting.name, entry);
       }
@@ -161,21 +161,21 @@ export class Settings {
   }
 
   of<T>(setting: Setting<T>): T {
-    // The constructor stored what the setting's own schema gave.
+    // The constructor stored what the schema of the setting returned.
     return this.#entryOf(setting).value as T;
   }
 
-  /** Whether the operator has set it. */
+  /** Whether the operator set it. */
   isGiven(setting: Setting<unknown>): boolean {
     return this.#entryOf(setting).source !== 'default';
   }
 
-  /** Whether what is given was not refused, for rules: nobody else gets to see one that was. */
+  /** Whether the given value is valid, for rules; elsewhere it always is. */
   isRight(setting: Setting<unknown>): boolean {
     return this.#entryOf(setting).isWrong !== true;
   }
 
-  /** All settings as they may be shown, in the order in which they are declared. */
+  /** All settings in the order of their declaration, with secrets masked. */
   shown(): ShownSetting[] {
     return [...this.#entries].map(([name, { shown, source }]) => ({
       name,
@@ -191,7 +191,7 @@ export class Settings {
   }
 }
 
-/** A line for each variable that is nearly a setting: nobody would notice that it does nothing. */
+/** The faults of variables that are probably misspelt settings. */
 function unknownNames(settings: readonly Setting<unknown>[], env: NodeJS.ProcessEnv): string[] {
   const known = settings.flatMap(({ name, fileVariable }) => [name, fileVariable ?? []].flat());
   return Object.entries(env).flatMap(([name, value]) => {
@@ -200,10 +200,10 @@ function unknownNames(settings: readonly Setting<unknown>[], env: NodeJS.Process
   });
 }
 
-/** Joi takes `1e3` and `0x10` too, as no command does. */
+/** Joi also accepts `1e3` and `0x10`. */
 const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
 
-/** @throws SettingsError where what is given is wrong */
+/** @throws SettingsError if the given value is invalid */
 function entryOf(setting: Setting<unknown>, env: NodeJS.ProcessEnv): Entry {
   const { name, schema, mask, fileVariable } = setting;
   const file = fileVariable && env[fileVariable];
@@ -225,7 +225,7 @@ function defaultOf({ fallback }: Setting<unknown>): Entry {
   return { value: fallback, source: 'default', shown: fallback };
 }
 
-/** The content of a file without the line break with which editors end it. */
+/** The content of a file without a final line break. */
 function contentOf(variable: string, file: string): string {
   const content = readSettingsFile(variable, file)
     .toString('utf8')
@@ -234,7 +234,7 @@ function contentOf(variable: string, file: string): string {
   return content;
 }
 
-/** @throws SettingsError where the file that a variable names cannot be read */
+/** Reads the file that a variable names. @throws SettingsError if it cannot be read */
 export function readSettingsFile(variable: string, file: string): Buffer {
   try {
     return readFileSync(file);

@@ -1,11 +1,10 @@
-/** Names that people use for the same thing. */
 const SYNONYMS: Readonly<Record<string, string>> = { MONGO: 'MONGODB', URL: 'URI' };
 
-/** Shorter names are like too many that other programs use: PORT and PORTS, HOST and HOME. */
+/** Shorter names resemble variables of other programs: PORT and PORTS, HOST and HOME. */
 const MIN_LENGTH = 6;
 const LONG = 9;
 
-/** The known name that an unknown one was probably meant to be; undefined where there is none. */
+/** The known name of which an unknown one is probably a misspelling, if any. */
 export function intendedName(name: string, known: readonly string[]): string | undefined {
   if (known.includes(name)) return undefined;
   const given = name.toUpperCase();
@@ -32,7 +31,7 @@ function sortedWords(name: string): string {
   return words.sort().join('_');
 }
 
-/** Whether only the last word is missing or another: `TLS_KEY`, `TLS_KEY_PATH`, `TLS_KEY_FILE`. */
+/** Whether only the last word is missing or differs: `TLS_KEY`, `TLS_KEY_PATH`, `TLS_KEY_FILE`. */
 function haveSameStart(given: string, known: string): boolean {
   const start = known.split('_').slice(0, -1);
   if (start.length < 2) return false;
@@ -40,7 +39,7 @@ function haveSameStart(given: string, known: string): boolean {
   return words.length <= start.length + 1 && start.every((word, index) => word === words[index]);
 }
 
-/** The fewest insertions, deletions and replacements of a character that lead from `a` to `b`. */
+/** The Levenshtein distance. */
 function distance(a: string, b: string): number {
   let costs = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [row, character] of Array.from(a).entries()) {

@@ -1,15 +1,15 @@
 import { yieldToEventLoop } from '../async/event-loop';
 import { isRecord } from '../values';
 
-/** How much JSON the items of a page may be, in bytes: with what stands around them it is 1 MB. */
+/** The maximum size of the items of a page as JSON, in bytes: 1 MB for the whole page. */
 const MAX_PAGE_BYTES = 1_000_000 - 1000;
 
-/** How much of a long text is made at a time, in UTF-16 code units. */
+/** The length of a piece of a long text, in UTF-16 code units. */
 export const PIECE_LENGTH = 16 * 1024;
-/** What is surely no longer than this is made in one piece, in bytes: it takes at most 2 ms. */
+/** Smaller values are serialized in one piece, within 2 ms. In bytes. */
 const MAX_PIECE_BYTES = 512 * 1024;
 
-/** The JSON of plain values; the lists in a long one are made piece by piece, so that nobody has to wait. */
+/** Serializes a plain value to JSON. Long lists yield to the event loop after each piece. */
 export async function jsonText(value: unknown): Promise<string> {
   const isList = Array.isArray(value);
   const mayBeLong = isList || isRecord(value);
@@ -29,7 +29,7 @@ export async function jsonText(value: unknown): Promise<string> {
   return `{${members.join(',')}}`;
 }
 
-/** The JSON text of an array, piece by piece as its items come; one piece where it is short. */
+/** Serializes batches of items to one JSON array, piece by piece. */
 export async function* jsonArray(
   batches: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>,
 ): AsyncGenerator<string> {
@@ -42,17 +42,17 @@ export async function* jsonArray(
       if (piece.length < PIECE_LENGTH) continue;
       yield piece;
       piece = '';
-      // Whoever reads as fast as this writes must not keep others waiting.
+      // A fast reader must not keep others waiting.
       await yieldToEventLoop();
     }
   }
   yield `${piece}]`;
 }
 
-/** As many of the first items as a page may hold, and at least one where there is one. */
+/** Returns the first items, as many as a page may have, and at least one if there is one. */
 export async function firstOfPage<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> {
   const page: T[] = [];
-  // Making the text of a page only to measure it would take as long as making it to be sent.
+  // To serialize a page just to measure it would double the cost.
   let bytesOf = mostBytes;
   let bytes = 0;
   for await (const batch of batches) {
@@ -70,20 +70,20 @@ export async function firstOfPage<T>(batches: AsyncIterable<readonly T[]>): Prom
   return page;
 }
 
-/** The length of an item's JSON and of what separates it from the next. */
+/** The size of an item as JSON, with a separator. */
 function exactBytes(item: unknown): number {
   return Buffer.byteLength(JSON.stringify(item)) + 1;
 }
 
-/** No character takes more: escaped it is \\u and four digits. */
+/** The maximum: an escape of \\u and four digits. */
 const BYTES_PER_CODE_UNIT = 6;
-/** No number, date or word of JSON is longer, nor what separates members. */
+/** The maximum of a number, date or literal, with separators. */
 const BYTES_PER_VALUE = 32;
 
 /**
- * No fewer bytes than the JSON of a value has, without making it.
+ * An upper bound for the size of a value as JSON, without serializing it.
  *
- * @param enough where it has more than that, it is not looked at to its end
+ * @param enough stops once the bound exceeds this
  */
 function mostBytes(value: unknown, enough = Infinity): number {
   if (typeof value === 'string') return value.length * BYTES_PER_CODE_UNIT + BYTES_PER_VALUE;

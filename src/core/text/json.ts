@@ -1,16 +1,16 @@
-// It leaves a byte order mark out, with which some editors begin a file.
+// It removes a byte order mark.
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** How deep values may be nested: far deeper than any schema, far shallower than any call stack. */
+/** The maximum depth: far deeper than any schema, far shallower than any call stack. */
 const MAX_DEPTH = 32;
 
-/** Says what is wrong with a text of JSON, to complete a sentence: "is not valid UTF-8". */
+/** Invalid JSON; the message completes a sentence: "is not valid UTF-8". */
 export class JsonFault extends Error {}
 
-/** A text that may well be JSON, but whose values are nested deeper than anything here is. */
+/** JSON that is nested too deep. */
 export class DepthFault extends JsonFault {}
 
-/** A text of UTF-8, without the byte order mark that it may begin with. @throws JsonFault */
+/** Decodes UTF-8, with or without a byte order mark. @throws JsonFault */
 export function parseText(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
@@ -20,14 +20,14 @@ export function parseText(bytes: Uint8Array): string {
 }
 
 /**
- * Parses the bytes of a text of JSON strictly: valid UTF-8, bounded depth. Members are kept whatever
- * their names: {@link prototypeKeyIn} finds those that nothing may copy.
+ * Parses JSON: valid UTF-8 up to a maximum depth. It keeps all keys; {@link prototypeKeyIn} finds those
+ * that must not be copied.
  *
  * @throws JsonFault
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = parseText(bytes);
-  // Before the parser, which recurses as all do that look at the value later.
+  // Checked before anything recurses into the value.
   if (isDeeper(bytes, MAX_DEPTH)) {
     throw new DepthFault(`must not be nested deeper than ${MAX_DEPTH} levels`);
   }
@@ -38,10 +38,10 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Names of members that, copied to another object, would change what it inherits. */
+/** Keys that change the prototype of an object that they are copied to. */
 const PROTOTYPE_KEYS = new Set(['__proto__', 'constructor']);
 
-/** Where parsed JSON has a key that would touch prototypes, as `notes.0.__proto__`. */
+/** The path of a key that would change prototypes, such as `notes.0.__proto__`, if any. */
 export function prototypeKeyIn(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [key, member] of Object.entries(value)) {
@@ -55,7 +55,7 @@ export function prototypeKeyIn(value: unknown): string | undefined {
 const [QUOTE = 0, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] =
   Buffer.from('"\\[]{}');
 
-/** Whether lists and objects are nested deeper than `limit`; what stands in strings does not count. */
+/** Whether arrays and objects are nested deeper than `limit`. */
 function isDeeper(bytes: Uint8Array, limit: number): boolean {
   let depth = 0;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -73,10 +73,10 @@ function isDeeper(bytes: Uint8Array, limit: number): boolean {
   return false;
 }
 
-/** Where the string that begins there ends; -1 where it does not. */
+/** The index of the quote that ends a string; -1 if there is none. */
 function endOfString(bytes: Uint8Array, begin: number): number {
   for (let end = begin; ;) {
-    // Texts are long: looking at each of their bytes here would take ten times as long.
+    // Ten times as fast as a loop over the bytes of long strings.
     end = bytes.indexOf(QUOTE, end + 1);
     let backslashes = 0;
     while (bytes[end - 1 - backslashes] === BACKSLASH) backslashes += 1;

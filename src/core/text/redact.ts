@@ -1,6 +1,6 @@
 import { unescape } from 'node:querystring';
 
-/** Takes the credentials of a URI out of a text. */
+/** Removes the credentials of a URI from a text. */
 export function redact(text: string, uri: string): string {
   const credentials = /:\/\/([^/?]*)@/.exec(uri)?.[1] ?? '';
   const password = credentials.slice(credentials.indexOf(':') + 1);
@@ -10,10 +10,10 @@ export function redact(text: string, uri: string): string {
     .reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
 }
 
-/** Parts of a query that hold secrets, such as those of MongoDB's driver. */
+/** Query parameters with secrets, such as those of MongoDB's driver. */
 const SECRET_PARAMETER = /([?&][^=&]*(?:password|token|secret|properties)[^=&]*=)[^&]*/gi;
 
-/** A URI without its password. What stands alone before the host may be one as well as a user. */
+/** Masks the password in a URI. User information without a colon may be a password too. */
 export function maskUri(uri: string): string {
   return uri
     .replace(/:\/\/(?:([^@:]*):)?.*@/, (_, user: string | undefined) =>

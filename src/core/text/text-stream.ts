@@ -1,4 +1,4 @@
-/** A text of some media type that is made while it is sent. */
+/** A text that is made while it is sent. */
 export class TextStream {
   constructor(
     readonly type: string,

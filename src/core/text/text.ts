@@ -1,11 +1,11 @@
 /**
- * What cannot be seen, or changes how its neighbours are seen: also marks of writing direction. Two
- * characters are blank of which Unicode says no more than that they are symbols, in Braille and music.
+ * Characters that are invisible, or change how others are shown, such as marks of writing direction. The
+ * last two are blank, though Unicode lists them as symbols of Braille and music.
  */
 const INVISIBLE =
   /(?! )[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]/gu;
 
-/** The first character of a text that cannot be seen, as `U+202E`; a space between others can. */
+/** The first invisible character of a text, except spaces, such as `U+202E`. */
 export function invisibleCharacter(text: string): string | undefined {
   const [first] = text.match(INVISIBLE) ?? [];
   return first === undefined ? undefined : codePointOf(first);
@@ -16,7 +16,7 @@ export function hasMixedScripts(text: string): boolean {
   return /(?=\S*\p{sc=Latin})\S*[\p{sc=Greek}\p{sc=Cyrillic}]/u.test(text);
 }
 
-/** A text in which nothing is hidden from whoever reads it on a terminal. */
+/** A text with its invisible characters shown as code points, for a terminal. */
 export function printable(text: string): string {
   return text.replace(INVISIBLE, (character) => `<${codePointOf(character)}>`);
 }
@@ -27,8 +27,8 @@ function codePointOf(character: string): string {
 }
 
 /**
- * A test whether texts contain a part, whatever the case, the accents and the normal form of either.
- * It is literal, and follows Unicode: `ß` is in `STRASSE`, `ς` is `Σ`, and `é` is `e`.
+ * Returns a test whether a text contains a part, ignoring case, accents and normal forms: `ß` is in
+ * `STRASSE`, `ς` is `Σ`, and `é` is `e`.
  */
 export function containing(part: string): (text: string) => boolean {
   const wanted = folded(part);
@@ -36,10 +36,10 @@ export function containing(part: string): (text: string) => boolean {
 }
 
 const ASCII = /^[\0-\x7f]*$/;
-/** Accents of Latin, Greek and Cyrillic letters; the marks of other scripts make other letters. */
+/** Accents of Latin, Greek and Cyrillic letters; in other scripts, marks make other letters. */
 const ACCENTS = /[\u0300-\u036f]+/g;
 
-/** Letters with a stroke, and two in one, that Unicode takes for letters of their own. */
+/** Ligatures, and letters with a stroke, that Unicode does not decompose. */
 const PLAIN: Readonly<Record<string, string>> = {
   ...{ æ: 'ae', Æ: 'ae', œ: 'oe', Œ: 'oe', ø: 'o', Ø: 'o', ł: 'l', Ł: 'l', đ: 'd', Đ: 'd' },
   ...{ ð: 'd', Ð: 'd', ħ: 'h', Ħ: 'h', ı: 'i', þ: 'th', Þ: 'th' },
@@ -52,12 +52,12 @@ function folded(text: string): string {
     .normalize('NFKD')
     .replace(ACCENTS, '')
     .replace(NOT_PLAIN, (letter) => PLAIN[letter] ?? letter);
-  // Lower case first: some letters have their upper case as several, or as that of another. Composed
-  // at last, so that no syllable of Hangul is the beginning of another.
+  // Lower case first: the upper case of some letters is that of others. Composed last, so that no
+  // syllable of Hangul is the beginning of another.
   return bare.toLowerCase().toUpperCase().normalize('NFC');
 }
 
-/** A word, or several, as at the beginning of a sentence. */
+/** A text with its first letter in upper case. */
 export function capitalized(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

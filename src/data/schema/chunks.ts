@@ -2,18 +2,17 @@ import type { mongo } from 'mongoose';
 
 import type { MigrationRun, StoredDocument } from './migration';
 
-/** The ids of a chunk, in a filter. */
+/** A filter for the ids of a chunk. */
 interface IdRange {
   $gte: mongo.UUID;
   $lte: mongo.UUID;
 }
 
 /**
- * Changes the documents of a collection in the order of their ids, of which MongoDB keeps an index,
- * so many at a time, and saves how far it has come after each time.
+ * Changes the documents of a collection by id, a chunk at a time, and saves the position after each.
  *
- * @param options.projection what of them is read beside their ids
- * @param change may get the same ones again after a crash
+ * @param options.projection the fields to read besides ids
+ * @param change may get the same chunk again after a crash
  */
 export async function changeInChunks(
   run: MigrationRun,
@@ -21,7 +20,7 @@ export async function changeInChunks(
   { size, projection = {} }: { size: number; projection?: Readonly<Record<string, 1>> },
   change: (chunk: readonly StoredDocument[], ids: IdRange) => Promise<unknown>,
 ): Promise<void> {
-  // What it has saved itself, where it has saved anything.
+  // Saved below.
   let position = run.position as mongo.UUID | null | undefined;
   const total = await documents.estimatedDocumentCount();
   for (;;) {

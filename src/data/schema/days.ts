@@ -4,24 +4,21 @@ import { type Calendar, calendarOf, DAY_MS, dayNumber } from '../../core/time';
 import { changeInChunks } from './chunks';
 import type { Migration, MigrationRun, StoredDocument } from './migration';
 
-/** Documents changed at a time: few enough for commands that may not take long. */
+/** Documents changed by one command. */
 const CHUNK = 5000;
-/** What counts as the zone of an account that is not there. */
+/** The zone of an account that does not exist. */
 const NO_ZONE = 'UTC';
 
-/** A field that has a moment, and another that gets its calendar day. */
+/** A field with a moment, and another for its calendar day. */
 interface Dating {
   moment: string;
-  /** The field that only those documents have that were given their day. */
+  /** The field that is only present in documents that have their day. */
   dated: string;
-  /** The stages of an update, given the expression of the day. */
+  /** Returns the stages of an update, given the expression of the day. */
   update: (day: object) => mongo.Document[];
 }
 
-/**
- * A migration after which moments have the calendar day that they are on in the time zone that their
- * account has then.
- */
+/** A migration that adds to moments their calendar day in the current time zone of their account. */
 export function addDays(name: string, collection: string, datings: readonly Dating[]): Migration {
   const read = ['userId', ...datings.map(({ moment }) => moment)];
   const projection = Object.fromEntries(read.map((field) => [field, 1 as const]));
@@ -48,7 +45,7 @@ export function addDays(name: string, collection: string, datings: readonly Dati
   };
 }
 
-/** A moment and its day as one field, in place of the moment or beside it. */
+/** Stores a moment and its day in one field, besides the moment or instead of it. */
 export function datedMoment(
   moment: string,
   dated: string,
@@ -64,13 +61,13 @@ export function datedMoment(
   };
 }
 
-/** The calendars of some accounts, which may be named more than once. */
+/** The calendars of some accounts; ids may repeat. */
 export async function calendarsOf(
   run: MigrationRun,
   accountIds: readonly unknown[],
 ): Promise<(userId: unknown) => Calendar> {
   const userIds = [...new Set(accountIds.map(String))];
-  // Accounts, unlike what belongs to them, have a name as their id.
+  // The ids of accounts are names, not UUIDs.
   const filter = { _id: { $in: userIds } } as object;
   const accounts = run.collection('accounts').find(filter, { projection: { timezone: 1 } });
   const zones = new Map<string, string>();
@@ -79,8 +76,8 @@ export async function calendarsOf(
 }
 
 /**
- * The ids of documents by how many days their calendar day lies after that of UTC: one before, none
- * or one. So few commands change many documents, and the calendar is that of the program.
+ * The ids of documents by the number of days from their day in UTC to their calendar day: -1, 0 or 1. So
+ * three commands change a chunk.
  */
 function byShift(
   chunk: readonly StoredDocument[],

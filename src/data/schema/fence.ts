@@ -7,12 +7,12 @@ import type { Database } from '../mongodb/database';
 import { type KnownMigrations, migrationModel } from './migration';
 
 /**
- * Keeps a program from writing to data that a newer release has migrated beside it.
+ * Prevents writes to data that a newer release has migrated meanwhile.
  *
- * A migration is recorded before it looks at any data, and then moves the revision of every account.
- * So a write that looks at the records once it has moved its account's revision itself, and before
- * its commit, either is committed before that, and migrated with the rest, or finds the record, or
- * meets a conflict and is tried again. What makes an account changes none that there is.
+ * A migration is recorded before it reads any data, and then increments the revision of every account. A
+ * write looks for such records after it has incremented the revision of its account, and before its
+ * commit. So either it is committed first, and migrated too, or it finds the record, or it meets a
+ * conflict and is retried.
  */
 export class Fence {
   readonly #migrations;
@@ -26,35 +26,35 @@ export class Fence {
     this.#log = log;
     metrics.reading({
       name: 'data_newer',
-      help: 'Whether a newer release has migrated the data, so that this server writes nothing any more',
+      help: 'Whether a newer release has migrated the data, so that this server no longer writes',
       read: () => (this.#newer === undefined ? 0 : 1),
     });
   }
 
-  /** Why nothing is written any more, for operators; undefined as long as it is, as far as is known. */
+  /** Returns why this server no longer writes, for operators; undefined if it does. */
   async find(): Promise<string | undefined> {
     await this.look().catch(() => undefined);
     return this.#reason;
   }
 
-  /** @throws ApiError service_unavailable where it is known already that nothing is written any more */
+  /** @throws ApiError service_unavailable if a newer release is already known to have migrated the data */
   require(): void {
     if (this.#newer === undefined) return;
     throw serviceUnavailable.error(
-      'The data is of a newer release than this server, which writes nothing any more; try again shortly.',
+      'The data was migrated by a newer release, so this server no longer writes; try again shortly.',
     );
   }
 
   /**
-   * Looks whether a newer release has migrated the data by now.
+   * Looks for migrations of a newer release.
    *
-   * @throws ApiError service_unavailable where it has
+   * @throws ApiError service_unavailable if there is one
    */
   async look(): Promise<void> {
     const newer = this.#newer ?? (await this.#unknown());
     if (newer !== undefined && this.#newer === undefined) {
       this.#newer = newer;
-      this.#log.error({ reason: this.#reason }, 'Nothing is written any more');
+      this.#log.error({ reason: this.#reason }, 'This server no longer writes');
     }
     this.require();
   }
@@ -62,13 +62,13 @@ export class Fence {
   get #reason(): string | undefined {
     return (
       this.#newer &&
-      `A newer release has migrated the data (${this.#newer}), and this server, of release ${PROJECT.version}, writes nothing any more: stop it, and start that release.`
+      `A newer release has migrated the data (${this.#newer}), so this server of release ${PROJECT.version} no longer writes: stop it, and start that release.`
     );
   }
 
   async #unknown(): Promise<string | undefined> {
     const { ids } = this.#known;
-    // Of those that it knows there is nothing to be read.
+    // Only unknown migrations are read.
     const found = await this.#migrations.find({ _id: { $nin: [...ids] } }).lean();
     return this.#known.unknownAmong(found);
   }

@@ -7,11 +7,11 @@ import { sharedModel } from '../model/models';
 import { isDuplicateKey } from '../mongodb/errors';
 import { SchemaError } from './migration';
 
-/** How long it stays that of a program that was killed; clocks may differ by some of it. */
+/** How long a lease lasts without renewal; longer than clocks differ. */
 const LEASE_MS = 15_000;
 const RENEW_MS = 3000;
 const RETRY_MS = 250;
-/** How long a program waits for others that hold it. */
+/** How long a program waits for a lease. */
 const PATIENCE_MS = 30 * 60_000;
 
 interface LeaseDocument {
@@ -33,7 +33,7 @@ export const leaseModel = sharedModel<LeaseDocument>(
   ),
 );
 
-/** The right to work at something, such as a database as a whole, which one program has at a time. */
+/** A lease, which one process holds at a time. */
 export class Lease {
   readonly #leases: Model<LeaseDocument>;
   readonly #own: { _id: string; holder: string };
@@ -45,10 +45,10 @@ export class Lease {
   }
 
   /**
-   * Does work while no other program does.
+   * Runs work while it holds the lease.
    *
-   * @param onWait called once when others have to be waited for
-   * @throws SchemaError where others take too long
+   * @param onWait called once if another process holds it
+   * @throws SchemaError if another process holds it for too long
    */
   async hold<T>(work: () => Promise<T>, onWait: () => void): Promise<T> {
     const deadline = performance.now() + PATIENCE_MS;
@@ -62,19 +62,19 @@ export class Lease {
     return this.#keepDuring(work);
   }
 
-  /** Does work unless another program is at it; returns whether it did. */
+  /** Runs work unless another process holds the lease; returns whether it ran. */
   async try(work: () => Promise<void>): Promise<boolean> {
     if (!(await this.#take())) return false;
     await this.#keepDuring(work);
     return true;
   }
 
-  /** Whether nobody else can take it for so many milliseconds. */
+  /** Whether no other process can take it for so many milliseconds. */
   lasts(ms: number): boolean {
     return Date.now() + ms < this.#until;
   }
 
-  /** @throws SchemaError where another program may have taken over, as after a suspension */
+  /** @throws SchemaError if another process may have taken it, as after a suspension */
   check(): void {
     if (this.lasts(0)) return;
     throw new SchemaError('The migration was interrupted; start the program again to continue it.');
@@ -87,9 +87,9 @@ export class Lease {
       return await work();
     } finally {
       ending.abort();
-      // One under way would take it again.
+      // A renewal in progress would take it again.
       await renewal;
-      // Where it cannot be deleted it ends by itself, and what became of the work matters more.
+      // Otherwise it expires, and the result of the work matters more.
       await this.#leases.deleteOne(this.#own).catch(() => undefined);
     }
   }
@@ -97,7 +97,7 @@ export class Lease {
   async #renewUntil(ending: AbortSignal): Promise<void> {
     while (!ending.aborted) {
       await sleep(RENEW_MS, undefined, { signal: ending }).catch(() => undefined);
-      // One that fails is tried again; `check` notices when it was too late.
+      // A failure is retried; `check` notices if it was too late.
       if (!ending.aborted) await this.#take().catch(() => undefined);
     }
   }
@@ -111,7 +111,7 @@ export class Lease {
       const update = { $set: { holder, until } };
       await this.#leases.updateOne({ _id, ...isFree }, update, { upsert: true });
     } catch (error) {
-      // There is one already, and it is another's.
+      // Another process holds it.
       if (isDuplicateKey(error)) return false;
       throw error;
     }

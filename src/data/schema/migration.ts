@@ -4,19 +4,16 @@ import type { mongo } from 'mongoose';
 import { OperatorError } from '../../core/operator-error';
 import { sharedModel } from '../model/models';
 
-/** A change to data that earlier versions of the program wrote. It may run again after a crash. */
+/** A change to data that earlier releases wrote. It may run again after a crash. */
 export interface Migration {
   /** A number, which orders the migrations of a plugin, and what it does: `0001-revisions`. */
   name: string;
-  /**
-   * Whether servers of the release before may go on beside data that it has changed, and read and
-   * write it as they do. Where they may not, they notice it and write nothing any more.
-   */
+  /** Whether servers of the previous release may go on with the changed data; otherwise they stop writing. */
   besideOlder: boolean;
   run(run: MigrationRun): Promise<void>;
 }
 
-/** A document as earlier versions stored it. */
+/** A document of an earlier release. */
 export interface StoredDocument {
   _id: mongo.UUID;
   [field: string]: unknown;
@@ -24,36 +21,35 @@ export interface StoredDocument {
 
 /** A migration in progress. */
 export interface MigrationRun {
-  /** The documents of a collection, of all accounts. */
   collection(name: string): mongo.Collection<StoredDocument>;
-  /** What it saved last before it was interrupted. */
+  /** The last saved position, if it was interrupted. */
   readonly position: unknown;
   /**
-   * Saves how far it has come; to be called every second or so.
+   * Saves the position; to be called about every second.
    *
-   * @param done how many documents are done with since the last time
-   * @param total about how many there are in all
-   * @throws SchemaError where another program has taken over meanwhile
+   * @param done the number of documents changed since the last call
+   * @param total the approximate number of all documents
+   * @throws SchemaError if another process has taken over
    */
   save(position: unknown, done: number, total: number): Promise<void>;
 }
 
-/** A migration with its name among those of all plugins: `records/0001-revisions`. */
+/** A migration with the name of its plugin in the id: `records/0001-revisions`. */
 export interface NamedMigration {
   id: string;
   plugin: string;
   migration: Migration;
 }
 
-/** What became of a migration on a database. */
+/** The state of a migration of a database. */
 export interface MigrationDocument {
   _id: string;
-  /** As of the migration itself; missing where it is not known. */
+  /** As in the migration; missing in those of earlier releases. */
   besideOlder?: boolean;
   startedAt: Date;
   finishedAt: Date | null;
   position: unknown;
-  /** How many documents it was done with at that position. */
+  /** The number of documents changed up to that position. */
   done?: number;
 }
 
@@ -73,22 +69,22 @@ export const migrationModel = sharedModel<MigrationDocument>(
   ),
 );
 
-/** The migrations that this release knows. */
+/** The migrations of this release. */
 export class KnownMigrations {
   readonly ids: ReadonlySet<string>;
   readonly #plugins: ReadonlySet<string>;
 
-  /** @param plugins the names of all that there are, also of those without migrations */
+  /** @param plugins the names of all plugins, with or without migrations */
   constructor(migrations: readonly NamedMigration[], plugins: readonly string[]) {
     this.ids = new Set(migrations.map(({ id }) => id));
     this.#plugins = new Set(plugins);
   }
 
-  /** One that was begun by a newer release, beside which this one may not go on. */
+  /** The id of a migration by a newer release, after which this one must not write, if any. */
   unknownAmong(
     documents: readonly Pick<MigrationDocument, '_id' | 'besideOlder'>[],
   ): string | undefined {
-    // A plugin that was taken away may have migrated its data before.
+    // A plugin that was removed may have migrated its data.
     const isOfPlugin = (id: string): boolean => this.#plugins.has(id.split('/')[0] ?? '');
     return documents.find(
       ({ _id, besideOlder = false }) => !besideOlder && !this.ids.has(_id) && isOfPlugin(_id),
@@ -96,5 +92,5 @@ export class KnownMigrations {
   }
 }
 
-/** Says why a database and this version of the program do not fit, for the operator. */
+/** The database and this release do not fit. */
 export class SchemaError extends OperatorError {}

@@ -3,13 +3,10 @@ import type { mongo } from 'mongoose';
 import { changeInChunks } from './chunks';
 import type { Migration, MigrationRun } from './migration';
 
-/** Documents changed by one command: few enough for one that may not take long. */
+/** Documents changed by one command. */
 const CHUNK = 5000;
 
-/**
- * A migration after which records that were there before their changes were tracked carry a
- * revision: 0, since none of them has changed in anybody's copy.
- */
+/** A migration that adds the revision 0 to records from before their changes were tracked. */
 export function addRevisions(name: string, collection: string): Migration {
   return {
     name,
@@ -23,14 +20,14 @@ export function addRevisions(name: string, collection: string): Migration {
   };
 }
 
-/** A new revision of an account, for a record that a migration changes and copies of it must get again. */
+/** Increments the revision of an account, for a record that a migration changes. */
 export async function nextRevision(run: MigrationRun, userId: string): Promise<number> {
-  // Of accounts the id is their name.
+  // The ids of accounts are names, not UUIDs.
   const accounts = run.collection('accounts') as unknown as mongo.Collection<AccountDocument>;
   const update = { $inc: { revision: 1 } };
   const options = { returnDocument: 'after', projection: { revision: 1 } } as const;
   const account = await accounts.findOneAndUpdate({ _id: userId }, update, options);
-  // What was left of an account that was deleted nobody has a copy of.
+  // No client has a copy of a deleted account.
   return account?.revision ?? 0;
 }
 

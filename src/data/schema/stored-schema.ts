@@ -12,27 +12,26 @@ import {
   SchemaError,
 } from './migration';
 
-/** How often long work says how far it has come. */
+/** How often a migration reports its progress. */
 const REPORT_MS = 2000;
-/** Each has a connection of its own, which costs MongoDB three descriptors for as long as it is kept. */
+/** Each takes a connection, which costs MongoDB three file descriptors. */
 const COLLECTIONS_AT_ONCE = 4;
 
-/** What is to be done to a database before this version of the program can use it. */
+/** The state of a database, and what this release has to change. */
 export interface SchemaStatus {
-  /** Whether nothing was ever stored. */
+  /** Whether the database is empty. */
   isNew: boolean;
-  /** Migrations that were done, with when. */
+  /** Finished migrations. */
   applied: { migration: string; finishedAt: Date }[];
-  /** Migrations that are missing, in their order. */
+  /** Pending migrations, in order. */
   pending: string[];
-  /** The names of collections that are missing. */
+  /** Missing collections. */
   collections: string[];
-  /** Indexes that are missing or not declared any more, by collection. */
+  /** Missing and obsolete indexes, by collection. */
   indexes: { collection: string; missing: string[]; obsolete: string[] }[];
   isUpToDate: boolean;
 }
 
-/** What a status is made from. */
 interface Inspection {
   status: SchemaStatus;
   pending: NamedMigration[];
@@ -42,22 +41,22 @@ interface Inspection {
 
 interface RunOptions {
   progress: (line: string) => void;
-  /** Of how many migrations it is which one. */
+  /** Its place among the pending migrations: `1 of 2`. */
   place: string;
-  /** Has writes of before be done, or refused; once for all migrations. */
+  /** Waits until earlier writes are committed or aborted; once for all migrations. */
   closeOff: () => Promise<void>;
   stopping: AbortSignal | undefined;
 }
 
 interface Migrations {
-  /** In the order in which they are done. */
+  /** In order. */
   migrations: readonly NamedMigration[];
   known: KnownMigrations;
-  /** Moves the revisions of all accounts, so that no write that began before is committed after. */
+  /** Increments the revisions of all accounts, so that no earlier write is committed afterwards. */
   moveRevisions: () => Promise<void>;
 }
 
-/** Collections, indexes and the form of documents in a database, as this version needs them. */
+/** Brings the collections, indexes and documents of a database up to this release. */
 export class StoredSchema {
   readonly #database: Database;
   readonly #migrations: readonly NamedMigration[];
@@ -75,12 +74,12 @@ export class StoredSchema {
     this.#lease = new Lease(database.model(leaseModel), 'migrations');
   }
 
-  /** @throws SchemaError where a newer version has written the data */
+  /** @throws SchemaError if a newer release has migrated the data */
   async status(): Promise<SchemaStatus> {
     return (await this.#inspect()).status;
   }
 
-  /** Whether this version may write to the data, be there an index or not. */
+  /** Returns whether this release may write to the data; indexes may be missing. */
   async fits(): Promise<boolean> {
     try {
       const { pending, collections } = await this.status();
@@ -92,13 +91,13 @@ export class StoredSchema {
   }
 
   /**
-   * Makes sure that the data is as this version needs it, and changes it only where it is new.
+   * Checks that the data fits this release; only an empty database is changed.
    *
-   * @throws SchemaError where an earlier or a newer version has written it
+   * @throws SchemaError if it does not
    */
   async require(): Promise<void> {
     const { isNew, pending, collections, indexes } = await this.status();
-    // An index too many does no harm, such as one that a server of 1.0.0 has made again.
+    // Obsolete indexes do no harm; servers of 1.0.0 create them again.
     const missing = indexes.flatMap((each) => each.missing);
     if (pending.length + collections.length + missing.length === 0) return;
     if (!isNew) {
@@ -124,7 +123,7 @@ export class StoredSchema {
       progress('Another process is migrating the data; waiting for it');
     };
     await this.#lease.hold(async () => {
-      // Another program may have done it meanwhile.
+      // Another process may have done it meanwhile.
       const { status, pending, missingCollections } = await this.#inspect();
       const { isNew } = status;
       let moved: Promise<void> | undefined;
@@ -181,7 +180,7 @@ export class StoredSchema {
     };
   }
 
-  /** @throws SchemaError where a newer release has begun to migrate data, and this may not go on */
+  /** @throws SchemaError if a newer release has migrated the data */
   requireKnown(migrations: Parameters<KnownMigrations['unknownAmong']>[0]): void {
     const unknown = this.#known.unknownAmong(migrations);
     if (unknown === undefined) return;
@@ -206,7 +205,7 @@ export class StoredSchema {
     };
     const options = { upsert: true, returnDocument: 'after' } as const;
     const started = await this.#documents.findOneAndUpdate({ _id: id }, update, options).lean();
-    // From here on no server of an earlier version writes anything that would not be migrated.
+    // From here on no server of an earlier release can commit a write.
     if (!besideOlder) await closeOff();
     const { position: reached, done: before = 0 } = started ?? {};
     const name = `Migration ${id} (${place})`;
@@ -246,5 +245,5 @@ export class StoredSchema {
   }
 }
 
-/** What programs store before there is any data, and also where they leave it as it is. */
+/** Collections that exist in an empty database too. */
 const NOT_DATA = new Set([migrationModel, leaseModel, logKeyModel].map(collectionOf));
