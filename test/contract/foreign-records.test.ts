@@ -43,7 +43,7 @@ test.each(calls)(
       [bob, ada],
     ] as const) {
       const missing = await ask(caller, NOBODYS_ID);
-      for (const id of Object.values(ids)) expect(await ask(caller, id)).toEqual(missing);
+      expect(await ask(caller, ids[reference.kind] ?? '')).toEqual(missing);
       if (reference.place === 'query') {
         expect(missing.status).toBe(200);
         expect(await ask(caller, caller.ids[reference.kind] ?? '')).not.toEqual(missing);

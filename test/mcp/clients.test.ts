@@ -83,6 +83,7 @@ function validatorOf(operation: Operation): ValidateFunction {
 describe.each(LINES)('%s over %s', (_, version, connect) => {
   let connection: Connection;
   let tools: Tool[];
+  let validatorsOfTools: ReturnType<typeof validators>;
   let user: TestUser;
   let garden: Garden;
 
@@ -91,6 +92,7 @@ describe.each(LINES)('%s over %s', (_, version, connect) => {
     garden = new Garden(user);
     connection = await connect(user);
     tools = await connection.list();
+    validatorsOfTools = validators(tools);
   });
   afterAll(() => connection.close());
 
@@ -104,7 +106,7 @@ describe.each(LINES)('%s over %s', (_, version, connect) => {
     const { structuredContent: structured = {}, content, isError } = result;
     expect(isError ?? false).toBe(false);
     expect(JSON.parse(content[0]?.text ?? '')).toEqual(structured);
-    const { output } = validators(tools).get(name) ?? {};
+    const { output } = validatorsOfTools.get(name) ?? {};
     output?.(structured);
     expect(output?.errors).toBeNull();
     const full = validatorOf(operation);

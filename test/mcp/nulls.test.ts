@@ -13,10 +13,12 @@ import { fullRequest, Garden, startService, toolRows, validRequest } from '../su
 
 let service: TestService;
 let me: Assistant;
+let tools: Awaited<ReturnType<typeof listTools>>;
 
 beforeAll(async () => {
   service = await startService();
   me = await assistant(service);
+  tools = await listTools(me);
 });
 afterAll(() => service.close());
 
@@ -35,15 +37,15 @@ interface Arguments {
   required: readonly string[];
 }
 
-async function argumentsOf(name: string): Promise<Arguments> {
-  const found = (await listTools(me)).find((each) => each.name === name);
+function argumentsOf(name: string): Arguments {
+  const found = tools.find((each) => each.name === name);
   // An input schema has properties, and required only where some are.
   return { required: [], ...found?.inputSchema } as unknown as Arguments;
 }
 
 /** Every argument of a tool that may be left out, as null. */
-async function nullsOf(name: string): Promise<Record<string, null>> {
-  const { properties, required } = await argumentsOf(name);
+function nullsOf(name: string): Record<string, null> {
+  const { properties, required } = argumentsOf(name);
   const optional = Object.keys(properties).filter((each) => !required.includes(each));
   return Object.fromEntries(optional.map((each) => [each, null]));
 }
@@ -58,7 +60,7 @@ function lasting({ structuredContent, isError, content }: Awaited<ReturnType<typ
 test.each(toolRows())(
   'null for an argument of %s that may be left out is the same as leaving it out',
   async (name, operation) => {
-    const nulls = await nullsOf(name);
+    const nulls = nullsOf(name);
     const results = [];
     for (const others of [{}, nulls]) {
       // Each with a garden of its own, so that neither sees what the other did.
@@ -72,8 +74,8 @@ test.each(toolRows())(
   },
 );
 
-test.each(toolRows())('the schema of %s lets null stand for what may be left out', async (name) => {
-  const { properties, required } = await argumentsOf(name);
+test.each(toolRows())('the schema of %s lets null stand for what may be left out', (name) => {
+  const { properties, required } = argumentsOf(name);
   for (const [argument, { anyOf = [] }] of Object.entries(properties)) {
     const takesNull = anyOf.some(({ type }) => type === 'null');
     expect([argument, takesNull]).toEqual([argument, !required.includes(argument)]);
@@ -82,7 +84,7 @@ test.each(toolRows())('the schema of %s lets null stand for what may be left out
 
 test('update_plant with null for all that a model left out changes the rest alone', async () => {
   const before = await me.user.plant(FULL_PLANT);
-  const given = { ...(await nullsOf('update_plant')), id: before.id, name: 'Monty' };
+  const given = { ...nullsOf('update_plant'), id: before.id, name: 'Monty' };
   const after = await tool(me, 'update_plant', given);
   expect(after).toEqual({ ...before, name: 'Monty', updatedAt: after['updatedAt'] });
 });
@@ -91,17 +93,17 @@ test('update_event with null for all that a model left out keeps its photos', as
   const { id: plantId } = await me.user.plant();
   const photo = await me.user.photo();
   const { id } = await me.user.event(plantId, { type: 'note', text: 'New', photoIds: [photo.id] });
-  const given = { ...(await nullsOf('update_event')), id, text: 'A new leaf' };
+  const given = { ...nullsOf('update_event'), id, text: 'A new leaf' };
   const after = await tool(me, 'update_event', given);
   expect(after).toMatchObject({ text: 'A new leaf', photos: [{ id: photo.id }] });
 });
 
 test('log_care and search_events take null for what is not given', async () => {
   const { id } = await me.user.plant({ location: 'Attic' });
-  const byId = await tool(me, 'log_care', { ...(await nullsOf('log_care')), plantIds: [id] });
+  const byId = await tool(me, 'log_care', { ...nullsOf('log_care'), plantIds: [id] });
   expect(byId['items']).toHaveLength(1);
-  await tool(me, 'log_care', { ...(await nullsOf('log_care')), location: 'Attic' });
-  const found = { ...(await nullsOf('search_events')), plantId: id };
+  await tool(me, 'log_care', { ...nullsOf('log_care'), location: 'Attic' });
+  const found = { ...nullsOf('search_events'), plantId: id };
   expect((await tool(me, 'search_events', found))['items']).toHaveLength(2);
 });
 
@@ -110,8 +112,8 @@ test('null for arguments is none', async () => {
   expect(body.result).toHaveProperty('structuredContent.items');
 });
 
-test('no argument is described by what only holds over REST: null, and methods of HTTP', async () => {
-  for (const { inputSchema } of await listTools(me)) {
+test('no argument is described by what only holds over REST: null, and methods of HTTP', () => {
+  for (const { inputSchema } of tools) {
     const said = [...JSON.stringify(inputSchema).matchAll(/"description":"([^"]*)"/g)];
     for (const [, text] of said) expect(text).not.toMatch(/\b(null|GET|POST|PATCH|DELETE)\b/);
   }
@@ -168,8 +170,8 @@ describe('clear', () => {
     expect((await me.user.get(`/api/plants/${before.id}`)).body).toEqual(before);
   });
 
-  test('is an argument of tools that change records, and of no others', async () => {
-    const names = (await listTools(me))
+  test('is an argument of tools that change records, and of no others', () => {
+    const names = tools
       .filter(({ inputSchema }) => 'clear' in (inputSchema['properties'] as object))
       .map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['update_plant', 'update_event']));
