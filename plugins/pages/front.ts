@@ -4,7 +4,7 @@ import type { ApiDescription } from '../../src/plugins/protocol-endpoint';
 import { languageOf, showPage } from './layout';
 import { markup } from './markup';
 
-/** What there is to go to, by the name that programs know it by. */
+/** The links, by their names in JSON. */
 const PLACES = {
   signIn: '/sign-in',
   settings: '/settings',
@@ -16,15 +16,15 @@ const PLACES = {
 type Place = keyof typeof PLACES;
 
 const en = {
-  title: 'A diary of plants, for apps and assistants',
+  title: 'A plant diary for apps and assistants',
   about:
-    'This service keeps plants, what care they need and got, and their photos. People reach it through an app, or through an assistant such as Claude or ChatGPT.',
+    'This service keeps track of plants, their care and their photos. Use it through an app, or through an assistant such as Claude or ChatGPT.',
   signIn: ['Sign in', 'with a passkey or a password'],
-  settings: ['Settings', 'your tokens, programs, sessions and data'],
-  api: ['API', 'every operation, to read and to try'],
-  openapi: ['OpenAPI document', 'the same for programs'],
-  guide: ['Guide', 'for developers of apps, step by step'],
-  status: ['Status', 'whether the service can serve'],
+  settings: ['Settings', 'your tokens, authorized apps, sessions and data'],
+  api: ['API', 'reference for every operation; try them out'],
+  openapi: ['OpenAPI document', 'the same, machine-readable'],
+  guide: ['Guide', 'for app developers, step by step'],
+  status: ['Status', 'whether the service is up'],
 } as const;
 
 const TEXTS: Readonly<
@@ -32,19 +32,19 @@ const TEXTS: Readonly<
 > = {
   en,
   fr: {
-    title: 'Un carnet de plantes, pour applications et assistants',
+    title: 'Un carnet de plantes pour applications et assistants',
     about:
-      'Ce service garde les plantes, les soins qu’elles demandent et reçoivent, et leurs photos. On y accède par une application, ou par un assistant comme Claude ou ChatGPT.',
+      'Ce service suit vos plantes, leurs soins et leurs photos. Utilisez-le dans une application, ou avec un assistant comme Claude ou ChatGPT.',
     signIn: ['Se connecter', 'avec une clé d’accès ou un mot de passe'],
-    settings: ['Réglages', 'jetons, programmes, sessions et données'],
-    api: ['API', 'chaque opération, à lire et à essayer (en anglais)'],
-    openapi: ['Document OpenAPI', 'la même chose pour les programmes'],
-    guide: ['Guide', 'pour qui développe une application (en anglais)'],
-    status: ['État', 'si le service peut servir'],
+    settings: ['Réglages', 'vos jetons, applications autorisées, sessions et données'],
+    api: ['API', 'la référence de chaque opération, à essayer (en anglais)'],
+    openapi: ['Document OpenAPI', 'la même chose, lisible par machine'],
+    guide: ['Guide', 'pour développer une application, pas à pas (en anglais)'],
+    status: ['État', 'le service fonctionne-t-il ?'],
   },
 };
 
-/** What this is, and where to go: a page for browsers, JSON for programs. */
+/** Shows what this is, and its links: a page for browsers, JSON for programs. */
 export async function showFront(ctx: Context, api: ApiDescription): Promise<void> {
   const places = placesIn(api);
   ctx.vary('Accept');
@@ -69,10 +69,10 @@ export async function showFront(ctx: Context, api: ApiDescription): Promise<void
   );
 }
 
-/** Those that are served here: a plugin may be missing, or people sign in elsewhere. */
+/** Links to what is served: a plugin may be missing, or people sign in elsewhere. */
 function placesIn({ operations, protocols }: ApiDescription): Place[] {
   const served = new Set([...operations, ...protocols].map(({ path }) => path));
-  // A file is beside the page that it belongs to.
+  // Files such as the guide are served beside their page.
   const isServed = (path: string): boolean =>
     served.has(path) || served.has(path.slice(0, path.lastIndexOf('/')));
   return (Object.keys(PLACES) as Place[]).filter((place) => isServed(PLACES[place])); // Of this very object.

@@ -105,8 +105,8 @@ await page.waitForSelector('a[href="/settings"]');
 await look('signed-up');
 
 await page.click('a[href="/settings"]');
-await page.click('form[action="/sign-out"] button');
-await page.waitForURL(`${url}/sign-in`);
+await form('signOut').locator('button').click();
+await page.waitForURL(`${url}/sign-in?return=/settings`);
 await look('sign-in');
 // The person turns away once: the page says so, and the button works still.
 await device.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });

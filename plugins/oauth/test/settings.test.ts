@@ -213,7 +213,7 @@ test('what matters most needs a sign-in of the last hour; ending access does not
   ] as const) {
     const asked = await ada.send(action, fields);
     expect(asked.url.pathname).toBe('/sign-in');
-    expect(asked.text).toContain('sign in once more');
+    expect(asked.text).toContain('Sign in again');
   }
   const [id = ''] = await ada.ids('revokeToken');
   expect((await ada.send('revokeToken', { id })).status).toBe(200);
