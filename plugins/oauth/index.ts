@@ -33,13 +33,13 @@ const signUpSetting = new Setting(
   'SIGN_UP',
   Joi.string().valid('invite', 'open'),
   'invite',
-  'Who may make an account at /sign-up: invite, who has a link of user invite, or open, everybody',
+  'Who may create an account at /sign-up: invite (only with a link from user invite) or open (anyone)',
 );
 
-/** How often an address may have a program's own document be fetched. */
+/** How many metadata documents an address may cause to be fetched. */
 const FETCHES = { most: 20, seconds: 60 };
 
-/** The program's own authorization server, and the pages that people sign in with. */
+/** The authorization server and the pages on which people sign in. */
 const oauth = definePlugin<SignIns>({
   name: 'oauth',
   requires: ['accounts', 'pages'],
@@ -48,7 +48,7 @@ const oauth = definePlugin<SignIns>({
   models: [stateModel, credentialModel],
   tag: {
     name: 'Signing in',
-    description: 'How people sign in, and let programs have access (OAuth 2.1).',
+    description: 'How people sign in and authorize apps (OAuth 2.1).',
   },
   commands: (commandLine) => {
     commands(commandLine, oauth);
@@ -79,13 +79,13 @@ const oauth = definePlugin<SignIns>({
       name: 'programs',
       count: (userId) => store.count(userId, false),
       export: async function* (userId) {
-        yield await store.programs(userId);
+        yield await store.authorizedApps(userId);
       },
       delete: async (tx) => {
         await store.deleteAll(tx.userId, tx.session);
         await issued?.noteClosing(tx);
       },
-      // What requests wrote that had begun before.
+      // Requests that were in progress may have written more.
       erase: (userId) => store.deleteAll(userId),
     });
     accounts.keep({
@@ -136,12 +136,12 @@ const oauth = definePlugin<SignIns>({
 });
 
 /**
- * Where people sign in.
+ * The origin at which people sign in.
  *
- * @throws CommandError where that is elsewhere
+ * @throws CommandError if they sign in at an issuer
  */
 function ownOrigin({ host: { settings }, issuer }: Parts): string {
-  if (issuer) throw new CommandError('People and programs sign in at OIDC_ISSUER, and not here.');
+  if (issuer) throw new CommandError('People sign in at OIDC_ISSUER, not here.');
   const { publicUrl, port } = hostSettings;
   return settings.of(publicUrl) ?? `http://localhost:${settings.of(port)}`;
 }

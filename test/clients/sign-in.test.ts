@@ -136,10 +136,10 @@ function mcpRemote(): Agent {
 async function revokeAll(browser: Browser): Promise<void> {
   const { text } = await browser.go('/settings');
   const csrf = /name="csrf" value="([^"]*)"/.exec(text)?.[1] ?? '';
-  const entries = [...text.matchAll(/value="revokeProgram"[^]*?name="id" value="([^"]*)"/g)];
+  const entries = [...text.matchAll(/value="revokeApp"[^]*?name="id" value="([^"]*)"/g)];
   expect(entries).toHaveLength(1);
   for (const [, id = ''] of entries) {
-    const body = new URLSearchParams({ csrf, action: 'revokeProgram', id });
+    const body = new URLSearchParams({ csrf, action: 'revokeApp', id });
     await browser.go('/settings', { method: 'POST', body });
   }
 }

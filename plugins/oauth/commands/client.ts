@@ -8,15 +8,15 @@ import type { PluginReference } from '../../../src/plugins/host';
 import { MAX_NAME } from '../server/client-metadata';
 import type { ClientView, NewClient } from '../server/clients';
 
-/** What the commands need of the plugin. */
+/** What the commands need from the plugin. */
 export interface Clients {
-  /** Makes a program that people may let in; the secret is shown this once. */
+  /** Creates a client; the secret is returned this once. */
   createClient(wanted: NewClient): Promise<ClientView & { secret?: string }>;
   clients(): Promise<ClientView[]>;
   /**
-   * Ends a program, and all tokens that it has of people.
+   * Deletes a client and revokes its tokens.
    *
-   * @returns how many people let it in; undefined where there is no such program
+   * @returns how many grants were revoked; undefined if there is no such client
    */
   deleteClient(id: string): Promise<number | undefined>;
 }
@@ -27,9 +27,9 @@ type Plugin = PluginReference<Clients>;
 export function clientCommands(commandLine: CommandLine, plugin: Plugin): void {
   const parent = commandLine.program
     .command('client')
-    .summary('make, list and delete programs that people may let in')
+    .summary('create, list and delete OAuth clients')
     .description(
-      'Makes, lists and deletes programs that people may let in (clients of OAuth). Most register themselves, or have a metadata document, and need no command.',
+      'Creates, lists and deletes OAuth clients, which are apps that people can authorize. Most register themselves or have a metadata document, and need no command.',
     );
   createClient(parent, commandLine, plugin);
   listClients(parent, commandLine, plugin);
@@ -39,16 +39,16 @@ export function clientCommands(commandLine: CommandLine, plugin: Plugin): void {
 function createClient(parent: Command, commandLine: CommandLine, plugin: Plugin): void {
   parent
     .command('create')
-    .summary('make a program that people may let in')
+    .summary('create a client')
     .description(
-      'Makes a program that people may let in, for one that cannot register itself. It stays until it is deleted.',
+      'Creates a client for an app that cannot register itself. It stays until it is deleted.',
     )
-    .requiredOption('--name <name>', 'what people are shown', clientName)
+    .requiredOption('--name <name>', 'the name that people are shown', clientName)
     .requiredOption(
       '--redirect-uri <uris...>',
       'where a browser may return to: https, loopback or a private scheme',
     )
-    .option('--secret', 'give it a secret, for a server that asks for one; it is shown this once')
+    .option('--secret', 'create a secret, for a server that requires one; it is shown only once')
     .addHelpText(
       'after',
       `
@@ -61,9 +61,9 @@ Examples:
       await commandLine.run(async (app) => {
         const wanted = { name, redirectUris: redirectUri, hasSecret: secret };
         const result = await app.exportsOf(plugin).createClient(wanted);
-        const lines = [`The client ${name} is made; its client_id is:`, result.id];
+        const lines = [`Created the client ${name}. Its client_id:`, result.id];
         if (result.secret !== undefined) {
-          lines.push('Its secret, which is not shown again:', result.secret);
+          lines.push('Its secret, which will not be shown again:', result.secret);
         }
         return { result, text: lines.join('\n') };
       });
@@ -79,9 +79,9 @@ interface Options {
 function listClients(parent: Command, commandLine: CommandLine, plugin: Plugin): void {
   parent
     .command('list')
-    .summary('list programs')
+    .summary('list clients')
     .description(
-      'Lists the programs that operators made, and those that registered themselves. Those with a metadata document are not kept.',
+      'Lists the clients that operators created and those that registered themselves. Clients with a metadata document are not stored.',
     )
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- client list --json')
     .action(() =>
@@ -91,7 +91,7 @@ function listClients(parent: Command, commandLine: CommandLine, plugin: Plugin):
           id,
           name,
           redirectUris.join(' '),
-          expiresAt === null ? 'made here' : `until ${expiresAt.toISOString()}`,
+          expiresAt === null ? 'created here' : `until ${expiresAt.toISOString()}`,
         ]);
         const headings = ['id', 'name', 'redirect uris', 'kept'];
         return { result: clients, text: rows.length > 0 ? table(headings, rows) : 'No clients.' };
@@ -102,13 +102,11 @@ function listClients(parent: Command, commandLine: CommandLine, plugin: Plugin):
 function deleteClient(parent: Command, commandLine: CommandLine, plugin: Plugin): void {
   parent
     .command('delete')
-    .summary('end a program and all tokens that it has')
-    .description(
-      'Ends a program: all tokens that people let it have are refused from the next request on.',
-    )
+    .summary('delete a client and revoke its tokens')
+    .description('Deletes a client. All of its tokens are refused from the next request on.')
     .argument(
       '<id>',
-      'its client_id, as "client list" shows it, or the address of its metadata document',
+      'its client_id, as "client list" shows it, or the URL of its metadata document',
     )
     .addHelpText(
       'after',
@@ -118,7 +116,7 @@ function deleteClient(parent: Command, commandLine: CommandLine, plugin: Plugin)
       commandLine.run(async (app) => {
         const revoked = await app.exportsOf(plugin).deleteClient(id);
         if (revoked === undefined) throw new CommandError('There is no such client.');
-        const text = `The client is deleted; ${counted(revoked, 'consent')} ended with it.`;
+        const text = `Deleted the client and revoked ${counted(revoked, 'grant')}.`;
         return { result: { id, revoked }, text };
       }),
     );

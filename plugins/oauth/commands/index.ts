@@ -5,10 +5,10 @@ import { clientCommands, type Clients } from './client';
 import { invite, type Inviting } from './invite';
 import { sessionCommands, type Sessions } from './session';
 
-/** What the commands need of the plugin. */
+/** What the commands need from the plugin. */
 export type SignIns = Inviting & Clients & Sessions;
 
-/** Adds the commands by which operators let people and programs in, and out. */
+/** Adds `user invite`, `client` and `session`. */
 export function commands(commandLine: CommandLine, plugin: PluginReference<SignIns>): void {
   const user = commandLine.program.commands.find((each) => each.name() === 'user');
   if (!user) throw new UsageError('There are no commands of user.');

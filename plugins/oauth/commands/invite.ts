@@ -7,9 +7,9 @@ import type { PluginReference } from '../../../src/plugins/host';
 
 const DAY_SECONDS = 86_400;
 
-/** What the command needs of the plugin. */
+/** What the command needs from the plugin. */
 export interface Inviting {
-  /** Asks somebody to an account; answers the link, which is shown this once. */
+  /** Creates an invitation; returns its link, this once. */
   invite(name: string, tier: Tier | undefined, seconds: number): Promise<string>;
 }
 
@@ -21,12 +21,12 @@ export function invite(
 ): void {
   parent
     .command('invite')
-    .summary('let somebody sign up, or back in')
+    .summary('invite somebody to sign up, or back in')
     .description(
-      `Prints a link, this once, by which somebody makes the account of this name, or sets by what to sign in to it where it is there: that is also the way back in for who lost theirs. It works once, and takes the place of the last one.`,
+      `Prints a link with which somebody creates the account of this name, or sets a new password or passkey if it exists: the way back in for people who have lost theirs. The link is shown once, works once, and replaces the previous one.`,
     )
     .argument('<user>', 'the name of the account', userName)
-    .addOption(tierOption('the tier of the account, where it is made'))
+    .addOption(tierOption('the tier of the account, if it is created'))
     .option(
       '--expires-in <duration>',
       'how long the link works: seconds, or 15m, 24h, 90d',

@@ -5,10 +5,10 @@ import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
 import type { SessionView } from '../state/sessions';
 
-/** What the commands need of the plugin. */
+/** What the commands need from the plugin. */
 export interface Sessions {
   sessions(user?: string): Promise<SessionView[]>;
-  /** Ends one session, or all of a person; answers those that there were. */
+  /** Ends one session, or all of an account; returns those that ended. */
   endSessions(which: { id: string } | { user: string }): Promise<SessionView[]>;
 }
 
@@ -16,12 +16,12 @@ export interface Sessions {
 export function sessionCommands(commandLine: CommandLine, plugin: PluginReference<Sessions>): void {
   const parent = commandLine.program
     .command('session')
-    .summary('list and end sessions of people who are signed in')
-    .description('Lists and ends the sessions of people who are signed in by a browser.');
+    .summary('list and end sessions')
+    .description('Lists and ends the sessions of people who are signed in with a browser.');
   parent
     .command('list')
     .summary('list sessions')
-    .description('Lists the sessions of people who are signed in by a browser.')
+    .description('Lists the sessions of people who are signed in with a browser.')
     .option('--user <user>', 'only those of this user', userName)
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- session list --user ada --json')
     .action(({ user }: { user?: string }) =>
@@ -41,7 +41,7 @@ export function sessionCommands(commandLine: CommandLine, plugin: PluginReferenc
     .command('end')
     .summary('sign somebody out')
     .description(
-      'Ends a session, or all of a user, from the next request on. Programs that the person let in stay in.',
+      'Ends a session, or all of a user, from the next request on. Authorized apps keep their access.',
     )
     .argument('[id]', 'id of the session, as "session list" shows it', uuid)
     .option('--user <user>', 'end all sessions of this user', userName)

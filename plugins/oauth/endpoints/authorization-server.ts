@@ -22,22 +22,22 @@ import {
   withFaultsShown,
 } from './method';
 
-/** How often an address may begin what keeps something, whoever it is. */
+/** How many authorizations an address may start. */
 const BEGINNINGS = { most: 60, seconds: 60 };
 const REGISTRATIONS = { most: 120, seconds: 3600 };
-/** How many programs may be registered at once; they are forgotten when unused. */
+/** How many clients may be registered; unused ones are deleted. */
 const MAX_CLIENTS = 20_000;
 
-const DISCOVERY = { summary: 'What the authorization server can do (RFC 8414)' };
+const DISCOVERY = { summary: 'Get the metadata of the authorization server (RFC 8414)' };
 
-/** Refuses a request before it is looked at. */
+/** Checks a request before the library handles it. */
 type Guard = (ctx: Context, api: ProtocolApi) => Promise<void>;
 
-/** What programs and browsers ask of the authorization server. */
+/** The endpoints of the authorization server. */
 export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
   const { store, prepare } = parts;
 
-  /** What the library answers to programs at this path. */
+  /** An endpoint for clients, handled by the library. */
   const served = (
     options: Named & Pick<ProtocolMethod, 'responses'>,
     before?: Guard,
@@ -48,12 +48,12 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
     handler: async (ctx, api) => {
       const { origin, provider } = await serverFor(ctx, parts);
       await before?.(ctx, api);
-      // Whoever prefers HTML would get errors as pages.
+      // Clients that prefer HTML would get errors as pages.
       ctx.req.headers.accept = 'application/json';
       await serve(ctx, provider, origin);
     },
   });
-  /** What the library answers to browsers at this path. */
+  /** An endpoint for browsers, handled by the library. */
   const shown = (named: Named, before?: Guard): ProtocolMethod => ({
     ...{ ...named, access, responses: PAGES, errors: [notFound] },
     handler: (ctx, api) =>
@@ -61,7 +61,7 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
         const { origin, provider } = await serverFor(ctx, parts);
         await before?.(ctx, api);
         await serve(ctx, provider, origin);
-        // The library's page for a person who is not the one that consented posts to a path that is off.
+        // If another person has signed in since the consent, the library answers a form for a path that is off.
         if (ctx.status === 200) throw new PageFault('expired');
       }),
   });
@@ -71,10 +71,10 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
       throw rateLimited.error(undefined, { headers: { 'Retry-After': '60' } });
     }
     const mode = ctx.query['response_mode'];
-    // The library would answer others with a script of its own.
+    // The library answers other modes with an inline script.
     if (mode !== undefined && mode !== 'query') throw new PageFault('badMode');
     const { nonce, ...others } = ctx.query;
-    // AppAuth sends one whatever it asks for; the library refuses it where no ID token is asked for.
+    // AppAuth always sends a nonce; the library refuses it unless an ID token is requested.
     if (nonce !== undefined && !scopesIn(others['scope']).includes('openid')) ctx.query = others;
   };
   const mayRegister: Guard = async (ctx, api) => {
@@ -85,12 +85,15 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
   };
 
   const named = (operationId: string, summary: string): Named => ({ operationId, summary });
-  const beginning = named('beginSignIn', 'Begin to let a program have access');
-  const resuming = named('resumeSignIn', 'Send the browser back to the program');
-  const tokens = named('getTokens', 'Get tokens for a code or a refresh token (form, RFC 6749)');
-  const revoking = named('revokeToken', 'Revoke a token of a program (form, RFC 7009)');
-  const registering = named('registerProgram', 'Register a program (JSON, RFC 7591)');
-  const keys = named('getKeys', 'The keys by which ID tokens are signed');
+  const beginning = named('beginSignIn', 'Start an authorization');
+  const resuming = named('resumeSignIn', 'Return to the client after the consent');
+  const tokens = named(
+    'getTokens',
+    'Exchange a code or a refresh token for tokens (form, RFC 6749)',
+  );
+  const revoking = named('revokeToken', 'Revoke a token (form, RFC 7009)');
+  const registering = named('registerProgram', 'Register a client (JSON, RFC 7591)');
+  const keys = named('getKeys', 'Get the keys that verify ID tokens');
   return [
     open('/.well-known/oauth-authorization-server', {
       GET: served({ ...DISCOVERY, operationId: 'getServer', responses: jsonAnswers(200) }),
@@ -103,7 +106,7 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
     open(PATHS.revocation, {
       POST: served({
         ...revoking,
-        responses: { ...jsonAnswers(), 200: { description: 'It is not good any more' } },
+        responses: { ...jsonAnswers(), 200: { description: 'The token is revoked' } },
       }),
     }),
     open(PATHS.registration, {
@@ -121,10 +124,10 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
   ];
 }
 
-/** Has the library answer a request. */
+/** Lets the library handle a request. */
 async function serve(ctx: Context, provider: Provider, origin: string): Promise<void> {
   ctx.cookies.secure = origin.startsWith('https:');
-  // The same Koa's own middleware, whose types are of another copy of them.
+  // Koa middleware, typed by another copy of its types.
   const middleware = provider.middleware as unknown as Middleware[];
   await compose(middleware)(ctx, async () => {
     throw notFound.error();

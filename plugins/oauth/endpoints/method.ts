@@ -18,25 +18,25 @@ import type { People } from '../people/people';
 import type { Providers } from '../server/provider';
 import type { StateStore } from '../state/store';
 
-/** What the endpoints work with. */
+/** What the endpoints need. */
 export interface Parts {
   host: Host;
   store: StateStore;
   people: People;
   providers: Providers;
-  /** Where people sign in instead of here. */
+  /** Where people sign in, if not here. */
   issuer: Issuer | undefined;
-  /** Whether everybody may sign up. */
+  /** Whether anyone may sign up. */
   isOpen: boolean;
-  /** Is told what there is, before anything is served. */
+  /** Learns the operations before anything is served. */
   prepare: (description: ApiDescription) => void;
 }
 
 export type Named = Pick<ProtocolMethod, 'summary' | 'operationId'>;
 
-export const access = { public: 'whoever comes here has no token yet' };
+export const access = { public: 'callers have no token yet' };
 
-/** The body of an error of OAuth; those of the API itself have its members as well. */
+/** The body of an OAuth error; an Error of the API has the same members. */
 const ERROR: JsonSchema = {
   title: 'OAuthError',
   type: 'object',
@@ -45,18 +45,18 @@ const ERROR: JsonSchema = {
 };
 const TEXT: JsonSchema = { type: 'string' };
 
-/** Answers of some statuses with bodies of media types. */
+/** Responses of some statuses, with their media types. */
 export function answers(
   statuses: readonly number[],
   content: Readonly<Record<string, JsonSchema>>,
 ): NonNullable<ProtocolMethod['responses']> {
-  const described = (status: number) => (status < 400 ? 'The answer' : 'Why not');
+  const described = (status: number) => (status < 400 ? 'The response' : 'Why it was refused');
   return Object.fromEntries(
     statuses.map((status) => [status, { description: described(status), content }]),
   );
 }
 
-/** Answers to programs: an object, or an error of OAuth. */
+/** Responses to clients: an object, or an OAuth error. */
 export function jsonAnswers(...statuses: number[]): NonNullable<ProtocolMethod['responses']> {
   return {
     ...answers(statuses, { 'application/json': { type: 'object' } }),
@@ -64,22 +64,22 @@ export function jsonAnswers(...statuses: number[]): NonNullable<ProtocolMethod['
   };
 }
 
-/** An endpoint that scripts of all pages may call. */
+/** An endpoint that scripts of any origin may call. */
 export function open(path: string, methods: ProtocolEndpoint['methods']): ProtocolEndpoint {
   return { path, anyOrigin: true, methods };
 }
 
-/** Answers to people: a page, or what they asked for as a file, or another address. */
+/** Responses to people: a page, a file or a redirect. */
 export const PAGES: NonNullable<ProtocolMethod['responses']> = {
   ...answers([200], { 'text/html': TEXT, 'application/json': { type: 'object' } }),
   ...answers([400, 403, 413, 429], { 'text/html': TEXT, 'application/json': ERROR }),
-  303: { description: 'Where the browser goes next' },
+  303: { description: 'The next page' },
 };
 
 /**
- * The origin that a request is for, and the authorization server there.
+ * The origin of a request, and its authorization server.
  *
- * @throws ApiError not_found where it is for none of ours
+ * @throws ApiError not_found if it is not one of ours
  */
 export async function serverFor(
   ctx: Context,
@@ -89,14 +89,14 @@ export async function serverFor(
   return { origin, provider: await providers.at(origin) };
 }
 
-/** @throws ApiError not_found where a request is for none of our origins */
+/** @throws ApiError not_found if the origin of a request is not one of ours */
 export function originFor(ctx: Context, { settings }: Host): string {
   const origin = publicOriginOf(settings, ctx.req);
   if (origin === undefined) throw notFound.error(TEXTS[languageOf(ctx)].elsewhere);
   return origin;
 }
 
-/** Makes methods that show a page, or do what its form says. */
+/** Returns a function that creates methods for a page or its form. */
 export function pagesOf(parts: Parts) {
   return (
     operationId: string,
@@ -114,7 +114,7 @@ export function pagesOf(parts: Parts) {
   });
 }
 
-/** Has a person see on a page what they can do something about; all else is said as everywhere. */
+/** Shows refusals as a page; throws all other errors. */
 export async function withFaultsShown(ctx: Context, show: () => Promise<void>): Promise<void> {
   try {
     await show();

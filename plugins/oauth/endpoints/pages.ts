@@ -9,7 +9,7 @@ import { type IssuerSignIn, SIGN_IN, SIGNED_IN } from '../issuer/sign-in';
 import { pagesOf, type Parts } from './method';
 import { changeSettings, settingsPage } from '../settings/settings';
 
-/** What people see who sign in here. */
+/** The pages for signing in, signing up and consent. */
 export function signInPages(parts: Parts): ProtocolEndpoint[] {
   const { store, people, isOpen } = parts;
   const page = pagesOf(parts);
@@ -17,10 +17,10 @@ export function signInPages(parts: Parts): ProtocolEndpoint[] {
     {
       path: '/oauth/consent/{uid}',
       methods: {
-        GET: page('getConsentPage', 'The page that asks whether a program is let in', (visit) =>
+        GET: page('getConsentPage', 'Get the consent page', (visit) =>
           consentPage(visit, personalScopes(visit.api.scopes)),
         ),
-        POST: page('answerConsent', 'Let a program in, or refuse (form)', (visit) =>
+        POST: page('answerConsent', 'Allow or deny access (form)', (visit) =>
           answerConsent(visit, store, personalScopes(visit.api.scopes)),
         ),
       },
@@ -28,7 +28,7 @@ export function signInPages(parts: Parts): ProtocolEndpoint[] {
     {
       path: '/sign-in',
       methods: {
-        GET: page('getSignInPage', 'The page by which people sign in', (visit) =>
+        GET: page('getSignInPage', 'Get the sign-in page', (visit) =>
           signInPage(visit, people, isOpen),
         ),
         POST: page('signIn', 'Sign in (form)', (visit) => signIn(visit, people, isOpen)),
@@ -37,10 +37,10 @@ export function signInPages(parts: Parts): ProtocolEndpoint[] {
     {
       path: '/sign-up',
       methods: {
-        GET: page('getSignUpPage', 'The page by which people make an account', (visit) =>
+        GET: page('getSignUpPage', 'Get the sign-up page', (visit) =>
           signUpPage(visit, people, isOpen),
         ),
-        POST: page('signUp', 'Make an account, or set its password (form)', (visit) =>
+        POST: page('signUp', 'Create an account, or set how to sign in to it (form)', (visit) =>
           signUp(visit, people, isOpen),
         ),
       },
@@ -48,25 +48,25 @@ export function signInPages(parts: Parts): ProtocolEndpoint[] {
   ];
 }
 
-/** The one script of the pages. */
+/** The only script of the pages. */
 export const passkeyScript = staticFile(PASSKEY_SCRIPT, {
   operationId: 'getPasskeyScript',
-  summary: 'What has browsers use passkeys',
+  summary: 'Get the script for passkeys',
   type: 'text/javascript',
   text: PASSKEY_CODE,
 });
 
-/** What people see who are signed in. */
+/** The settings. */
 export function settingsPages(parts: Parts): ProtocolEndpoint[] {
   const page = pagesOf(parts);
   return [
     {
       path: '/settings',
       methods: {
-        GET: page('getSettingsPage', 'The settings of who is signed in', (visit) =>
+        GET: page('getSettingsPage', 'Get the settings page', (visit) =>
           settingsPage(visit, parts),
         ),
-        POST: page('changeSettings', 'Do what a form of the settings says', (visit) =>
+        POST: page('changeSettings', 'Submit a form of the settings', (visit) =>
           changeSettings(visit, parts),
         ),
       },
@@ -74,11 +74,11 @@ export function settingsPages(parts: Parts): ProtocolEndpoint[] {
   ];
 }
 
-/** Where people sign in to their settings at an issuer. */
+/** Signing in to the settings at an issuer. */
 export function issuerPages(parts: Parts, signIn: IssuerSignIn): ProtocolEndpoint[] {
   const page = pagesOf(parts);
   const begin = page('beginIssuerSignIn', 'Sign in at the issuer', (visit) => signIn.begin(visit));
-  const finish = page('finishIssuerSignIn', 'Come back from the issuer', (visit) =>
+  const finish = page('finishIssuerSignIn', 'Return from the issuer', (visit) =>
     signIn.finish(visit),
   );
   return [

@@ -4,11 +4,11 @@ import { toolScopes } from '../../../src/plugins/operation-facts';
 import type { ProtocolEndpoint, ProtocolMethod } from '../../../src/plugins/protocol-endpoint';
 import { access, jsonAnswers, open, originFor, type Parts } from './method';
 
-/** What programs learn of the API and of the tools alone before they have a token (RFC 9728). */
+/** Protected resource metadata (RFC 9728), of the API and of the tools alone. */
 export function resourceDocuments({ host, issuer }: Parts): ProtocolEndpoint[] {
   const document = (operationId: string, path: string): ProtocolMethod => ({
     operationId,
-    summary: 'Where and how people sign in to programs, of a resource (RFC 9728)',
+    summary: 'Get the metadata of a protected resource (RFC 9728)',
     access,
     responses: jsonAnswers(200),
     errors: [notFound],

@@ -4,15 +4,15 @@ import type { Logger } from 'pino';
 
 import { isRecord } from '../../../src/core/values';
 
-/** How long keys are taken to be the issuer's before they are asked for anew. */
+/** How long keys are cached. */
 const MAX_AGE_MS = 10 * 60_000;
-/** How long it is until an unknown key makes them be asked for again, as a caller can invent any. */
+/** How long an unknown key causes no other fetch: callers can invent any number of them. */
 const COOLDOWN_MS = 10_000;
 
 /** The public keys of an issuer. */
 export interface IssuerKeys {
   get: JWTVerifyGetKey;
-  /** Whether they could not be had when they were last asked for: those known stay good. */
+  /** Whether the last fetch failed; known keys stay valid. */
   isAway(): boolean;
 }
 
@@ -23,7 +23,7 @@ export function keysOf(issuer: string, jose: typeof Jose, log: Logger): IssuerKe
   let place: string | undefined;
   let isAway = false;
 
-  /** Answers the keys that are known where the issuer is away, so that the library waits as well. */
+  /** Returns the known keys if the issuer is down, so that the library keeps its cooldown. */
   const fetchKeys: FetchImplementation = async (url, options) => {
     try {
       place ??= await placeOf(await fetched(url, options), issuer);
@@ -34,7 +34,7 @@ export function keysOf(issuer: string, jose: typeof Jose, log: Logger): IssuerKe
     } catch (error) {
       place = undefined;
       isAway = true;
-      log.warn({ err: error }, 'The keys of OIDC_ISSUER cannot be had; those known stay good');
+      log.warn({ err: error }, 'The keys of OIDC_ISSUER cannot be fetched; known keys stay valid');
     }
     return Response.json(known);
   };
@@ -53,9 +53,10 @@ async function fetched(url: string, options: RequestInit): Promise<Record<string
   return content;
 }
 
-/** Where the keys are, by the discovery document of the issuer. */
+/** The URL of the keys, from the issuer's discovery document. */
 async function placeOf(document: Record<string, unknown>, name: string): Promise<string> {
   const { issuer, jwks_uri: place } = document;
-  if (issuer !== name) throw new Error(`It calls itself ${String(issuer)}.`);
+  if (issuer !== name)
+    throw new Error(`Its discovery document names the issuer ${String(issuer)}.`);
   return String(place);
 }

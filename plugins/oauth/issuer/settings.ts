@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { isLoopback, Setting, type Settings } from '../../../src/core/settings/settings';
 import type { Plugin } from '../../../src/plugins/plugin';
 
-/** As it stands in tokens: with the slash at the end where the issuer has one. */
+/** As in tokens: with the trailing slash, if the issuer has one. */
 const issuerUrl = Joi.string()
   .uri({ scheme: ['https', 'http'] })
   .custom((text: string, helpers) => {
@@ -21,35 +21,35 @@ const issuerSetting = new Setting<string | undefined>(
   'OIDC_ISSUER',
   issuerUrl,
   undefined,
-  'The issuer whose JWTs let people in, instead of the pages to sign in here; exactly as in iss',
+  'The issuer whose JWTs open the API, in place of the sign-in pages; exactly as in iss',
 );
 const audienceSetting = new Setting<string | undefined>(
   'OIDC_AUDIENCE',
   text,
   undefined,
-  'What aud of the JWTs of OIDC_ISSUER must be, or have in its list',
+  'The audience that JWTs of OIDC_ISSUER must have in aud',
 );
 const tierClaimSetting = new Setting<string | undefined>(
   'OIDC_TIER_CLAIM',
   text,
   undefined,
-  'The claim of the JWTs of OIDC_ISSUER that says the tier; without it operators and backends set it',
+  'The claim with the tier in JWTs of OIDC_ISSUER; without it, operators and backends set the tier',
 );
 const scopesSetting = new Setting<string[]>(
   'OIDC_SCOPES',
-  // The custom rule turns the string into a list, which Joi's type does not follow.
+  // The custom rule returns a list, which Joi's types do not express.
   Joi.string().custom((list: string) =>
     list.split(/[\s,]+/).filter((scope) => scope !== ''),
   ) as unknown as Joi.Schema<string[]>,
   [],
-  'Scopes, by comma, of a JWT of OIDC_ISSUER that names none of ours; accounts:manage here lets one have it that names it',
+  'Scopes, by comma, of a JWT of OIDC_ISSUER that names none of ours; accounts:manage is granted only to JWTs that name it too',
 );
 
 const clientIdSetting = new Setting<string | undefined>(
   'OIDC_CLIENT_ID',
   text,
   undefined,
-  'The client at OIDC_ISSUER by which people sign in to /settings; its redirect is PUBLIC_URL/settings/signed-in',
+  'The client at OIDC_ISSUER through which people sign in to /settings; its redirect URI is PUBLIC_URL/settings/signed-in',
 );
 const clientSecretSetting = new Setting<string | undefined>(
   'OIDC_CLIENT_SECRET',
@@ -81,20 +81,20 @@ export const issuerRules: NonNullable<Plugin['rules']> = [
   },
 ];
 
-/** An issuer whose JWTs let people in. */
+/** An issuer whose JWTs open the API. */
 export interface Issuer {
   /** As in `iss`. */
   name: string;
   audience: string;
   tierClaim: string | undefined;
-  /** What a JWT may do that names no scope of ours. */
+  /** Scopes of a JWT that names none of ours. */
   scopes: readonly string[];
-  /** By which people sign in to /settings. */
+  /** The client for signing in to /settings. */
   clientId: string | undefined;
   clientSecret: string | undefined;
 }
 
-/** The issuer that there is instead of the program's own authorization server, if any. */
+/** The issuer that replaces the program's own authorization server, if any. */
 export function issuerOf(settings: Settings): Issuer | undefined {
   const name = settings.of(issuerSetting);
   const audience = settings.of(audienceSetting);

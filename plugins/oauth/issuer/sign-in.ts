@@ -10,9 +10,9 @@ import type { IssuerTokens } from './tokens';
 
 export const SIGN_IN = '/settings/sign-in';
 export const SIGNED_IN = '/settings/signed-in';
-/** How long a person may take at the issuer. */
+/** How long signing in at the issuer may take. */
 const COOKIE_SECONDS = 600;
-/** The issuer signs a person in again whose sign-in there is older. */
+/** The issuer asks people to sign in again if they did so longer ago. */
 const MAX_AGE_SECONDS = 3600;
 
 interface Client {
@@ -36,7 +36,7 @@ export class IssuerSignIn {
   /**
    * Sends the browser to the issuer.
    *
-   * @throws ApiError service_unavailable where the issuer cannot be reached
+   * @throws ApiError service_unavailable if the issuer cannot be reached
    */
   async begin(visit: Visit): Promise<void> {
     const { library, configuration } = await this.#found();
@@ -52,9 +52,9 @@ export class IssuerSignIn {
   }
 
   /**
-   * Signs in the person who comes back from the issuer.
+   * Signs in a person who returns from the issuer.
    *
-   * @throws PageFault where this browser was not sent there, or the issuer refuses
+   * @throws PageFault if this browser was not sent there, or the issuer refuses
    */
   async finish(visit: Visit): Promise<void> {
     const [expectedState = '', pkceCodeVerifier = ''] = visit.cookie('sign-in').split(' ');

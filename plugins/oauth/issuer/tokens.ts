@@ -19,21 +19,21 @@ import { grantName, scopesIn, type StateStore } from '../state/store';
 import { type IssuerKeys, keysOf } from './keys';
 import type { Issuer } from './settings';
 
-/** Asymmetric ones alone: a public key is no secret that could sign. */
+/** Asymmetric only: otherwise the public key could sign. */
 const ALGORITHMS = ['RS', 'PS', 'ES'].flatMap((kind) =>
   [256, 384, 512].map((bits) => `${kind}${bits}`),
 );
-/** How far the clocks of the issuer and of this machine may be apart. */
+/** How much the clocks of the issuer and of this machine may differ. */
 const TOLERANCE_SECONDS = 30;
-/** After so long a signature is checked again: the issuer may have withdrawn its key. */
+/** When a signature is checked again: the issuer may have withdrawn its key. */
 const TRUSTED_MS = 10 * 60_000;
 const MAX_NAME = 100;
-/** Longer than tokens of any well-known issuer live. */
+/** Longer than the tokens of any well-known issuer live. */
 const CLOSING_MS = 31 * DAY_MS;
 
 type Claims = JWTPayload & { iss: string; sub: string; exp: number };
 
-/** JWTs of another issuer: whoever has a good one has an account, from the first call on. */
+/** JWTs of an issuer. The first valid one of a person creates the account. */
 export class IssuerTokens implements TokenKind {
   readonly isOne = isJwt;
   readonly #issuer: Issuer;
@@ -45,7 +45,7 @@ export class IssuerTokens implements TokenKind {
     this.#store = store;
   }
 
-  /** @throws ApiError service_unavailable where its key is unknown and the issuer away */
+  /** @throws ApiError service_unavailable if the key is unknown and the issuer is down */
   async find(token: string, hash: string): ReturnType<TokenKind['find']> {
     const claims = await this.#verified(token);
     if (typeof claims === 'string') return claims;
@@ -57,7 +57,7 @@ export class IssuerTokens implements TokenKind {
     if (!(await this.#open(userId, iat, this.#tierOf(claims)))) return 'revoked';
     const program = typeof client === 'string' && client !== '' ? client : new URL(iss).host;
     return {
-      // The program acts for the person, whichever of its tokens it comes with.
+      // Identifies the client and the person, whichever token is used.
       _id: toStoredId(grantName(hashOf(`${userId} ${program}`))),
       ...{ userId, hash, name: program.slice(0, MAX_NAME) },
       scopes: isBackend ? [MANAGE_SCOPE] : scopes,
@@ -68,7 +68,7 @@ export class IssuerTokens implements TokenKind {
     };
   }
 
-  /** The account of a person who has signed in at the issuer; undefined where it was just deleted. */
+  /** The account of a person who signed in at the issuer; undefined if it was deleted since. */
   async openFor({ iss, sub, iat = 0 }: JWTPayload): Promise<string | undefined> {
     if (iss === undefined || sub === undefined) return undefined;
     const userId = accountOf(iss, sub);
@@ -76,7 +76,7 @@ export class IssuerTokens implements TokenKind {
   }
 
   async #verified(token: string): Promise<Claims | TokenFault> {
-    // It takes a fifth of a second to load.
+    // Loading it takes 0.2 s.
     this.#checking ??= import('jose').then((jose) => ({
       jose,
       keys: keysOf(this.#issuer.name, jose, this.#store.host.log),
@@ -96,7 +96,7 @@ export class IssuerTokens implements TokenKind {
     } catch (error) {
       const { errors } = jose;
       if (error instanceof errors.JWKSNoMatchingKey && keys.isAway()) {
-        throw serviceUnavailable.error('The issuer of the token cannot be reached to check it.');
+        throw serviceUnavailable.error('The issuer of the token cannot be reached to verify it.');
       }
       if (error instanceof errors.JWTExpired) return 'expired';
       if (!(error instanceof errors.JWTClaimValidationFailed)) return 'unknown';
@@ -105,7 +105,7 @@ export class IssuerTokens implements TokenKind {
     }
   }
 
-  /** The scopes that a token names, those of operators where it names none of ours. */
+  /** The scopes that a token names; those of OIDC_SCOPES if it names none of ours. */
   #scopesOf({ scope, scp, permissions }: Claims): string[] {
     const named = new Set([scope, scp, permissions].flat().flatMap(scopesIn));
     const ours = [...this.#store.host.scopes.keys()].filter((each) => named.has(each));
@@ -114,7 +114,7 @@ export class IssuerTokens implements TokenKind {
     return ours.filter((each) => each !== MANAGE_SCOPE || granted.includes(MANAGE_SCOPE));
   }
 
-  /** Free wherever the claim says nothing: the issuer may name it of those alone who pay. */
+  /** Free if the claim is missing: the issuer may set it only for people who pay. */
   #tierOf(claims: Claims): Tier | undefined {
     const { tierClaim } = this.#issuer;
     if (tierClaim === undefined) return undefined;
@@ -122,8 +122,9 @@ export class IssuerTokens implements TokenKind {
   }
 
   /**
-   * Makes the account where it is not there yet, and sets its tier; returns false for a token that
-   * is older than the end of an account.
+   * Creates the account if necessary, and sets its tier.
+   *
+   * @returns false if the token is older than the deletion of the account
    */
   async #open(userId: string, issuedAt: number, tier: Tier | undefined): Promise<boolean> {
     const { accounts } = this.#store;
@@ -137,7 +138,7 @@ export class IssuerTokens implements TokenKind {
     return true;
   }
 
-  /** Notes that an account ends: a token of before must not make it anew. */
+  /** Records that an account is deleted: older tokens must not create it again. */
   async noteClosing({ session, userId, now }: Transaction): Promise<void> {
     const expiresAt = new Date(now.getTime() + CLOSING_MS);
     const closing = { kind: 'Closing', payload: '{}', expiresAt };
@@ -149,7 +150,7 @@ function closingOf(userId: string): string {
   return `closing ${userId}`;
 }
 
-/** The account of a person at an issuer: no other issuer's, whatever that calls its people. */
+/** The account id of a person; people of different issuers never share one. */
 function accountOf(issuer: string, subject: string): string {
   return `oidc|${hashOf(JSON.stringify([issuer, subject]))}`;
 }

@@ -1,4 +1,4 @@
-/** What browsers and systems call themselves, those first that pretend to be others too. */
+/** Marks in `User-Agent`; browsers that also claim to be others come first. */
 const BROWSERS = {
   ...{ Edg: 'Edge', OPR: 'Opera', SamsungBrowser: 'Samsung Internet' },
   ...{ Firefox: 'Firefox', FxiOS: 'Firefox', CriOS: 'Chrome', Chrome: 'Chrome', Safari: 'Safari' },
@@ -8,7 +8,7 @@ const SYSTEMS = {
   ...{ Macintosh: 'Mac', Linux: 'Linux' },
 };
 
-/** What a person knows a browser by, of fixed words alone; empty where it is none of the usual ones. */
+/** The name of a browser and its system, in fixed words; empty if unknown. */
 export function browserName(userAgent: string): string {
   const names = [BROWSERS, SYSTEMS].flatMap((known) => {
     const found = Object.entries(known).find(([mark]) => userAgent.includes(mark));

@@ -10,7 +10,7 @@ import type { Visit } from './visit';
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 type Client = NonNullable<Awaited<ReturnType<Provider['Client']['find']>>>;
 
-/** What a program asks of whom. */
+/** An authorization request, and the person who is signed in. */
 interface Request {
   interaction: Interaction;
   client: Client;
@@ -20,7 +20,7 @@ interface Request {
   scopes: string[];
 }
 
-/** Asks the person who is signed in whether a program may have what it asks for. */
+/** Shows the consent page. */
 export async function consentPage(visit: Visit, all: readonly string[]): Promise<void> {
   const request = await requestOf(visit, all);
   if (!request) return;
@@ -53,7 +53,7 @@ export async function consentPage(visit: Visit, all: readonly string[]): Promise
   visit.show(`${who} ${texts.asks}`, content, { mayLeave: true });
 }
 
-/** Does what the person answered, and sends the browser back to where the program waits. */
+/** Grants or denies access, and returns to the client. */
 export async function answerConsent(
   visit: Visit,
   store: StateStore,
@@ -71,7 +71,7 @@ export async function answerConsent(
         ...(interaction.prompt.name === 'login' ? { login: { accountId, ts: signedInAt } } : {}),
         consent: { grantId: await grant(visit, store, request, scopes) },
       }
-    : { error: 'access_denied', error_description: 'the person refused' };
+    : { error: 'access_denied', error_description: 'the person denied access' };
   const merge = { mergeWithLastSubmission: false };
   visit.redirect(await found(provider.interactionResult(ctx.req, ctx.res, result, merge)));
 }
@@ -90,7 +90,7 @@ async function grant(
   made.addOIDCScope(namesIn(interaction, OWN_SCOPES).join(' '));
   for (const resource of [interaction.params['resource']].flat().map(String)) {
     made.addResourceScope(resource, scopes.join(' '));
-    // So that it is not asked for again.
+    // Otherwise the library would ask again.
     if (removed.length > 0) made.rejectResourceScope(resource, removed.join(' '));
   }
   const id = await made.save();
@@ -102,7 +102,7 @@ async function grant(
   return id;
 }
 
-/** What is asked, where somebody is signed in as it asks for; else they are sent to sign in first. */
+/** The request; undefined if the person was redirected to sign in first. */
 async function requestOf(visit: Visit, all: readonly string[]): Promise<Request | undefined> {
   const { ctx, provider } = visit;
   const interaction = await interactionOf(visit);
@@ -118,14 +118,14 @@ async function requestOf(visit: Visit, all: readonly string[]): Promise<Request 
   return { interaction, client, accountId, signedInAt: loginTs, scopes };
 }
 
-/** @throws PageFault where the browser did not begin it, or long ago */
+/** @throws PageFault if the request has expired, or another browser started it */
 async function interactionOf({ ctx, provider }: Visit): Promise<Interaction> {
   const interaction = await found(provider.interactionDetails(ctx.req, ctx.res));
   if (ctx.path.endsWith(`/${interaction.uid}`)) return interaction;
   throw new PageFault('expired');
 }
 
-/** @throws PageFault where the library knows no such interaction any more */
+/** @throws PageFault if the interaction has expired */
 async function found<T>(wanted: Promise<T>): Promise<T> {
   try {
     return await wanted;
@@ -134,12 +134,12 @@ async function found<T>(wanted: Promise<T>): Promise<T> {
   }
 }
 
-/** The scopes of a request that are among some. */
+/** The requested scopes that are among `some`. */
 function namesIn({ params }: Interaction, some: readonly string[]): string[] {
   return scopesIn(params['scope']).filter((scope) => some.includes(scope));
 }
 
-/** Whose a redirect or a document is, as people know it; undefined where it is this device. */
+/** The host or private scheme of a URI; undefined for this device and for what is no URI. */
 function placeOf(uri: string): string | undefined {
   if (!URL.canParse(uri)) return undefined;
   const { protocol, host, hostname } = new URL(uri);

@@ -1,14 +1,14 @@
 import { type Html, markup } from '../../pages';
 import type { Sentence, Texts } from './texts';
 
-/** The fields that faults are about, by their ids. */
+/** The ids of the fields that faults are about. */
 const FIELDS: Readonly<Partial<Record<Sentence, string>>> = {
   ...{ wrong: 'name', badName: 'name', taken: 'name' },
   ...{ tooShort: 'password', tooLong: 'password', tooCommon: 'password', wrongNow: 'now' },
   ...{ badTokenName: 'token-name', noScope: 'token-scopes', notYourName: 'confirm' },
 };
 
-/** Why a form was refused: read out first, with a link to the field that it is about. */
+/** Why a form was refused, with a link to its field; screen readers read it first. */
 export function faultSummary(texts: Texts, fault: Sentence | undefined): Html | undefined {
   if (fault === undefined) return undefined;
   const field = FIELDS[fault];
@@ -18,7 +18,7 @@ export function faultSummary(texts: Texts, fault: Sentence | undefined): Html | 
   </p>`;
 }
 
-/** A field that must be filled in, with its label; it says so where it is at fault. */
+/** A required field with its label. */
 export function field(
   id: string,
   label: string | Html,
@@ -37,12 +37,12 @@ export function nameField(texts: Texts, name: string, fault: Sentence | undefine
   return field('name', texts.name, markup`${given} autocomplete="username" ${AS_TYPED}`, fault);
 }
 
-/** Where somebody types a name once more, to show that they mean it. */
+/** A field in which a person repeats a name to confirm. */
 export function confirmField(label: Html, fault: Sentence | undefined): Html {
   return field('confirm', label, markup`name="confirm" autocomplete="off" ${AS_TYPED}`, fault);
 }
 
-/** A password that there is, of the name that is given, or of who is signed in. */
+/** A field for an existing password. */
 export function passwordField(id: string, label: string, fault?: Sentence): Html {
   const kind = markup`name="${id}" type="password" autocomplete="current-password"`;
   return field(id, label, kind, fault);
@@ -53,12 +53,12 @@ export function newPasswordField(texts: Texts, fault: Sentence | undefined): Htm
   return field('password', texts.newPassword, kind, fault);
 }
 
-/** Tells password managers whose password it is. */
+/** Tells password managers which account a password belongs to. */
 export function accountField(account: string): Html {
   return markup`<input hidden name="username" value="${account}" autocomplete="username" />`;
 }
 
-/** A button that a script shows where the browser has passkeys, and that says so where one fails. */
+/** A button that the script shows if the browser supports passkeys, with a message for failures. */
 export function passkeyButton(texts: Texts, label: string, options: string | undefined) {
   if (options === undefined) return undefined;
   return markup`<input type="hidden" name="passkey" />

@@ -1,7 +1,7 @@
-/** Where browsers find the one script of the pages. */
+/** The path of the only script of the pages. */
 export const PASSKEY_SCRIPT = '/passkeys.js';
 
-/** Has browsers use and make passkeys, and the forms of the buttons carry what they say. */
+/** Creates or uses a passkey when a button is clicked, and submits its form with the response. */
 export const PASSKEY_CODE = `const { PublicKeyCredential: passkeys } = window;
 for (const button of document.querySelectorAll('button[data-passkey]')) {
   const { form, nextElementSibling: fault } = button;

@@ -5,10 +5,10 @@ import { PASSKEY_SCRIPT } from './passkey-script';
 import { PageFault, type Sentence } from './texts';
 import type { People } from '../people/people';
 
-/** Where a person may be sent on to: a page of ours that needs somebody signed in. */
+/** Pages to which a person may return after signing in. */
 const RETURN = /^\/(?:settings|oauth\/consent\/[\w-]{1,64})$/;
 
-/** The page by which people sign in; whoever is, sees who they are. */
+/** Shows the sign-in page; redirects people who are signed in to their settings. */
 export async function signInPage(visit: Visit, people: People, isOpen: boolean): Promise<void> {
   const { ctx } = visit;
   const to = returnOf(String(ctx.query['return'] ?? ''));
@@ -21,7 +21,7 @@ export async function signInPage(visit: Visit, people: People, isOpen: boolean):
   await showForm(visit, people, { to, isOpen, isAgain });
 }
 
-/** Signs in who sends a passkey, or a name and its password. */
+/** Signs a person in with a passkey, or a name and a password. */
 export async function signIn(visit: Visit, people: People, isOpen: boolean): Promise<void> {
   const { ctx, api } = visit;
   const form = await visit.form();
@@ -50,7 +50,7 @@ function returnOf(given: string): string | undefined {
 interface SignInForm {
   to: string | undefined;
   isOpen: boolean;
-  /** Whether somebody is signed in, and has to do so once more. */
+  /** Whether the person is signed in, but not recently enough. */
   isAgain?: boolean;
   fault?: Sentence;
   status?: number;

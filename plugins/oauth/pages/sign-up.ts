@@ -7,14 +7,14 @@ import type { Visit } from './visit';
 
 interface SignUpForm {
   invite: string;
-  /** The name that somebody was invited to; undefined where they choose one. */
+  /** The name in the invitation; undefined if the person chooses one. */
   invited: string | undefined;
   name?: string;
   fault?: Sentence;
   status?: number;
 }
 
-/** The page by which people come to an account: who was invited, or everybody where that is set. */
+/** Shows the sign-up page. */
 export async function signUpPage(visit: Visit, people: People, isOpen: boolean): Promise<void> {
   const invite = String(visit.ctx.query['invite'] ?? '');
   await showForm(visit, people, {
@@ -23,7 +23,7 @@ export async function signUpPage(visit: Visit, people: People, isOpen: boolean):
   });
 }
 
-/** Makes the account, or sets by what to sign in to the one that somebody was invited to. */
+/** Creates an account, or sets how to sign in to the one of an invitation. */
 export async function signUp(visit: Visit, people: People, isOpen: boolean): Promise<void> {
   const { api, ctx, texts, acting, place, browser } = visit;
   const form = await visit.form();
@@ -41,7 +41,7 @@ export async function signUp(visit: Visit, people: People, isOpen: boolean): Pro
     else await people.acceptInvitation(invite, way, acting);
   } catch (error) {
     if (!(error instanceof PageFault)) throw error;
-    // Whether there is somebody of a name is not to be asked for ever.
+    // Limits how many names and invitations can be tried.
     if (['taken', 'badInvitation'].includes(error.sentence)) await api.recordFailure(ctx);
     const fault = error.sentence;
     await showForm(visit, people, { invite, invited, name, fault, status: error.status });
@@ -52,7 +52,7 @@ export async function signUp(visit: Visit, people: People, isOpen: boolean): Pro
   visit.show(texts.ready, next);
 }
 
-/** @throws PageFault where nobody was invited by this, or everybody would have to be */
+/** @throws PageFault if the invitation is invalid, or missing where one is required */
 async function invitedName(
   { api, ctx }: Visit,
   people: People,

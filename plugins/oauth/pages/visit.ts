@@ -27,21 +27,21 @@ import type { StateStore } from '../state/store';
 import { browserName } from './browser-name';
 import { PageFault, TEXTS, type Texts } from './texts';
 
-/** The longest form: a name, a password and what pages add. */
+/** The longest form. */
 const FORM_LIMIT = '16kb';
 
 const parseForm = bodyParser({
   enableTypes: ['form'],
   formLimit: FORM_LIMIT,
   onerror: (error) => {
-    const { status } = error as { status?: number }; // What http-errors puts on its own.
+    const { status } = error as { status?: number }; // Of http-errors.
     throw status === 413
       ? payloadTooLarge.error('The form is too long.')
       : unsupportedMediaType.error('The form cannot be read.', { status: 400 });
   },
 });
 
-/** A person's browser at one of the pages. */
+/** A request of a person's browser for a page. */
 export class Visit {
   readonly language: Language;
   readonly texts: Texts;
@@ -78,13 +78,13 @@ export class Visit {
     return browserName(this.ctx.get('User-Agent')) || this.texts.browser;
   }
 
-  /** The session of the browser; without an account where nobody is signed in. */
+  /** The session of the browser; it has no account if nobody is signed in. */
   session(): Promise<InstanceType<Provider['Session']>> {
     return this.provider.Session.get(this.ctx);
   }
 
   /**
-   * Signs a person in, under another session id than the browser had, which somebody may have given it.
+   * Signs a person in, under a new session id: somebody else may know the old one.
    *
    * @param loginTs when the person signed in, in seconds since 1970
    */
@@ -92,7 +92,7 @@ export class Visit {
     const { Session } = this.provider;
     const before = await this.session();
     if (before.accountId !== undefined) await before.destroy();
-    // A program that asks for a new sign-in of the same person knows the session by its other id.
+    // An authorization request that requires signing in again refers to the session by its uid.
     const session = new Session();
     if (before.accountId === accountId) session.uid = before.uid;
     session.loginAccount({ accountId, loginTs });
@@ -112,9 +112,9 @@ export class Visit {
   }
 
   /**
-   * The fields of a form that came from one of our own pages in this browser.
+   * The fields of a form.
    *
-   * @throws PageFault where it did not, ApiError where it is too long
+   * @throws PageFault if it does not come from a page of ours in this browser, ApiError if it is too long
    */
   async form(): Promise<URLSearchParams> {
     const { ctx } = this;
@@ -127,7 +127,7 @@ export class Visit {
     return form;
   }
 
-  /** The field by which a form shows that it is from a page of ours. */
+  /** The field with the CSRF token. */
   csrfField(): Html {
     let cookie = this.#csrf ?? this.cookie('form');
     if (cookie === '') {
@@ -138,7 +138,7 @@ export class Visit {
     return markup`<input type="hidden" name="csrf" value="${csrfOf(cookie)}" />`;
   }
 
-  /** Sends the browser on. */
+  /** Redirects the browser. */
   redirect(to: string): void {
     this.ctx.body = '';
     this.ctx.remove('Content-Type');
@@ -151,12 +151,12 @@ export class Visit {
     showPage(this.ctx, title, content, options);
   }
 
-  /** A cookie of ours; empty where the browser has none. */
+  /** A cookie of ours; empty if it is not set. */
   cookie(name: string): string {
     return this.ctx.cookies.get(this.#prefix + name) ?? '';
   }
 
-  /** Sets a cookie of ours, or takes it away where it has no seconds. */
+  /** Sets a cookie of ours, or deletes it if `seconds` is 0. */
   setCookie(name: string, value: string, seconds: number): void {
     this.#keep(this.#prefix + name, value, seconds);
   }
@@ -176,7 +176,7 @@ export class Visit {
   }
 }
 
-/** A page that says why something was refused, whoever refuses it. */
+/** Shows a page that says why a request was refused. */
 export function showFault(ctx: Context, error: PageFault | ApiError): void {
   const texts = TEXTS[languageOf(ctx)];
   if (error instanceof ApiError) ctx.set(error.headers);

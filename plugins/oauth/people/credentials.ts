@@ -9,15 +9,15 @@ import { hashOfPassword, isPassword, passwordFault } from './passwords';
 
 const MAX_PASSKEYS = 20;
 
-/** What somebody is to sign in with. */
+/** A new way to sign in. */
 export type Way = { password: string } | { passkey: Passkey };
 
 type Stored = Pick<CredentialDocument, 'passwordHash' | 'passkeys'>;
 
-/** Who acts, once it is known which account they come to. */
+/** Who acts on an account, for the audit log. */
 export type ActingFor = (account: string) => Acting;
 
-/** What people sign in with. */
+/** Passwords and passkeys. */
 export class Credentials {
   readonly #store: StateStore;
   readonly #credentials;
@@ -31,32 +31,32 @@ export class Credentials {
     return this.#credentials.findOne({ _id: account }).lean().exec();
   }
 
-  /** The passkey of an id, and whose it is. */
+  /** A passkey by its id, and its account. */
   async passkey(id: string): Promise<{ account: string; passkey: Passkey } | undefined> {
     const found = await this.#credentials.findOne({ 'passkeys.id': id }).lean();
     const passkey = found?.passkeys?.find((each) => each.id === id);
     return found && passkey ? { account: found._id, passkey } : undefined;
   }
 
-  /** Whether a password is the account's; it takes as long where there is none. */
+  /** Whether a password is the account's; takes as long if it has none. */
   async isPassword(account: string, password: string): Promise<boolean> {
     return isPassword((await this.find(account))?.passwordHash, password);
   }
 
-  /** Notes that a passkey was used; returns whether nobody else has used it meanwhile. */
+  /** Records the use of a passkey; returns false if it was used concurrently. */
   async noteUse({ id, counter }: Passkey, counted: number): Promise<boolean> {
     const $set = { 'passkeys.$.counter': counted, 'passkeys.$.lastUsedAt': new Date() };
     const unused = { passkeys: { $elemMatch: { id, counter } } };
     return (await this.#credentials.updateOne(unused, { $set })).matchedCount === 1;
   }
 
-  /** What is stored of a way to sign in. @throws PageFault where a password is not good enough */
+  /** What is stored for a way to sign in. @throws PageFault if the password is too weak */
   async stored(account: string, way: Way): Promise<Stored> {
     if ('passkey' in way) return { passkeys: [way.passkey] };
     return { passwordHash: await goodHash(way.password, account) };
   }
 
-  /** Makes a way to sign in the only one of an account. @throws PageFault */
+  /** Replaces all ways to sign in to an account. @throws PageFault */
   async replace(
     tx: SharedTransaction,
     account: string,
@@ -71,13 +71,13 @@ export class Credentials {
     tx.audit(act, account, acting(account));
   }
 
-  /** Sets another password. @throws PageFault where it is not good enough */
+  /** Sets the password, and ends all sessions. @throws PageFault if it is too weak */
   async setPassword(account: string, password: string, acting: ActingFor): Promise<void> {
     const passwordHash = await goodHash(password, account);
     await this.#store.host.transactShared(async (tx) => {
       const scope = { session: tx.session };
       const set = this.#credentials.updateOne({ _id: account }, { $set: { passwordHash } }, scope);
-      // Who signs in elsewhere has no password here.
+      // People who sign in at an issuer have none.
       if ((await set).matchedCount === 0) throw new PageFault('gone');
       await this.#store.endSessions(tx.session, account);
       const act = { action: 'credentials.set', target: accountTarget(account) };
@@ -85,7 +85,7 @@ export class Credentials {
     });
   }
 
-  /** @throws PageFault where there are too many, or somebody has it */
+  /** @throws PageFault if there are too many, or the passkey is already known */
   async addPasskey(account: string, passkey: Passkey, acting: ActingFor): Promise<void> {
     await this.#store.host.transactShared(async (tx) => {
       await this.#refuseKnown(tx, passkey);
@@ -98,7 +98,7 @@ export class Credentials {
     });
   }
 
-  /** @throws PageFault where it is not there, or the last way to sign in */
+  /** @throws PageFault if there is none of this id, or it is the last way to sign in */
   async removePasskey(account: string, id: string, acting: ActingFor): Promise<void> {
     await this.#store.host.transactShared(async (tx) => {
       const { session } = tx;
@@ -117,7 +117,7 @@ export class Credentials {
     return this.#credentials.countDocuments({ _id: account }).exec();
   }
 
-  /** What a person may see of it. */
+  /** The ways to sign in, without secrets. */
   async export(account: string): Promise<object[]> {
     const found = await this.find(account);
     const passkeys = found?.passkeys ?? [];
@@ -140,12 +140,12 @@ export class Credentials {
   }
 }
 
-/** A passkey as the audit log names it. */
+/** A passkey in the audit log. */
 function targetOf(id: string) {
   return { type: 'passkey', id: grantName(hashOf(id)) };
 }
 
-/** @throws PageFault where the password is not good enough */
+/** @throws PageFault if the password is too weak */
 async function goodHash(password: string, name: string): Promise<string> {
   const fault: Sentence | undefined = passwordFault(password, name);
   if (fault !== undefined) throw new PageFault(fault);

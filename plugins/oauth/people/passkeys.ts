@@ -9,29 +9,29 @@ import { PageFault } from '../pages/texts';
 import type { Passkey } from '../state/model';
 import type { StateStore } from '../state/store';
 
-/** For how long a page may stay open before its button is pressed. */
+/** How long a page with a passkey button may stay open. */
 const CHALLENGE_MS = 60 * 60_000;
-/** How many pages with such a button an address gets; others are without. */
+/** How many such pages an address gets; further ones have no button. */
 const CHALLENGES = { most: 300, seconds: 60 };
 /** EdDSA, ES256, RS256. */
 const ALGORITHMS = [-8, -7, -257];
 
-/** Where a browser is, and whose budget it spends. */
+/** The origin that a browser is at, and the client address whose budget it spends. */
 export interface Place {
   origin: string;
   client: string;
 }
 
-/** What a browser sent, as far as it has the form of it. */
+/** A response of a browser, not yet verified. */
 interface Sent {
-  /** Of the passkey. */
+  /** The credential id. */
   id: string;
   challenge: string;
-  /** As the library takes it, which looks at all of it. */
+  /** The whole response, for the library. */
   response: unknown;
 }
 
-/** Passkeys: what browsers are asked, and whether it is true what they answer (WebAuthn). */
+/** Registers and verifies passkeys (WebAuthn). */
 export class Passkeys {
   readonly #store: StateStore;
 
@@ -39,7 +39,7 @@ export class Passkeys {
     this.#store = store;
   }
 
-  /** What makes a browser ask for a passkey, as JSON; undefined where there can be none. */
+  /** Options for `navigator.credentials.get`, as JSON; undefined if passkeys cannot be used here. */
   async request(place: Place): Promise<string | undefined> {
     const challenge = await this.#challenge(place);
     const rpId = nameOf(place);
@@ -47,10 +47,10 @@ export class Passkeys {
   }
 
   /**
-   * What makes a browser make a passkey, as JSON; undefined where there can be none.
+   * Options for `navigator.credentials.create`, as JSON; undefined if passkeys cannot be used here.
    *
-   * @param account undefined where its name is yet to be typed
-   * @param known ids of the passkeys that the account has
+   * @param account undefined if the person has yet to choose a name
+   * @param known ids of the account's passkeys
    */
   async creation(
     place: Place,
@@ -59,7 +59,7 @@ export class Passkeys {
   ): Promise<string | undefined> {
     const challenge = await this.#challenge(place);
     if (challenge === undefined) return undefined;
-    // A device has one passkey of an account: another takes its place.
+    // A device keeps one passkey for each user id.
     const id = account === undefined ? randomText() : hashOf(`passkey of ${account}`);
     const name = account ?? '';
     return JSON.stringify({
@@ -73,10 +73,10 @@ export class Passkeys {
   }
 
   /**
-   * The passkey that a browser made.
+   * Verifies a new passkey.
    *
-   * @param name what it is to be known by
-   * @throws PageFault where it is not what the browser was asked for
+   * @param name what its person will know it by
+   * @throws PageFault if it is invalid
    */
   async made(place: Place, json: string, name: string): Promise<Passkey> {
     const sent = sentIn(json);
@@ -84,11 +84,11 @@ export class Passkeys {
     const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
     const { decodeAttestationObject, isoBase64URL } =
       await import('@simplewebauthn/server/helpers');
-    // The library checks its form.
+    // The library validates it.
     const response = sent.response as RegistrationResponseJSON;
     const verify = async () => {
       const attested = isoBase64URL.toBuffer(response.response.attestationObject);
-      // Nobody asked who made the device; the library would follow addresses in certificates.
+      // To check an attestation, the library would fetch URLs from certificates.
       if (decodeAttestationObject(attested).get('fmt') !== 'none') return undefined;
       const { registrationInfo } = await verifyRegistrationResponse({
         response,
@@ -105,10 +105,11 @@ export class Passkeys {
   }
 
   /**
-   * The passkey that a browser used, and how often its device says that it was.
+   * Verifies the use of a passkey.
    *
-   * @param find finds it by its id
-   * @returns undefined where it did not answer what it was asked, or uses an older copy of a passkey
+   * @param find finds a passkey by its id
+   * @returns what `find` returned, with the new counter; undefined if the response is invalid, or its
+   *   counter has gone back, as that of a copied passkey
    */
   async used<Found extends { passkey: Passkey }>(
     place: Place,
@@ -132,7 +133,7 @@ export class Passkeys {
   }
 
   async #challenge(place: Place): Promise<string | undefined> {
-    // Browsers have none for bare addresses.
+    // Browsers do not support passkeys at IP addresses.
     if (isIP(nameOf(place).replace(/[[\]]/g, '')) !== 0) return undefined;
     if (!(await this.#store.spend(`challenge ${place.client}`, CHALLENGES))) return undefined;
     const challenge = randomText();
@@ -141,7 +142,7 @@ export class Passkeys {
     return challenge;
   }
 
-  /** Whether a challenge is ours; it is for nobody else then. */
+  /** Whether a challenge is valid; it is used up then. */
   async #spend({ challenge }: Sent): Promise<boolean> {
     const good = { kind: 'Challenge', expiresAt: { $gt: new Date() } };
     const asked = { _id: hashOf(challenge), ...good };

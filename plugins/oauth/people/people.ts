@@ -9,18 +9,18 @@ import { payloadOf, type StateStore } from '../state/store';
 import type { ActingFor, Credentials, Way } from './credentials';
 import type { Passkeys, Place } from './passkeys';
 
-/** How often somebody may try a name in vain, by whichever addresses. */
+/** How many failures a name may have, from all addresses together. */
 const TRIES = { most: 10, seconds: 900 };
-/** Names that people choose themselves: none that looks like another. */
+/** Names that people may choose: none looks like another. */
 const OWN_NAME = /^[a-z0-9][a-z0-9._@-]{0,63}$/;
 
-/** An account that somebody was asked to come to. */
+/** An invitation to an account, which may not exist yet. */
 interface Invitation {
   name: string;
   tier: Tier | undefined;
 }
 
-/** Who may sign in, and by what. */
+/** Signing up and signing in. */
 export class People {
   readonly #store: StateStore;
 
@@ -33,10 +33,10 @@ export class People {
   }
 
   /**
-   * Refuses a name and a password that do not belong together, whatever is wrong with them.
+   * Checks a name and its password.
    *
-   * @param onFailure has the address pay
-   * @param fault what is said
+   * @param onFailure counts the failure against the address
+   * @param fault the sentence of the refusal, the same for all causes
    * @throws PageFault
    */
   async check(
@@ -55,14 +55,14 @@ export class People {
       await onFailure();
       throw new PageFault(fault);
     }
-    // Only failures cost the name anything.
+    // Only failures count against the name.
     await this.#store.spend(key, TRIES, -1);
   }
 
   /**
-   * The account of the passkey that somebody signs in with.
+   * Returns the account of the passkey that a browser used.
    *
-   * @param onFailure has the address pay
+   * @param onFailure counts the failure against the address
    * @throws PageFault
    */
   async checkPasskey(place: Place, json: string, onFailure: () => Promise<void>): Promise<string> {
@@ -74,7 +74,7 @@ export class People {
     throw new PageFault('badPasskey');
   }
 
-  /** Asks somebody to an account, in place of who was asked to it before; answers the secret. */
+  /** Creates an invitation to an account in place of an earlier one; returns its secret. */
   async invite(name: string, tier: Tier | undefined, seconds: number): Promise<string> {
     const secret = randomBytes(24).toString('base64url');
     const expiresAt = new Date(Date.now() + seconds * 1000);
@@ -90,7 +90,7 @@ export class People {
     return secret;
   }
 
-  /** The account that a good invitation is for. */
+  /** The valid invitation of a secret. */
   async invitation(secret: string): Promise<Invitation | undefined> {
     const found = await this.#store.find('Invitation', secret);
     if (!found) return undefined;
@@ -99,8 +99,8 @@ export class People {
   }
 
   /**
-   * Sets by what to sign in to the account that somebody was invited to, and makes it where there is
-   * none. Nothing else opens it then, and whoever was signed in to it is out.
+   * Replaces all ways to sign in to the account of an invitation, creates it if necessary, and ends its
+   * sessions.
    *
    * @returns the account
    * @throws PageFault
@@ -125,9 +125,9 @@ export class People {
   }
 
   /**
-   * Makes an account for whoever comes.
+   * Creates an account without an invitation.
    *
-   * @throws PageFault where the name or the password is not good, or somebody has the name
+   * @throws PageFault if the name is invalid or taken, or the password too weak
    */
   async signUp(name: string, way: Way, acting: ActingFor): Promise<void> {
     if (!OWN_NAME.test(name)) throw new PageFault('badName');
@@ -140,10 +140,10 @@ export class People {
   }
 
   /**
-   * Sets another password of who is signed in, and signs them out everywhere.
+   * Sets the password of a person who is signed in, and ends all sessions.
    *
-   * @param onFailure has the address pay
-   * @throws PageFault where theirs of now is not given, or the next one not good enough
+   * @param onFailure counts the failure against the address
+   * @throws PageFault if the current password is wrong, or the next one too weak
    */
   async setPassword(
     name: string,

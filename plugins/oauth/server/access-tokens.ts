@@ -5,7 +5,7 @@ import { TOOLS_PATH } from '../../../src/core/settings/public-origin';
 import type { TokenKind } from '../../accounts';
 import { grantName, payloadOf, scopesIn, type StateStore } from '../state/store';
 
-/** The access tokens of the program's own authorization server, by what is stored of them. */
+/** Access tokens of the program's own authorization server, looked up by their hashes. */
 export function accessTokens({ documents }: StateStore): TokenKind {
   const lookup = new BatchLookup(async (hashes) => {
     const asked = { _id: { $in: [...hashes] }, kind: 'AccessToken' };
@@ -14,9 +14,9 @@ export function accessTokens({ documents }: StateStore): TokenKind {
       const { _id: hash, userId, grant, createdAt, expiresAt } = document;
       const { scope, aud, extra } = payloadOf(document);
       if (userId === undefined || grant === undefined) return [];
-      const { name } = (extra ?? {}) as { name?: string }; // As the configuration adds it.
+      const { name } = (extra ?? {}) as { name?: string }; // Set by `extraTokenClaims`.
       return {
-        // The consent is what acts, whichever of its tokens it comes with.
+        // Identifies the grant, whichever of its tokens is used.
         _id: toStoredId(grantName(grant)),
         userId,
         hash,

@@ -2,23 +2,25 @@ import type { errors } from 'oidc-provider';
 
 import { hasMixedScripts, invisibleCharacter } from '../../../src/core/text/text';
 
-/** The grants that there are. */
+/** The grant types that are supported. */
 export const GRANTS = ['authorization_code', 'refresh_token'];
 /**
- * What the ids of programs begin with that operators made. The library's own have no dot, and those of
- * metadata documents are addresses.
+ * The prefix of ids of clients that operators create. Ids from the library contain no dot; those of
+ * metadata documents are URLs.
  */
 export const OPERATORS_CLIENT = 'operator.';
-/** How long the name of a program may be that people are shown. */
+/** The longest name of a client, which people are shown. */
 export const MAX_NAME = 100;
 const MAX_REDIRECTS = 20;
-/** Of all that a program says of itself, as JSON. */
+/** The longest metadata, as JSON. */
 const MAX_LENGTH = 8192;
 
 /**
- * Makes of what a program says of itself what it may be here, be it registered or in a document of
- * its own: a native one, whose loopback address may have any port, with no scope that it could not ask
- * for later, and without a secret, which only operators give. Whatever else it asks for it does not get.
+ * Adapts the metadata of a client, whether registered or from its metadata document, to what is
+ * supported: a native client, so that loopback redirects may have any port, not limited to some scopes,
+ * and without a secret unless an operator created it.
+ *
+ * @throws InvalidClientMetadata
  */
 export function adaptMetadata(
   metadata: Record<string, unknown>,
@@ -49,7 +51,7 @@ export function adaptMetadata(
     throw new InvalidClientMetadata(`client_name must have at most ${MAX_NAME} characters`);
   }
   if (typeof name === 'string' && invisibleCharacter(name) !== undefined) {
-    throw new InvalidClientMetadata('client_name must have visible characters alone');
+    throw new InvalidClientMetadata('client_name must not contain invisible characters');
   }
   if (typeof name === 'string' && hasMixedScripts(name)) {
     throw new InvalidClientMetadata('client_name must not mix scripts within a word');
@@ -58,7 +60,7 @@ export function adaptMetadata(
     throw new InvalidClientMetadata('jwks_uri must be an https address');
   }
   if (Array.isArray(redirects) && redirects.length > MAX_REDIRECTS) {
-    throw new InvalidClientMetadata(`redirect_uris must be at most ${MAX_REDIRECTS}`);
+    throw new InvalidClientMetadata(`redirect_uris must have at most ${MAX_REDIRECTS} items`);
   }
   if (JSON.stringify(metadata).length > MAX_LENGTH) {
     throw new InvalidClientMetadata(`client metadata must have at most ${MAX_LENGTH} characters`);

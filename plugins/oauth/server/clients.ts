@@ -7,14 +7,14 @@ import { OPERATORS_CLIENT } from './client-metadata';
 import { loadLibrary } from './library';
 import { NEVER, type Providers } from './provider';
 
-/** A program that people may let in, as an operator sees it. */
+/** A client that people can authorize, as operators see it. */
 export interface ClientView {
   /** Its client_id. */
   id: string;
   name: string;
   redirectUris: string[];
   createdAt: Date;
-  /** When it is forgotten unless it is used; null for one that an operator made. */
+  /** When it is deleted unless it is used; null for one that an operator created. */
   expiresAt: Date | null;
 }
 
@@ -24,7 +24,7 @@ export interface NewClient {
   hasSecret: boolean;
 }
 
-/** The programs that operators keep. */
+/** Clients, as operators create, list and delete them. */
 export class Clients {
   readonly #store;
   readonly #providers;
@@ -35,10 +35,11 @@ export class Clients {
   }
 
   /**
-   * Makes a program that people may let in; the secret is shown this once.
+   * Creates a client that people can authorize.
    *
-   * @param origin where the authorization server is
-   * @throws CommandError where browsers cannot return to one of the addresses
+   * @param origin that of the authorization server
+   * @returns the client, with its secret this once
+   * @throws CommandError if the library refuses its metadata
    */
   async create(
     { name, redirectUris, hasSecret }: NewClient,
@@ -65,7 +66,7 @@ export class Clients {
     return { ...view, ...(secret !== undefined && { secret }) };
   }
 
-  /** Those that operators made, and those that registered themselves; the oldest first. */
+  /** The clients that operators created or that registered themselves, oldest first. */
   async list(): Promise<ClientView[]> {
     const good = { kind: 'Client', expiresAt: { $gt: new Date() } };
     const found = await this.#store.documents.find(good).sort({ createdAt: 1 }).lean();
@@ -83,13 +84,13 @@ export class Clients {
   }
 
   /**
-   * Ends a program, and all tokens that it has of people, from the next request on.
+   * Deletes a client and revokes all of its tokens.
    *
-   * @returns how many consents ended; undefined where there is neither the program nor a consent
+   * @returns how many grants were revoked; undefined if there is neither the client nor a grant
    */
   async delete(id: string): Promise<number | undefined> {
     const { documents, host } = this.#store;
-    // Before its consents, so that it gets no other meanwhile.
+    // Before its grants, so that it gets no other meanwhile.
     const isDeleted = await host.transactShared(async (tx) => {
       const client = { _id: hashOf(id), kind: 'Client' };
       const { deletedCount } = await documents.deleteOne(client, { session: tx.session });
@@ -104,16 +105,18 @@ export class Clients {
     return isDeleted || grants.length > 0 ? grants.length : undefined;
   }
 
-  /** @throws CommandError where the library would not have it */
+  /** @throws CommandError if the library refuses the metadata */
   async #check(metadata: object, origin: string): Promise<void> {
     const provider = await this.#providers.at(origin);
-    // Its types leave out what it is made of.
+    // The types of the library omit the constructor.
     const Client = provider.Client as unknown as new (metadata: object) => object;
     try {
       new Client(metadata);
     } catch (error) {
       if (!(error instanceof loadLibrary().errors.InvalidClientMetadata)) throw error;
-      throw new CommandError(`It cannot be made: ${error.error_description ?? error.message}.`);
+      throw new CommandError(
+        `The client cannot be created: ${error.error_description ?? error.message}.`,
+      );
     }
   }
 }

@@ -12,10 +12,10 @@ const DAY = DAY_MS / 1000;
 export const ACCESS_TOKEN_SECONDS = 3600;
 export const SESSION_SECONDS = 30 * DAY;
 
-/** How much of what programs have elsewhere is read. */
+/** The largest documents of clients that are fetched. */
 const FETCHED_BYTES = { 'client_id metadata document': 5 * 1024, jwks_uri: 64 * 1024 };
 
-/** Where the library serves what. */
+/** The paths of the library's endpoints. */
 export const PATHS = {
   authorization: '/oauth/authorize',
   token: '/oauth/token',
@@ -24,24 +24,24 @@ export const PATHS = {
   registration: '/oauth/register',
 } as const;
 
-/** What a program may ask for besides scopes of the API. */
+/** Scopes that clients may request besides those of the API. */
 export const OWN_SCOPES = ['openid', 'offline_access'];
 
 export interface ServerDependencies {
   store: StateStore;
-  /** Scopes that a person may let a program have, and those it gets that names none. */
+  /** Scopes that a person may grant, and those granted to clients that request none. */
   scopes: () => { all: readonly string[]; usual: readonly string[] };
-  /** Whether an address may do something once more. */
+  /** Whether the address of a request may cause another document to be fetched. */
   mayFetch: (ctx: KoaContextWithOIDC) => Promise<boolean>;
   renderError: NonNullable<Configuration['renderError']>;
 }
 
-/** The resources that there are at an origin, each with and without a slash behind it. */
+/** The resources at an origin, each with and without a trailing slash. */
 function resourcesAt(origin: string): ReadonlySet<string> {
   return new Set([origin, `${origin}${TOOLS_PATH}`].flatMap((each) => [each, `${each}/`]));
 }
 
-/** How the library is to be the authorization server at an origin. */
+/** The library's configuration for the authorization server at an origin. */
 export function configurationFor(
   origin: string,
   jwks: NonNullable<Configuration['jwks']>,
@@ -99,14 +99,14 @@ export function configurationFor(
       },
     },
     extraClientMetadata: {
-      // One that the library does not know itself: it asks about each of these only.
+      // The library calls the validator for properties that it does not know, so it needs one.
       properties: ['software_id'],
       validator: (_ctx, _key, _value, metadata) => {
         adaptMetadata(metadata, InvalidClientMetadata);
       },
     },
     extraParams: {
-      // Comes after the library's own checks: whoever names no scope of ours gets the usual ones.
+      // Runs after the library's own checks. Clients that request no scope of ours get the usual ones.
       scope: (ctx) => {
         const { params } = ctx.oidc;
         if (!params) return;
@@ -123,7 +123,7 @@ export function configurationFor(
         ? { accountId, claims: () => ({ sub: accountId }) }
         : undefined,
     extraTokenClaims: (_ctx, token) => ({ name: token.client?.clientName ?? token.clientId }),
-    // Each consent is a grant of its own, and says all that the program gets by it.
+    // Each consent is a grant of its own, and lists everything that the client gets.
     loadExistingGrant: async (ctx) => {
       const grantId = ctx.oidc.result?.consent?.grantId;
       return grantId === undefined ? undefined : ctx.oidc.provider.Grant.find(grantId);
@@ -138,7 +138,7 @@ export function configurationFor(
       Interaction: 600,
       RefreshToken: () => 90 * DAY,
       Session: SESSION_SECONDS,
-      // It ends when nothing was got by it for long (see the adapter).
+      // The adapter ends it when it has been unused for long.
       Grant: 3650 * DAY,
     },
     discovery: { service_documentation: `${origin}/docs` },

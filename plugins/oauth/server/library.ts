@@ -6,11 +6,11 @@ export type Library = typeof OidcProvider;
 
 let loaded: Library | undefined;
 
-/** The library, once there is a need for it: it takes a fifth of a second to load. */
+/** The library, loaded when it is first needed, since that takes 0.2 s. */
 export function loadLibrary(): Library {
   if (loaded) return loaded;
   const { warn } = console;
-  // It says that it wants another Node, though it runs on all that the program does.
+  // It warns about the version of Node, though it works with all that the program supports.
   console.warn = () => undefined;
   try {
     loaded = createRequire(__filename)('oidc-provider') as Library; // Its own types.

@@ -12,12 +12,12 @@ import { payloadOf } from '../state/store';
 import { configurationFor, type ServerDependencies } from './configuration';
 import { loadLibrary } from './library';
 
-/** How many origins one process is at: PUBLIC_URL, or the names and ports of loopback. */
+/** How many origins a process serves: PUBLIC_URL, or names and ports of loopback. */
 const MAX_ORIGINS = 8;
-/** Kept for good: what it signed has to stay good. */
+/** The expiry of what is kept forever, such as the signing keys. */
 export const NEVER = new Date('9999-12-31T00:00:00Z');
 
-/** The authorization servers of the origins at which the program is reached. */
+/** The authorization servers, one for each origin at which the program is reached. */
 export class Providers {
   readonly #byOrigin = new LRUCache<string, Promise<Provider>>({ max: MAX_ORIGINS });
   readonly #dependencies: ServerDependencies;
@@ -26,13 +26,13 @@ export class Providers {
     this.#dependencies = dependencies;
   }
 
-  /** The one at an origin; made when it is first asked for. */
+  /** The authorization server at an origin, created when first needed. */
   at(origin: string): Promise<Provider> {
     const known = this.#byOrigin.get(origin);
     if (known) return known;
     const made = this.#make(origin);
     this.#byOrigin.set(origin, made);
-    // Whoever comes next tries again.
+    // The next request tries again.
     made.catch(() => this.#byOrigin.delete(origin));
     return made;
   }
@@ -49,7 +49,7 @@ export class Providers {
     return provider;
   }
 
-  /** The keys that sign: made once, by whichever process comes first. */
+  /** The signing keys, created once, by whichever process is first. */
   async #keys(): Promise<{ keys: OidcProvider.JWK[] }> {
     const { documents } = this.#dependencies.store;
     const _id = hashOf('keys');
@@ -64,13 +64,13 @@ export class Providers {
       await documents.updateOne({ _id }, { $setOnInsert: made }, { upsert: true });
     }
     const kept = known ?? (await documents.findOne({ _id }).lean());
-    if (!kept) throw new Error('The keys of the authorization server are gone.');
+    if (!kept) throw new Error('The keys of the authorization server are missing.');
     // As it was stored above.
     return payloadOf(kept) as { keys: OidcProvider.JWK[] };
   }
 }
 
-/** What the library does by its prototypes, and has no setting for. */
+/** Methods of the library that no setting replaces. */
 interface Inside {
   createContext(
     request: IncomingMessage,
@@ -86,22 +86,22 @@ interface Inside {
 }
 
 function adapt(provider: Provider, isSecure: boolean): void {
-  // Its own methods, of which its types leave some out.
+  // The types of the library omit some of its methods.
   const inside = provider as unknown as Inside;
-  // By itself it believes the header Host.
+  // The original trusts the header Host.
   inside.OIDCContext.prototype.urlFor = (name, options) => inside.urlFor(name, options);
   const createContext = inside.createContext.bind(provider);
   inside.createContext = (request, response) => {
     const ctx = createContext(request, response);
-    // A proxy may have ended TLS.
+    // A proxy may have terminated TLS.
     ctx.cookies.secure = isSecure;
     return ctx;
   };
-  // Of a secret only the hash is stored.
+  // Only the hash of a secret is stored.
   inside.Client.prototype.compareClientSecret = function compareClientSecret(secret) {
     return this.clientSecret === hashOf(secret);
   };
-  // A sign-in has given the session another id already; the adapter knows no new one.
+  // Signing in already changes the id, and the adapter stores no session under a new one.
   inside.Session.prototype.resetIdentifier = () => undefined;
   const { prototype } = inside.AccessToken;
   const original = prototype.generateTokenId;

@@ -12,7 +12,7 @@ import type { Visit } from '../pages/visit';
 import { endSessions } from '../state/sessions';
 import { type Outcome, TOKEN_DAYS } from './page';
 
-/** Somebody who is signed in, and the form that they sent. */
+/** A form of the settings, and the person who sent it. */
 export interface Sent {
   visit: Visit;
   parts: Parts;
@@ -20,10 +20,10 @@ export interface Sent {
   form: URLSearchParams;
 }
 
-/** What a form does; nothing is returned where it has answered. @throws PageFault */
+/** Handles a form; returns undefined if it has responded itself. @throws PageFault */
 type Action = (sent: Sent) => Promise<Outcome | undefined>;
 
-/** What a session is not enough for that somebody left open: it must have begun a while ago at most. */
+/** Actions that need a recent sign-in, so that a browser left open is not enough. */
 export const GRAVE: ReadonlySet<string> = new Set([
   'makeToken',
   'addPasskey',
@@ -32,15 +32,15 @@ export const GRAVE: ReadonlySet<string> = new Set([
   'delete',
 ]);
 
-/** How often an account may be exported: it reads all that there is. */
+/** How often an account may be exported, which reads everything. */
 const EXPORTS = { most: 10, seconds: 3600 };
 
-/** What the forms of the settings do, by their names. */
+/** The forms of the settings, by name. */
 export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   ['signOut', signOut],
   ['makeToken', makeToken],
   ['revokeToken', revokeToken],
-  ['revokeProgram', revokeProgram],
+  ['revokeApp', revokeApp],
   ['addPasskey', addPasskey],
   ['removePasskey', removePasskey],
   ['setPassword', setPassword],
@@ -83,10 +83,10 @@ async function revokeToken(sent: Sent): Promise<Outcome> {
   throw new PageFault('gone');
 }
 
-async function revokeProgram(sent: Sent): Promise<Outcome> {
+async function revokeApp(sent: Sent): Promise<Outcome> {
   const { visit, parts, account } = sent;
-  if (await parts.store.endProgram(account, idIn(sent), visit.acting(account))) {
-    return { done: 'programRevoked' };
+  if (await parts.store.revokeApp(account, idIn(sent), visit.acting(account))) {
+    return { done: 'appRevoked' };
   }
   throw new PageFault('gone');
 }
@@ -116,7 +116,7 @@ async function setPassword({ visit, parts, account, form }: Sent): Promise<Outco
   const passwords = { now: form.get('now') ?? '', next: form.get('password') ?? '' };
   const onFailure = (): Promise<void> => api.recordFailure(ctx);
   await parts.people.setPassword(account, passwords, visit.acting, onFailure);
-  // Which ended all sessions.
+  // All sessions have ended, this one included.
   await visit.signIn(account);
   return { done: 'passwordSet' };
 }
@@ -142,14 +142,14 @@ async function deleteAccount(sent: Sent): Promise<undefined> {
   visit.show(deleted, markup`<p>${deletedAbout}</p>`);
 }
 
-/** @throws PageFault where it can be no id of anything */
+/** @throws PageFault if the id is not a UUID */
 function idIn({ form }: Sent): string {
   const id = form.get('id') ?? '';
   if (!isUuid(id)) throw new PageFault('gone');
   return id;
 }
 
-/** Does a write to the data of who sent a form, as that person. */
+/** Writes to the account of the person who sent a form, on their behalf. */
 function transact<T>(
   { visit, parts, account }: Sent,
   work: (tx: Transaction) => Promise<T>,

@@ -4,13 +4,13 @@ import type { Issuer } from '../issuer/settings';
 import type { Texts } from '../pages/texts';
 import type { Visit } from '../pages/visit';
 
-/** Says where people sign in who do so at an issuer. */
+/** Says at which issuer the person signs in. */
 export function issuerPart(texts: Texts, { name }: Issuer): Html {
   const { host } = new URL(name);
   return markup`<p>${texts.whereSignIn} <strong>${host}</strong>. ${texts.whereApps}</p>`;
 }
 
-/** Asks who is not signed in, or not recently, to sign in at the issuer. */
+/** Asks a person who is not signed in, or not recently enough, to sign in at the issuer. */
 export function showIssuer(visit: Visit, issuer: Issuer, isAgain: boolean): void {
   const { texts } = visit;
   const way =

@@ -14,45 +14,45 @@ import type { Sentence, Texts } from '../pages/texts';
 import type { Visit } from '../pages/visit';
 import type { Passkey } from '../state/model';
 import type { SessionView } from '../state/sessions';
-import type { Program } from '../state/store';
+import type { AuthorizedApp } from '../state/store';
 import type { Issuer } from '../issuer/settings';
 import { issuerPart } from './elsewhere';
 import { dates, disclosure, formOf, list } from './parts';
 
-/** For how many days a token may be made; the last is what it is made for unless that is changed. */
+/** The lifetimes of a token to choose from, in days; the last is the default. */
 export const TOKEN_DAYS = [7, 30, 90, 365];
 
-/** What the settings show of an account. */
+/** What the settings page shows. */
 export interface Settings {
   account: string;
   /** IANA name. */
   timezone: string;
   tokens: readonly OwnToken[];
-  programs: readonly Program[];
+  apps: readonly AuthorizedApp[];
   passkeys: readonly Passkey[];
-  /** What makes a browser make another one; undefined where there can be none. */
+  /** Options for creating another one; undefined if passkeys cannot be used here. */
   newPasskey: string | undefined;
   hasPassword: boolean;
-  /** Where the person signs in instead of here. */
+  /** Where the person signs in, if not here. */
   issuer: Issuer | undefined;
   sessions: readonly SessionView[];
-  /** The id of the session of this browser. */
+  /** The id of this browser's session. */
   here: string;
-  /** Scopes that a token may have, and those that it has unless that is changed. */
+  /** Scopes that a token may have, and the default ones. */
   scopes: { all: readonly string[]; usual: readonly string[] };
 }
 
-/** What became of the form that was sent, if any. */
+/** The outcome of a form. */
 export interface Outcome {
   done?: keyof Texts['done'] | undefined;
-  /** A token that was made, which is shown this once. */
+  /** A new token, shown only once. */
   token?: string;
   fault?: Sentence;
   status?: number;
   form?: URLSearchParams;
 }
 
-/** All settings on one page, each a form of its own. */
+/** Shows the settings page. */
 export function showSettings(visit: Visit, settings: Settings, outcome: Outcome): void {
   const { texts } = visit;
   const { done, token, fault, status = 200 } = outcome;
@@ -69,7 +69,7 @@ export function showSettings(visit: Visit, settings: Settings, outcome: Outcome)
     ${
       settings.issuer
         ? issuerPart(texts, settings.issuer)
-        : [programsPart(visit, settings), waysPart(visit, settings, outcome)]
+        : [appsPart(visit, settings), waysPart(visit, settings, outcome)]
     }
     ${sessionsPart(visit, settings)} ${dataPart(visit, settings, outcome)}`;
   const script = settings.newPasskey && PASSKEY_SCRIPT;
@@ -122,14 +122,14 @@ function tokensPart(visit: Visit, settings: Settings, { fault, form }: Outcome):
     ${disclosure(visit, 'makeToken', texts.makeToken, fields, { isOpen: isFaulty })}`;
 }
 
-function programsPart(visit: Visit, settings: Settings): Html {
+function appsPart(visit: Visit, settings: Settings): Html {
   const { texts } = visit;
   const date = dates(visit, settings.timezone);
-  const entries = settings.programs.map(({ id, name, scopes, since }) => ({
+  const entries = settings.apps.map(({ id, name, scopes, since }) => ({
     ...{ id, title: name, details: [scopes.join(', '), `${texts.since} ${date(since)}`] },
   }));
-  return markup`<h2>${texts.programs}</h2>
-    ${list(visit, 'revokeProgram', texts.revoke, entries)}`;
+  return markup`<h2>${texts.apps}</h2>
+    ${list(visit, 'revokeApp', texts.revoke, entries)}`;
 }
 
 function waysPart(visit: Visit, settings: Settings, { fault }: Outcome): Html {

@@ -8,7 +8,7 @@ interface Entry {
   details: readonly string[];
 }
 
-/** Entries, each with a button that does something to it. */
+/** A list whose entries have a button each. */
 export function list(
   visit: Visit,
   action: string,
@@ -29,7 +29,7 @@ export function list(
   </ul>`;
 }
 
-/** A form that is out of the way until somebody wants it. */
+/** A form that is collapsed until it is needed. */
 export function disclosure(
   visit: Visit,
   action: string,
@@ -55,7 +55,7 @@ export function formOf(visit: Visit, action: string, content: Html | undefined):
   );
 }
 
-/** Says when something was, as the person's calendar and clock have it. */
+/** Returns a function that formats dates in the person's language and time zone. */
 export function dates(
   { language }: Visit,
   timeZone: string,

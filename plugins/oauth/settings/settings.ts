@@ -9,28 +9,28 @@ import { ACTIONS, GRAVE } from './actions';
 import { showIssuer } from './elsewhere';
 import { type Outcome, showSettings } from './page';
 
-/** For how long after a sign-in a person may do what matters most without another one. */
+/** How old a sign-in may be for the actions in {@link GRAVE}. */
 const FRESH_SECONDS = 3600;
 
 interface SignedIn {
   account: string;
-  /** The id of the session. */
+  /** The id of this browser's session. */
   here: string;
   isFresh: boolean;
 }
 
-/** The settings of who is signed in; others are sent to sign in first. */
+/** Shows the settings, or asks the person to sign in first. */
 export async function settingsPage(visit: Visit, parts: Parts): Promise<void> {
   const person = await signedIn(visit, parts);
   if (!person) return;
   const { done: names } = visit.texts;
   const { done } = visit.ctx.query;
-  // Of these very texts.
+  // Its own keys.
   const known = (Object.keys(names) as (keyof typeof names)[]).find((name) => name === done);
   await show(visit, parts, person, { done: known });
 }
 
-/** Does what a form says. */
+/** Handles a form of the settings. */
 export async function changeSettings(visit: Visit, parts: Parts): Promise<void> {
   const form = await visit.form();
   const person = await signedIn(visit, parts);
@@ -72,17 +72,17 @@ async function show(
 ): Promise<void> {
   const { accounts } = store;
   const { scopes } = visit.api;
-  const [found, tokens, programs, sessions, credentials] = await Promise.all([
+  const [found, tokens, apps, sessions, credentials] = await Promise.all([
     accounts.account(account),
     accounts.goodTokens(account),
-    store.programs(account),
+    store.authorizedApps(account),
     sessionsOf(store, account),
     people.credentials.find(account),
   ]);
   const passkeys = credentials?.passkeys ?? [];
   const known = passkeys.map(({ id }) => id);
   const settings = {
-    ...{ account, timezone: found?.timezone ?? 'UTC', tokens, programs, passkeys },
+    ...{ account, timezone: found?.timezone ?? 'UTC', tokens, apps, passkeys },
     hasPassword: credentials?.passwordHash !== undefined,
     newPasskey: issuer ? undefined : await people.passkeys.creation(visit.place, account, known),
     ...{

@@ -19,7 +19,7 @@ const en = {
   badTokenName: 'Give the token a name of at most 100 characters.',
   noScope: 'Choose at least one permission.',
   tooManyTokens: 'You already have 100 tokens. Revoke one that you do not need.',
-  programs: 'Authorized apps',
+  apps: 'Authorized apps',
   ways: 'Ways to sign in',
   remove: 'Remove',
   passkeyOf: 'Passkey from',
@@ -49,7 +49,7 @@ const en = {
   deletedAbout: 'Nobody can open it any more. Its data will be deleted within a few minutes.',
   done: {
     tokenRevoked: 'The token was revoked.',
-    programRevoked: 'The app’s access was revoked.',
+    appRevoked: 'The app’s access was revoked.',
     passkeyAdded: 'The passkey was added.',
     passkeyRemoved: 'The passkey was removed. You can delete it on your device as well.',
     passwordSet: 'The password was set.',
@@ -78,7 +78,7 @@ const fr: typeof en = {
   badTokenName: 'Donnez au jeton un nom de 100 caractères au plus.',
   noScope: 'Choisissez au moins une autorisation.',
   tooManyTokens: 'Vous avez déjà 100 jetons. Révoquez-en un dont vous n’avez plus besoin.',
-  programs: 'Applications autorisées',
+  apps: 'Applications autorisées',
   ways: 'Moyens de connexion',
   remove: 'Supprimer',
   passkeyOf: 'Clé d’accès de',
@@ -110,7 +110,7 @@ const fr: typeof en = {
     'Plus personne ne peut l’ouvrir. Ses données seront supprimées dans quelques minutes.',
   done: {
     tokenRevoked: 'Le jeton a été révoqué.',
-    programRevoked: 'L’accès de l’application a été révoqué.',
+    appRevoked: 'L’accès de l’application a été révoqué.',
     passkeyAdded: 'La clé d’accès a été ajoutée.',
     passkeyRemoved:
       'La clé d’accès a été supprimée. Vous pouvez aussi la supprimer sur votre appareil.',

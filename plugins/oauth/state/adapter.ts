@@ -6,19 +6,19 @@ import { hashOf } from '../../../src/core/secrets';
 import type { StateDocument } from './model';
 import { payloadOf, type StateStore } from './store';
 
-/** For how long a refresh whose answer was lost may be repeated. */
+/** How long a refresh may be repeated whose response was lost. */
 const GRACE_MS = 30_000;
-/** How long a grant lives without use: as its refresh token does, and a little longer. */
+/** How long an unused grant lives: slightly longer than its refresh token. */
 const GRANT_MS = 91 * DAY_MS;
-/** How long a grant may wait for its first token. */
+/** How long a grant lives until it has a token. */
 const NEW_GRANT_MS = 60 * 60 * 1000;
-/** How long a program stays registered that nobody lets have access. */
+/** How long a client stays registered without a grant. */
 const CLIENT_MS = 30 * DAY_MS;
 
-/** Kinds that are good as long as their grant is. */
+/** Kinds that are valid only while their grant is. */
 const OF_GRANT = new Set(['AccessToken', 'RefreshToken', 'AuthorizationCode']);
 
-/** Where the library keeps what it calls a model. */
+/** Stores one of the library's models. */
 export class StoredModel implements Adapter {
   readonly #kind: string;
   readonly #store: StateStore;
@@ -45,14 +45,14 @@ export class StoredModel implements Adapter {
     };
     if (kind === 'Session') return this.#renew(id, document);
     if (!OF_GRANT.has(kind)) return this.#store.put({}, id, document);
-    // In one transaction, so that nothing is given out by a grant that ends meanwhile.
+    // In one transaction, so that a grant that ends meanwhile issues nothing.
     await this.#store.host.transactShared(async (tx) => {
       await this.#extend(tx.session, hashOf(grantId ?? ''), hashOf(clientId ?? ''));
       await this.#store.put(tx, id, document);
     });
   }
 
-  /** Writes a session that is there: one that was ended must not come back by a request that had read it. */
+  /** Updates a session. It inserts none: a request that has read a session must not restore it after its end. */
   async #renew(id: string, document: Omit<StateDocument, '_id' | 'createdAt'>): Promise<void> {
     const there = { _id: hashOf(id), kind: this.#kind };
     await this.#store.documents.updateOne(there, { $set: document });
@@ -73,7 +73,7 @@ export class StoredModel implements Adapter {
     return undefined;
   }
 
-  /** Marks what may be used once; of a code that is used twice at once nobody keeps anything. */
+  /** Marks a code or token as used. A code that is used twice at once revokes its grant. */
   async consume(id: string): Promise<void> {
     const unused = { _id: hashOf(id), kind: this.#kind, consumedAt: { $exists: false } };
     const $set = { consumedAt: new Date() };
@@ -108,7 +108,7 @@ export class StoredModel implements Adapter {
     });
   }
 
-  /** Has a grant live on, and its client as well. */
+  /** Extends a grant, and the registration of its client. */
   async #extend(session: StateSession, grant: string, client: string): Promise<void> {
     const { documents } = this.#store;
     const expiresAt = new Date(Date.now() + GRANT_MS);
@@ -134,7 +134,7 @@ export class StoredModel implements Adapter {
 
 type StateSession = NonNullable<Parameters<StateStore['put']>[0]['session']>;
 
-/** A payload without what opens something: its own id, and that of a session in it. */
+/** A payload without secrets: its own id, and that of its session. */
 function withoutSecrets({ jti: _id, consumed: _used, ...payload }: AdapterPayload): object {
   const session: unknown = payload.session;
   if (!isRecord(session)) return payload;

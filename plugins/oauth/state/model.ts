@@ -2,30 +2,30 @@ import { Schema } from 'mongoose';
 
 import { sharedModel } from '../../../src/data/model/models';
 
-/** What the authorization server keeps: a client, a grant, a token, a session, and so on. */
+/** A client, grant, token, session or other state of the authorization server. */
 export interface StateDocument {
-  /** SHA-256 of what whoever knows it shows: a token, a code, the id in a cookie. */
+  /** SHA-256 of the token, code or id that is presented. */
   _id: string;
   kind: string;
-  /** JSON, without what its id is the hash of. */
+  /** JSON, without the secret whose hash is the id. */
   payload: string;
   createdAt: Date;
-  /** From when on it is not good any more, whenever it is then deleted. */
+  /** When it stops being valid; MongoDB deletes it later. */
   expiresAt: Date;
   userId?: string;
-  /** Hash of the id of the grant that it belongs to. */
+  /** Hash of the id of its grant. */
   grant?: string;
-  /** Hash of the other id of a session. */
+  /** Hash of the id of a session that does not change when a person signs in again. */
   uid?: string;
-  /** When it was used that may be used once. */
+  /** When it was used, if it can be used once only. */
   consumedAt?: Date;
-  /** How many calls of a budget were spent. */
+  /** How much of a budget was spent. */
   spent?: number;
 }
 
 export const stateModel = sharedModel<StateDocument>(
   'OAuthState',
-  'most of it is looked up before it is known whose it is',
+  'most of it is looked up before its account is known',
   new Schema(
     {
       _id: { type: String, required: true },
@@ -42,33 +42,33 @@ export const stateModel = sharedModel<StateDocument>(
     { collection: 'oauthState' },
   )
     .index({ expiresAt: 1 }, { expireAfterSeconds: 0 })
-    // All of a person, oldest first, to be shown, exported, ended and deleted.
+    // The state of an account, oldest first, to show, export, end and delete.
     .index({ userId: 1, kind: 1, createdAt: 1 })
-    // All that one consent let a program have.
+    // The tokens of a grant.
     .index({ grant: 1 }, { partialFilterExpression: { grant: { $exists: true } } })
     .index({ uid: 1 }, { partialFilterExpression: { uid: { $exists: true } } })
-    // How many programs are registered.
+    // How many clients are registered.
     .index({ kind: 1, expiresAt: 1 }),
 );
 
-/** A key on a device of a person, by which they sign in. */
+/** A passkey of a person. */
 export interface Passkey {
-  /** As its device calls it. */
+  /** The credential id, in base64url. */
   id: string;
-  /** What it is known by: the browser that made it. */
+  /** The browser that created it. */
   name: string;
-  /** In base64url, as COSE has it. */
+  /** COSE key in base64url. */
   publicKey: string;
-  /** How often it was used, where its device counts. */
+  /** The signature counter, if the device counts. */
   counter: number;
   createdAt: Date;
   lastUsedAt: Date | null;
 }
 
 export interface CredentialDocument {
-  /** The account. */
+  /** The account id. */
   _id: string;
-  /** By argon2id, with its salt and costs. */
+  /** From argon2id, with salt and parameters. */
   passwordHash?: string;
   passkeys?: Passkey[];
   createdAt: Date;
@@ -76,7 +76,7 @@ export interface CredentialDocument {
 
 export const credentialModel = sharedModel<CredentialDocument>(
   'Credential',
-  'it is looked up to learn who somebody is, and no export may hold it',
+  'it is looked up before the account is known, and must not be exported',
   new Schema(
     {
       _id: { type: String, required: true },
@@ -86,7 +86,7 @@ export const credentialModel = sharedModel<CredentialDocument>(
     },
     { collection: 'credentials' },
   )
-    // Whose a passkey is that somebody signs in with.
+    // Finds the account of a passkey.
     .index(
       { 'passkeys.id': 1 },
       { unique: true, partialFilterExpression: { 'passkeys.id': { $exists: true } } },

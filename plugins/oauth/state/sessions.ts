@@ -3,24 +3,24 @@ import { isRecord } from '../../../src/core/values';
 import { PageFault } from '../pages/texts';
 import { grantName, payloadOf, type StateStore } from './store';
 
-/** How many sessions an account may have; beyond it the oldest ends. */
+/** How many sessions an account may have; beyond that the oldest ends. */
 const MAX_SESSIONS = 100;
 
-/** A browser that somebody is signed in by. */
+/** A browser in which a person is signed in. */
 export interface SessionView {
   id: string;
   user: string;
-  /** What it is, as far as it says so; empty where it does not. */
+  /** Its name; empty if unknown. */
   browser: string;
   since: Date;
   expiresAt: Date;
 }
 
 /**
- * Begins a session; what the library keeps of it is written afterwards.
+ * Inserts a session; the library then writes its payload.
  *
  * @param id the id in the cookie
- * @throws PageFault where the account is closed
+ * @throws PageFault if the account is closed
  */
 export async function beginSession(
   store: StateStore,
@@ -28,7 +28,7 @@ export async function beginSession(
   acting: Acting,
 ): Promise<void> {
   await store.host.transactShared(async (tx) => {
-    // Conflicts with the end of the account, which deletes all sessions that it sees.
+    // Conflicts with closing the account, which deletes only the sessions that it sees.
     if (!(await store.accounts.tokensChanged(tx.session, user))) throw new PageFault('wrong');
     const { documents } = store;
     const own = documents.find({ userId: user, kind: 'Session' }).sort({ createdAt: -1 });
@@ -43,16 +43,16 @@ export async function beginSession(
   });
 }
 
-/** The sessions of one person, or of all. */
+/** The sessions of one account, or of all. */
 export async function sessionsOf(store: StateStore, user?: string): Promise<SessionView[]> {
   return (await goodSessions(store, user)).map(({ view }) => view);
 }
 
 /**
- * Ends one session, of anybody or of one person, or all of a person, from the next request on; answers
- * those that there were.
+ * Ends one session, or all of an account.
  *
- * @param acting who does it, where it is no operator
+ * @param acting who ends it; an operator if left out
+ * @returns the sessions that ended
  */
 export async function endSessions(
   store: StateStore,
@@ -72,7 +72,7 @@ export async function endSessions(
   return ended.map(({ view }) => view);
 }
 
-/** Those that are good still, each with the id under which it is kept. */
+/** Valid sessions, each with the id of its document. */
 async function goodSessions(
   { documents }: StateStore,
   user: string | undefined,

@@ -7,32 +7,32 @@ import type { Host } from '../../../src/plugins/host';
 import type { Accounts } from '../../accounts';
 import { type StateDocument, stateModel } from './model';
 
-/** The id of a grant by which people and the audit log name it: the form of a UUID. */
+/** The public id, in the form of a UUID, for the hash of a secret id. */
 export function grantName(hash: string): string {
   const hex = Buffer.from(hash, 'base64url').toString('hex');
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** The scopes of a parameter that lists them, whatever else it may be. */
+/** The scopes in a space-separated list; none if the value is no string. */
 export function scopesIn(list: unknown): string[] {
   return typeof list === 'string' ? list.split(' ') : [];
 }
 
-/** What a document holds. */
+/** The payload of a document. */
 export function payloadOf({ payload }: StateDocument): Record<string, unknown> {
   const value: unknown = JSON.parse(payload);
   return isRecord(value) ? value : {};
 }
 
-/** A program that a person let have access, as that person sees it. */
-export interface Program {
+/** An app that a person has authorized. */
+export interface AuthorizedApp {
   id: string;
   name: string;
   scopes: string[];
   since: Date;
 }
 
-/** All that the authorization server keeps, and how it goes with the accounts. */
+/** The state of the authorization server. */
 export class StateStore {
   readonly documents;
 
@@ -43,18 +43,19 @@ export class StateStore {
     this.documents = host.model(stateModel);
   }
 
-  /** A document of a kind that is good still. */
+  /** The valid document of a kind and secret. */
   async find(kind: string, secret: string): Promise<StateDocument | undefined> {
     const found = await this.documents.findOne({ _id: hashOf(secret), kind }).lean();
-    // MongoDB deletes what has expired some time later.
+    // MongoDB deletes expired documents with a delay.
     return found && found.expiresAt > new Date() ? found : undefined;
   }
 
   /**
-   * Spends one call of a budget that all processes share; returns whether it had one left.
+   * Spends one call of a budget that all processes share.
    *
-   * @param key whose budget and for what; only a hash of it is kept
-   * @param by -1 gives a call back
+   * @param key what the budget is for, and whose it is; only its hash is stored
+   * @param by -1 returns a call
+   * @returns whether the call is within the budget
    */
   async spend(
     key: string,
@@ -63,7 +64,7 @@ export class StateStore {
   ): Promise<boolean> {
     const now = Date.now();
     const window = Math.floor(now / (seconds * 1000));
-    // The id alone: only so does MongoDB itself repeat what another was faster to insert.
+    // MongoDB retries an upsert after a duplicate key only if the filter is the id alone.
     const budget = { _id: hashOf(`budget ${window} ${key}`) };
     const expiresAt = new Date((window + 1) * seconds * 1000);
     const made = { kind: 'Budget', payload: '{}', createdAt: new Date(now), expiresAt };
@@ -74,9 +75,9 @@ export class StateStore {
   }
 
   /**
-   * Ends a grant, and all that programs got by it, from the next request on.
+   * Revokes a grant and its tokens.
    *
-   * @param acting who does it, where it is not the program itself
+   * @param acting who revokes it; the client itself if left out
    */
   async endGrant(grant: string, acting?: Acting): Promise<void> {
     await this.host.transactShared(async (tx) => {
@@ -90,22 +91,22 @@ export class StateStore {
     });
   }
 
-  /** Ends all sessions of a person, within a transaction. */
+  /** Ends the sessions and invitations of an account. */
   async endSessions(session: ClientSession, userId: string): Promise<void> {
     const ofPerson = { userId, kind: { $in: ['Session', 'Invitation'] } };
     await this.documents.deleteMany(ofPerson, { session });
   }
 
-  /** Takes away the access of one of a person's programs; returns whether it had any. */
-  async endProgram(userId: string, id: string, acting: Acting): Promise<boolean> {
+  /** Revokes an authorized app; returns whether there was one of this id. */
+  async revokeApp(userId: string, id: string, acting: Acting): Promise<boolean> {
     const grants = await this.documents.find({ userId, kind: 'Grant' }).lean();
     const grant = grants.find(({ _id }) => grantName(_id) === id);
     if (grant) await this.endGrant(grant._id, acting);
     return grant !== undefined;
   }
 
-  /** What an account's programs may do. */
-  async programs(userId: string): Promise<Program[]> {
+  /** The apps that an account has authorized. */
+  async authorizedApps(userId: string): Promise<AuthorizedApp[]> {
     const grants = await this.documents.find({ userId, kind: 'Grant' }).lean();
     const good = grants.filter(({ expiresAt }) => expiresAt > new Date());
     return Promise.all(
@@ -124,18 +125,18 @@ export class StateStore {
     );
   }
 
-  /** How many documents an account has: sessions, or all others. */
+  /** How many sessions an account has, or how many other documents. */
   count(userId: string, ofSessions: boolean): Promise<number> {
     const kind = ofSessions ? 'Session' : { $ne: 'Session' };
     return this.documents.countDocuments({ userId, kind }).exec();
   }
 
-  /** Deletes everything of an account. */
+  /** Deletes the state of an account. */
   async deleteAll(userId: string, session?: ClientSession): Promise<void> {
     await this.documents.deleteMany({ userId }).session(session ?? null);
   }
 
-  /** Writes what is kept under a secret, in place of what was there. */
+  /** Inserts or replaces the document of a secret. */
   async put(
     { session }: { session?: ClientSession },
     secret: string,

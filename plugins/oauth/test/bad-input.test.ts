@@ -158,7 +158,7 @@ test('a consent that is sent twice at once lets the program in once', async () =
     [],
   );
   const { text } = await phone.browser.go('/settings');
-  expect(text.match(/value="revokeProgram"/g)).toHaveLength(1);
+  expect(text.match(/value="revokeApp"/g)).toHaveLength(1);
 });
 
 test('a consent of one person goes to no program once another has signed in', async () => {

@@ -140,7 +140,7 @@ test('nobody revokes or ends what is of others', async () => {
   for (const [action, list] of [
     ['revokeToken', 'revokeToken'],
     ['endSession', 'endSession'],
-    ['revokeProgram', 'endSession'],
+    ['revokeApp', 'endSession'],
   ] as const) {
     const [id = ''] = await ada.ids(list);
     for (const wrong of [id, '', 'x', '../']) {
@@ -158,12 +158,12 @@ test('a program that was let in is listed, and has no access once that is revoke
     letIn(ada.browser, asked, { name: ada.name, password: PASSWORD, scope: ['plants:read'] }),
   );
   expect((await ada.browser.go('/settings')).text).toContain('<strong>Fern watcher</strong>');
-  const [id = ''] = await ada.ids('revokeProgram');
-  expect((await ada.send('revokeProgram', { id })).url.search).toBe('?done=programRevoked');
+  const [id = ''] = await ada.ids('revokeApp');
+  expect((await ada.send('revokeApp', { id })).url.search).toBe('?done=appRevoked');
   await client.close();
   const phone = userOf(service.url, ada.name, assistant.kept?.access_token ?? '');
   expectError(await phone.get('/api/account'), 401, 'invalid_token');
-  expect(await ada.ids('revokeProgram')).toEqual([]);
+  expect(await ada.ids('revokeApp')).toEqual([]);
 });
 
 test('a session is ended from another one, and its cookie opens nothing any more', async () => {
