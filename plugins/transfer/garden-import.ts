@@ -1,6 +1,7 @@
 import { yieldToEventLoop } from '../../src/core/async/event-loop';
+import { type DatedMoment, laterOf } from '../../src/core/dated-moment';
 import type { Account } from '../../src/core/identity';
-import { idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
+import { idText, newId, type StoredId } from '../../src/core/ids';
 import { calendarOf } from '../../src/core/time';
 import { chunksOf } from '../../src/core/values';
 import type { Transaction } from '../../src/data/writing/transaction';
@@ -143,21 +144,29 @@ async function documentsOf(tx: Importing, garden: ImportedGarden): Promise<Docum
       if (own === undefined) shown.add(given.toLowerCase());
       return own ?? given;
     };
-    const newScheduleIds = new Map<string, string>();
-    for (const given of schedules) {
-      const { id, createdAt, ...body } = given;
+    const newScheduleIds = new Map<string, StoredId>();
+    const ownSchedules = schedules.map(({ id, createdAt, ...body }) => {
       const own = owned(newId(), { ...(createdAt && { createdAt }) });
-      if (id !== undefined) newScheduleIds.set(id.toLowerCase(), idText(own._id));
+      if (id !== undefined) newScheduleIds.set(id.toLowerCase(), own._id);
       const startOn = body.startOn ?? calendarOf(tx.account.timezone)(now);
-      made.schedules.push(schedule.toDocument({ ...body, startOn }, { ...own, plantId: _id }));
-    }
+      return schedule.toDocument({ ...body, startOn }, { ...own, plantId: _id });
+    });
     let care = NEVER_CARED;
+    /** The last event for each schedule, and of each type that is for none. */
+    const lasts = new Map<string, DatedMoment | null>();
     for (const given of events) {
       const event = eventOf(tx, plantId, given, photoIdOf);
-      const forSchedule = newScheduleIds.get(given.scheduleId?.toLowerCase() ?? '');
-      if (forSchedule !== undefined) event.scheduleId = toStoredId(forSchedule);
-      care = laterCare(care, event.type, { at: event.occurredAt, on: event.occurredOn });
+      const scheduleId = newScheduleIds.get(given.scheduleId?.toLowerCase() ?? '');
+      if (scheduleId) event.scheduleId = scheduleId;
+      const moment = { at: event.occurredAt, on: event.occurredOn };
+      care = laterCare(care, event.type, moment);
+      const counted = scheduleId ? idText(scheduleId) : event.type;
+      lasts.set(counted, laterOf(lasts.get(counted) ?? null, moment));
       if (made.events.push(event) % TURN === 0) await yieldToEventLoop();
+    }
+    for (const own of ownSchedules) {
+      own.last = laterOf(lasts.get(idText(own._id)) ?? null, lasts.get(own.care) ?? null);
+      if (made.schedules.push(own) % TURN === 0) await yieldToEventLoop();
     }
     const { primaryPhotoId: primary } = fields;
     const body = primary === undefined ? fields : { ...fields, primaryPhotoId: photoIdOf(primary) };

@@ -36,7 +36,6 @@ export interface CareSoFar {
 /** The last day that can be written. */
 export const LAST_DAY = '9999-12-31';
 
-const LEAP_YEAR = dayNumber('2000-01-01');
 const LAST = dayNumber(LAST_DAY);
 /** Ten years for the longest interval, and twelve in which each date falls on each day of the week. */
 const MOST_DAYS_BETWEEN = 22 * 366;
@@ -78,8 +77,8 @@ export function leavesDays(rule: Rule): boolean {
 /** Whether two of some seasons have a day in common. */
 export function overlap(seasons: readonly Season[]): boolean {
   const parts = seasons.map(partOfYear);
-  const dates = Array.from({ length: 366 }, (_, day) => dateOf(LEAP_YEAR + day));
-  return dates.some((date) => parts.filter((part) => holds(part, date)).length > 1);
+  // Of two parts of a circle that have a day in common, one begins within the other.
+  return parts.some((part) => parts.some((other) => other !== part && holds(other, part.from)));
 }
 
 /** The first day that is due after care on the day `last`, or at all. */

@@ -1,4 +1,4 @@
-import { compareMoments, type DatedMoment, momentText } from '../../../src/core/dated-moment';
+import { type DatedMoment, laterOf, momentText } from '../../../src/core/dated-moment';
 import { anyOf, asUuid, idText } from '../../../src/core/ids';
 import type { DerivedData } from '../../../src/data/writing/derived';
 import type { Tenant } from '../../../src/data/model/models';
@@ -46,11 +46,10 @@ export class LastCare {
     const ofPlants = { plantId: anyOf(events.map(({ plantId }) => plantId)) };
     const schedules = await this.#model.find(ofPlants).of(tx).select(FOLLOWED).lean();
     requireSchedules(changes, schedules);
+    const changesByKey = byKey(changes);
     const moved: Moved[] = [];
     for (const schedule of schedules) {
-      const counting = changes.filter((change) =>
-        [change.before, change.after].some((event) => event && counts(schedule, event)),
-      );
+      const counting = keysOf(schedule).flatMap((key) => changesByKey.get(key) ?? []);
       if (counting.length === 0) continue;
       const added = counting.flatMap(({ before, after }) => (after && !before ? after : []));
       const isMore = added.length === counting.length;
@@ -62,24 +61,41 @@ export class LastCare {
     await this.#set(tx, moved);
   }
 
-  /** Computes it anew for all schedules, or those of a plant; answers those for which it was another. */
-  async recompute(tx: Transaction, plantId?: Followed['plantId']): Promise<Moved[]> {
-    const some = plantId ? { plantId: asUuid(plantId) } : {};
+  /** Recomputes the last care of a plant's schedules. */
+  async recompute(tx: Transaction, plantId: Followed['plantId']): Promise<void> {
+    const ofPlant = { plantId: asUuid(plantId) };
     const moved: Moved[] = [];
-    for (const schedule of await this.#model.find(some).of(tx).select(FOLLOWED).lean()) {
+    for (const schedule of await this.#model.find(ofPlant).of(tx).select(FOLLOWED).lean()) {
       moved.push({ schedule, last: await this.of(tx, schedule) });
     }
-    return this.#set(tx, moved);
+    await this.#set(tx, moved);
+  }
+
+  /** Recomputes the last care of all schedules; returns each difference. */
+  async #rebuild(tx: Transaction): Promise<string[]> {
+    const lasts = new Map<string, DatedMoment | null>();
+    for await (const { last, ...alike } of this.#sums.lastOfAlike(tx)) {
+      const key = keyOf(alike);
+      lasts.set(key, laterOf(lasts.get(key) ?? null, last));
+    }
+    const schedules = await this.#model.find().of(tx).select(FOLLOWED).lean();
+    const moved = await this.#set(
+      tx,
+      schedules.map((schedule) => {
+        const counting = keysOf(schedule).map((key) => lasts.get(key) ?? null);
+        return { schedule, last: counting.reduce(laterOf) };
+      }),
+    );
+    return moved.map(({ schedule, last }) => {
+      const texts = `${momentText(schedule.last)} should be ${momentText(last)}`;
+      return `schedule ${idText(schedule._id)}: ${texts}`;
+    });
   }
 
   derived(): DerivedData {
     return {
       name: 'last care of schedules',
-      rebuild: async (tx) =>
-        (await this.recompute(tx)).map(({ schedule, last }) => {
-          const texts = `${momentText(schedule.last)} should be ${momentText(last)}`;
-          return `schedule ${idText(schedule._id)}: ${texts}`;
-        }),
+      rebuild: (tx) => this.#rebuild(tx),
     };
   }
 
@@ -87,14 +103,18 @@ export class LastCare {
     const moved = all.filter(
       ({ schedule, last }) => momentText(schedule.last) !== momentText(last),
     );
-    // What is logged at once is of one moment.
-    const lasts = new Map(moved.map(({ last }) => [momentText(last), last]));
-    for (const [text, last] of lasts) {
-      const alike = moved.filter((each) => momentText(each.last) === text);
+    // Events that are logged together have the same moment.
+    const byLast = new Map<string, Moved[]>();
+    for (const each of moved) {
+      const alike = byLast.get(momentText(each.last));
+      if (alike) alike.push(each);
+      else byLast.set(momentText(each.last), [each]);
+    }
+    for (const alike of byLast.values()) {
       const ids = anyOf(alike.map(({ schedule }) => schedule._id));
-      // Copies are shown none of it.
-      const set = this.#model.updateMany({ _id: ids }, { $set: { last } });
-      await set.of(tx).setOptions({ tracked: false });
+      const $set = { last: alike[0]?.last ?? null };
+      // A copy does not show it.
+      await this.#model.updateMany({ _id: ids }, { $set }).of(tx).setOptions({ tracked: false });
     }
     return moved;
   }
@@ -109,16 +129,33 @@ function requireSchedules(changes: readonly CareChange[], schedules: readonly Fo
   }
 }
 
-function counts({ _id, plantId, care }: Followed, event: EventDocument): boolean {
-  if (event.scheduleId) return idText(event.scheduleId) === idText(_id);
-  return event.type === care && idText(event.plantId) === idText(plantId);
+/** Names what an event counts for: its schedule or, without one, all care of its type of its plant. */
+function keyOf({
+  scheduleId,
+  plantId,
+  type,
+}: Pick<EventDocument, 'scheduleId' | 'plantId' | 'type'>): string {
+  return scheduleId ? idText(scheduleId) : `${idText(plantId)} ${type}`;
+}
+
+/** The keys of the events that count for a schedule. */
+function keysOf({ _id, plantId, care }: Followed): [own: string, ofType: string] {
+  return [idText(_id), `${idText(plantId)} ${care}`];
+}
+
+function byKey(changes: readonly CareChange[]): Map<string, CareChange[]> {
+  const found = new Map<string, CareChange[]>();
+  for (const change of changes) {
+    const events = [change.before, change.after].flatMap((event) => event ?? []);
+    for (const key of new Set(events.map(keyOf))) {
+      const alike = found.get(key);
+      if (alike) alike.push(change);
+      else found.set(key, [change]);
+    }
+  }
+  return found;
 }
 
 function momentOf({ occurredAt: at, occurredOn: on }: EventDocument): DatedMoment {
   return { at, on };
-}
-
-function laterOf(one: DatedMoment | null, other: DatedMoment | null): DatedMoment | null {
-  if (!one || !other) return one ?? other;
-  return compareMoments(one, other) < 0 ? other : one;
 }

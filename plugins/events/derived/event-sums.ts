@@ -12,8 +12,8 @@ export interface DayCount extends Pick<EventDocument, 'plantId' | 'type' | 'occu
   count: number;
 }
 
-/** The last event of a type that a plant has. */
-interface LastOfType extends Pick<EventDocument, 'plantId' | 'type'> {
+/** The last event of those of a plant, a type and a schedule, or no schedule. */
+interface LastOfAlike extends Pick<EventDocument, 'plantId' | 'type' | 'scheduleId'> {
   last: DatedMoment;
 }
 
@@ -51,8 +51,9 @@ export class EventSums {
     return this.#grouped(tenant, of(plantIds), ['plantId', 'type', 'occurredOn'], { count });
   }
 
-  lastByType(tenant: Tenant): AsyncGenerator<LastOfType> {
-    return this.#grouped(tenant, {}, ['plantId', 'type'], { last: { $max: MOMENT } });
+  lastOfAlike(tenant: Tenant): AsyncGenerator<LastOfAlike> {
+    const last = { $max: MOMENT };
+    return this.#grouped(tenant, {}, ['plantId', 'type', 'scheduleId'], { last });
   }
 
   /** Measurements; of all plants unless some are given. */

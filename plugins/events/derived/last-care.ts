@@ -17,7 +17,7 @@ export function lastCare({ plants, sums }: EventContext): DerivedData {
     name: 'last care of plants',
     rebuild: async (tx) => {
       const latest = new Map<string, LastCare>();
-      for await (const { plantId, type, last } of sums.lastByType(tx)) {
+      for await (const { plantId, type, last } of sums.lastOfAlike(tx)) {
         const care = latest.get(idText(plantId)) ?? NEVER_CARED;
         latest.set(idText(plantId), laterCare(care, type, last));
       }

@@ -96,6 +96,34 @@ test('a copy that follows by changes has what was brought in, and need not begin
   expect(copy.contents.photos).toHaveLength(1);
 });
 
+test('as many schedules and events as one request may have are imported', async () => {
+  const names = Array.from({ length: 250 }, (_, index) => `Fern ${index}`);
+  const idOf = (schedule: number): string => PHOTO.replace(/\w{12}$/, `${10 ** 11 + schedule}`);
+  const schedules = Array.from({ length: 20 }, (_, index) => ({
+    ...(index < 18 ? { care: 'watered' } : { care: 'other', label: 'Mist' }),
+    ...{ id: idOf(index), everyDays: 1 },
+  }));
+  const plants = names.map((name, plant) => ({
+    ...{ name, schedules },
+    events: Array.from({ length: 20 }, (_, index) => ({
+      occurredAt: ago(index + plant / 1000),
+      ...(index < 15 && { scheduleId: idOf(index) }),
+    })),
+  }));
+  const bare = Array.from({ length: 250 }, (_, at) => ({ name: `Oak ${at}`, schedules }));
+  await bring({ plants: [...plants, ...bare] }).expect(201);
+  expect(await differencesOf(service.app, user.id)).toEqual([]);
+  const { items } = bodyOf(await user.get('/api/care?dueBy=2999-01-01'));
+  const ofFern = listOf({ body: items }).filter(({ plantName }) => plantName === 'Fern 0');
+  const lastDone = [
+    ...(plants[0]?.events.slice(0, 15) ?? []),
+    ...Array(3).fill(plants[0]?.events[15]),
+  ];
+  expect(ofFern.flatMap(({ lastDone: last }) => last ?? []).sort()).toEqual(
+    lastDone.map(({ occurredAt }) => occurredAt).sort(),
+  );
+});
+
 test('faults are all told by path, and nothing is added', async () => {
   const answer = await bring({
     plants: [
