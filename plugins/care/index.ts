@@ -45,7 +45,7 @@ export default definePlugin<Care>({
     const plants = host.use(plantsPlugin);
     const { events, bulk } = host.use(eventsPlugin);
     const model = host.model(scheduleModel);
-    const lastCare = new LastCare(model, events.sums);
+    const lastCare = new LastCare(model, events.sums, plants);
     const schedules = new ScheduleService({ plants, events, lastCare, model });
     const care = new CareService(plants, model);
     return {

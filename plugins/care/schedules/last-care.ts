@@ -6,9 +6,13 @@ import type { OwnedModel } from '../../../src/data/model/owner';
 import type { Transaction } from '../../../src/data/writing/transaction';
 import { type EventDocument, type EventSums, unknownSchedule } from '../../events';
 import type { CareChange } from '../../events/domain-events';
+import type { Plants } from '../../plants';
 import type { ScheduleDocument } from './schema';
 
-type Followed = Pick<ScheduleDocument, '_id' | 'plantId' | 'care' | 'last'>;
+type Followed = Pick<
+  ScheduleDocument,
+  '_id' | 'plantId' | 'care' | 'last' | 'snoozedUntil' | 'skippedOn'
+>;
 
 /** A schedule, and the last care that counts for it now. */
 interface Moved {
@@ -16,19 +20,24 @@ interface Moved {
   last: DatedMoment | null;
 }
 
-const FOLLOWED = ['plantId', 'care', 'last'];
+const FOLLOWED = ['plantId', 'care', 'last', 'snoozedUntil', 'skippedOn'];
 
 /** The last care that counts for each schedule, kept with it: it follows from the events. */
 export class LastCare {
   readonly #model: OwnedModel<ScheduleDocument>;
   readonly #sums: EventSums;
+  readonly #plants: Pick<Plants, 'keep'>;
 
-  constructor(model: OwnedModel<ScheduleDocument>, sums: EventSums) {
+  constructor(model: OwnedModel<ScheduleDocument>, sums: EventSums, plants: Pick<Plants, 'keep'>) {
     this.#model = model;
     this.#sums = sums;
+    this.#plants = plants;
   }
 
-  async of(tenant: Tenant, schedule: Omit<Followed, 'last'>): Promise<DatedMoment | null> {
+  async of(
+    tenant: Tenant,
+    schedule: Pick<Followed, '_id' | 'plantId' | 'care'>,
+  ): Promise<DatedMoment | null> {
     const { _id, plantId, care } = schedule;
     const forIt = await this.#sums.last(tenant, { scheduleId: asUuid(_id) });
     if (care === 'other') return forIt;
@@ -116,7 +125,21 @@ export class LastCare {
       // A copy does not show it.
       await this.#model.updateMany({ _id: ids }, { $set }).of(tx).setOptions({ tracked: false });
     }
+    await this.showSnoozes(
+      tx,
+      moved.map(({ schedule }) => schedule),
+    );
     return moved;
+  }
+
+  /** Has copies get the plants of those schedules that are snoozed or skipped, and with them what still stands. */
+  async showSnoozes(tx: Transaction, schedules: readonly Omit<Followed, 'last'>[]): Promise<void> {
+    const postponed = schedules.filter(({ snoozedUntil, skippedOn }) => snoozedUntil ?? skippedOn);
+    await this.#plants.keep(
+      tx,
+      postponed.map(({ plantId }) => plantId),
+      {},
+    );
   }
 }
 

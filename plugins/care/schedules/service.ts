@@ -102,12 +102,13 @@ export class ScheduleService {
    * @throws ApiError schedule_not_found
    */
   async delete(tx: Transaction, id: string): Promise<void> {
-    const { plantId, snoozedUntil, skippedOn } = await this.#schedules.delete(tx, id);
-    // Copies get snoozes with the plants.
-    const isSnoozed = snoozedUntil !== null || skippedOn !== null;
-    if (isSnoozed) await this.#plants.keep(tx, [plantId], {});
+    const deleted = await this.#schedules.delete(tx, id);
     await this.#events.removeSchedule(tx, id);
-    await this.#lastCare.recompute(tx, plantId);
+    await this.#lastCare.recompute(tx, deleted.plantId);
+    await this.#lastCare.showSnoozes(tx, [deleted]);
+    await this.#events.removeSchedule(tx, id);
+    await this.#lastCare.recompute(tx, deleted.plantId);
+    await this.#lastCare.showSnoozes(tx, [deleted]);
   }
 
   /** Deletes those of a plant. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { Client } from '../../../test/support/client';
 import { resetClock, setClock } from '../../../test/support/clock';
-import { changesSince } from '../../../test/support/copy';
+import { changesSince, Copy } from '../../../test/support/copy';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, faultsOf, NOBODYS_ID } from '../../../test/support/shapes';
 import { startService } from '../../../test/support/program';
@@ -202,6 +202,39 @@ test('it changes nothing that the plant shows, nor its tag, and copies learn of 
   await user.patch(`/api/plants/${plantId}`, { wateringFrequencyDays: null }).expect(200);
   expect(await changed()).toEqual({ plants: [plantId], snoozes: [] });
   expect(await changed()).toEqual({ plants: [], snoozes: [] });
+  client.close();
+});
+
+test('copies learn that a snooze ended where only its schedule, or that of an event, was changed', async () => {
+  const client = new Client(service.url, user.token);
+  const copy = new Copy();
+  const create = async (fields: object) => {
+    const body = { everyDays: 3, ...fields };
+    const answer = await user.post(`/api/plants/${plantId}/schedules`, body).expect(201);
+    return String(bodyOf(answer)['id']);
+  };
+  const snoozed = async () => {
+    await copy.sync(client);
+    return copy.contents.snoozes.map(({ scheduleId }) => scheduleId);
+  };
+  const mist = await create({ care: 'other', label: 'Mist' });
+  const repot = await create({ care: 'repotted' });
+  for (const scheduleId of [mist, repot]) {
+    await user.post('/api/care/snooze', { plantId, scheduleId, until: '2026-03-20' }).expect(200);
+  }
+  setClock('2026-03-10T12:00:01Z');
+  const { id } = await user.event(plantId, { type: 'note' });
+  expect(await snoozed()).toEqual([mist, repot]);
+  await user.patch(`/api/events/${id}`, { scheduleId: mist }).expect(200);
+  expect(await snoozed()).toEqual([repot]);
+  const { id: other } = await user.event(plantId, { type: 'repotted', scheduleId: mist });
+  expect(await snoozed()).toEqual([repot]);
+  await user.delete(`/api/schedules/${mist}`).expect(200);
+  expect(await snoozed()).toEqual([]);
+  await user.delete(`/api/events/${other}`).expect(200);
+  expect(await snoozed()).toEqual([repot]);
+  await user.delete(`/api/schedules/${repot}`).expect(200);
+  expect(await snoozed()).toEqual([]);
   client.close();
 });
 
