@@ -8,6 +8,7 @@ import { dueBy } from './agenda';
 import { type CaringSchedule, daysOf, type Need, typeOf } from './needs';
 import { LAST_DAY } from './schedules/days';
 import {
+  ANY,
   type DoCare,
   type DoneCare,
   MAX_AT_ONCE,
@@ -15,7 +16,7 @@ import {
   type Postponed,
   type SkipCare,
   type SnoozeCare,
-  type What,
+  type Snoozed,
   type Whom,
 } from './schema';
 import type { CareService, PlantNeeds } from './service';
@@ -108,7 +109,7 @@ export class CareActs {
 
   async #say(
     tx: Transaction,
-    body: Whom & What,
+    body: Snoozed,
     said: readonly { need: Need; snooze: Snooze }[],
   ): Promise<Postponed> {
     if (said.length === 0 && !isOfSeveral(body)) {
@@ -132,10 +133,12 @@ export class CareActs {
   }
 
   /** The plants that are meant, and what they need of the care that is. */
-  async #choose(tx: Transaction, { scheduleId, type, ...whom }: Whom & What): Promise<Chosen> {
+  async #choose(tx: Transaction, { scheduleId, type, ...whom }: Snoozed): Promise<Chosen> {
     const plants = await this.#plants(tx, whom);
     if (scheduleId === undefined) {
-      const needs = plants.flatMap((plant) => plant.needs.filter(({ care }) => care === type));
+      const needs = plants
+        .flatMap((plant) => plant.needs)
+        .filter(({ care }) => type === ANY || care === type);
       return { plants, needs, schedule: undefined };
     }
     const isMeant = ({ _id }: CaringSchedule): boolean => idText(_id) === scheduleId.toLowerCase();
@@ -177,8 +180,9 @@ function dueDayOf(need: Need, today: string): string | undefined {
   return daysOf(need, today).next().value;
 }
 
-function isOfSeveral({ plantId }: Whom): boolean {
-  return plantId === undefined;
+/** Whether more than one care item may be meant, so that the answer is a list. */
+function isOfSeveral({ plantId, type }: Snoozed): boolean {
+  return plantId === undefined || type === ANY;
 }
 
 function isSaidOf({ snooze, last }: Need): boolean {

@@ -64,14 +64,14 @@ export function routes(care: CareService, acts: CareActs): Operation[] {
       ...{ method: 'POST', path: '/api/care/snooze', access, body: snoozeCare },
       summary: 'Snooze care until a day, or take that back',
       description:
-        'null for until takes a snooze or skip back. Of several plants only care that is due before that day is put off.',
+        'null for `until` takes a snooze or skip back. Of several plants, or with the type `any`, care that is due before that day is put off, and none is brought forward.',
       notConditional: 'it says how many days are left',
       response: { status: 200, schema: postponed, description: 'The care as it is due now' },
       errors: [unknownPlant, plantArchived, unknownSchedule],
       tool: {
         name: 'snooze_care',
         description:
-          'Have care due on a day (until) until it is done: of one plant, later or earlier than it would be; of several or all, only what is due before is put off. cancel takes a snooze or skip back.',
+          'Put care off until a day (until). Of one plant it may also bring care forward. To pause everything while the person is away, give all true and type any. cancel takes a snooze or skip back.',
         cancels: 'until',
       },
       handler: ({ tx, body }) => acts.snooze(tx, body),

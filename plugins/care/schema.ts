@@ -20,7 +20,7 @@ import {
   type LogCare,
   loggedCare,
 } from '../events';
-import { locationFilter, RECURRING_TYPES, type RecurringCare } from '../plants';
+import { locationFilter } from '../plants';
 import { type Care, CARES } from './schedules/schema';
 
 /** Care that a plant needs: of one of its schedules, or by a frequency of its own. */
@@ -71,10 +71,14 @@ export const dueCare = Joi.object<DueCare, true>({
   through: day().description('With to: the last day of which all items are listed'),
 });
 
+/** Care that has an event type of its own. */
+type TypedCare = Exclude<Care, 'other'>;
+const TYPED_CARES = CARES.filter((care) => care !== 'other');
+
 export interface DueCareQuery {
   dueBy?: string;
   to?: string;
-  type?: RecurringCare;
+  type?: TypedCare;
   location?: string;
 }
 
@@ -86,7 +90,7 @@ export const dueCareQuery = Joi.object<DueCareQuery, true>({
   to: day().description(
     `In place of dueBy: lists what follows as well, at most ${MAX_DAYS_AHEAD} days ahead`,
   ),
-  type: oneOf(RECURRING_TYPES),
+  type: oneOf(TYPED_CARES),
   location: locationFilter,
 });
 
@@ -96,12 +100,6 @@ export interface Whom {
   plantIds?: string[];
   location?: string;
   all?: true;
-}
-
-/** Which care of them: that of a schedule, or all of a type. */
-export interface What {
-  scheduleId?: string;
-  type?: Exclude<Care, 'other'>;
 }
 
 /** How many days ahead care may be snoozed. */
@@ -121,14 +119,25 @@ const MESSAGES = {
   'object.xor': 'only one of {{#peers}} may be given',
 };
 
-export interface SnoozeCare extends Whom, What {
+/** In place of a type: care of every kind. */
+export const ANY = 'any';
+
+/** Which care is snoozed, of which plants. */
+export interface Snoozed extends Whom {
+  scheduleId?: string;
+  type?: TypedCare | typeof ANY;
+}
+
+export interface SnoozeCare extends Snoozed {
   until: string | null;
 }
 
 export const snoozeCare = Joi.object<SnoozeCare, true>({
   ...WHOM,
   ...ALL,
-  type: oneOf(RECURRING_TYPES).example('watered'),
+  type: oneOf([...TYPED_CARES, ANY])
+    .description('All care of a type, or care of any kind')
+    .example('watered'),
   scheduleId: SCHEDULE,
   until: nullable(day())
     .required()
@@ -138,13 +147,17 @@ export const snoozeCare = Joi.object<SnoozeCare, true>({
   .xor('type', 'scheduleId')
   .messages(MESSAGES);
 
-const CARE_TYPE = oneOf(CARES.filter((care) => care !== 'other'))
-  .description('All care of a type')
-  .example('watered');
+/** Which care is skipped, of which plants. */
+export interface SkipCare extends Whom {
+  scheduleId?: string;
+  type?: TypedCare;
+}
 
-export type SkipCare = Whom & What;
-
-export const skipCare = Joi.object<SkipCare>({ ...WHOM, type: CARE_TYPE, scheduleId: SCHEDULE })
+export const skipCare = Joi.object<SkipCare>({
+  ...WHOM,
+  type: oneOf(TYPED_CARES).description('All care of a type').example('watered'),
+  scheduleId: SCHEDULE,
+})
   .xor('plantId', 'plantIds', 'location')
   .xor('type', 'scheduleId')
   .messages(MESSAGES);

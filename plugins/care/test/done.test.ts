@@ -206,6 +206,20 @@ describe('snooze', () => {
     expect(itemsOf((await snooze(null, { all: true, type: 'watered' })).body)).toEqual([]);
   });
 
+  test('care of any kind is put off, of one plant or of all', async () => {
+    await user.schedule(fern, { care: 'other', label: 'Mist', everyDays: 5 });
+    await user.schedule(moss, { care: 'repotted', everyDays: 365, startOn: '2026-05-01' });
+    const ofFern = await snooze('2026-03-12', { plantId: fern, type: 'any' }).expect(200);
+    expect(itemsOf(ofFern.body)).toEqual(['Fern watered 2026-03-12', 'Fern Mist 2026-03-12']);
+    const all = await snooze('2026-03-14', { all: true, type: 'any' }).expect(200);
+    expect(itemsOf(all.body)).toEqual([
+      ...['Fern watered 2026-03-14', 'Fern Mist 2026-03-14', 'Moss watered 2026-03-14'],
+    ]);
+    expect(await user.days(ALWAYS)).toContain('Moss repotted 2026-05-01');
+    const back = await snooze(null, { all: true, type: 'any' }).expect(200);
+    expect(itemsOf(back.body)).toHaveLength(3);
+  });
+
   test('exactly one of whom and one of what is named', async () => {
     const one = { plantId: fern, type: 'watered' };
     const wrong: [string[], object][] = [

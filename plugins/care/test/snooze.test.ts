@@ -171,7 +171,7 @@ test('a plant that is not there, or without that frequency, is refused', async (
   await user.patch(`/api/plants/${plantId}`, { fertilizerFrequencyDays: null }).expect(200);
   const answer = await snooze('2026-03-20', 'fertilized').expect(400);
   expect(faultsOf(answer)).toEqual(['type']);
-  const wrong = await user.post('/api/care/snooze', { type: 'repotted' }).expect(400);
+  const wrong = await user.post('/api/care/snooze', { type: 'pruned' }).expect(400);
   expect(faultsOf(wrong)).toEqual(['plantId', 'type', 'until']);
 });
 
