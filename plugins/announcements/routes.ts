@@ -7,14 +7,14 @@ export function routes(announcements: AnnouncementService): Operation[] {
   return [
     read({
       path: '/api/announcements',
-      summary: 'List the active announcements',
+      summary: 'List active announcements',
       access: { anyToken: 'announcements concern everybody' },
       notCacheable: 'announcements belong to no account, and come and go with time',
       response: { schema: announcementList, description: 'The active announcements' },
       tool: {
         name: 'list_announcements',
         description:
-          'List what the operators of the service announce at the moment, in English (textEn) and French (textFr).',
+          'List current announcements of the operators, in English (textEn) and French (textFr).',
       },
       handler: ({ now }) => announcements.active(now),
     }),

@@ -43,15 +43,13 @@ const ITEM = {
   plantId: id(),
   plantName: text(),
   location: nullable(text()),
-  type: eventType.description('The type of the event that is logged when it is done'),
-  everyDays: integer(1).description('Days from dueOn to the time after it'),
-  lastDone: nullable(instant()).description('The latest event that counts'),
+  type: eventType.description('Type of the event to log'),
+  everyDays: integer(1).description('Days from dueOn to the next occurrence'),
+  lastDone: nullable(instant()).description('occurredAt of the last event that counts'),
   dueOn: day(),
   daysOverdue: integer().description('Negative for days to come'),
-  snoozedUntil: nullable(day()).description(
-    'Where care is snoozed, the day that it is due on therefore',
-  ),
-  scheduleId: nullable(id()).description('null where it is by a frequency of the plant'),
+  snoozedUntil: nullable(day()).description('The day until which the care is snoozed'),
+  scheduleId: nullable(id()).description('null for a frequency of the plant'),
   care: oneOf(CARES),
   label: nullable(text()),
 };
@@ -68,7 +66,7 @@ export interface DueCare {
 export const dueCare = Joi.object<DueCare, true>({
   today: day().required(),
   items: Joi.array().items(careItem).required(),
-  through: day().description('With to: the last day of which all items are listed'),
+  through: day().description('With to: the last day that is listed in full'),
 });
 
 /** Care that has an event type of its own. */
@@ -86,9 +84,9 @@ export interface DueCareQuery {
 export const MAX_DAYS_AHEAD = 366;
 
 export const dueCareQuery = Joi.object<DueCareQuery, true>({
-  dueBy: day().description('Last day, included; today unless given'),
+  dueBy: day().description('Last day, included; by default today'),
   to: day().description(
-    `In place of dueBy: lists what follows as well, at most ${MAX_DAYS_AHEAD} days ahead`,
+    `Instead of dueBy: also lists later occurrences, at most ${MAX_DAYS_AHEAD} days ahead`,
   ),
   type: oneOf(TYPED_CARES),
   location: locationFilter,
@@ -109,11 +107,11 @@ export const MAX_AT_ONCE = 100;
 
 const WHOM = {
   plantId: id().description('One plant'),
-  plantIds: idList(MAX_AT_ONCE).min(1).description('Or several plants'),
-  location: locationFilter.description('Or all plants of this location').example('Living room'),
+  plantIds: idList(MAX_AT_ONCE).min(1).description('Several plants'),
+  location: locationFilter.description('All plants at this location').example('Living room'),
 };
-const ALL = { all: Joi.boolean().valid(true).description('Or all plants: true') };
-const SCHEDULE = id().description("A schedule, in place of the care's type");
+const ALL = { all: Joi.boolean().valid(true).description('All plants') };
+const SCHEDULE = id().description('A schedule, instead of type');
 const MESSAGES = {
   'object.missing': 'one of {{#peers}} is required',
   'object.xor': 'only one of {{#peers}} may be given',
@@ -141,7 +139,7 @@ export const snoozeCare = Joi.object<SnoozeCare, true>({
   scheduleId: SCHEDULE,
   until: nullable(day())
     .required()
-    .description(`The day on which it is due, from today to ${MAX_SNOOZE_DAYS} days ahead`),
+    .description(`The new due day, from today to ${MAX_SNOOZE_DAYS} days ahead`),
 })
   .xor('plantId', 'plantIds', 'location', 'all')
   .xor('type', 'scheduleId')
@@ -174,7 +172,7 @@ export const doCare = withKeys<DoCare>(skipCare, {
 export type Postponed = CareItem | { items: CareItem[] };
 
 export const postponed = withKeys<Postponed>(anyOfItem, {
-  items: Joi.array().items(careItem).description('In place of all else, of several plants'),
+  items: Joi.array().items(careItem).description('Instead of all other fields, for several plants'),
 });
 
 export interface DoneCare {
@@ -185,6 +183,6 @@ export interface DoneCare {
 export const doneCare = named(
   'DoneCare',
   withKeys<DoneCare>(loggedCare, {
-    next: Joi.array().items(careItem).required().description('The same care as it is due now'),
+    next: Joi.array().items(careItem).required().description('When the same care is due next'),
   }),
 );

@@ -43,20 +43,19 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       path: '/api/plants/{id}/events',
       summary: "List a plant's events",
       description:
-        'The events of one plant, newest first, in pages. `GET /api/events` lists those of all plants, and takes filters.',
+        'The events of one plant, newest first, in pages. `GET /api/events` lists the events of all plants and takes filters.',
       access: { scope: 'plants:read' },
       params: { id: plantNotFound },
       query: eventListQuery,
       response: {
         schema: eventList,
         description:
-          'A page of events, newest first, then by id; it ends at 1 MB, and may hold fewer than `limit` while `hasMore` is true. An event that is there throughout, and not moved to another moment, is on exactly one page',
+          'A page of events, newest first, then by id. It ends at 1 MB, so it may have fewer than `limit` while `hasMore` is true. An event that exists throughout, and is not moved to another moment, is on exactly one page',
       },
       errors: [invalidCursor],
       tool: {
         name: 'list_events',
-        description:
-          "List a plant's care events, newest first; id is the plant's. While hasMore is true, pass nextCursor as cursor for the next page. To filter by type, date or text use search_events.",
+        description: "List a plant's events, newest first. To filter use search_events.",
       },
       handler: ({ account, params, query }) => pages.list(account.id, params.id, query),
     }),
@@ -65,7 +64,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       path: '/api/plants/{id}/events',
       summary: 'Log an event',
       description:
-        'Without `type` it is a watering, and without `occurredAt` it happened now. Growth has the type `growth` with `growthAmount`, what was added since the last measurement, and `growthUnit`.',
+        'By default a watering that happened now. For growth send the type `growth`, `growthAmount` (the growth since the last measurement) and `growthUnit`.',
       access: { scope: 'events:write' },
       params: { id: plantNotFound },
       body: createEvent,
@@ -74,7 +73,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       tool: {
         name: 'create_event',
         description:
-          "Log care of a plant; id is the plant's. Without type it is a watering, without occurredAt it happened now. For growth give type growth, growthAmount (what was added since the last measurement) and growthUnit (cm or in). Each call logs one more event: to correct one use update_event.",
+          'Log care of a plant. For growth give growthAmount, the growth since the last measurement, and growthUnit. To correct an event use update_event.',
       },
       handler: ({ tx, params, body }) => events.create(tx, params.id, body),
     }),
@@ -82,7 +81,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       path: '/api/plants/{id}/events/month',
       summary: "List a plant's events between two moments",
       description:
-        'All events of a plant between `monthStart` and `monthEnd`, both included, in Unix milliseconds and at most 366 days apart. Only for tiers that have the monthly view.',
+        'All events of a plant from `monthStart` to `monthEnd`, both included, in Unix milliseconds and at most 366 days apart. Only for tiers with the monthly view.',
       access: { scope: 'plants:read' },
       feature: monthlyView,
       params: { id: plantNotFound },
@@ -90,8 +89,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       response: { schema: eventArray, description: 'The events, newest first' },
       tool: {
         name: 'list_month_events',
-        description:
-          "List all events of a plant between two moments; id is the plant's. Only for the pro tier; others use list_events.",
+        description: 'List all events of a plant between two moments. Pro tier only.',
       },
       handler: ({ account, params, query }) => pages.month(account.id, params.id, query),
     }),
@@ -99,7 +97,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       path: '/api/events/month',
       summary: 'List the events of all plants between two moments',
       description:
-        'All events of all plants between `monthStart` and `monthEnd`, both included, in Unix milliseconds and at most 366 days apart. Only for tiers that have the monthly view.',
+        'All events of all plants from `monthStart` to `monthEnd`, both included, in Unix milliseconds and at most 366 days apart. Only for tiers with the monthly view.',
       operationId: 'listMonthEventsOfAllPlants',
       access: { scope: 'plants:read' },
       feature: monthlyView,
@@ -113,16 +111,16 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       path: '/api/events/{id}',
       summary: 'Change an event',
       description:
-        'Changes the fields that are sent; `photoIds` replaces all photos. The type and the plant stay.',
+        'Changes only the fields that are sent; `photoIds` replaces all photos. Type and plant cannot change.',
       access: { scope: 'events:write' },
       params: { id: eventNotFound },
       body: event.patchBody,
-      response: { schema: eventView, description: 'The event as it is now' },
+      response: { schema: eventView, description: 'The changed event' },
       errors: [unknownPhoto, unknownSchedule],
       tool: {
         name: 'update_event',
         description:
-          "Correct an event: its text, moment, photos or growth; id is the event's. Fields left out stay as they are, clear names those to empty; photoIds replaces all photos. The type and the plant cannot change: delete the event and log another.",
+          "Correct an event's text, moment, photos or growth. clear empties fields; photoIds replaces all photos. To change type or plant, delete the event and log another.",
       },
       state: ({ tx, params }) => events.get(tx, params.id),
       handler: ({ tx, params, body }) => events.update(tx, params.id, body),
@@ -131,13 +129,12 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       path: '/api/events/{id}',
       summary: 'Delete an event',
       description:
-        'The event counts nowhere any more. `POST /api/events/{id}/restore` brings it back.',
+        'A deleted event no longer counts. `POST /api/events/{id}/restore` brings it back.',
       access: { scope: 'events:write' },
       params: { id: eventNotFound },
       tool: {
         name: 'delete_event',
-        description:
-          "Delete an event, so that it counts nowhere any more; id is the event's. restore_event brings it back.",
+        description: 'Delete an event. restore_event undoes this.',
       },
       state: ({ tx, params }) => events.get(tx, params.id),
       handler: ({ tx, params }) => events.delete(tx, params.id),
@@ -146,19 +143,19 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       path: '/api/events',
       summary: 'List the events of all plants',
       description:
-        'What was done to all plants, newest first, in pages: between two moments (`from`, `to`, both included), of a type, of a plant, at a location, or with a part of its text (`q`). A page may be short or empty while `hasMore` is true.',
+        'Newest first, in pages. `from` and `to` (both included), `type`, `plantId`, `location` and `q`, a part of the text, narrow the list. A page may be short or empty while `hasMore` is true.',
       access: { scope: 'plants:read' },
       query: feedQuery,
       response: {
         schema: eventList,
         description:
-          'A page of events, newest first, then by id. It ends at 1 MB, and a search by text looks at 5,000 events for each: it may hold fewer than `limit`, or none, while `hasMore` is true',
+          'A page of events, newest first, then by id. It ends at 1 MB, and a search by text reads at most 5,000 events a page, so it may have fewer than `limit`, or none, while `hasMore` is true',
       },
       errors: [invalidCursor],
       tool: {
         name: 'search_events',
         description:
-          'List care events of all plants, newest first: what was done lately or between two moments (from, to), of a type, at a location, or with a word in its text (q). While hasMore is true, pass nextCursor as cursor with the same filters, also where a page is short or empty.',
+          'List events of all plants, newest first. Keep the filters when you pass cursor; a page may be short or empty while hasMore is true.',
       },
       handler: ({ account, query }) => feed.list(account.id, query),
     }),
@@ -167,10 +164,10 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       path: '/api/events',
       summary: 'Log the same care of several plants',
       description:
-        'Logs an event for each of up to 100 plants (`plantIds`), or for all active plants at a `location`: all of it or nothing. Exactly one of both is sent; the other fields are those of a single event. `POST /api/events/delete` takes all of it back.',
+        'Logs an event for each of up to 100 plants (`plantIds`) or for all active plants at a `location`, all or nothing. Send exactly one of the two; the other fields are those of a single event. `POST /api/events/delete` undoes it.',
       access: { scope: 'events:write' },
       body: logCare,
-      notConditional: 'its answer is no record that is read again',
+      notConditional: 'the answer is not a record',
       response: {
         schema: loggedCare,
         description: 'The events, one for each plant, in the order of the list of plants',
@@ -179,7 +176,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       tool: {
         name: 'log_care',
         description:
-          'Log the same care of up to 100 plants (plantIds), or of all plants at a location, in one call: all of it or nothing. Give either plantIds or location; the other fields are those of create_event. To undo it pass the ids of its items to delete_events. With cursor it logs nothing, and shows the rest of what was logged.',
+          'Log the same care of several plants, or of all at a location, all or nothing. To undo it pass the ids of the items to delete_events.',
       },
       handler: ({ tx, body }) => bulk.log(tx, body),
     }),
@@ -187,15 +184,15 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       method: 'POST',
       path: '/api/events/delete',
       summary: 'Delete several events',
-      description: 'Deletes up to 100 events: all of them or, where one is not there, none.',
+      description: 'Deletes up to 100 events, or none if one of them does not exist.',
       access: { scope: 'events:write' },
       body: deleteEvents,
-      response: { status: 200, schema: success, description: 'They are deleted' },
+      response: { status: 200, schema: success, description: 'The events are deleted' },
       errors: [unknownEvent],
       tool: {
         name: 'delete_events',
         description:
-          'Delete up to 100 events at once, such as those that log_care answered: all of them or, where one is not there, none. restore_event brings one back.',
+          'Delete several events, such as those of log_care, or none if one does not exist. restore_event brings one back.',
       },
       handler: async ({ tx, body }) => {
         await bulk.delete(tx, body.eventIds);
@@ -205,16 +202,15 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
     write({
       method: 'POST',
       path: '/api/events/{id}/restore',
-      summary: 'Bring a deleted event back',
+      summary: 'Restore a deleted event',
       description:
-        'With all that it counts for. One that is not deleted stays as it is; those of a deleted plant are gone.',
+        'The event counts again. An event that is not deleted stays as it is; the events of a deleted plant cannot be restored.',
       access: { scope: 'events:write' },
       params: { id: eventGone },
       response: { status: 200, schema: eventView, description: 'The event' },
       tool: {
         name: 'restore_event',
-        description:
-          "Bring a deleted event back, with all that it counts for; id is the event's. One that is not deleted stays as it is; those of a deleted plant are gone.",
+        description: 'Restore a deleted event. The events of a deleted plant are gone.',
       },
       handler: ({ tx, params }) => events.restore(tx, params.id),
     }),

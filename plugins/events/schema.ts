@@ -66,20 +66,14 @@ export const event = defineRecord({
   ...identified,
   plantId: uuid().readOnly(LOG_ANOTHER),
   type: oneOf(EVENT_TYPES).named('EventType').createOnly(LOG_ANOTHER),
-  text: text({ max: 2000 })
-    .nullable()
-    .describe('What there is to say about it')
-    .example('Rainwater'),
-  growthAmount: positiveNumber().optional().describe('How much it grew, in growthUnit'),
-  growthUnit: oneOf(GROWTH_UNITS).named('GrowthUnit').optional().describe('Unit of growthAmount'),
+  text: text({ max: 2000 }).nullable().describe('A note').example('Rainwater'),
+  growthAmount: positiveNumber().optional().describe('Growth in growthUnit'),
+  growthUnit: oneOf(GROWTH_UNITS).named('GrowthUnit').optional(),
   occurredAt: timestamp(OCCURRED).describe(`When it happened, ${AHEAD}`),
   occurredOn: day().internal(),
   ...timestamps,
-  photoIds: uuidList(MAX_PHOTOS)
-    .optional()
-    .writeOnly()
-    .describe('Ids of your photos, in the order to show them; a change replaces all of them'),
-  scheduleId: uuid().nullable().writeOnly().describe('The schedule of the plant that it was for'),
+  photoIds: uuidList(MAX_PHOTOS).optional().writeOnly().describe('Your photos, in the order shown'),
+  scheduleId: uuid().nullable().writeOnly().describe('The schedule that this care was for'),
 });
 
 type Body = CreateBody<typeof event.fields>;
@@ -108,9 +102,7 @@ export const createEvent = withKeys<CreateEvent>(event.createBody, {
       otherwise: Joi.string().default('watered'),
     })
     .description('What was done'),
-  occurredAt: timestampSchema(OCCURRED).description(
-    `When it happened, ${AHEAD}; now when left out`,
-  ),
+  occurredAt: timestampSchema(OCCURRED).description(`When it happened, ${AHEAD}; by default now`),
   isJournal: Joi.boolean().description('true is the same as type journal'),
 });
 
@@ -118,7 +110,7 @@ export const eventView = named(
   'Event',
   withKeys<EventView>(event.view, {
     photos: Joi.array().items(photoView).required(),
-    scheduleId: id().description('The schedule that it was for, where it was for one'),
+    scheduleId: id().description('The schedule that this care was for, if any'),
   }),
 );
 
@@ -134,9 +126,9 @@ export interface SeveralPlants {
 export type LogCare = CreateEvent & SeveralPlants;
 
 export const logCare = withKeys<LogCare>(createEvent, {
-  plantIds: idList(MAX_AT_ONCE).min(1).description('The plants, unless a location is given'),
+  plantIds: idList(MAX_AT_ONCE).min(1).description('The plants'),
   location: locationFilter
-    .description('All plants of this location, instead of plantIds')
+    .description('All active plants at this location, instead of plantIds')
     .example('Living room'),
 })
   .xor('plantIds', 'location')
@@ -173,9 +165,9 @@ export const feedQuery = Joi.object<FeedQuery, true>({
   to: notBefore('from', timestampSchema()).description('Last moment, included'),
   type: eventType,
   plantId: id().description('Only events of this plant'),
-  location: locationFilter.description('Only of plants of this location'),
+  location: locationFilter.description('Only events of plants at this location'),
   q: textSchema({ min: 1, max: 100 }).description(
-    'Only events with this in their text, whatever the case and accents',
+    'Part of the text; case and accents do not count',
   ),
   ...pageQuery('Events'),
 });

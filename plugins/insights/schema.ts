@@ -58,17 +58,17 @@ export const insights = named(
         }),
       )
       .description(
-        'Events by day and type, over the last 365 days unless asked for others, ascending by date, then type; only days with events',
+        'Events by day and type, by default over the last 365 days; ascending by date, then type; only days with events',
       ),
     wateringStreaks: Joi.object({
       currentStreak: integer(0)
         .required()
         .description(
-          'Consecutive days with a watering, among them today or yesterday; 0 without such',
+          'Consecutive days with a watering up to today or yesterday; 0 if there are none',
         ),
       longestStreak: integer(0)
         .required()
-        .description('The most consecutive days with a watering that there have been'),
+        .description('The longest run of consecutive days with a watering'),
       lastWateredDate: nullable(day()).required().description('The last day with a watering'),
     }),
     speciesDistribution: Joi.array()
@@ -78,7 +78,9 @@ export const insights = named(
           count: integer(1).required(),
         }),
       )
-      .description('Active plants by species, most first; null stands for plants without one'),
+      .description(
+        'Active plants by species, most frequent first; null for plants without a species',
+      ),
     growthTracking: Joi.array()
       .items(
         Joi.object({
@@ -92,7 +94,7 @@ export const insights = named(
         }),
       )
       .description(
-        'Sums of growthAmount per plant and unit, in the units that were logged; unit is null where none was',
+        'Sums of growthAmount by plant and unit; unit is null for growth logged without one',
       ),
     growthSeries: Joi.array()
       .items(
@@ -104,14 +106,14 @@ export const insights = named(
         }),
       )
       .description(
-        'Only where sections asks for it: sums of growthAmount by plant, unit and month, over the last 12 months, this one included; only months with growth',
+        'Only if requested in sections: sums of growthAmount by plant, unit and month over the last 12 months, including this one; only months with growth',
       ),
   }).description(
-    "The sections asked for, all but growthSeries unless some are. An event is of the calendar day that it was on in the account's time zone when it was logged or moved",
+    "The requested sections, by default all but growthSeries. An event counts on the calendar day that it had in the account's time zone when it was logged or moved",
   ),
 );
 
-/** The parts of the insights that can be asked for alone. */
+/** The parts of the insights that can be requested by themselves. */
 const SECTIONS = [
   'overview',
   'careActivityByDay',
@@ -131,23 +133,23 @@ export interface InsightsQuery {
 const ONE_SECTION = `(${SECTIONS.join('|')})`;
 const SECTION_LIST = new RegExp(`^${ONE_SECTION}(,${ONE_SECTION})*$`);
 
-const NO_SECTIONS = `{{#label}} must be some of ${SECTIONS.join(', ')}, separated by commas`;
+const NO_SECTIONS = `{{#label}} must be one or more of ${SECTIONS.join(', ')}, separated by commas`;
 
-/** Names of sections by comma, which become a list. */
+/** Names of sections, separated by commas, which become a list. */
 const sectionList = Joi.string()
   .custom((names: string, helpers) =>
     SECTION_LIST.test(names) ? names.split(',') : helpers.error('sections.names'),
   )
   .meta({ jsonSchema: { pattern: SECTION_LIST.source } })
   .messages({ 'sections.names': NO_SECTIONS, 'string.empty': NO_SECTIONS })
-  .description(`Only these sections, by comma, of ${SECTIONS.join(', ')}`);
+  .description(`Some of ${SECTIONS.join(', ')}, separated by commas`);
 
 export const insightsQuery = Joi.object<InsightsQuery>({
   sections: sectionList,
   from: day().description(
-    'First day of careActivityByDay, included; 364 days before the last one unless given',
+    'First day of careActivityByDay, included; by default 364 days before the last',
   ),
   to: notBefore('from', day()).description(
-    'Last day of careActivityByDay, included; today unless given',
+    'Last day of careActivityByDay, included; by default today',
   ),
 });

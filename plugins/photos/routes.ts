@@ -10,9 +10,9 @@ export function routes(photos: PhotoService): Operation[] {
     write({
       method: 'POST',
       path: '/api/photos',
-      summary: 'Keep the metadata of an uploaded photo',
+      summary: 'Add a photo',
       description:
-        'The image itself is at an image host already; only its metadata is kept here. The `id` of the answer goes into `photoIds` of an event, or `primaryPhotoId` of a plant. The tier limits how many photos an account may have.',
+        'Stores the metadata of an image that was uploaded to an image host. Use the `id` of the photo in `photoIds` of an event or as `primaryPhotoId` of a plant. The tier limits the number of photos.',
       access: { scope: 'plants:write' },
       body: photo.createBody,
       response: { schema: photoView, description: 'The photo' },
@@ -20,26 +20,24 @@ export function routes(photos: PhotoService): Operation[] {
       tool: {
         name: 'create_photo',
         description:
-          'Record a photo that is already uploaded to the image host; this service keeps metadata only and cannot upload. Use the id that it answers in photoIds of an event or as primaryPhotoId of a plant. The tier limits how many photos there may be.',
+          'Add a photo that is already at the image host: this service cannot upload. Use its id in photoIds of an event or as primaryPhotoId of a plant.',
       },
       handler: ({ tx, body }) => photos.create(tx, body),
     }),
     read({
       path: '/api/photos',
       summary: 'List photos',
-      description:
-        'The photos of the account, or those of one plant (`plantId`), newest first, in pages.',
+      description: 'All photos, or those of one plant (`plantId`), newest first, in pages.',
       access: { scope: 'plants:read' },
       query: photoListQuery,
       response: {
         schema: photoList,
-        description: 'A page of photos, newest createdAt first, then by id',
+        description: 'A page of photos, newest first, then by id',
       },
       errors: [invalidCursor],
       tool: {
         name: 'list_photos',
-        description:
-          "List the person's photos, or those of one plant (plantId), newest first. While hasMore is true, pass nextCursor as cursor for the next page.",
+        description: 'List photos, newest first.',
       },
       handler: ({ account, query }) => photos.list(account.id, query),
     }),
@@ -52,7 +50,7 @@ export function routes(photos: PhotoService): Operation[] {
       tool: {
         name: 'get_photo',
         description:
-          'Read the metadata of one photo: its URL, its size in pixels and bytes, and its crop in pixels (null where it has none).',
+          'Read one photo: its URL, its size and its crop in pixels (null: not cropped).',
       },
       handler: ({ tenant, params }) => photos.get(tenant, params.id),
     }),
@@ -61,7 +59,7 @@ export function routes(photos: PhotoService): Operation[] {
       path: '/api/photos/{id}',
       summary: 'Set the crop of a photo',
       description:
-        'The crop is a square in pixels of the image, to 2 pixels, and lies inside it. Events and plants that show the photo show it with its new crop.',
+        'The crop is a square, to within 2 pixels, inside the image. Events and plants show the photo with its new crop.',
       access: { scope: 'plants:write' },
       params: { id: photoNotFound },
       body: cropPhoto,
@@ -70,21 +68,21 @@ export function routes(photos: PhotoService): Operation[] {
       tool: {
         name: 'crop_photo',
         description:
-          'Set the square crop of a photo, in pixels of the image. Width and height may differ by at most 2, and the crop must lie inside the image; get_photo has its size.',
+          'Set the square crop of a photo, in pixels, inside the image; get_photo has its size.',
       },
       handler: ({ tx, params, body }) => photos.crop(tx, params.id, body),
     }),
     remove({
       path: '/api/photos/{id}',
-      summary: 'Delete a photo; its events and plants stay, without it',
+      summary: 'Delete a photo',
       description:
-        'Deletes the metadata for good and frees its place; events and plants that show the photo stay, without it. The image stays at its host.',
+        'Deletes the metadata for good and frees its place. Events and plants no longer show the photo; the image stays at its host.',
       access: { scope: 'plants:write' },
       params: { id: photoNotFound },
       tool: {
         name: 'delete_photo',
         description:
-          'Delete the metadata of a photo for good; events and plants that have it stay, without it. The image stays at the image host. This cannot be undone: ask the person first.',
+          'Delete a photo from this service for good; the image stays at its host. Cannot be undone: ask first.',
       },
       handler: ({ tx, params }) => photos.delete(tx, params.id),
     }),

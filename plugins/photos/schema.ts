@@ -10,23 +10,20 @@ import { identified, integer, text, timestamp, url, uuid } from '../../src/field
 /** A photo (docs/specification.md, 2.7 and 2.8). */
 export const photo = defineRecord({
   ...identified,
-  plantId: uuid()
-    .optional()
-    .createOnly()
-    .describe('The plant it shows; none once that plant is deleted'),
+  plantId: uuid().optional().createOnly().describe('The plant in the photo'),
   imagehostPublicId: text({ min: 1, max: 512 })
     .createOnly()
-    .describe('Identifier of the image at the image host')
+    .describe('Id of the image at the image host')
     .example('plants/monstera-1'),
   secureUrl: url(2048)
     .createOnly()
-    .describe('Where the image can be fetched')
+    .describe('URL of the image')
     .example('https://images.example.com/plants/monstera-1.jpg'),
   width: integer(1).createOnly().describe('Width in pixels').example(1600),
   height: integer(1).createOnly().describe('Height in pixels').example(1200),
   format: text({ min: 1, max: 32 })
     .createOnly()
-    .describe('Format such as jpg, png or webp')
+    .describe('Such as jpg, png or webp')
     .example('jpg'),
   bytes: integer(0).default(0).createOnly().describe('Size of the file in bytes'),
   cropX: integer().optional().readOnly(),

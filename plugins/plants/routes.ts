@@ -19,37 +19,37 @@ import type { PlantService } from './service';
 export function routes(plants: PlantService): Operation[] {
   const list = read({
     path: '/api/plants',
-    summary: 'List all plants',
+    summary: 'List plants',
     description:
-      'The active plants of the account with all that is known of them, oldest first unless `sort` and `order` say otherwise; `status` has archived ones be listed, `location` and `q` narrow them. For screens that show many, `GET /api/plant-summaries` is a tenth as long.',
+      'The active plants with all their fields, oldest first by default. `status` includes archived plants, `sort` and `order` set the order, `location` and `q` narrow the list. `GET /api/plant-summaries` is a tenth of the size.',
     operationId: 'listPlants',
     access: { scope: 'plants:read' },
     query: plantListQuery,
     response: {
       schema: Joi.array().items(plantView),
-      description: 'The plants in the order asked for',
+      description: 'The plants, in the requested order',
     },
-    tool: { none: 'list_plants answers it where it is called with view full' },
+    tool: { none: 'list_plants returns the same with view full' },
     handler: async ({ account, query }) => plants.list(account, query),
   });
   return [
     list,
     read({
       path: '/api/plant-summaries',
-      summary: 'List all plants in short',
+      summary: 'List plants in short form',
       description:
-        'What most lists show of the plants: names, location, how often they need care, and when they last had it. Takes what `GET /api/plants` takes.',
+        'The fields that most lists show: names, location, frequencies and last care. It takes the parameters of `GET /api/plants`.',
       operationId: 'listPlantSummaries',
       access: { scope: 'plants:read' },
       query: plantListQuery,
       response: {
         schema: Joi.array().items(summaryView),
-        description: 'The plants in the order asked for, without care attributes and photo',
+        description: 'The plants, in the requested order, without care attributes and photo',
       },
       tool: {
         name: 'list_plants',
         description:
-          "List the person's active plants (status: also archived ones), oldest first, in short: name, species, location, days between waterings and feedings, and when each was last watered (lastWatered) and last cared for in any way (lastEvent); null means never. Start here: it turns a plant's name (q) into its id. For all that is known of one plant use get_plant, of many view full.",
+          "List plants in short form, oldest first: days between waterings and feedings, lastWatered and lastEvent (null: never). Start here to turn a plant's name (q) into its id. For all fields use get_plant or, of many plants, view full.",
         full: list,
       },
       handler: async ({ account, query }) => plants.listInShort(account, query),
@@ -58,7 +58,7 @@ export function routes(plants: PlantService): Operation[] {
       method: 'POST',
       path: '/api/plants',
       summary: 'Add a plant',
-      description: 'Only `name` is required. The tier limits how many plants an account may have.',
+      description: 'Only `name` is required. The tier limits the number of plants.',
       access: { scope: 'plants:write' },
       limit: 'plants',
       body: plant.createBody,
@@ -67,7 +67,7 @@ export function routes(plants: PlantService): Operation[] {
       tool: {
         name: 'create_plant',
         description:
-          'Add a plant. Only name is required; leave out what is not known instead of guessing. mossPoleNeeded and toxic are false unless given. The tier limits how many plants there may be. To log care of a plant that is there already use create_event.',
+          'Add a plant. Leave out what is not known instead of guessing. To log care of an existing plant use create_event.',
       },
       handler: ({ tx, body }) => plants.create(tx, body),
     }),
@@ -75,14 +75,13 @@ export function routes(plants: PlantService): Operation[] {
       path: '/api/plants/{id}',
       summary: 'Read a plant',
       description:
-        'With its primary photo, where it has one, and when it was last watered and cared for.',
+        'The plant with its primary photo, if any, and its last watering and last event.',
       access: { scope: 'plants:read' },
       params: { id: plantNotFound },
       response: { schema: plantView, description: 'The plant' },
       tool: {
         name: 'get_plant',
-        description:
-          'Read one plant by its id, with its primary photo and when it was last watered and cared for.',
+        description: 'Read all fields of one plant, with its primary photo.',
       },
       handler: ({ tenant, params }) => plants.get(tenant, params.id),
     }),
@@ -91,64 +90,64 @@ export function routes(plants: PlantService): Operation[] {
       path: '/api/plants/{id}',
       summary: 'Change a plant',
       description:
-        'Changes the fields that are sent and leaves the others. `null` clears a field, except `name`, `mossPoleNeeded` and `toxic`. `lastWatered` and `lastEvent` follow from the events of the plant.',
+        'Changes only the fields that are sent. `null` clears a field, except `name`, `mossPoleNeeded` and `toxic`. `lastWatered` and `lastEvent` follow from the events of the plant.',
       access: { scope: 'plants:write' },
       params: { id: plantNotFound },
       body: plant.patchBody,
-      response: { schema: plantView, description: 'The plant as it is now' },
+      response: { schema: plantView, description: 'The changed plant' },
       errors: [unknownPhoto],
       tool: {
         name: 'update_plant',
         description:
-          'Change the given fields of a plant and leave the others; clear names those to empty. Not for care that was done: to say that a plant was watered use create_event.',
+          'Change the given fields of a plant; clear empties fields. To log care use create_event.',
       },
       handler: ({ tx, params, body }) => plants.update(tx, params.id, body),
     }),
     remove({
       path: '/api/plants/{id}',
-      summary: 'Remove a plant and its events; its photos stay, with plantId null',
+      summary: 'Delete a plant and its events',
       description:
-        'Removes a plant and all of its events for good. Its photos stay, with `plantId` null.',
+        'Deletes a plant and all its events for good. Its photos stay, with `plantId` null.',
       access: { scope: 'plants:write' },
       params: { id: plantNotFound },
       audit: 'plant.deleted',
       tool: {
         name: 'delete_plant',
         description:
-          'Remove a plant and all of its events for good; its photos stay. This cannot be undone: ask the person first. One that died or left is for archive_plant.',
+          'Delete a plant and its events for good; its photos stay. Cannot be undone: ask first. For a plant that died or left use archive_plant.',
       },
       handler: ({ tx, params }) => plants.delete(tx, params.id),
     }),
     write({
       method: 'POST',
       path: '/api/plants/{id}/archive',
-      summary: 'Archive a plant that the person no longer has',
+      summary: 'Archive a plant',
       description:
-        'It keeps its events and photos, is due for nothing, and frees its place in the tier. One that is archived gets the reason and, where it is sent, the day.',
+        'For a plant that the person no longer has. It keeps its events and photos, needs no care and frees its place in the tier. Archiving it again changes the reason and, if sent, the day.',
       access: { scope: 'plants:write' },
       params: { id: plantNotFound },
       body: archivePlant,
-      response: { status: 200, schema: plantView, description: 'The plant, archived' },
+      response: { status: 200, schema: plantView, description: 'The archived plant' },
       errors: [plantLimitReached],
       tool: {
         name: 'archive_plant',
         description:
-          'Archive a plant that died or that the person gave away or sold: it stays with its history, and is due for nothing. unarchive_plant takes that back.',
+          'Archive a plant that died, was given away or sold: it keeps its history and needs no care. unarchive_plant undoes this.',
       },
       handler: ({ tx, params, body }) => plants.archive(tx, params.id, body),
     }),
     write({
       method: 'POST',
       path: '/api/plants/{id}/unarchive',
-      summary: 'Take a plant out of the archive',
-      description: 'It needs a free place in the tier. One that is active stays as it is.',
+      summary: 'Unarchive a plant',
+      description: 'Needs a free place in the tier. An active plant stays as it is.',
       access: { scope: 'plants:write' },
       params: { id: plantNotFound },
-      response: { status: 200, schema: plantView, description: 'The plant, active' },
+      response: { status: 200, schema: plantView, description: 'The active plant' },
       errors: [plantLimitReached],
       tool: {
         name: 'unarchive_plant',
-        description: 'Have an archived plant be one of the active plants again.',
+        description: 'Make an archived plant active again.',
       },
       handler: ({ tx, params }) => plants.unarchive(tx, params.id),
     }),
@@ -157,32 +156,36 @@ export function routes(plants: PlantService): Operation[] {
       path: '/api/locations/rename',
       summary: 'Rename a location',
       description:
-        'All plants that stand at `from`, in whichever spelling, stand at `to` then. Where `to` is a location already, both become one.',
+        'Moves all plants from `from`, in any spelling, to `to`. If `to` is a location already, the two are merged.',
       access: { scope: 'plants:write' },
       body: renameLocation,
-      notConditional: 'its answer is no record that is read again',
-      response: { status: 200, schema: renamed, description: 'How many active plants stood there' },
+      notConditional: 'the answer is not a record',
+      response: {
+        status: 200,
+        schema: renamed,
+        description: 'The number of active plants that moved',
+      },
       tool: {
         name: 'rename_location',
         description:
-          'Give the location of plants another name, or merge it into one that there is: all of its plants move. plants 0: nothing stands there.',
+          'Rename a location, or merge it into another one: all its plants move. plants 0: no active plant was there.',
       },
       handler: ({ tx, body }) => plants.places.rename(tx, body),
     }),
     read({
       path: '/api/locations',
-      summary: 'List the locations in use',
+      summary: 'List locations',
       description:
-        'The locations at which active plants stand, each once. Spellings that differ in white space at the ends, in its amount or in the normal form of letters are one location; case and accents tell locations apart.',
+        'The locations of active plants, each once. Spellings that differ only in white space or in the Unicode normal form are the same location; case and accents count.',
       access: { scope: 'plants:read' },
       response: {
         schema: locations,
-        description: 'Each once, as its oldest plant spells it, sorted',
+        description: 'The locations, sorted, each as its oldest active plant spells it',
       },
       tool: {
         name: 'list_locations',
         description:
-          'List the locations of plants, each once, sorted. Use it before create_plant or update_plant: case and accents tell locations apart.',
+          'List the locations of plants. Use their spelling in create_plant and update_plant: case and accents count.',
       },
       handler: ({ account }) => plants.places.list({ userId: account.id }),
     }),

@@ -40,14 +40,14 @@ const FROM_EVENTS = 'it follows from the events of the plant';
 /** A plant (docs/specification.md, 2.1 to 2.3 and 8). */
 export const plant = defineRecord({
   ...identified,
-  name: text({ min: 1, max: 100 }).describe('What the person calls it').example('Monstera'),
+  name: text({ min: 1, max: 100 }).example('Monstera'),
   species: text({ max: 100 })
     .nullable()
-    .describe('Botanical or common species')
+    .describe('Botanical or common name')
     .example('Monstera deliciosa'),
   location: text({ max: MAX_LOCATION })
     .nullable()
-    .describe('Where it stands, such as a room')
+    .describe('Such as a room')
     .example('Living room'),
   notes: text({ max: 1000 }).nullable(),
   primaryPhotoId: uuid().nullable().describe('One of your photos'),
@@ -69,11 +69,11 @@ export const plant = defineRecord({
   lastWatered: timestamp()
     .nullable()
     .readOnly(FROM_EVENTS)
-    .describe('The greatest occurredAt of its waterings, in whatever order they were logged'),
+    .describe('The latest occurredAt of its waterings'),
   lastEvent: timestamp()
     .nullable()
     .readOnly(FROM_EVENTS)
-    .describe('The greatest occurredAt of its events'),
+    .describe('The latest occurredAt of its events'),
   lastFertilized: timestamp().nullable().internal(),
   lastWatering: datedMoment().nullable().internal(),
   lastFertilizing: datedMoment().nullable().internal(),
@@ -94,8 +94,10 @@ interface ArchivedView {
   archiveReason: ArchiveReason;
 }
 const archivedView = {
-  archivedAt: instant().description('When the person no longer had it; only where it is archived'),
-  archiveReason: archiveReason.description('Why; only where it is archived'),
+  archivedAt: instant().description(
+    'When the person lost it or gave it away; only if it is archived',
+  ),
+  archiveReason: archiveReason.description('Only if it is archived'),
 };
 
 /** The same of a plant as it is stored. */
@@ -109,7 +111,7 @@ export interface ArchivePlant {
 }
 export const archivePlant = Joi.object<ArchivePlant, true>({
   reason: archiveReason.required(),
-  on: day().example('2026-03-01').description('The day on which it went; today unless given'),
+  on: day().example('2026-03-01').description('The day on which it died or left; by default today'),
 });
 
 /** A plant as it is shown: with its primary photo, where it has one. */
@@ -152,7 +154,7 @@ export const summaryView = named(
 
 /** The location that lists of plants are narrowed to. */
 export const locationFilter = textSchema({ min: 1, max: MAX_LOCATION }).description(
-  'Only plants of this location; case counts, white space at its ends does not',
+  'Only plants at this location',
 );
 
 /** Finds the plants of each status. */
@@ -178,11 +180,11 @@ export const plantListQuery = Joi.object<PlantListQuery, true>({
   status: oneOfSchema(Object.keys(STATUSES)).default('active'),
   location: locationFilter,
   q: textSchema({ min: 1, max: 100 }).description(
-    'Only plants with this in their name or species, whatever the case and accents',
+    'Part of the name or species; case and accents do not count',
   ),
   sort: oneOfSchema(SORTS)
     .default('createdAt')
-    .description("name: as sorted in the account's language; lastWatered: never comes last"),
+    .description("name: by the account's language; lastWatered: never comes last"),
   order: oneOfSchema(ORDERS).default('asc'),
 });
 
@@ -226,7 +228,7 @@ export interface RenameLocation {
 export const renameLocation = Joi.object<RenameLocation, true>({
   from: locationFilter
     .required()
-    .description('The location; case counts, white space at its ends does not')
+    .description('The location; case counts, outer white space does not')
     .example('Living room'),
   to: textSchema({ min: 1, max: MAX_LOCATION })
     .pattern(/\S/)

@@ -43,7 +43,7 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
       tool: {
         name: 'get_account',
         description:
-          "Read the person's account: what day and time it is for them (today, now, timezone), the tier with how many plants and photos it allows and how many there are, and what this token may do.",
+          'Read the account: today and now in the time zone of the person, the tier, its limits and their use, and the scopes of this token.',
       },
       handler: async ({ account, token, now }): Promise<ProfileView> => view(account, token, now),
     }),
@@ -60,7 +60,7 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
       tool: {
         name: 'update_account',
         description:
-          "Set the person's time zone (IANA name) when they are elsewhere: it says what today is; events logged before keep their days. Or their language, or when they are told of due care (clear remindAt for never).",
+          "Set the person's time zone (IANA name), which says what today is, their language, or their time of reminders (clear remindAt for none). Logged events keep their days.",
       },
       handler: async ({ tx, token, body, now }): Promise<ProfileView> =>
         view(await accounts.change(tx, body), token, now),

@@ -18,20 +18,20 @@ export function scheduleRoutes(service: ScheduleService): Operation[] {
       response: { schema: schedules, description: 'The schedules, oldest first' },
       tool: {
         name: 'list_schedules',
-        description: "List a plant's schedules, oldest first; id is the plant's.",
+        description: "List a plant's schedules.",
       },
       handler: ({ tenant, params }) => service.list(tenant, params.id),
     }),
     write({
       ...{ method: 'POST', ...ofPlant, access, body: createSchedule },
       summary: 'Add a schedule to a plant',
-      description: `Says on which days the plant needs care of one kind, at most ${MAX_SCHEDULES} a plant. Exactly one of \`everyDays\` and \`weekdays\` is sent. A schedule takes the place of the plant's own frequency of that care.`,
+      description: `A schedule says on which days the plant needs one kind of care. Send exactly one of \`everyDays\` and \`weekdays\`. It replaces the plant's own frequency of that care. A plant has at most ${MAX_SCHEDULES}.`,
       response: { schema: scheduleView, description: 'The schedule' },
       errors: [scheduleLimitReached],
       tool: {
         name: 'create_schedule',
         description:
-          "Add a schedule to a plant: care every so many days or on weekdays, in some months, otherwise in seasons; id is the plant's. It takes the place of the plant's own frequency of that care.",
+          "Add a schedule to a plant: everyDays or weekdays. It replaces the plant's own frequency of that care.",
       },
       handler: ({ tx, params, body }) => service.create(tx, params.id, body),
     }),
@@ -39,12 +39,12 @@ export function scheduleRoutes(service: ScheduleService): Operation[] {
       ...{ method: 'PATCH', ...one, access, body: updateSchedule },
       summary: 'Change a schedule',
       description:
-        'Changes the fields that are sent. To go from `everyDays` to `weekdays` send null for the former. An inactive schedule has no care due.',
-      response: { schema: scheduleView, description: 'The schedule as it is now' },
+        'Changes only the fields that are sent. To go from `everyDays` to `weekdays` send null for the former. Care of an inactive schedule is never due.',
+      response: { schema: scheduleView, description: 'The changed schedule' },
       tool: {
         name: 'update_schedule',
         description:
-          'Change the given fields of a schedule; clear names those to empty. active false pauses it.',
+          'Change the given fields of a schedule; clear empties fields. active false pauses it.',
       },
       state: ({ tx, params }) => service.get(tx, params.id),
       handler: ({ tx, params, body }) => service.update(tx, params.id, body),
@@ -52,11 +52,11 @@ export function scheduleRoutes(service: ScheduleService): Operation[] {
     remove({
       ...{ ...one, access },
       summary: 'Delete a schedule',
-      description: 'Deletes the schedule; what was done by it stays, as care of no schedule.',
+      description: 'Deletes the schedule. Its events stay, without a schedule.',
       tool: {
         name: 'delete_schedule',
         description:
-          'Delete a schedule for good; what was done by it stays. To pause it update it.',
+          'Delete a schedule for good; its events stay. To pause it use update_schedule.',
       },
       state: ({ tx, params }) => service.get(tx, params.id),
       handler: ({ tx, params }) => service.delete(tx, params.id),

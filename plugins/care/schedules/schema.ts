@@ -52,7 +52,7 @@ function date(): Joi.StringSchema {
 const season = Joi.object<Season, true>({
   from: date().required(),
   to: date().required(),
-  everyDays: integerSchema(0, MAX_DAYS).required().description('0 for not at all'),
+  everyDays: integerSchema(0, MAX_DAYS).required().description('0: no care'),
 });
 
 const SEASON = new Schema(
@@ -66,17 +66,19 @@ export const schedule = defineRecord({
   userId: text().internal(),
   plantId: uuid().readOnly('make another'),
   care: oneOf(CARES).named('Care').createOnly('make another'),
-  label: text({ min: 1, max: 60 }).nullable().describe('What to do; for other, and only there'),
-  everyDays: integer(1, MAX_DAYS).nullable().describe('Days from one time to the next'),
+  label: text({ min: 1, max: 60 })
+    .nullable()
+    .describe('What to do, only for other: mist, prune, rotate'),
+  everyDays: integer(1, MAX_DAYS).nullable().describe('Days between two times'),
   weekdays: list<Weekday>(someOf(oneOfSchema(WEEKDAYS), WEEKDAYS.length), String)
     .nullable()
-    .describe('In place of everyDays'),
+    .describe('Instead of everyDays'),
   months: list<number>(someOf(integerSchema(1, 12), 12), Number)
     .nullable()
-    .describe('The only months in which it is due'),
+    .describe('Only in these months'),
   seasons: list<Season>(Joi.array().items(season).max(MAX_SEASONS), SEASON)
     .default([])
-    .describe('Parts of the year (MM-DD, both included) with another everyDays'),
+    .describe('Parts of the year (MM-DD, both days included) with another everyDays'),
   startOn: day().describe('The first day'),
   endOn: day().nullable().describe('The last day'),
   active: boolean().default(true),
@@ -103,7 +105,7 @@ const EXAMPLE = {
 };
 
 export const createSchedule = withKeys<CreateSchedule>(schedule.createBody, {
-  startOn: daySchema().description('The first day; today when left out'),
+  startOn: daySchema().description('The first day; by default today'),
 })
   .xor('everyDays', 'weekdays')
   .messages({

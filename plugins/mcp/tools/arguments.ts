@@ -89,7 +89,7 @@ export class ToolArguments {
     }
     if (lists === 'parts') {
       this.#add(CURSOR, CURSOR);
-      own[CURSOR] = { type: 'string', description: CURSOR_DESCRIPTION };
+      own[CURSOR] = method === 'GET' ? { type: 'string' } : CURSOR_OF_WRITE;
     }
     if (this.#cancels !== undefined) {
       this.#add(CANCEL, CANCEL);
@@ -180,7 +180,7 @@ export class ToolArguments {
   }
 }
 
-const CURSOR_DESCRIPTION = 'nextCursor of the same call before, to go on';
+const CURSOR_OF_WRITE = { type: 'string', description: 'Lists the rest, and writes nothing' };
 
 function clearSchema(names: readonly string[]): JsonSchema {
   const items = { type: 'string', enum: [...names] };

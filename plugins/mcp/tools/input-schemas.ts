@@ -3,12 +3,12 @@ import type { Json, JsonObject, JsonSchema } from '../../../src/fields/json-sche
 
 /**
  * What the interfaces of all well-known models take of JSON Schema. Some refuse a whole request over
- * one other keyword, such as `exclusiveMinimum`, `uniqueItems`, `if` or null within an enum.
+ * one other keyword, such as `exclusiveMinimum`, `uniqueItems`, `if` or null within an enum. Lengths are
+ * left out to keep the list of tools short: they are rarely exceeded, and the operation checks them.
  */
 export const COMMON_KEYWORDS: ReadonlySet<string> = new Set([
   ...['type', 'properties', 'required', 'additionalProperties', 'items', 'anyOf'],
   ...['description', 'enum', 'format', 'minimum', 'maximum'],
-  ...['minLength', 'maxLength', 'minItems', 'maxItems'],
 ]);
 
 /**

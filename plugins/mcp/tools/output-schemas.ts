@@ -5,14 +5,16 @@ import type { Operation } from '../../../src/plugins/operation';
 /** The output schema of a tool. */
 type OutputSchema = JsonSchema & { type: 'object' };
 
-/** Keywords that readers of results do without, who see the values: a model reads every character. */
+/** Keywords that nobody needs who sees the values: a list of tools must be short. */
 const OMITTED = new Set([
   ...['description', 'enum', 'format', 'minLength', 'maxLength', 'minimum', 'maximum'],
-  'additionalProperties',
+  ...['additionalProperties', 'required'],
 ]);
+/** Types that say more than the value itself. */
+const STRUCTURES: readonly unknown[] = ['array', 'object'];
 
 /** What a list has that was cut. */
-const ENDING: JsonObject = { hasMore: { type: 'boolean' }, nextCursor: { type: 'string' } };
+const ENDING: JsonObject = { hasMore: {}, nextCursor: {} };
 
 /**
  * How long answers of an operation are cut: into parts (docs/api.md, "MCP") or, where it has
@@ -48,7 +50,7 @@ export class OutputSchemas {
   of(operation: Operation, tool: string): OutputSchema {
     const schema = this.#compact(answerOf(operation), tool);
     if (schema['type'] === 'array') {
-      return { type: 'object', properties: { items: schema, ...ENDING }, required: ['items'] };
+      return { type: 'object', properties: { items: schema, ...ENDING } };
     }
     if (listsOf(operation) !== 'parts') return { ...schema, type: 'object' };
     return { ...schema, type: 'object', properties: { ...propertiesOf(schema), ...ENDING } };
@@ -73,11 +75,11 @@ export class OutputSchemas {
     if (other !== undefined && other !== tool) {
       const reference = { type: schema['type'] ?? 'object', description: `As in ${other}` };
       if (!isResource(schema)) return reference;
-      return { ...reference, properties: { id: { type: 'string' } }, required: ['id'] };
+      return { ...reference, properties: { id: {} } };
     }
     const result: JsonSchema = {};
     for (const [key, value] of Object.entries(schema)) {
-      if (!OMITTED.has(key)) result[key] = value;
+      if (!OMITTED.has(key) && (key !== 'type' || STRUCTURES.includes(value))) result[key] = value;
     }
     const { items } = schema;
     const choices = choicesOf(schema);

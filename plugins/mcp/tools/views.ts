@@ -11,7 +11,7 @@ export type Views = Readonly<Record<(typeof NAMES)[number], Operation>>;
 const VIEW = orNull({
   type: 'string',
   enum: [...NAMES],
-  description: 'full: all that is known of each; default summary',
+  description: 'full: all fields; default summary',
 });
 
 /** An input schema that takes the view besides. */
