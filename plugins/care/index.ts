@@ -41,6 +41,8 @@ export default definePlugin<Care>({
   requires: ['events', 'photos', 'plants'],
   errors: [scheduleLimitReached],
   models: [scheduleModel],
+  instructions:
+    'list_due_care lists what plants need. For care that recurs, of any kind, use create_schedule: other with a label for misting and the like; a season with everyDays 0 for a pause.',
   setup: (host) => {
     const plants = host.use(plantsPlugin);
     const { events, bulk } = host.use(eventsPlugin);

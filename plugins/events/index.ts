@@ -76,7 +76,7 @@ export default definePlugin<{ events: Events; bulk: BulkCare; deletions: Pending
   models: [eventModel, deletedPlantModel],
   migrations,
   instructions:
-    "Log care of a plant with create_event; never write it into the plant's notes. list_events and create_event take the plant's id, update_event and delete_event the event's. To correct a wrong event use update_event, and do not log a second one.",
+    "Log care with create_event, never in the plant's notes. To correct a wrong event use update_event, and do not log a second one.",
   tag: {
     name: 'Events',
     description: 'The care that plants got, and what else there is to say of them.',

@@ -40,8 +40,7 @@ export default definePlugin<Photos>({
   emits: [photoAdded, photoDeleted],
   models: [photoModel],
   migrations: [revisions],
-  instructions:
-    'Photos are metadata of images that are already at the image host: create_photo first, then pass its id in photoIds of an event or as primaryPhotoId of a plant.',
+  instructions: 'Photos are metadata of images that are already at an image host.',
   tag: { name: 'Photos', description: 'Metadata of photos; the images are at an image host.' },
   setup: (host) => {
     const photos = new PhotoService(host);

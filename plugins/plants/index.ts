@@ -69,7 +69,7 @@ export default definePlugin<Plants>({
   models: [plantModel],
   migrations: [revisions, snoozes],
   instructions:
-    "Plants are one person's. list_plants turns a plant's name into its id, and says when each was lastWatered and had its lastEvent. delete_plant is final: ask first.",
+    "list_plants turns a plant's name into its id. There is no tool to add many plants at once: prepare CSV for POST /api/import.",
   tag: { name: 'Plants', description: 'Plants, and the locations they stand in.' },
   setup: (host) => {
     const plants = new PlantService(host, host.use(photosPlugin));

@@ -1,17 +1,12 @@
 import { DAY_MS } from '../../src/core/time';
 import type { TestService } from '../support/service';
 import { record, records } from '../support/client';
-import { assistant, type Assistant, callTool } from './support';
+import { assistant, type Assistant } from './support';
+import { Conversation, type Item } from './wish';
 import { startService } from '../support/program';
 
-/** What a wish may cost. */
-const CALLS = 3;
-const TOKENS = 8000;
 /** What an answer by default may cost where there are 50 plants. */
 const DEFAULT_TOKENS = 4000;
-/** About how many characters a token has. */
-const CHARACTERS = 4;
-
 const ROOMS = ['Bathroom', 'Bedroom', 'Hall', 'Kitchen', 'Living room'];
 const SPECIES = [
   ...['Monstera deliciosa', 'Nephrolepis exaltata', 'Ficus lyrata', 'Calathea orbifolia'],
@@ -20,35 +15,9 @@ const SPECIES = [
 /** Of a garden whose owner waters each plant every nine days. */
 const WATERED_EVERY_DAYS = 9;
 
-type Item = Record<string, unknown> & { id: string };
-
 let service: TestService;
 let me: Assistant;
 let plants: Item[];
-
-/** A model's side of it: it knows what answers said, and the day and zone from the instructions. */
-class Conversation {
-  calls = 0;
-  #characters = 0;
-
-  /** Calls a tool that must do it. */
-  async call(name: string, given: object = {}): Promise<Record<string, unknown>> {
-    const { content, isError, structuredContent } = await callTool(me, name, given);
-    const text = content[0]?.text ?? '';
-    expect([name, isError ?? false, text]).toEqual([name, false, text]);
-    this.calls += 1;
-    this.#characters += JSON.stringify(given).length + text.length;
-    return record(structuredContent);
-  }
-
-  async items(name: string, given: object = {}): Promise<Item[]> {
-    return records((await this.call(name, given))['items']) as Item[]; // All have ids.
-  }
-
-  get tokens(): number {
-    return this.#characters / CHARACTERS;
-  }
-}
 
 let talk: Conversation;
 
@@ -93,11 +62,10 @@ beforeAll(async () => {
   await me.user.event(other.id, { ...thrips, occurredAt: ago(200) });
 });
 beforeEach(() => {
-  talk = new Conversation();
+  talk = new Conversation(me);
 });
 afterEach(() => {
-  expect(talk.calls).toBeLessThanOrEqual(CALLS);
-  expect(talk.tokens).toBeLessThanOrEqual(TOKENS);
+  talk.expectShort();
 });
 afterAll(() => service.close());
 

@@ -1,0 +1,45 @@
+import { record, records } from '../support/client';
+import { type Assistant, callTool } from './support';
+
+/** What a wish may cost. */
+const CALLS = 3;
+const TOKENS = 8000;
+/** About how many characters a token has. */
+const CHARACTERS = 4;
+
+export type Item = Record<string, unknown> & { id: string };
+
+/** A model's side of it: it knows what answers said, and the day and zone from the instructions. */
+export class Conversation {
+  readonly #assistant: Assistant;
+  #calls = 0;
+  #characters = 0;
+
+  constructor(assistant: Assistant) {
+    this.#assistant = assistant;
+  }
+
+  /** Calls a tool that must do it. */
+  async call(name: string, given: object = {}): Promise<Record<string, unknown>> {
+    const { content, isError, structuredContent } = await callTool(this.#assistant, name, given);
+    const text = content[0]?.text ?? '';
+    expect([name, isError ?? false, text]).toEqual([name, false, text]);
+    this.#calls += 1;
+    this.#characters += JSON.stringify(given).length + text.length;
+    return record(structuredContent);
+  }
+
+  async items(name: string, given: object = {}): Promise<Item[]> {
+    return records((await this.call(name, given))['items']) as Item[]; // All have ids.
+  }
+
+  get tokens(): number {
+    return this.#characters / CHARACTERS;
+  }
+
+  /** Expects that the wish cost no more than it may. */
+  expectShort(): void {
+    expect(this.#calls).toBeLessThanOrEqual(CALLS);
+    expect(this.tokens).toBeLessThanOrEqual(TOKENS);
+  }
+}
