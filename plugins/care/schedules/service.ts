@@ -106,9 +106,6 @@ export class ScheduleService {
     await this.#events.removeSchedule(tx, id);
     await this.#lastCare.recompute(tx, deleted.plantId);
     await this.#lastCare.showSnoozes(tx, [deleted]);
-    await this.#events.removeSchedule(tx, id);
-    await this.#lastCare.recompute(tx, deleted.plantId);
-    await this.#lastCare.showSnoozes(tx, [deleted]);
   }
 
   /** Deletes those of a plant. */
