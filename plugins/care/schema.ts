@@ -20,7 +20,7 @@ import {
   type LogCare,
   loggedCare,
 } from '../events';
-import { locationFilter } from '../plants';
+import { locationFilter, RECURRING_TYPES, type RecurringCare } from '../plants';
 import { type Care, CARES } from './schedules/schema';
 
 /** Care that a plant needs: of one of its schedules, or by a frequency of its own. */
@@ -69,14 +69,10 @@ export const dueCare = Joi.object<DueCare, true>({
   through: day().description('With to: the last day that is listed in full'),
 });
 
-/** Care that has an event type of its own. */
-type TypedCare = Exclude<Care, 'other'>;
-const TYPED_CARES = CARES.filter((care) => care !== 'other');
-
 export interface DueCareQuery {
   dueBy?: string;
   to?: string;
-  type?: TypedCare;
+  type?: RecurringCare;
   location?: string;
 }
 
@@ -88,7 +84,7 @@ export const dueCareQuery = Joi.object<DueCareQuery, true>({
   to: day().description(
     `Instead of dueBy: also lists later occurrences, at most ${MAX_DAYS_AHEAD} days ahead`,
   ),
-  type: oneOf(TYPED_CARES),
+  type: oneOf(RECURRING_TYPES),
   location: locationFilter,
 });
 
@@ -99,6 +95,10 @@ export interface Whom {
   location?: string;
   all?: true;
 }
+
+/** Care that has an event type of its own. */
+type TypedCare = Exclude<Care, 'other'>;
+const TYPED_CARES = CARES.filter((care) => care !== 'other');
 
 /** How many days ahead care may be snoozed. */
 export const MAX_SNOOZE_DAYS = 365;
