@@ -1,8 +1,8 @@
 import type { Tier } from '../../src/core/identity';
 import { DomainEvent } from '../../src/data/writing/domain-event';
 
-/** An account has another tier. */
+/** The tier of an account has changed. */
 export const tierChanged = new DomainEvent<{ tier: Tier }>('tier.changed');
 
-/** An account was closed: nothing is written to it any more. */
+/** An account was closed; nothing is written to it any more. */
 export const accountClosed = new DomainEvent<{ userId: string }>('account.closed');

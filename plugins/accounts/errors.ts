@@ -2,7 +2,7 @@ import { ErrorCode } from '../../src/core/errors';
 
 export const tokenNotFound = new ErrorCode('token_not_found', 404, 'Token not found.');
 
-/** How many good tokens an account may have: who makes more of them has lost count. */
+/** How many valid tokens an account may have. */
 export const MAX_TOKENS = 100;
 
 export const tokenLimitReached = new ErrorCode(

@@ -1,84 +1,52 @@
+import type { AccountLists } from './lists';
 import type { PersonalData } from './personal-data';
 import type { AccountService } from './service';
 import type { TokenService } from './tokens/service';
 
-/** What other plugins and commands may do with accounts, their tokens and all of their data. */
-export type Accounts = Pick<
-  AccountService,
-  | 'accept'
-  | 'account'
-  | 'accounts'
-  | 'accountsAfter'
-  | 'change'
-  | 'changeAccount'
-  | 'createIn'
-  | 'ensureAccount'
-  | 'isOpen'
-  | 'lapsed'
-  | 'person'
-  | 'putAccount'
-  | 'timezones'
-  | 'tokensChanged'
-  | 'toRemind'
-> &
-  Pick<
-    TokenService,
-    | 'createToken'
-    | 'goodTokens'
-    | 'hasTokens'
-    | 'idOf'
-    | 'makeOwn'
-    | 'pruneTokens'
-    | 'revokeAll'
-    | 'revokeOwn'
-    | 'revokeToken'
-    | 'revokeTokensOf'
-    | 'rotateToken'
-    | 'tokens'
-  > &
-  Pick<PersonalData, 'close' | 'counts' | 'deleteUser' | 'exportUser' | 'keep'>;
+const ACCOUNTS = [
+  ...(['accept', 'account', 'change', 'changeAccount', 'createIn', 'ensureAccount'] as const),
+  ...(['isOpen', 'person', 'putAccount', 'tokensChanged'] as const),
+] as const;
+const LISTS = ['accounts', 'accountsAfter', 'lapsed', 'timezones', 'toRemind'] as const;
+const TOKENS = [
+  ...(['createToken', 'goodTokens', 'hasTokens', 'idOf', 'makeOwn', 'pruneTokens'] as const),
+  ...([
+    'revokeAll',
+    'revokeOwn',
+    'revokeToken',
+    'revokeTokensOf',
+    'rotateToken',
+    'tokens',
+  ] as const),
+] as const;
+const DATA = ['close', 'counts', 'deleteUser', 'exportUser', 'keep'] as const;
+
+/** What other plugins and commands may do with accounts, their tokens and their data. */
+export type Accounts = Pick<AccountService, (typeof ACCOUNTS)[number]> &
+  Pick<AccountLists, (typeof LISTS)[number]> &
+  Pick<TokenService, (typeof TOKENS)[number]> &
+  Pick<PersonalData, (typeof DATA)[number]>;
 
 export function exportsOf(
   accounts: AccountService,
+  lists: AccountLists,
   tokens: TokenService,
   data: PersonalData,
 ): Accounts {
   return {
-    accept: (kind) => {
-      accounts.accept(kind);
-    },
-    account: (userId) => accounts.account(userId),
-    accounts: () => accounts.accounts(),
-    accountsAfter: (id, limit) => accounts.accountsAfter(id, limit),
-    change: (tx, changes) => accounts.change(tx, changes),
-    changeAccount: (...change) => accounts.changeAccount(...change),
-    ensureAccount: (...account) => accounts.ensureAccount(...account),
-    createIn: (...account) => accounts.createIn(...account),
-    isOpen: (userId) => accounts.isOpen(userId),
-    lapsed: (after, to) => accounts.lapsed(after, to),
-    timezones: () => accounts.timezones(),
-    toRemind: (...times) => accounts.toRemind(...times),
-    tokensChanged: (session, userId) => accounts.tokensChanged(session, userId),
-    person: (userId, session) => accounts.person(userId, session),
-    putAccount: (...account) => accounts.putAccount(...account),
-    createToken: (wanted) => tokens.createToken(wanted),
-    goodTokens: (userId) => tokens.goodTokens(userId),
-    hasTokens: () => tokens.hasTokens(),
-    makeOwn: (tx, wanted) => tokens.makeOwn(tx, wanted),
-    revokeAll: (tx) => tokens.revokeAll(tx),
-    revokeOwn: (tx, id) => tokens.revokeOwn(tx, id),
-    pruneTokens: () => tokens.pruneTokens(),
-    idOf: (token) => tokens.idOf(token),
-    revokeToken: (id) => tokens.revokeToken(id),
-    revokeTokensOf: (userId) => tokens.revokeTokensOf(userId),
-    rotateToken: (id, overlapSeconds) => tokens.rotateToken(id, overlapSeconds),
-    tokens: (userId) => tokens.tokens(userId),
-    close: (tx) => data.close(tx),
-    counts: (userId) => data.counts(userId),
-    deleteUser: (userId, onDeleted) => data.deleteUser(userId, onDeleted),
-    exportUser: (...wanted) => data.exportUser(...wanted),
-    keep: (kept) => {
-      data.keep(kept);
-    },
+    ...bound(accounts, ACCOUNTS),
+    ...bound(lists, LISTS),
+    ...bound(tokens, TOKENS),
+    ...bound(data, DATA),
   };
+}
+
+/** Some methods of an object, bound to it. */
+function bound<T extends Record<K, (...args: never[]) => unknown>, K extends string & keyof T>(
+  object: T,
+  names: readonly K[],
+): Pick<T, K> {
+  const methods = names.map((name) => [name, object[name].bind(object)] as const);
+  // Binding keeps the type of each method.
+  return Object.fromEntries(methods) as Pick<T, K>;
 }

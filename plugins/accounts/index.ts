@@ -4,6 +4,7 @@ import { accountClosed, tierChanged } from './domain-events';
 import { type Accounts, exportsOf } from './exports';
 import { accountModel, tokenModel } from './model';
 import { PersonalData } from './personal-data';
+import { AccountLists } from './lists';
 import { AccountService } from './service';
 import { ExpiringTokens } from './tokens/expiring-tokens';
 import { tokenLimitReached, tokenNotFound } from './errors';
@@ -18,16 +19,16 @@ export { newToken, type OwnToken, ownTokens, scopeList, tokenFields } from './sc
 export { ACCOUNT_SCOPE, MANAGE_SCOPE, personalScopes, usualScopes } from './scope';
 export type { TokenKind } from './tokens/authenticator';
 
-/** Accounts and their tokens: who a caller is. */
+/** Accounts and their tokens. */
 const accounts = definePlugin<Accounts>({
   name: 'accounts',
   requires: [],
-  scopes: { [ACCOUNT_SCOPE]: 'Make and revoke tokens, export all data, delete the account' },
+  scopes: { [ACCOUNT_SCOPE]: 'Create and revoke tokens, export all data, delete the account' },
   errors: [tokenNotFound, tokenLimitReached],
   emits: [accountClosed, tierChanged],
   tag: {
     name: 'Tokens and data',
-    description: 'The tokens of an account, all of its data, and its end.',
+    description: 'Tokens, export and deletion of an account.',
   },
   models: [accountModel, tokenModel],
   commands: (commandLine) => {
@@ -35,11 +36,12 @@ const accounts = definePlugin<Accounts>({
   },
   setup: (host) => {
     const service = new AccountService(host);
+    const lists = new AccountLists(host);
     const tokens = new TokenService(host, service);
     const data = new PersonalData(host);
     const expiring = new ExpiringTokens(host);
     return {
-      exports: exportsOf(service, tokens, data),
+      exports: exportsOf(service, lists, tokens, data),
       operations: () => routes(tokens, data),
       identity: service,
       jobs: [expiring.job, data.job],

@@ -5,23 +5,23 @@ import { type Account, TIERS, type Tier } from '../../src/core/identity';
 import { newId, type StoredId } from '../../src/core/ids';
 
 export interface AccountDocument {
-  /** What operators call the user, and responses `userId`. */
+  /** The name of the user for operators, and `userId` in responses. */
   _id: string;
   tier: Tier;
-  /** When the tier is free again. */
+  /** When the tier becomes free again. */
   tierUntil?: Date | null;
   timezone: string;
-  /** Missing until its person sets it, as is the time of reminders. */
+  /** Missing until the person sets it, like `remindAt`. */
   language?: string;
   remindAt?: string | null;
   revision: number;
   usage: Record<string, number>;
   /**
-   * Another whenever what is stored of one of its tokens changes: who calls is read here with every
-   * request. Missing in accounts of earlier versions until then.
+   * Changes whenever one of the account's tokens does. Every request reads it, so no process uses an
+   * outdated token. Missing in accounts of earlier releases until then.
    */
   tokensVersion?: string;
-  /** Since when it is being deleted: nobody gets in, and nothing is written any more. */
+  /** When its deletion began: tokens are refused, and nothing is written. */
   deletingSince?: Date;
   createdAt: Date;
   updatedAt: Date;
@@ -29,7 +29,7 @@ export interface AccountDocument {
 
 export const accountModel = sharedModel<AccountDocument>(
   'Account',
-  'an account is what everything else belongs to',
+  'accounts own everything else',
   new Schema(
     {
       _id: { type: String, required: true },
@@ -47,15 +47,18 @@ export const accountModel = sharedModel<AccountDocument>(
     },
     { collection: 'accounts' },
   )
-    // Those whose people are told of due care at a time of day.
+    // Accounts to remind at a time of day.
     .index({ timezone: 1, remindAt: 1, _id: 1 })
-    // Those whose tier has ended, or will.
+    // Accounts whose tier ends.
     .index({ tierUntil: 1 }, { sparse: true })
-    // Those that are being deleted: few, if any.
+    // Accounts that are being deleted.
     .index({ deletingSince: 1 }, { sparse: true }),
 );
 
-/** A version of an account's tokens that there never was. */
+/** Accounts that are not being deleted. */
+export const NOT_DELETED = { deletingSince: { $exists: false } };
+
+/** A new version of an account's tokens. */
 export function newTokensVersion(): string {
   return newId().toHexString();
 }
@@ -63,7 +66,7 @@ export function newTokensVersion(): string {
 export interface TokenDocument {
   _id: StoredId;
   userId: string;
-  /** SHA-256 of the token; the token itself is nowhere. */
+  /** SHA-256 of the token, which itself is not stored. */
   hash: string;
   name: string;
   scopes: string[];
@@ -77,7 +80,7 @@ export interface TokenDocument {
 
 export const tokenModel = sharedModel<TokenDocument>(
   'Token',
-  'a token is looked up before it is known whose it is',
+  'a token is looked up before its account is known',
   new Schema(
     {
       _id: { type: Schema.Types.UUID, required: true },
@@ -93,23 +96,23 @@ export const tokenModel = sharedModel<TokenDocument>(
     },
     { collection: 'tokens' },
   )
-    // Finds the holder of a token: every request.
+    // Authenticates a request.
     .index({ hash: 1 }, { unique: true })
     // `token list --user`.
     .index({ userId: 1, createdAt: 1 })
-    // Those that have expired, or do soon.
+    // Tokens that have expired, or soon will.
     .index({ expiresAt: 1 }),
 );
 
-/** A tier as it is now: free once it is over. */
+/** The tier now: free once it has ended. */
 export function tierNow(tier: Tier, until: Date | null | undefined): Tier {
   return until && until.getTime() <= Date.now() ? 'free' : tier;
 }
 
-/** What an account has where its person has set nothing. */
+/** The defaults of preferences. */
 export const PREFERENCES = { language: 'en', remindAt: '07:00' } as const;
 
-/** An account as the host has it. */
+/** The account in a document. */
 export function asAccount(document: AccountDocument): Account {
   const { _id: id, tierUntil, timezone, createdAt, revision, usage } = document;
   const { language = PREFERENCES.language, remindAt = PREFERENCES.remindAt } = document;

@@ -13,28 +13,28 @@ import {
   PREFERENCES,
   tokenModel,
 } from './model';
-import { asView } from './tokens/service';
+import { asView } from './tokens/views';
 
-/** How many records there are, by collection. */
+/** Numbers of records, by collection. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** What another plugin keeps of accounts beside the records that are theirs alone. */
+/** Data of an account that another plugin keeps in shared collections. */
 export interface KeptData {
-  /** What an export calls it. */
+  /** Its name in an export. */
   name: string;
   count(userId: string): Promise<number>;
-  /** What its person may see of it, a batch at a time. */
+  /** What the person may see, in batches. */
   export(userId: string): AsyncIterable<object[]>;
-  /** Deletes all of it, in the transaction that closes the account. */
+  /** Deletes it in the transaction that closes the account. */
   delete?(tx: Transaction): Promise<void>;
-  /** Deletes all of it once the account is closed, where that is too much for a transaction. */
+  /** Deletes it after the account was closed, for what is too much for a transaction. */
   erase?(userId: string): Promise<void>;
 }
 
-/** The form of an export (docs/running.md, "People's data"). */
+/** The format of an export (docs/running.md, "People's data"). */
 const EXPORT_FORMAT = { format: 'plant-care-api account export', version: 1 };
 
-/** All that is stored of a user: to be given out, and to be deleted. */
+/** Exports and deletes everything that is stored of an account. */
 export class PersonalData {
   readonly #accounts;
   readonly #tokens;
@@ -47,21 +47,22 @@ export class PersonalData {
     this.#tokens = host.model(tokenModel);
   }
 
-  /** Has what another plugin keeps be counted, exported and deleted with the account. */
+  /** Adds data of another plugin to counts, exports and deletions. */
   keep(kept: KeptData): void {
     this.#kept.push(kept);
   }
 
-  /** How many records there are of a user, the account included; undefined where it is not there. */
+  /** Numbers of records of an account, itself included; undefined if it does not exist. */
   async counts(userId: string): Promise<Counts | undefined> {
     return (await this.#accounts.exists({ _id: userId })) ? this.#count(userId) : undefined;
   }
 
   /**
-   * JSON of all that is stored of a user, piece by piece, each record as it is when it is read;
-   * undefined where there is no such account. The hashes of tokens are left out.
+   * Exports everything that is stored of an account as JSON, without the hashes of tokens. Each record
+   * is as it is when it is read.
    *
-   * @param acting who wants it, where it is nobody on the command line
+   * @param acting who exports it; an operator if left out
+   * @returns the JSON in pieces; undefined if there is no such account
    */
   async exportUser(userId: string, acting?: Acting): Promise<AsyncIterable<string> | undefined> {
     const account = await this.#accounts.findOne({ _id: userId }).lean();
@@ -73,10 +74,10 @@ export class PersonalData {
   }
 
   /**
-   * Deletes all that is stored of a user. One that was interrupted is finished by the next.
+   * Deletes everything that is stored of an account. Calling it again finishes an interrupted deletion.
    *
-   * @param onDeleted gets the number of records deleted meanwhile
-   * @throws CommandError where anything is left, which is a fault of the program
+   * @param onDeleted receives the number of records deleted since its last call
+   * @throws CommandError if anything is left, which is a bug
    */
   async deleteUser(userId: string, onDeleted: (count: number) => void): Promise<void> {
     await this.#begin(userId);
@@ -96,7 +97,7 @@ export class PersonalData {
     throw new CommandError(`Not all of ${userId} was deleted; left are ${records}.`);
   }
 
-  /** Closes the account of `tx`: nobody gets in from the next request on, and nothing is written. */
+  /** Closes the account of `tx`: its tokens are refused, and nothing is written to it any more. */
   async close(tx: Transaction): Promise<void> {
     const { session, userId, now: deletingSince } = tx;
     const records = await this.#count(userId);
@@ -109,7 +110,7 @@ export class PersonalData {
     await tx.emit(accountClosed, { userId });
   }
 
-  /** Deletes what is left of accounts that were closed. */
+  /** Deletes the data of closed accounts. */
   get job(): Job {
     return {
       name: 'deletion of closed accounts',

@@ -12,27 +12,27 @@ import { ACCOUNT_SCOPE, MANAGE_SCOPE } from './scope';
 import type { TokenService } from './tokens/service';
 
 const access = { scope: ACCOUNT_SCOPE };
-const tool = { none: 'what opens or ends an account is for people, not for assistants' };
+const tool = { none: 'people, not assistants, manage access to their account' };
 
 /** Operations on the caller's own tokens and data (docs/api.md, "Tokens and data"). */
 export function routes(tokens: TokenService, data: PersonalData): Operation[] {
   return [
     read({
       path: '/api/account/tokens',
-      summary: 'List the good tokens of the account',
+      summary: 'List the valid tokens of the account',
       operationId: 'listTokens',
       access,
       tool,
-      notCacheable: 'the last use of a token is noted beside the writes of its account',
+      notCacheable: 'the last use of a token is recorded without a write to its account',
       response: { schema: ownTokens, description: 'The tokens, oldest first' },
       handler: async ({ account }) => ({ items: await tokens.goodTokens(account.id) }),
     }),
     write({
       method: 'POST',
       path: '/api/account/tokens',
-      summary: 'Make a token',
+      summary: 'Create a token',
       description:
-        'A token has no scope that the one that makes it lacks, and ends no later. It is shown this once: a repeat under the same Idempotency-Key is answered with 409 and its id.',
+        'A token has no scope that the token which creates it lacks, and expires no later. It is shown only once: a repeat under the same Idempotency-Key is 409 with its id.',
       operationId: 'createToken',
       access,
       tool,
@@ -58,32 +58,32 @@ export function routes(tokens: TokenService, data: PersonalData): Operation[] {
     }),
     read({
       path: '/api/account/export',
-      summary: 'Export all that is stored of the account',
+      summary: 'Export everything that is stored of the account',
       description:
-        'The same as the command `user export` prints: account, tokens without what opens them, the records of each collection, the audit log.',
+        'The same as the command `user export` prints: the account, its tokens without secrets, the records of each collection, and the audit log.',
       operationId: 'exportAccount',
       access,
       tool,
-      notConditional: 'it is made while it is sent',
-      readsAll: 'it has all that is stored',
-      response: { schema: Joi.object().unknown(), description: 'All of it, as one object' },
+      notConditional: 'it is created while it is sent',
+      readsAll: 'it contains everything',
+      response: { schema: Joi.object().unknown(), description: 'Everything, as one object' },
       handler: async ({ account, acting }) => {
         const pieces = await data.exportUser(account.id, acting);
-        if (!pieces) throw new Error('The account went while it was to be exported.');
+        if (!pieces) throw new Error('The account was deleted while it was exported.');
         return new TextStream('application/json', pieces);
       },
     }),
     write({
       method: 'DELETE',
       path: '/api/account',
-      summary: 'Delete the account and all that is stored of it',
+      summary: 'Delete the account and everything that is stored of it',
       description:
-        'For good. Its tokens are refused from the next request on; its records are deleted soon after.',
+        'Its tokens are refused from the next request on; its records are deleted soon after. This cannot be undone.',
       operationId: 'deleteAccount',
       access,
       tool,
       body: deleteAccount,
-      readsAll: 'it counts what is to be deleted',
+      readsAll: 'it counts what will be deleted',
       response: { schema: success, description: 'The account is closed' },
       handler: async ({ tx, body }) => {
         if (body.confirm !== tx.userId) {
@@ -96,9 +96,9 @@ export function routes(tokens: TokenService, data: PersonalData): Operation[] {
   ];
 }
 
-/** @throws ApiError insufficient_scope where a token would permit more than the one that makes it */
+/** @throws ApiError insufficient_scope if a token would have a scope that its creator lacks */
 function requireHeld(scopes: readonly string[], { scopes: held }: HeldToken): void {
   const lacking = scopes.find((scope) => !held.includes(scope) || scope === MANAGE_SCOPE);
   if (lacking === undefined) return;
-  throw insufficientScope.error(`A token made by this one cannot permit ${lacking}.`);
+  throw insufficientScope.error(`This token cannot create one with the scope ${lacking}.`);
 }

@@ -5,7 +5,7 @@ import { id, instant, integer, nullable, text } from '../../src/fields/joi';
 import { named } from '../../src/fields/schema-name';
 import { ACCOUNT_SCOPE } from './scope';
 
-/** How long a token is good unless its maker says otherwise. */
+/** The default lifetime of a token. */
 export const YEAR_SECONDS = (365 * DAY_MS) / 1000;
 
 /** A token as its owner sees it. */
@@ -37,22 +37,24 @@ export const newToken = named(
   'NewToken',
   Joi.object({
     ...fields,
-    token: Joi.string().required().description('The token itself, which is never shown again'),
+    token: Joi.string().required().description('The token itself, which is shown only once'),
   }),
 );
 
-/** What a token is made of, beside its scopes. */
+/** The fields of a new token, except its scopes. */
 export const tokenFields = {
-  name: text({ min: 1, max: 100 }).required().description('What its owner knows it by'),
+  name: text({ min: 1, max: 100 })
+    .required()
+    .description('A name by which its owner recognizes it'),
   expiresIn: integer(60, YEAR_SECONDS)
     .default(YEAR_SECONDS)
     .example(YEAR_SECONDS)
     .description(
-      'For how many seconds it is good: a year, and no longer than the one that makes it',
+      'Its lifetime in seconds: a year by default, and no longer than that of the token that creates it',
     ),
 };
 
-/** Scopes that a token is made with. */
+/** The scopes of a new token. */
 export const scopeList = Joi.array().items(Joi.string().max(100)).min(1).max(20).unique();
 
 export const createToken = Joi.object<{ name: string; scopes: string[]; expiresIn: number }, true>({
@@ -60,7 +62,7 @@ export const createToken = Joi.object<{ name: string; scopes: string[]; expiresI
   scopes: scopeList
     .required()
     .example([ACCOUNT_SCOPE])
-    .description('Scopes of the token that makes it, all or some'),
+    .description('All or some of the scopes of the token that creates it'),
 });
 
 export const deleteAccount = Joi.object<{ confirm: string }, true>({

@@ -3,11 +3,9 @@ import type { ClientSession } from 'mongoose';
 import { invalidToken, serviceUnavailable } from '../../src/core/errors';
 import {
   type Account,
-  ACCOUNT_ID,
   type AuthenticationOptions,
   type Identity,
   isAccountGone,
-  isBackend,
   type Principal,
   type Tier,
   type TokenFault,
@@ -15,38 +13,25 @@ import {
 } from '../../src/core/identity';
 import { chunksOf } from '../../src/core/values';
 import type { SharedTransaction } from '../../src/data/audit/audit-log';
-import { batchesOf } from '../../src/data/model/batches';
 import { accountTarget, type Acting } from '../../src/data/audit/entry';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
 import { tierChanged } from './domain-events';
 import { TokenAuthenticator, type TokenKind } from './tokens/authenticator';
+import { type AccountChanges, changesBetween, tierOf } from './changes';
 import {
   type AccountDocument,
   accountModel,
   asAccount,
   newTokensVersion,
-  PREFERENCES,
-  tierNow,
+  NOT_DELETED,
 } from './model';
 
-export interface AccountChanges {
-  tier?: Tier | undefined;
-  /** When the tier is free again. A tier without it is for good. */
-  tierUntil?: Date | null | undefined;
-  timezone?: string | undefined;
-  language?: string | undefined;
-  remindAt?: string | null | undefined;
-}
-
-/** Accounts changed by one command, which then takes well under a second. */
+/** How many accounts one command changes. */
 const CHUNK = 1000;
-/** What moves an account's revision. */
+/** Moves an account's revision. */
 const MOVED = { $inc: { revision: 1 } };
-/** Accounts that are not being deleted. */
-const NOT_DELETED = { deletingSince: { $exists: false } };
-
-/** Accounts, as the host and operators make, change and find them. */
+/** Creates, changes and authenticates accounts. */
 export class AccountService implements Identity {
   readonly #accounts;
   readonly #authenticator;
@@ -62,14 +47,14 @@ export class AccountService implements Identity {
     return this.#authenticator.authenticate(token, options);
   }
 
-  /** Has tokens of another kind let people in as well. */
+  /** Accepts another kind of token. */
   accept(kind: TokenKind): void {
     this.#authenticator.accept(kind);
   }
 
   /**
    * Makes every process look up the tokens of an account again, once this is committed. Conflicts
-   * with the end of the account.
+   * with closing the account.
    *
    * @returns whether the account is open
    */
@@ -79,7 +64,7 @@ export class AccountService implements Identity {
     return (await this.#accounts.updateOne(open, { $set }, { session })).matchedCount === 1;
   }
 
-  /** Whether there is such an account, and it is not being deleted. */
+  /** Whether an account exists and is not being deleted. */
   async isOpen(userId: string): Promise<boolean> {
     return (await this.#accounts.exists({ _id: userId, ...NOT_DELETED })) !== null;
   }
@@ -117,7 +102,7 @@ export class AccountService implements Identity {
     return raised;
   }
 
-  /** The account of a user: made when missing, its tier set when one is given. */
+  /** Returns an account; creates it if missing, and sets its tier if given. */
   async ensureAccount(userId: string, tier?: Tier, timezone?: string): Promise<Account> {
     const account = await this.account(userId);
     if (!account) return (await this.putAccount(userId, { tier, timezone })).account;
@@ -126,9 +111,9 @@ export class AccountService implements Identity {
   }
 
   /**
-   * Makes an account, or changes the one that there is.
+   * Creates an account, or changes it if it exists.
    *
-   * @throws ApiError service_unavailable while one of this id is being deleted
+   * @throws ApiError service_unavailable while an account of this id is being deleted
    */
   async putAccount(
     userId: string,
@@ -168,7 +153,7 @@ export class AccountService implements Identity {
     const set = { tier, tierUntil: tierUntil ?? null, ...preferences, updatedAt: tx.now };
     const { session } = tx;
     await this.#accounts.updateOne({ _id: tx.userId }, { $set: set }, { session });
-    // Writes that share this transaction come after the change.
+    // Later writes in this transaction see the change.
     Object.assign(tx.account, { tier, tierUntil, ...preferences });
     tx.audit({ action: 'account.changed', target: accountTarget(tx.userId), changes: changed });
     if (changed['tier']) await tx.emit(tierChanged, { tier });
@@ -180,48 +165,11 @@ export class AccountService implements Identity {
     return account ? asAccount(account) : undefined;
   }
 
-  /** The account of a person; undefined also where it is being deleted. */
+  /** An account that is not being deleted. */
   async person(userId: string, session?: ClientSession): Promise<Account | undefined> {
     const found = this.#accounts.findOne({ _id: userId, ...NOT_DELETED });
     const account = await found.session(session ?? null).lean();
     return account ? asAccount(account) : undefined;
-  }
-
-  /** All accounts of people, in the order of their ids. */
-  async accounts(): Promise<Account[]> {
-    const accounts = await this.#accounts.find().sort({ _id: 1 }).lean();
-    return accounts.map(asAccount).filter(({ id }) => !isBackend(id));
-  }
-
-  /** The first accounts of people after an id, of those that a backend can name. */
-  async accountsAfter(id: string, limit: number): Promise<Account[]> {
-    const named = { _id: { $gt: id, $regex: ACCOUNT_ID }, ...NOT_DELETED };
-    const found = await this.#accounts.find(named).sort({ _id: 1 }).limit(limit).lean();
-    return found.map(asAccount);
-  }
-
-  /** The time zones of all accounts. */
-  async timezones(): Promise<string[]> {
-    return this.#accounts.distinct('timezone').exec();
-  }
-
-  /** The accounts of a time zone whose people are told of due care later than one time, until another. */
-  async *toRemind(timezone: string, after: string, to: string): AsyncGenerator<Account[]> {
-    const isDefault = after < PREFERENCES.remindAt && PREFERENCES.remindAt <= to;
-    const times = [{ $gt: after, $lte: to }, ...(isDefault ? [{ $exists: false }] : [])];
-    for (const remindAt of times) {
-      const found = this.#accounts.find({ timezone, remindAt, ...NOT_DELETED });
-      for await (const batch of batchesOf(found.sort({ remindAt: 1, _id: 1 }).lean())) {
-        yield batch.map(asAccount);
-      }
-    }
-  }
-
-  /** The accounts whose tier has ended later than one moment, until another. */
-  async *lapsed(after: Date, to: Date): AsyncGenerator<Account[]> {
-    const lapsed = { tierUntil: { $gt: after, $lte: to }, tier: { $ne: 'free' as const } };
-    const found = this.#accounts.find({ ...lapsed, ...NOT_DELETED }).lean();
-    for await (const batch of batchesOf(found)) yield batch.map(asAccount);
   }
 
   async #openOne(session: ClientSession, userId: string): Promise<AccountDocument[]> {
@@ -230,7 +178,7 @@ export class AccountService implements Identity {
     return found ? [found] : [];
   }
 
-  /** In two commands, however many: one that changed in between is a conflict. */
+  /** In two commands, however many; a change in between is a conflict. */
   async #openMany(session: ClientSession, userIds: readonly string[]): Promise<AccountDocument[]> {
     const filter = { _id: { $in: [...userIds] }, ...NOT_DELETED };
     const found = await this.#accounts.find(filter).session(session).lean();
@@ -246,12 +194,12 @@ export class AccountService implements Identity {
     return this.#host.transactShared(async (tx) => {
       const isNew = await this.createIn(tx, userId, changes, acting);
       const account = await this.#accounts.findOne({ _id: userId }).session(tx.session).lean();
-      if (!account) throw new Error(`The account ${userId} was removed while it was made.`);
+      if (!account) throw new Error(`The account ${userId} was removed while it was created.`);
       return { account: asAccount(account), isNew };
     });
   }
 
-  /** Makes an account where there is none of this name; returns whether there was none. */
+  /** Creates an account unless one of this id exists; returns whether it did. */
   async createIn(
     tx: SharedTransaction,
     userId: string,
@@ -261,7 +209,7 @@ export class AccountService implements Identity {
     const { session, now } = tx;
     const ofTier = { tier, ...(tierUntil ? { tierUntil } : {}) };
     const empty = { revision: 0, usage: {}, createdAt: now, updatedAt: now };
-    // Not that of an account of this name that was deleted: a process may know its tokens.
+    // A process may remember tokens of a deleted account of this id.
     const tokensVersion = newTokensVersion();
     const made = await this.#accounts.updateOne(
       { _id: userId },
@@ -277,26 +225,13 @@ export class AccountService implements Identity {
   }
 }
 
-/** A tier that is given, and until when. */
-function tierOf({ tier = 'free', tierUntil }: AccountChanges): Pick<Account, 'tier' | 'tierUntil'> {
-  return { tier: tierNow(tier, tierUntil), tierUntil: tierUntil ?? undefined };
-}
-
 function beingDeleted(): Error {
   return serviceUnavailable.error(
-    'The account of this id is being deleted; make it anew when that is done, in a minute or two.',
+    'The account of this id is being deleted; try again in a minute or two.',
     { headers: { 'Retry-After': '60' } },
   );
 }
 
 function incrementsOf(usage: Usage): Record<string, number> {
   return Object.fromEntries(Object.entries(usage).map(([name, by]) => [`usage.${name}`, by]));
-}
-
-function changesBetween(before: Account, after: Account): Record<string, unknown> {
-  const fields = ['tier', 'tierUntil', 'timezone', 'language', 'remindAt'] as const;
-  const changed = fields.filter((field) => before[field]?.valueOf() !== after[field]?.valueOf());
-  return Object.fromEntries(
-    changed.map((field) => [field, { from: before[field] ?? null, to: after[field] ?? null }]),
-  );
 }

@@ -3,5 +3,5 @@ import { ErrorCode, validationError } from '../../src/core/errors';
 
 export const accountNotFound = new ErrorCode('account_not_found', 404, 'Account not found.');
 
-/** Where an account would be made that no path can name. */
+/** The error for creating an account whose id no path can name. */
 export const invalidAccountId = validationError.at(400, `The id of an account ${ACCOUNT_ID_RULE}.`);

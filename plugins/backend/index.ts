@@ -6,11 +6,11 @@ import { adminPortSetting, backendMaxSetting } from './settings';
 
 export { adminPortSetting } from './settings';
 
-/** What a trusted backend may do: keep the accounts and tokens of others. */
+/** Lets a trusted backend manage the accounts and tokens of people. */
 export default definePlugin({
   name: 'backend',
   requires: ['accounts'],
-  scopes: { [MANAGE_SCOPE]: 'Make, change, export and delete accounts, and make their tokens' },
+  scopes: { [MANAGE_SCOPE]: 'Create, change, export and delete accounts, and create their tokens' },
   settings: [adminPortSetting],
   budgets: { backend: backendMaxSetting },
   errors: [accountNotFound],

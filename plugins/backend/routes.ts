@@ -29,19 +29,19 @@ import {
 } from './schema';
 import { adminPortSetting } from './settings';
 
-/** What tells a cursor of the list from all others. */
+/** Distinguishes cursors of this list from others. */
 const LIST = ['accounts'];
 
 const common = {
   access: { scope: MANAGE_SCOPE },
   limit: 'backend',
   ownPort: adminPortSetting,
-  tool: { none: 'accounts are kept by a backend, not by assistants' },
+  tool: { none: 'backends, not assistants, manage accounts' },
 };
 const one = { ...common, account: 'id', params: { id: accountNotFound } } as const;
-const notCacheable = 'it is about other accounts than that of the caller';
+const notCacheable = 'it is about accounts other than that of the caller';
 
-/** Operations on the accounts of others (docs/api.md, "A trusted backend"). */
+/** Operations on accounts for a backend (docs/api.md, "A trusted backend"). */
 export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>): Operation[] {
   const person = async (id: string, { session }: Tenant): Promise<Account> => {
     const account = await accounts.person(id, session);
@@ -54,7 +54,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       path: '/api/accounts',
       summary: 'List the accounts of people',
       description:
-        'By their ids. An account that is there throughout is listed exactly once, whatever is made and deleted meanwhile. Accounts that are being deleted are left out, as are those whose ids no path can name.',
+        'By id. An account that exists throughout is listed exactly once. Accounts that are being deleted are left out, as are those whose ids no path can name.',
       operationId: 'listAccounts',
       notCacheable,
       query: listAccounts,
@@ -84,15 +84,15 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       ...one,
       params: { id: invalidAccountId },
       path: '/api/accounts/{id}',
-      summary: 'Make an account, or change it',
+      summary: 'Create or change an account',
       description:
-        'What is left out stays as it is. It may be repeated: the account is made once. While an account of this id is being deleted, the answer is 503.',
+        'Fields that are left out do not change. It can be repeated: the account is created once. While an account of this id is being deleted, the response is 503.',
       operationId: 'putAccount',
       body: putAccount,
       response: { schema: accountSchema, description: 'The account, changed' },
       handler: async ({ params, body, acting, made }) => {
         if (body.tierUntil !== undefined && body.tier === undefined) {
-          throw fieldError('tierUntil', 'tierUntil must come with the tier that ends then.');
+          throw fieldError('tierUntil', 'tierUntil must be sent together with tier.');
         }
         const { account, isNew } = await accounts.putAccount(params.id, body, acting);
         if (isNew) made();
@@ -102,17 +102,17 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
     remove({
       ...one,
       path: '/api/accounts/{id}',
-      summary: 'Delete an account and all that is stored of it',
+      summary: 'Delete an account and everything that is stored of it',
       description:
-        'For good. Its tokens are refused from the next request on; its records are deleted soon after.',
+        'Its tokens are refused from the next request on; its records are deleted soon after. This cannot be undone.',
       operationId: 'deleteAccountById',
-      readsAll: 'it counts what is to be deleted',
+      readsAll: 'it counts what will be deleted',
       handler: ({ tx }) => accounts.close(tx),
     }),
     read({
       ...one,
       path: '/api/accounts/{id}/tokens',
-      summary: 'List the good tokens of an account',
+      summary: 'List the valid tokens of an account',
       operationId: 'listAccountTokens',
       notCacheable,
       response: { schema: ownTokens, description: 'The tokens, oldest first' },
@@ -125,9 +125,9 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       ...one,
       method: 'POST',
       path: '/api/accounts/{id}/tokens',
-      summary: 'Make a token for an account',
+      summary: 'Create a token for an account',
       description:
-        'It ends no later than the one that makes it, and is shown this once: a repeat under the same Idempotency-Key is answered with 409 and its id.',
+        'It expires no later than the token of the backend, and is shown only once: a repeat under the same Idempotency-Key is 409 with its id.',
       operationId: 'createAccountToken',
       body: createToken,
       secret: 'token',
@@ -137,7 +137,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
         const wanted = body.scopes ?? usualScopes(scopes);
         const known = personalScopes(scopes);
         if (!wanted.every((scope) => known.includes(scope))) {
-          throw fieldError('scopes', `scopes must be of ${known.join(', ')}.`);
+          throw fieldError('scopes', `scopes must be among ${known.join(', ')}.`);
         }
         return accounts.makeOwn(tx, { ...body, scopes: wanted, endsBy: token.endsBy });
       },
@@ -148,7 +148,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       path: '/api/accounts/{id}/tokens',
       summary: 'Revoke all tokens of an account, from the next request on',
       operationId: 'deleteAccountTokens',
-      response: { schema: success, description: 'They are revoked' },
+      response: { schema: success, description: 'The tokens are revoked' },
       handler: async ({ tx }) => {
         await accounts.revokeAll(tx);
         return { success: true };
@@ -167,12 +167,12 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
     read({
       ...one,
       path: '/api/accounts/{id}/export',
-      summary: 'Export all that is stored of an account',
+      summary: 'Export everything that is stored of an account',
       description: 'The same as the command `user export` prints.',
       operationId: 'exportAccountById',
-      notConditional: 'it is made while it is sent',
-      readsAll: 'it has all that is stored',
-      response: { schema: Joi.object().unknown(), description: 'All of it, as one object' },
+      notConditional: 'it is created while it is sent',
+      readsAll: 'it contains everything',
+      response: { schema: Joi.object().unknown(), description: 'Everything, as one object' },
       handler: async ({ params, tenant, acting }) => {
         await person(params.id, tenant);
         const pieces = await accounts.exportUser(params.id, acting);

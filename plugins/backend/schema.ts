@@ -25,11 +25,11 @@ export const accountSchema = named(
     id: Joi.string()
       .required()
       .example('ada')
-      .description('What the backend calls the account, and other answers `userId`'),
-    tier: oneOf(TIERS).required().description('As it is now'),
+      .description('The id of the account; `userId` in other responses'),
+    tier: oneOf(TIERS).required().description('The tier now'),
     tierUntil: nullable(instant())
       .required()
-      .description('When the tier is free again; null where it is for good'),
+      .description('When the tier becomes free again; null for never'),
     timezone: Joi.string().required().example('Europe/Paris'),
     createdAt: instant().required(),
   }),
@@ -46,9 +46,9 @@ interface PutAccount {
 }
 
 export const putAccount = Joi.object<PutAccount>({
-  tier: oneOf(TIERS).description('`free` for a new account; for good where no `tierUntil` is sent'),
+  tier: oneOf(TIERS).description('`free` for a new account; permanent unless `tierUntil` is sent'),
   tierUntil: nullable(timestamp()).description(
-    'When the tier that is sent with it is free again; null for never',
+    'When `tier`, sent with it, becomes free again; null for never',
   ),
   timezone: timezone().description('IANA name; UTC for a new account'),
 });
@@ -63,5 +63,5 @@ export const createToken = Joi.object<CreateToken>({
   ...tokenFields,
   scopes: scopeList
     .example(['plants:read'])
-    .description('What it permits; all but `account` where it is left out'),
+    .description('Its scopes; all but `account` if left out'),
 });

@@ -9,13 +9,13 @@ import { SIGN, STYLE } from './style';
 export { type Language, languageOf, type PageOptions, showPage } from './layout';
 export { Html, markup } from './markup';
 
-const access = { public: 'what people see of the service before they sign in' };
+const access = { public: 'people see it before they sign in' };
 const TEXT: JsonSchema = { type: 'string' };
 
-/** What crawlers may read: pages that say something to everybody. */
+/** Crawlers may read only the pages that are the same for everybody. */
 const ROBOTS = 'User-agent: *\nAllow: /$\nAllow: /docs\nDisallow: /\n';
 
-/** A file that every browser may keep for an hour. */
+/** A file that browsers may cache for an hour. */
 export function staticFile(
   path: string,
   { type, text, ...named }: { operationId: string; summary: string; type: string; text: string },
@@ -23,7 +23,7 @@ export function staticFile(
   const content = new Content(text);
   const responses = {
     200: { description: 'The file', content: { [type]: TEXT } },
-    304: { description: 'The content is the one that the client has' },
+    304: { description: 'The client has the current content' },
   };
   return {
     path,
@@ -39,11 +39,11 @@ export function staticFile(
   };
 }
 
-/** The front page, and how all pages for people look. */
+/** The front page, and the layout of all pages. */
 export default definePlugin({
   name: 'pages',
   requires: [],
-  tag: { name: 'Front page', description: 'What this is, and where to go.' },
+  tag: { name: 'Front page', description: 'A description of the service, with links.' },
   setup: () => ({
     protocols: [
       {
@@ -51,7 +51,7 @@ export default definePlugin({
         methods: {
           GET: {
             operationId: 'getFrontPage',
-            summary: 'What this is, and where to go: a page for browsers, JSON for programs',
+            summary: 'Get the front page: a page for browsers, JSON for programs',
             access,
             responses: {
               200: {
@@ -65,19 +65,19 @@ export default definePlugin({
       },
       staticFile('/pages.css', {
         operationId: 'getPagesStyle',
-        summary: 'The style of the pages',
+        summary: 'Get the style sheet of the pages',
         type: 'text/css',
         text: STYLE,
       }),
       staticFile('/favicon.ico', {
         operationId: 'getSign',
-        summary: 'The sign of the service',
+        summary: 'Get the icon of the service',
         type: 'image/svg+xml',
         text: SIGN,
       }),
       staticFile('/robots.txt', {
         operationId: 'getRobots',
-        summary: 'What crawlers may read',
+        summary: 'Get the rules for crawlers',
         type: 'text/plain',
         text: ROBOTS,
       }),

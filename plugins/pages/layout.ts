@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 
 import { type Html, markup } from './markup';
 
-/** The program's own style and sign, and nothing else of anybody. */
+/** Pages load only the program's own style sheet and icon. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -13,23 +13,23 @@ const CONTENT_SECURITY_POLICY = [
 
 export type Language = 'en' | 'fr';
 
-/** What the title of a page begins with that says why something was refused. */
+/** The prefix of the titles of error pages. */
 const FAULT = { en: 'Error: ', fr: 'Erreur : ' };
 
 export interface PageOptions {
   status?: number;
-  /** Whether a form on it leads to another site at last, which Chromium would refuse. */
+  /** Whether a form on it ends in a redirect to another site, which `form-action` would block in Chromium. */
   mayLeave?: boolean;
-  /** The path of a script of ours that it runs. */
+  /** The path of its script. */
   script?: string | undefined;
 }
 
-/** The language of a page, of those that there are, as the browser asks for it. */
+/** The language that the browser prefers, of those that are available. */
 export function languageOf(ctx: Context): Language {
   return ctx.acceptsLanguages('en', 'fr') === 'fr' ? 'fr' : 'en';
 }
 
-/** A page with a title, for any browser. */
+/** Responds with a page. */
 export function showPage(
   ctx: Context,
   title: string,

@@ -1,4 +1,4 @@
-/** A piece of HTML that is safe to send: what was filled in is text. */
+/** Safe HTML. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -13,7 +13,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** HTML with values filled in, each as text unless it is HTML itself. */
+/** Creates HTML from a template; strings in it are escaped. */
 export function markup(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(String.raw({ raw: strings }, ...parts.map(textOf)));
 }

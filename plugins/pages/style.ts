@@ -1,4 +1,4 @@
-/** The style of all pages; the browser's own fonts and colours, light or dark as the person has it. */
+/** The style sheet of all pages: the browser's own fonts and colours, light or dark. */
 export const STYLE = `:root { color-scheme: light dark; --accent: light-dark(#2c6e3f, #8fd3a2);
   --line: light-dark(#767676, #8c8c8c); --danger: light-dark(#b3261e, #f2b8b5);
   accent-color: var(--accent); }
@@ -35,7 +35,7 @@ button.main { background: var(--accent); color: light-dark(#fff, #000); }
 [hidden] { display: none !important; }
 `;
 
-/** A leaf: the sign of the service, in tabs and above pages. */
+/** A leaf, the icon of the service. */
 export const SIGN = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">
 <path fill="#3f9c5a" d="M21 3C11 3 4 7 4 14c0 2 .6 3.600 1.500 5C7 14 11 10 16 8c-4 3-7.500 7-8.500 12.500C9 21 10 21 11 21c8 0 10-9 10-18z"/>
 </svg>

@@ -5,7 +5,7 @@ import { type Operation, read, write } from '../../src/plugins/operation';
 import type { Accounts } from '../accounts';
 import { profileSchema, type ProfileView, updateProfile } from './schema';
 
-const SAYS_TIME = 'it says what time it is';
+const SAYS_TIME = 'it contains the current time';
 
 /** Operations on the caller's own account. */
 export function routes(host: Host, accounts: Accounts): Operation[] {
@@ -36,10 +36,10 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
       path: '/api/account',
       summary: 'Read the account',
       description:
-        'The tier with its limits and what is used of them, the time zone with the present day in it, language and time of reminders, and what the token may do.',
-      access: { anyToken: 'it shows what the token is, and may do' },
+        'The tier with its limits and usage, the time zone and the current day there, the language, the time of reminders, and the token.',
+      access: { anyToken: 'it describes the token' },
       notConditional: SAYS_TIME,
-      response: { schema: profile, description: 'The account, and the token of the caller' },
+      response: { schema: profile, description: 'The account and the token' },
       tool: {
         name: 'get_account',
         description:
@@ -50,13 +50,13 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
     write({
       method: 'PATCH',
       path: '/api/account',
-      summary: 'Set time zone, language and time of reminders of the account',
+      summary: 'Change time zone, language and time of reminders',
       description:
-        'Changes the fields that are sent and leaves the others. The time zone says what day it is for the account, the language how names are sorted.',
+        'Fields that are left out do not change. The time zone determines calendar days, the language how names are sorted.',
       access: { scope: 'plants:write' },
       notConditional: SAYS_TIME,
       body: updateProfile,
-      response: { schema: profile, description: 'The account as it is now' },
+      response: { schema: profile, description: 'The changed account' },
       tool: {
         name: 'update_account',
         description:

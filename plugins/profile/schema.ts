@@ -38,8 +38,8 @@ const limit = () => Joi.object({ max: integer(0).required(), used: integer(0).re
 /**
  * The account of the caller (docs/api.md, "Account").
  *
- * @param quotas the names of what it has limits of
- * @param features the names of what only some tiers have
+ * @param quotas the names of the limits
+ * @param features the names of features that only some tiers have
  */
 export const profileSchema = (quotas: readonly string[], features: readonly string[]) =>
   named(
@@ -50,21 +50,24 @@ export const profileSchema = (quotas: readonly string[], features: readonly stri
       timezone: text()
         .required()
         .example('Europe/Paris')
-        .description('IANA name; calendar days are reckoned in it'),
-      language: text().required().example('fr').description('BCP 47; names are sorted by it'),
+        .description('IANA name; calendar days are those of this zone'),
+      language: text()
+        .required()
+        .example('fr')
+        .description('BCP 47; names are sorted by its rules'),
       remindAt: nullable(timeOfDay())
         .required()
-        .description('When the person is told of due care, in the time zone; null for never'),
+        .description('Local time of reminders of due care; null for never'),
       now: instant().required(),
       today: day().required().description("The calendar day in the account's time zone"),
       limits: Joi.object(Object.fromEntries(quotas.map((name) => [name, limit().required()])))
         .required()
-        .description('How many there may be, and are'),
+        .description('Limits and usage'),
       features: Joi.object(
         Object.fromEntries(features.map((name) => [name, Joi.boolean().required()])),
       )
         .required()
-        .description('What only some tiers have'),
+        .description('Features that only some tiers have'),
       token: Joi.object({
         id: id().required(),
         name: text().required().example('Phone'),
@@ -72,7 +75,7 @@ export const profileSchema = (quotas: readonly string[], features: readonly stri
         expiresAt: instant().required(),
       })
         .required()
-        .description('The token that the call came with'),
+        .description('The token of this request'),
     }),
   );
 
@@ -85,5 +88,5 @@ interface UpdateProfile {
 export const updateProfile = Joi.object<UpdateProfile, true>({
   timezone: timezone().description('IANA name of a time zone, such as Europe/Paris'),
   language: language().description('BCP 47, such as en, fr or pt-BR'),
-  remindAt: nullable(timeOfDay()).description('Local time, HH:MM, at which to be told of due care'),
+  remindAt: nullable(timeOfDay()).description('Local time of reminders of due care, HH:MM'),
 });

@@ -37,7 +37,7 @@ export function isBackend(accountId: string): boolean {
 export const ACCOUNT_ID = /^(?!\.{1,2}$)[A-Za-z0-9._@|:-]{1,64}$/;
 
 /** Completes a sentence about the id of an account. */
-export const ACCOUNT_ID_RULE = 'must be 1 to 64 of letters, digits and . _ - @ | :';
+export const ACCOUNT_ID_RULE = 'must be 1 to 64 letters, digits and . _ - @ | :, except . and ..';
 
 export interface Account {
   /** `userId` in responses. */

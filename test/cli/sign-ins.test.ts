@@ -91,7 +91,7 @@ test('a program that registered itself is listed and can be deleted', async () =
     new RegExp(`${phone.clientId} +Ferns +com.example.ferns:/callback +until `),
   );
   expect(await cli.text('client', 'delete', phone.clientId)).toBe(
-    'The client is deleted; 0 consents ended with it.\n',
+    'Deleted the client and revoked 0 grants.\n',
   );
   const { code, stderr } = await cli.run('client', 'delete', phone.clientId);
   expect([code, stderr]).toEqual([1, 'There is no such client.\n']);
@@ -122,5 +122,5 @@ test('where people sign in elsewhere nobody is invited and no program is made', 
   const env = { OIDC_ISSUER: 'https://id.example.com', OIDC_AUDIENCE: 'plants' };
   const other = new CommandLine(service.mongodbUri, env);
   const { stderr } = await other.run('user', 'invite', 'ada');
-  expect(stderr).toBe('People and programs sign in at OIDC_ISSUER, and not here.\n');
+  expect(stderr).toBe('People sign in at OIDC_ISSUER, not here.\n');
 });

@@ -8,7 +8,7 @@ import { CommandError, UsageError } from '../../../src/cli/errors';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
 import type { Accounts } from '../exports';
-import type { TokenView } from '../tokens/service';
+import type { TokenView } from '../tokens/views';
 import { createToken, MAX_SECONDS } from './create-token';
 import { rotateToken, pruneTokens } from './token-upkeep-commands';
 import { unknownUser } from './user-data-commands';

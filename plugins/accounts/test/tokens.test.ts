@@ -5,7 +5,7 @@ import { resetClock, setClock } from '../../../test/support/clock';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { expectError, NOBODYS_ID } from '../../../test/support/shapes';
 import type { Accounts } from '../exports';
-import type { TokenView } from '../tokens/service';
+import type { TokenView } from '../tokens/views';
 import { HOUR_MS } from '../../../src/core/time';
 import {
   accountsPlugin,

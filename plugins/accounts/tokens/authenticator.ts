@@ -23,46 +23,46 @@ import {
 } from '../model';
 import { isWellFormedToken } from './token';
 
-/** Good tokens of which a process keeps in mind what they are. */
+/** How many valid tokens a process remembers. */
 const MAX_KNOWN = 10_000;
-/** How many last uses are noted at once. */
+/** How many last uses are recorded at once. */
 const MAX_UPDATES = 2;
 
-/** What a token is, of whichever kind. */
+/** A token of any kind. */
 export interface StoredToken extends TokenDocument {
-  /** The one path that it opens, where there is one. */
+  /** The only path that it opens; all if left out. */
   onlyAt?: string | undefined;
-  /** From when on it is looked up anew, though nothing here has changed it. */
+  /** When it must be looked up again, even if unchanged. */
   askAgainAt?: Date;
 }
 
 /** A kind of token. */
 export interface TokenKind {
-  /** Whether a token is shaped like one. */
+  /** Whether a token has the form of this kind. */
   isOne(token: string): boolean;
-  /** What a token is, or why it is not good; undefined where nobody knows it. */
+  /** Looks up a token; returns why it is invalid, or undefined if it is unknown. */
   find(token: string, hash: string): Promise<StoredToken | TokenFault | undefined>;
 }
 
-/** What a process knows of a good token. */
+/** A token that a process remembers. */
 interface KnownToken {
   token: StoredToken;
-  /** The version of the account's tokens as of which it is this. */
+  /** The version of the account's tokens when it was looked up. */
   version: string | undefined;
 }
 
-/** Who holds a token: asked for by every request. */
+/** Authenticates requests by their tokens. */
 export class TokenAuthenticator implements Authenticator {
   readonly #accounts;
   readonly #tokens;
   readonly #known = new LRUCache<string, KnownToken>({ max: MAX_KNOWN });
-  /** All tokens in use come with the new hour; what waits for a connection is not to be these. */
+  /** All tokens in use are recorded as an hour begins, and must not take all connections. */
   readonly #updates = pLimit(MAX_UPDATES);
-  /** The hour of the last use of a token, by its hash; noted or about to be. */
+  /** The hour of the last use of a token, by its hash, recorded or about to be. */
   readonly #lastUses = new LRUCache<string, Date>({ max: MAX_KNOWN });
-  /** Every request reads its account; those that come together do so in one query. */
+  /** Every request reads its account; concurrent ones share a query. */
   readonly #current = new BatchLookup((ids) => this.#byId(ids));
-  /** All of a crowd may come with tokens that are not known yet. */
+  /** Many requests with unknown tokens may arrive at once. */
   readonly #stored = new BatchLookup<StoredToken>((hashes) => this.#byHash(hashes));
   readonly #developer: TokenKind = {
     isOne: isWellFormedToken,
@@ -92,11 +92,11 @@ export class TokenAuthenticator implements Authenticator {
     const stored = known?.token ?? (lookUp ? await kind.find(token, hash) : undefined);
     const found = checked(stored, now);
     if (typeof found === 'string') return found;
-    // A token that is known costs a read of the account alone.
+    // A remembered token costs only a read of the account.
     const account = await this.#current.get(found.userId);
     const version = account?.tokensVersion;
     const isCurrent = known !== undefined && known.version === version;
-    // Read after the account: whatever changes a token changes the version with it.
+    // Read after the account: a change of a token changes the version in the same transaction.
     const current = isCurrent ? found : checked(await kind.find(token, hash), now);
     if (typeof current === 'string' || !account || account.deletingSince) {
       this.#known.delete(hash);
@@ -114,7 +114,7 @@ export class TokenAuthenticator implements Authenticator {
     };
   }
 
-  /** Has tokens of another kind let people in as well. */
+  /** Accepts another kind of token. */
   accept(kind: TokenKind): void {
     this.#kinds.push(kind);
   }
@@ -130,8 +130,7 @@ export class TokenAuthenticator implements Authenticator {
   }
 
   /**
-   * To the hour at best, so that reading does not become writing (docs/api.md, "Accounts,
-   * tiers, tokens").
+   * To the hour at best, so that reads do not become writes (docs/api.md, "Accounts, tiers, tokens").
    */
   #recordUse(token: TokenDocument, now: Date, source: CallSource): void {
     const begun = new Date(now.getTime() - (now.getTime() % HOUR_MS));
@@ -151,7 +150,7 @@ export class TokenAuthenticator implements Authenticator {
     });
   }
 
-  /** Not as a write to the account, which would make its cached answers worthless. */
+  /** Not as a write to the account, which would invalidate its cached responses. */
   async #recordFirstUse(token: TokenDocument, hour: Date, source: CallSource): Promise<void> {
     const { _id, userId } = token;
     const id = idText(_id);
@@ -166,7 +165,7 @@ export class TokenAuthenticator implements Authenticator {
   }
 }
 
-/** A token that is good, or why it is not. */
+/** The token if it is valid, else why it is not. */
 function checked(token: StoredToken | TokenFault | undefined, now: Date): StoredToken | TokenFault {
   if (token === undefined) return 'unknown';
   if (typeof token === 'string') return token;
@@ -178,7 +177,7 @@ function hasCome(moment: Date | undefined, now: Date): boolean {
   return moment !== undefined && moment <= now;
 }
 
-/** Most look for one, which in a sharded cluster is on one shard. */
+/** Most lookups are of one key, which a sharded cluster answers from one shard. */
 function oneOf(keys: readonly string[]) {
   const [first] = keys;
   return keys.length === 1 && first !== undefined ? first : { $in: [...keys] };

@@ -6,7 +6,7 @@ import { tokenModel } from '../model';
 
 const DAYS = [7, 30];
 
-/** Counts good tokens that expire soon, so that somebody renews them; once an hour is enough. */
+/** Counts valid tokens that expire soon, so that operators renew them. */
 export class ExpiringTokens {
   readonly #tokens;
   #counts: Record<string, number> | undefined;
@@ -34,7 +34,7 @@ export class ExpiringTokens {
   get reading(): Reading {
     return {
       name: 'tokens_expiring',
-      help: 'Good tokens that expire within so many days, as of the last hour',
+      help: 'Valid tokens that expire within so many days, counted hourly',
       label: 'within',
       read: () => this.#counts,
     };

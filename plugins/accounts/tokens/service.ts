@@ -1,4 +1,3 @@
-import { CommandError } from '../../../src/cli/errors';
 import type { Tier } from '../../../src/core/identity';
 import { idText, newId } from '../../../src/core/ids';
 import { hashOf } from '../../../src/core/secrets';
@@ -10,17 +9,8 @@ import type { AccountService } from '../service';
 import { MAX_TOKENS, tokenLimitReached } from '../errors';
 import type { OwnToken } from '../schema';
 import { makeToken } from './token';
-
-/** A token as operators see it; the token itself only when it is made. */
-export interface TokenView extends Pick<
-  TokenDocument,
-  'name' | 'scopes' | 'createdAt' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'
-> {
-  id: string;
-  user: string;
-  /** Id of the token that it was rotated to. */
-  replacedBy: string | null;
-}
+import { requireValid, valid } from './validity';
+import { asOwn, asView, type TokenView } from './views';
 
 interface NewToken {
   userId: string;
@@ -30,20 +20,20 @@ interface NewToken {
   expiresInSeconds: number;
 }
 
-/** A token that its owner makes. */
+/** A token that its owner creates. */
 interface OwnNewToken {
   name: string;
   scopes: string[];
   /** In seconds. */
   expiresIn: number;
-  /** When the token that makes it ends, where that matters. */
+  /** When it expires at the latest, because the token that creates it does. */
   endsBy: Date | undefined;
 }
 
 /** Expired tokens deleted at a time. */
 const CHUNK = 1000;
 
-/** Tokens, as operators make, rotate, revoke and delete them. */
+/** Creates, rotates, revokes and deletes tokens. */
 export class TokenService {
   readonly #accounts;
   readonly #tokens;
@@ -57,7 +47,7 @@ export class TokenService {
     this.#tokens = host.model(tokenModel);
   }
 
-  /** Makes a token, and its account when there is none; answers the token this once. */
+  /** Creates a token, and its account if missing; returns the token itself this once. */
   async createToken(wanted: NewToken): Promise<{ token: string; view: TokenView; tier: Tier }> {
     const { userId, scopes, name, expiresInSeconds } = wanted;
     const account = await this.#accountService.ensureAccount(userId, wanted.tier);
@@ -74,14 +64,14 @@ export class TokenService {
     return tokens.map(asView);
   }
 
-  /** The good tokens of an account, oldest first. */
+  /** The valid tokens of an account, oldest first. */
   async goodTokens(userId: string): Promise<OwnToken[]> {
-    const found = this.#tokens.find(good(userId, new Date())).sort({ createdAt: 1 });
+    const found = this.#tokens.find(valid(userId, new Date())).sort({ createdAt: 1 });
     return (await found.lean()).map(asOwn);
   }
 
   /**
-   * Makes a token for the account of `tx`; returns the token itself this once.
+   * Creates a token for the account of `tx`; returns the token itself this once.
    *
    * @throws ApiError token_limit_reached
    */
@@ -90,7 +80,7 @@ export class TokenService {
     { name, scopes, expiresIn, endsBy }: OwnNewToken,
   ): Promise<OwnToken & { token: string }> {
     const { session, userId, now } = tx;
-    if ((await this.#tokens.countDocuments(good(userId, now)).session(session)) >= MAX_TOKENS) {
+    if ((await this.#tokens.countDocuments(valid(userId, now)).session(session)) >= MAX_TOKENS) {
       throw tokenLimitReached.error();
     }
     const token = makeToken();
@@ -100,7 +90,7 @@ export class TokenService {
     return { ...asOwn(view), token };
   }
 
-  /** Revokes a good token of the account of `tx`; returns whether there was one of this id. */
+  /** Revokes a valid token of the account of `tx`; returns whether there was one of this id. */
   async revokeOwn(tx: Transaction, id: string): Promise<boolean> {
     const { session, userId, now } = tx;
     const token = await this.#tokens.findOne({ userId, _id: id }).session(session).lean();
@@ -109,12 +99,12 @@ export class TokenService {
     return true;
   }
 
-  /** Whether there is any token, good or not. */
+  /** Whether there is any token, valid or not. */
   async hasTokens(): Promise<boolean> {
     return (await this.#tokens.exists({})) !== null;
   }
 
-  /** Revokes a token from the next request on; undefined when there is none of this id. */
+  /** Revokes a token; returns undefined if there is none of this id. */
   async revokeToken(id: string): Promise<TokenView | undefined> {
     return this.#change(id, async (tx, token) => {
       if (token.revokedAt !== null) return asView(token);
@@ -124,10 +114,10 @@ export class TokenService {
   }
 
   /**
-   * Makes a token like another, for as long as that one was made for, and lets the other expire
-   * soon; undefined when there is none of this id.
+   * Creates a token with the name, scopes and lifetime of another, which then expires after an overlap.
    *
-   * @throws CommandError where the other is not good any more or was rotated before
+   * @returns undefined if there is none of this id
+   * @throws CommandError if the other is not valid any more, or was rotated before
    */
   async rotateToken(
     id: string,
@@ -135,7 +125,7 @@ export class TokenService {
   ): Promise<{ token: string; view: TokenView; rotated: TokenView } | undefined> {
     const token = makeToken();
     return this.#change(id, async (tx, old) => {
-      refuseUnlessGood(old, tx.now);
+      requireValid(old, tx.now);
       const lifetimeMs = old.expiresAt.getTime() - old.createdAt.getTime();
       const view = await this.#insert(tx, token, old, lifetimeMs, { rotatedFrom: id });
       const overlapEnd = tx.now.getTime() + overlapSeconds * 1000;
@@ -150,27 +140,25 @@ export class TokenService {
     });
   }
 
-  /**
-   * Revokes all good tokens of a user, from the next request on; returns them as they were.
-   */
+  /** Revokes all valid tokens of an account; returns them as they were. */
   async revokeTokensOf(userId: string): Promise<TokenView[]> {
     return this.#host.transact(userId, (tx) => this.revokeAll(tx));
   }
 
-  /** Revokes all good tokens of the account of `tx`; returns them as they were. */
+  /** Revokes all valid tokens of the account of `tx`; returns them as they were. */
   async revokeAll(tx: Transaction): Promise<TokenView[]> {
-    const found = await this.#tokens.find(good(tx.userId, tx.now)).session(tx.session).lean();
+    const found = await this.#tokens.find(valid(tx.userId, tx.now)).session(tx.session).lean();
     for (const token of found) await this.#revoke(tx, token);
     return found.map(asView);
   }
 
-  /** The id of a token that somebody shows, good or not; undefined where there is none. */
+  /** The id of a token, valid or not; undefined if it is unknown. */
   async idOf(token: string): Promise<string | undefined> {
     const found = await this.#tokens.findOne({ hash: hashOf(token) }).lean();
     return found ? idText(found._id) : undefined;
   }
 
-  /** Deletes the tokens that have expired; answers how many. */
+  /** Deletes expired tokens; returns how many. */
   async pruneTokens(): Promise<number> {
     let deleted = 0;
     for (;;) {
@@ -229,7 +217,7 @@ export class TokenService {
     tx.audit({ action: 'token.revoked', target: targetOf(idText(token._id)) });
   }
 
-  /** Changes what is stored of a token, which every process knows from the next request on. */
+  /** Updates a token; every process uses the update from the next request on. */
   async #update(
     { session, userId }: Transaction,
     { _id }: TokenDocument,
@@ -241,8 +229,8 @@ export class TokenService {
   }
 
   /**
-   * Deletes those that no other prune has deleted by now; answers how many. An expired token that a
-   * process still knows is refused there by its time.
+   * Deletes tokens that no other prune has deleted; returns how many. Processes that remember an expired
+   * token refuse it by its expiry.
    */
   async #delete(tx: Transaction, tokens: readonly TokenDocument[]): Promise<number> {
     const { session } = tx;
@@ -256,43 +244,6 @@ export class TokenService {
   }
 }
 
-function refuseUnlessGood(token: TokenDocument, now: Date): void {
-  const id = idText(token._id);
-  if (token.replacedBy !== undefined) {
-    throw new CommandError(`The token ${id} was rotated before, to ${token.replacedBy}.`);
-  }
-  if (token.revokedAt !== null) throw new CommandError(`The token ${id} is revoked.`);
-  if (token.expiresAt <= now) throw new CommandError(`The token ${id} has expired.`);
-}
-
-/** Those of an account that let somebody in. */
-function good(userId: string, now: Date) {
-  return { userId, revokedAt: null, expiresAt: { $gt: now } };
-}
-
 function targetOf(id: string): Act['target'] {
   return { type: 'token', id };
-}
-
-/** What its owner sees of a token. */
-function asOwn(token: TokenDocument | TokenView): OwnToken {
-  const { name, scopes, createdAt, expiresAt, lastUsedAt } = token;
-  const id = 'id' in token ? token.id : idText(token._id);
-  return { id, name, scopes, createdAt, expiresAt, lastUsedAt };
-}
-
-/** What operators see of a token. */
-export function asView(document: TokenDocument): TokenView {
-  const { _id, userId, name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt } = document;
-  return {
-    id: idText(_id),
-    user: userId,
-    name,
-    scopes,
-    createdAt,
-    expiresAt,
-    revokedAt,
-    lastUsedAt,
-    replacedBy: document.replacedBy ?? null,
-  };
 }

@@ -5,7 +5,7 @@ import { TOKEN_PREFIX } from '../../../src/core/identity';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 32;
-/** The fewest and the most characters that a token of any release may have. */
+/** Limits for tokens of any release. */
 const MIN_RANDOM_LENGTH = 30;
 const MAX_LENGTH = 200;
 const CHECKSUM_LENGTH = 6;

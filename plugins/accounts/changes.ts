@@ -1,0 +1,28 @@
+import type { Account, Tier } from '../../src/core/identity';
+import { tierNow } from './model';
+
+/** Changes of an account; what is undefined stays. */
+export interface AccountChanges {
+  tier?: Tier | undefined;
+  /** When the tier becomes free again; never if left out. */
+  tierUntil?: Date | null | undefined;
+  timezone?: string | undefined;
+  language?: string | undefined;
+  remindAt?: string | null | undefined;
+}
+
+/** The tier to set, and its end. */
+export function tierOf({
+  tier = 'free',
+  tierUntil,
+}: AccountChanges): Pick<Account, 'tier' | 'tierUntil'> {
+  return { tier: tierNow(tier, tierUntil), tierUntil: tierUntil ?? undefined };
+}
+
+export function changesBetween(before: Account, after: Account): Record<string, unknown> {
+  const fields = ['tier', 'tierUntil', 'timezone', 'language', 'remindAt'] as const;
+  const changed = fields.filter((field) => before[field]?.valueOf() !== after[field]?.valueOf());
+  return Object.fromEntries(
+    changed.map((field) => [field, { from: before[field] ?? null, to: after[field] ?? null }]),
+  );
+}
