@@ -22,7 +22,7 @@ import {
 const tool = { none: 'files are brought and taken by people and their programs' };
 const limits = { plants: MAX_PLANTS, events: MAX_EVENTS };
 
-/** Operations on whole gardens (docs/api.md, "Bringing and taking"). */
+/** Import and export of whole gardens (docs/api.md, "Import and export"). */
 export function routes(gardens: GardenImport, exports: GardenExport): Operation[] {
   return [
     write({
