@@ -1,7 +1,6 @@
 import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
 import type { Tenant } from '../../src/data/model/models';
-import { decodeCursor, encodeCursor } from '../../src/data/cursor';
-import { inRange, newestFirst, pageOf } from '../../src/data/page';
+import { decodeCursor, encodeCursor, inRange, newestFirst, pageOf } from '../../src/data/page';
 import { batchesOf } from '../../src/data/model/batches';
 import { insert, Resource } from '../../src/data/model/resource';
 import type { Transaction } from '../../src/data/writing/transaction';

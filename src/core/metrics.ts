@@ -80,17 +80,6 @@ export class Metrics {
     return new Histogram({ ...configuration, buckets: [...buckets] });
   }
 
-  /** Adds a counter whose value is read when it is scraped. */
-  count(name: string, help: string, total: () => number): void {
-    new Counter({
-      ...this.#configuration(name, help, []),
-      collect() {
-        this.reset();
-        this.inc(total());
-      },
-    });
-  }
-
   /** Adds a metric that is read when it is scraped. */
   reading({ name, help, label, isTotal, read }: Reading): void {
     const Figure = isTotal ? Counter : Gauge;

@@ -80,10 +80,10 @@ export class RateLimit {
   async spend(ctx: Context): Promise<void> {
     const { name, max, id } = this.#options;
     const spentUntil = this.#spent.get(id(ctx));
-    const { isLeft, remaining, reset } =
-      spentUntil === undefined
-        ? await this.#count(ctx)
-        : { isLeft: false, remaining: 0, reset: spentUntil };
+    const isLeft = spentUntil === undefined && (await this.#isLeft(ctx));
+    const remaining = isLeft ? Number(ctx.response.get('X-RateLimit-Remaining')) : 0;
+    // The library rounds down, and a client that waits must not retry too early.
+    const reset = spentUntil ?? Number(ctx.response.get('X-RateLimit-Reset')) + 1;
     const left = Math.ceil(reset - limiterTime());
     const seconds = Math.min(WINDOW_SECONDS, Math.max(1, left));
     const clockMoved = Math.round(Date.now() / 1000 - limiterTime());
@@ -108,35 +108,20 @@ export class RateLimit {
     return this.#spent.has(id);
   }
 
-  async #count(ctx: Context): Promise<Counted> {
+  /** Counts a call: in Redis, or in memory while Redis is unavailable. */
+  async #isLeft(ctx: Context): Promise<boolean> {
     if (this.#shared && this.#redis?.isUsable()) {
       try {
-        const counted = await run(this.#shared, ctx);
+        const isLeft = await passes(this.#shared, ctx);
         this.#redis.reportAnswer();
-        return counted;
+        return isLeft;
       } catch (error) {
         this.#redis.reportFailure(error);
       }
     }
     this.#metrics.fallbacks.inc();
-    return run(this.#local, ctx);
+    return passes(this.#local, ctx);
   }
-}
-
-/** What koa-ratelimit found. */
-interface Counted {
-  isLeft: boolean;
-  remaining: number;
-  /** When the budget resets, in seconds of {@link limiterTime}. */
-  reset: number;
-}
-
-async function run(limit: Middleware, ctx: Context): Promise<Counted> {
-  const isLeft = await passes(limit, ctx);
-  const remaining = Number(ctx.response.get('X-RateLimit-Remaining'));
-  const reset = Number(ctx.response.get('X-RateLimit-Reset'));
-  // The library rounds down, and a client that waits must not retry too early.
-  return { isLeft, remaining, reset: reset + 1 };
 }
 
 /** The clock of the library in seconds: monotonic since the start of the process. */

@@ -27,7 +27,7 @@ export { hostSettings } from '../../src/core/settings/host-settings';
 export { newId, toStoredId } from '../../src/core/ids';
 export { Settings, SettingsError } from '../../src/core/settings/settings';
 export { MongoHealth } from '../../src/data/mongodb/mongo-health';
-export { decodeCursor } from '../../src/data/cursor';
+export { decodeCursor } from '../../src/data/page';
 export { DatabaseReader } from '../../src/data/mongodb/database-reader';
 export { Database } from '../../src/data/mongodb/database';
 export { hostModels } from '../../src/data/model/host-models';

@@ -1,7 +1,6 @@
 import { batchesOf } from '../../../src/data/model/batches';
 import { LIVE } from '../../../src/data/model/models';
-import { decodeCursor, encodeCursor, type Position } from '../../../src/data/cursor';
-import { inRange, pageOf } from '../../../src/data/page';
+import { decodeCursor, encodeCursor, inRange, pageOf, type Position } from '../../../src/data/page';
 import type { PageQuery } from '../../../src/fields/page';
 import { plantNotFound } from '../../plants';
 import type { EventContext } from '../context';

@@ -12,11 +12,12 @@ export function measureProcess(
   settings: Settings,
   droppedLogLines: () => number,
 ): void {
-  metrics.count(
-    'log_lines_dropped_total',
-    'Lines of the log that nobody read in time',
-    droppedLogLines,
-  );
+  metrics.reading({
+    name: 'log_lines_dropped_total',
+    help: 'Lines of the log that nobody read in time',
+    isTotal: true,
+    read: droppedLogLines,
+  });
   metrics.reading({
     name: 'data_dir_free_bytes',
     help: 'Bytes that are free on the disk of DATA_DIR',
