@@ -1,6 +1,6 @@
 import type { Account } from '../../src/core/identity';
 import { idText } from '../../src/core/ids';
-import { firstOfPage } from '../../src/core/text/json-array';
+import { takePage } from '../../src/core/text/json-array';
 import { chunksOf } from '../../src/core/values';
 import type { ChangedList } from '../../src/data/changes/changes';
 import type { Tenant } from '../../src/data/model/models';
@@ -40,7 +40,7 @@ export class ChangeService {
     return this.#host.snapshot(async (session) => {
       const tenant = { userId, session };
       const { entries, hasMore } = await this.#collect(tenant, progress, limit);
-      const views = await firstOfPage(present(tenant, entries));
+      const views = await takePage(present(tenant, entries));
       const shown = entries.slice(0, views.length);
       const isCut = hasMore || shown.length < entries.length;
       const last = shown.at(-1)?.progress ?? progress;

@@ -75,7 +75,7 @@ export class DataLayer {
     this.schema = new StoredSchema(this.database, {
       migrations,
       known,
-      moveRevisions: async () => {
+      raiseRevisions: async () => {
         await identity().raiseRevisions(1);
       },
     });

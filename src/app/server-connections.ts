@@ -78,7 +78,7 @@ export class ServerConnections {
   /** Whether MongoDB answers, and whether processes share rate limits. */
   async readiness() {
     const [mongodb, redis] = await Promise.all([
-      this.mongo.answersWithin(READY_MS),
+      this.mongo.respondsWithin(READY_MS),
       this.#redis?.ping(),
     ]);
     return {

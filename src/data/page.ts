@@ -1,7 +1,7 @@
 import { decodePlace, encodePlace } from '../core/cursor';
 import { invalidCursor } from '../core/errors';
 import { asUuid, idText, isUuid, toStoredId, type StoredId } from '../core/ids';
-import { firstOfPage } from '../core/text/json-array';
+import { takePage } from '../core/text/json-array';
 import type { Page } from '../fields/page';
 
 /** A position in a list that is sorted by a date, then by id: just after this record. */
@@ -76,7 +76,7 @@ export async function pageOf<Stored, View>(
       yield record;
     }
   }
-  const items = await firstOfPage(present(wanted()));
+  const items = await takePage(present(wanted()));
   const last = read.length > items.length ? read[items.length - 1] : searchedTo;
   return {
     items,

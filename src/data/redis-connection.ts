@@ -65,7 +65,7 @@ export class RedisConnection {
       this.#warn(new Error('The connection ended.'));
     });
     this.client.on('ready', () => {
-      this.reportAnswer();
+      this.reportSuccess();
     });
   }
 
@@ -86,7 +86,7 @@ export class RedisConnection {
   }
 
   /** Must be called when Redis responds; ends an outage. */
-  reportAnswer(): void {
+  reportSuccess(): void {
     if (!this.#warned) return;
     this.#warned = false;
     this.#log.info('Redis is available again: rate limits are shared');
@@ -102,7 +102,7 @@ export class RedisConnection {
   async ping(): Promise<boolean> {
     try {
       await this.client.ping();
-      this.reportAnswer();
+      this.reportSuccess();
       return true;
     } catch (error) {
       this.#warn(error);

@@ -52,7 +52,7 @@ export function chainOf(operation: Operation, services: Services): Middleware[] 
   }
   return steps([
     authenticate(identity, rateLimits.authFailures),
-    ...admit(operation, services),
+    ...authorize(operation, services),
     operation.large && concurrency.large,
     readsBody(operation) &&
       bodyParserOf({ isRequired: operation.body !== undefined, large: operation.large }),
@@ -60,21 +60,21 @@ export function chainOf(operation: Operation, services: Services): Middleware[] 
     isConditional(operation) && conditional(operation),
     isPrivateRead(operation) && !isConditional(operation) && noStore,
     !isConditional(operation) && hasEtag(operation) && etag,
-    ...answer(operation, services, operation.idempotent),
+    ...respond(operation, services, operation.idempotent),
   ]);
 }
 
 /** The steps of a tool call: those of its operation from the rate limit onwards. */
 export function toolChainOf(operation: Operation, services: Services): Middleware[] {
   return steps([
-    ...admit(operation, services),
+    ...authorize(operation, services),
     validate(operation),
     operation.method !== 'GET' && answerInParts(operation),
-    ...answer(operation, services, true),
+    ...respond(operation, services, true),
   ]);
 }
 
-function admit(operation: Operation, { rateLimits }: Services): Step[] {
+function authorize(operation: Operation, { rateLimits }: Services): Step[] {
   const { limit, access, feature } = operation;
   return [
     typeof limit === 'string' && rateLimits.of(limit).middleware,
@@ -84,7 +84,7 @@ function admit(operation: Operation, { rateLimits }: Services): Step[] {
 }
 
 /** @param isKeyed whether the write may have an Idempotency-Key */
-function answer(operation: Operation, services: Services, isKeyed: boolean): Step[] {
+function respond(operation: Operation, services: Services, isKeyed: boolean): Step[] {
   const { concurrency, cache } = services;
   if (operation.method === 'GET') {
     return [

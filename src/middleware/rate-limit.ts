@@ -113,7 +113,7 @@ export class RateLimit {
     if (this.#shared && this.#redis?.isUsable()) {
       try {
         const isLeft = await passes(this.#shared, ctx);
-        this.#redis.reportAnswer();
+        this.#redis.reportSuccess();
         return isLeft;
       } catch (error) {
         this.#redis.reportFailure(error);

@@ -1,5 +1,5 @@
 import { PROJECT } from '../../core/settings/project';
-import { DatabaseReader, MomentGoneError } from '../../data/mongodb/database-reader';
+import { DatabaseReader, SnapshotGoneError } from '../../data/mongodb/database-reader';
 import { collectionOf } from '../../data/model/models';
 import { isRestoring } from '../../data/mongodb/restore-marker';
 import { migrationModel } from '../../data/schema/migration';
@@ -48,7 +48,7 @@ export async function createBackup(options: BackupOptions): Promise<Backup> {
     try {
       return await archive(reader, options);
     } catch (error) {
-      if (!(error instanceof MomentGoneError)) throw explain(error);
+      if (!(error instanceof SnapshotGoneError)) throw explain(error);
       if (attempt < ATTEMPTS) continue;
       throw new BackupError(
         'MongoDB does not keep one moment for as long as the backup takes: raise its minSnapshotHistoryWindowInSeconds.',

@@ -5,9 +5,9 @@ import DataLoader from 'dataloader';
 import { withTimeout } from './timeout';
 
 /** How long a query waits for the one before it. */
-const PATIENCE_MS = 5;
+const MAX_DELAY_MS = 5;
 /** After this time a query is sent again: its connection may be lost. */
-const LOST_MS = 1000;
+const RESEND_MS = 1000;
 const MAX_KEYS = 1000;
 
 /**
@@ -34,7 +34,7 @@ export class BatchLookup<Value> {
       maxBatchSize: most,
       batchScheduleFn: (dispatch) => {
         const turn = this.#inProgress
-          ? withTimeout(PATIENCE_MS, this.#inProgress)
+          ? withTimeout(MAX_DELAY_MS, this.#inProgress)
           : setImmediate(undefined);
         void turn.then(dispatch);
       },
@@ -51,23 +51,23 @@ export class BatchLookup<Value> {
   }
 
   async #load(keys: readonly string[]): Promise<(Value | undefined)[]> {
-    const asked = this.#ask([...new Set(keys)]);
-    const ended = asked
+    const sent = this.#send([...new Set(keys)]);
+    const ended = sent
       .catch(() => undefined)
       .then(() => {
         if (this.#inProgress === ended) this.#inProgress = undefined;
       });
     this.#inProgress = ended;
-    const found = await asked;
+    const found = await sent;
     return keys.map((key) => found.get(key));
   }
 
-  async #ask(keys: readonly string[]): Promise<ReadonlyMap<string, Value>> {
+  async #send(keys: readonly string[]): Promise<ReadonlyMap<string, Value>> {
     let timer: NodeJS.Timeout | undefined;
     const again = new Promise<ReadonlyMap<string, Value>>((resolve, reject) => {
       timer = setTimeout(() => {
         this.#query(keys).then(resolve, reject);
-      }, LOST_MS);
+      }, RESEND_MS);
     });
     try {
       return await Promise.race([this.#query(keys), again]);

@@ -13,7 +13,7 @@ const MAX_PIECE_BYTES = 512 * 1024;
 export async function jsonText(value: unknown): Promise<string> {
   const isList = Array.isArray(value);
   const mayBeLong = isList || isRecord(value);
-  if (!mayBeLong || mostBytes(value, MAX_PIECE_BYTES) <= MAX_PIECE_BYTES) {
+  if (!mayBeLong || maxBytesOf(value, MAX_PIECE_BYTES) <= MAX_PIECE_BYTES) {
     return JSON.stringify(value);
   }
   if (isList) {
@@ -50,15 +50,15 @@ export async function* jsonArray(
 }
 
 /** Returns the first items, as many as a page may have, and at least one if there is one. */
-export async function firstOfPage<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> {
+export async function takePage<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> {
   const page: T[] = [];
   // To serialize a page just to measure it would double the cost.
-  let bytesOf = mostBytes;
+  let bytesOf = maxBytesOf;
   let bytes = 0;
   for await (const batch of batches) {
     for (const item of batch) {
       bytes += bytesOf(item);
-      if (bytes > MAX_PAGE_BYTES && bytesOf === mostBytes) {
+      if (bytes > MAX_PAGE_BYTES && bytesOf === maxBytesOf) {
         await yieldToEventLoop();
         bytesOf = exactBytes;
         bytes = [...page, item].reduce((sum, each) => sum + exactBytes(each), 0);
@@ -83,17 +83,17 @@ const BYTES_PER_VALUE = 32;
 /**
  * An upper bound for the size of a value as JSON, without serializing it.
  *
- * @param enough stops once the bound exceeds this
+ * @param limit stops once the bound exceeds this
  */
-function mostBytes(value: unknown, enough = Infinity): number {
+function maxBytesOf(value: unknown, limit = Infinity): number {
   if (typeof value === 'string') return value.length * BYTES_PER_CODE_UNIT + BYTES_PER_VALUE;
   if (typeof value !== 'object' || value === null || value instanceof Date) return BYTES_PER_VALUE;
   let bytes = BYTES_PER_VALUE;
   const names = Array.isArray(value) ? [] : Object.keys(value);
   for (const name of names) bytes += name.length * BYTES_PER_CODE_UNIT;
   for (const member of Array.isArray(value) ? value : Object.values(value)) {
-    if (bytes > enough) break;
-    bytes += mostBytes(member, enough - bytes);
+    if (bytes > limit) break;
+    bytes += maxBytesOf(member, limit - bytes);
   }
   return bytes;
 }

@@ -4,12 +4,12 @@ import { collectionNames } from '../model/collections';
 import { keepHistory, READER_NAME, releaseHistory } from '../changes/snapshot-history';
 
 /** Error codes: the snapshot is too old, or unavailable. */
-const MOMENT_IS_GONE = new Set<unknown>([239, 246]);
+const SNAPSHOT_GONE = new Set<unknown>([239, 246]);
 /** Time-out of a command: a batch of large documents on a slow disk. */
 const COMMAND_MS = 60_000;
 
 /** The snapshot is no longer available: it is too old, or an index was created since. */
-export class MomentGoneError extends Error {}
+export class SnapshotGoneError extends Error {}
 
 /**
  * Reads whole collections from one snapshot, while others write. It uses no transaction, so it is only
@@ -83,7 +83,7 @@ export class DatabaseReader {
   /**
    * The documents of a collection as BSON, in no order.
    *
-   * @throws MomentGoneError if the snapshot is no longer available
+   * @throws SnapshotGoneError if the snapshot is no longer available
    */
   async *documents(collection: string): AsyncGenerator<Buffer> {
     const found = this.#database.runCursorCommand(
@@ -101,8 +101,8 @@ export class DatabaseReader {
         yield bytes;
       }
     } catch (error) {
-      if (!(error instanceof mongo.MongoServerError) || !MOMENT_IS_GONE.has(error.code)) throw error;
-      throw new MomentGoneError('The snapshot is no longer available.', { cause: error });
+      if (!(error instanceof mongo.MongoServerError) || !SNAPSHOT_GONE.has(error.code)) throw error;
+      throw new SnapshotGoneError('The snapshot is no longer available.', { cause: error });
     } finally {
       await found.close();
     }

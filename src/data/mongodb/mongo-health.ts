@@ -17,8 +17,8 @@ const PAUSE_MS = 500;
  * notice a MongoDB that hangs. Slow reads are not affected.
  */
 export class MongoHealth {
-  #isAway = false;
-  #isAsking = false;
+  #isDown = false;
+  #isPinging = false;
   #isStopped = false;
   /** Rejects the reads in progress. */
   readonly #reads = new Set<(reason: unknown) => void>();
@@ -32,7 +32,7 @@ export class MongoHealth {
     metrics.reading({
       name: 'mongodb_up',
       help: 'Whether MongoDB responds',
-      read: () => (this.#isAway ? 0 : 1),
+      read: () => (this.#isDown ? 0 : 1),
     });
   }
 
@@ -42,7 +42,7 @@ export class MongoHealth {
    * @throws ApiError service_unavailable as soon as MongoDB is known not to respond
    */
   untilDown<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#isAway) return Promise.reject(serviceUnavailable.error());
+    if (this.#isDown) return Promise.reject(serviceUnavailable.error());
     return new Promise<T>((resolve, reject) => {
       this.#reads.add(reject);
       const timer = setTimeout(() => {
@@ -77,19 +77,19 @@ export class MongoHealth {
   }
 
   /** Returns whether MongoDB responds within so many milliseconds. */
-  async answersWithin(ms: number): Promise<boolean> {
-    if (this.#isAway) return false;
-    const isThere = (await withTimeout(ms, this.#ping())) ?? false;
-    if (!isThere) this.suspect();
-    return isThere;
+  async respondsWithin(ms: number): Promise<boolean> {
+    if (this.#isDown) return false;
+    const isUp = (await withTimeout(ms, this.#ping())) ?? false;
+    if (!isUp) this.suspect();
+    return isUp;
   }
 
   /** Pings MongoDB, and during an outage until it responds. */
   suspect(): void {
-    if (this.#isAsking) return;
-    this.#isAsking = true;
-    void this.#askUntilThere().finally(() => {
-      this.#isAsking = false;
+    if (this.#isPinging) return;
+    this.#isPinging = true;
+    void this.#pingUntilUp().finally(() => {
+      this.#isPinging = false;
     });
   }
 
@@ -98,14 +98,14 @@ export class MongoHealth {
     this.#isStopped = true;
   }
 
-  async #askUntilThere(): Promise<void> {
+  async #pingUntilUp(): Promise<void> {
     while (!this.#isStopped && !(await this.#ping())) {
-      if (!this.#isAway) this.#log.error('MongoDB does not answer');
-      this.#isAway = true;
+      if (!this.#isDown) this.#log.error('MongoDB does not answer');
+      this.#isDown = true;
       for (const reject of this.#reads) reject(serviceUnavailable.error());
       await sleep(PAUSE_MS, undefined, { ref: false });
     }
-    if (this.#isAway) this.#log.info('MongoDB answers again');
-    this.#isAway = false;
+    if (this.#isDown) this.#log.info('MongoDB answers again');
+    this.#isDown = false;
   }
 }

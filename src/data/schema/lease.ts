@@ -12,7 +12,7 @@ const LEASE_MS = 15_000;
 const RENEW_MS = 3000;
 const RETRY_MS = 250;
 /** How long a program waits for a lease. */
-const PATIENCE_MS = 30 * 60_000;
+const MAX_WAIT_MS = 30 * 60_000;
 
 interface LeaseDocument {
   _id: string;
@@ -51,7 +51,7 @@ export class Lease {
    * @throws SchemaError if another process holds it for too long
    */
   async hold<T>(work: () => Promise<T>, onWait: () => void): Promise<T> {
-    const deadline = performance.now() + PATIENCE_MS;
+    const deadline = performance.now() + MAX_WAIT_MS;
     for (let attempt = 1; !(await this.#take()); attempt += 1) {
       if (attempt === 1) onWait();
       if (performance.now() >= deadline) {

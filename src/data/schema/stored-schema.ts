@@ -44,7 +44,7 @@ interface RunOptions {
   /** Its place among the pending migrations: `1 of 2`. */
   place: string;
   /** Waits until earlier writes are committed or aborted; once for all migrations. */
-  closeOff: () => Promise<void>;
+  endEarlierWrites: () => Promise<void>;
   stopping: AbortSignal | undefined;
 }
 
@@ -53,7 +53,7 @@ interface Migrations {
   migrations: readonly NamedMigration[];
   known: KnownMigrations;
   /** Increments the revisions of all accounts, so that no earlier write is committed afterwards. */
-  moveRevisions: () => Promise<void>;
+  raiseRevisions: () => Promise<void>;
 }
 
 /** Brings the collections, indexes and documents of a database up to this release. */
@@ -61,15 +61,15 @@ export class StoredSchema {
   readonly #database: Database;
   readonly #migrations: readonly NamedMigration[];
   readonly #known: KnownMigrations;
-  readonly #moveRevisions: () => Promise<void>;
+  readonly #raiseRevisions: () => Promise<void>;
   readonly #documents;
   readonly #lease: Lease;
 
-  constructor(database: Database, { migrations, known, moveRevisions }: Migrations) {
+  constructor(database: Database, { migrations, known, raiseRevisions }: Migrations) {
     this.#database = database;
     this.#migrations = migrations;
     this.#known = known;
-    this.#moveRevisions = moveRevisions;
+    this.#raiseRevisions = raiseRevisions;
     this.#documents = database.model(migrationModel);
     this.#lease = new Lease(database.model(leaseModel), 'migrations');
   }
@@ -127,7 +127,7 @@ export class StoredSchema {
       const { status, pending, missingCollections } = await this.#inspect();
       const { isNew } = status;
       let moved: Promise<void> | undefined;
-      const closeOff = (): Promise<void> => (moved ??= this.#moveRevisions());
+      const endEarlierWrites = (): Promise<void> => (moved ??= this.#raiseRevisions());
       const atOnce = pLimit(COLLECTIONS_AT_ONCE);
       await Promise.all(
         missingCollections.map((model) => atOnce(() => model.createCollection())),
@@ -135,7 +135,7 @@ export class StoredSchema {
       for (const [index, each] of pending.entries()) {
         const place = `${index + 1} of ${pending.length}`;
         if (isNew) await this.#finish(each);
-        else done.push(await this.#run(each, { progress, place, closeOff, stopping }));
+        else done.push(await this.#run(each, { progress, place, endEarlierWrites, stopping }));
       }
       const { indexes } = await this.#inspect();
       const report = isNew ? () => undefined : progress;
@@ -196,7 +196,7 @@ export class StoredSchema {
 
   async #run(
     { id, migration }: NamedMigration,
-    { progress, place, closeOff, stopping }: RunOptions,
+    { progress, place, endEarlierWrites, stopping }: RunOptions,
   ): Promise<string> {
     const { besideOlder } = migration;
     const update = {
@@ -206,7 +206,7 @@ export class StoredSchema {
     const options = { upsert: true, returnDocument: 'after' } as const;
     const started = await this.#documents.findOneAndUpdate({ _id: id }, update, options).lean();
     // From here on no server of an earlier release can commit a write.
-    if (!besideOlder) await closeOff();
+    if (!besideOlder) await endEarlierWrites();
     const { position: reached, done: before = 0 } = started ?? {};
     const name = `Migration ${id} (${place})`;
     progress(`${name} ${reached ? 'goes on' : 'begins'}`);

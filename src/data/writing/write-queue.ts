@@ -20,7 +20,7 @@ const MAX_TRANSACTIONS = 32;
 /** Writes in the queue. */
 const MAX_WAITING = 1000;
 /** How long a write waits for others to share a transaction with. */
-const PATIENCE_MS = 5;
+const MAX_DELAY_MS = 5;
 /** How often MongoDB is pinged during a transaction. */
 const PING_EVERY_MS = 3000;
 /** How long a write meets conflicts before orphaned transactions are ended, and how often they are. */
@@ -110,7 +110,7 @@ export class WriteQueue {
         this.#start();
       };
       if (this.#transactions === 0) setImmediate(start);
-      else setTimeout(start, PATIENCE_MS);
+      else setTimeout(start, MAX_DELAY_MS);
     }).finally(() => {
       clearTimeout(timer);
     });
