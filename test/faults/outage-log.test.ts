@@ -41,8 +41,8 @@ describe('a MongoDB that goes and comes back', () => {
         .filter(({ level }) => level !== 'debug');
       const said = lines.map(({ msg }) => msg).filter((msg) => msg !== 'request');
       expect(said.filter((msg) => String(msg).startsWith('MongoDB'))).toEqual([
-        'MongoDB does not answer',
-        'MongoDB answers again',
+        'MongoDB does not respond',
+        'MongoDB responds again',
       ]);
       expect(lines.filter((line) => 'err' in line)).toEqual([]);
       const away = lines.filter(({ requestId }) => String(requestId).startsWith('away-'));
@@ -58,9 +58,9 @@ describe('a MongoDB that goes and comes back', () => {
     const { service, proxy } = proxied;
     const said = () => service.logged.slice(before).join('');
     proxy.fail('cut');
-    await until(() => said().includes('MongoDB does not answer'));
+    await until(() => said().includes('MongoDB does not respond'));
     proxy.restore();
-    await until(() => said().includes('MongoDB answers again'));
+    await until(() => said().includes('MongoDB responds again'));
   });
 
   test('and hangs meanwhile leaves /readyz to answer', async () => {

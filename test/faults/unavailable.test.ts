@@ -267,7 +267,7 @@ test('a long answer whose rest cannot be read is cut off, not left open', async 
   };
   await expect(reading()).rejects.toThrow('aborted');
   expect(service.logged.slice(before).join('')).toMatch(
-    /MongoDB does not answer|database cannot be reached/,
+    /MongoDB does not respond|database is unavailable/,
   );
 });
 

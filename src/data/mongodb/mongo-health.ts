@@ -100,12 +100,12 @@ export class MongoHealth {
 
   async #pingUntilUp(): Promise<void> {
     while (!this.#isStopped && !(await this.#ping())) {
-      if (!this.#isDown) this.#log.error('MongoDB does not answer');
+      if (!this.#isDown) this.#log.error('MongoDB does not respond');
       this.#isDown = true;
       for (const reject of this.#reads) reject(serviceUnavailable.error());
       await sleep(PAUSE_MS, undefined, { ref: false });
     }
-    if (this.#isDown) this.#log.info('MongoDB answers again');
+    if (this.#isDown) this.#log.info('MongoDB responds again');
     this.#isDown = false;
   }
 }
