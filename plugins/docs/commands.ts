@@ -7,7 +7,7 @@ export function openApiCommand(commandLine: CommandLine): void {
     .command('openapi')
     .summary('print the OpenAPI document')
     .description(
-      'Prints the OpenAPI document, for programs that generate clients and documents. Starts no server.',
+      'Prints the OpenAPI document, for generators of clients and documentation. Starts no server.',
     )
     .addHelpText(
       'after',
@@ -16,7 +16,7 @@ Examples:
   $ npm run --silent cli -- openapi > openapi.json
   $ npm run --silent cli -- openapi --json
 
-With --json it prints the document as a line.`,
+--json prints the document on one line.`,
     )
     .action(() => {
       commandLine.runOffline(({ description }) => {

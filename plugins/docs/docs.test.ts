@@ -391,11 +391,11 @@ test('every code of an error is in the document, and no other', async () => {
 test.each([
   ['POST', '/api/photos', 400, /`plant_not_found`/],
   ['GET', '/api/mcp', 405, /`method_not_allowed`: There is no event stream/],
-  ['POST', '/api/mcp', 200, /error of JSON-RPC/],
+  ['POST', '/api/mcp', 200, /JSON-RPC error/],
   ['POST', '/api/mcp', 202, /notification/],
   ['POST', '/api/mcp', 400, /not JSON/],
   ['POST', '/api/mcp', 403, /`invalid_token`[^]*`origin_not_allowed`/],
-  ['POST', '/api/mcp', 404, /no such method/],
+  ['POST', '/api/mcp', 404, /does not exist/],
   ['POST', '/api/mcp', 429, /`rate_limited`/],
   ['GET', '/docs/{file}', 404, /`not_found`/],
 ])('%s %s may answer %i, and the document says why', async (method, path, status, reason) => {

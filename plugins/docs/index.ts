@@ -15,22 +15,22 @@ const access = { public: 'what the API can do is no secret' };
 
 const TEXT: JsonSchema = { type: 'string' };
 
-/** The answer to a condition that holds, as of any static content. */
-const NOT_MODIFIED = { 304: { description: 'The content is the one that the client has' } };
+/** The response to a condition that holds. */
+const NOT_MODIFIED = { 304: { description: 'The client has the current content' } };
 
-/** The API's own description: for programs as OpenAPI, for people as a page. */
+/** The description of the API, as OpenAPI and as a page. */
 export default definePlugin({
   name: 'docs',
   requires: [],
   tag: {
     name: 'Documents',
-    description: 'This description: for programs as OpenAPI, for people as a page.',
+    description: 'This description, as OpenAPI and as a page.',
   },
   commands: openApiCommand,
   setup: () => {
     let document: { day: number; content: Content } | undefined;
     const serveDocument = (ctx: Context, api: ApiDescription): Promise<void> => {
-      // Its examples have days to come.
+      // Its examples have future days.
       const day = Math.floor(Date.now() / DAY_MS);
       if (document?.day !== day) {
         document = { day, content: new Content(JSON.stringify(openApiDocument(api))) };
@@ -44,7 +44,7 @@ export default definePlugin({
           path: '/openapi.json',
           methods: {
             GET: {
-              summary: 'The OpenAPI document',
+              summary: 'Read the OpenAPI document',
               operationId: 'getOpenApiDocument',
               access,
               responses: {
@@ -63,13 +63,13 @@ export default definePlugin({
           withSlash: true,
           methods: {
             GET: {
-              summary: 'The page for people',
+              summary: 'Read this page',
               operationId: 'getDocsPage',
               access,
               responses: {
                 200: { description: 'HTML', content: { 'text/html': TEXT } },
                 ...NOT_MODIFIED,
-                308: { description: 'The page is at the path without a slash at its end' },
+                308: { description: 'The page is at the path without the final slash' },
               },
               handler: servePage,
             },
@@ -79,7 +79,7 @@ export default definePlugin({
           path: '/docs/{file}',
           methods: {
             GET: {
-              summary: 'The files of the page',
+              summary: 'Read a file of the page',
               operationId: 'getDocsFile',
               access,
               responses: {

@@ -10,7 +10,7 @@ import { notFound } from '../../src/core/errors';
 import { PROJECT_FOLDER } from '../../src/core/settings/project';
 import { sendContent } from '../../src/plugins/send-content';
 
-/** Found without loading the package, which takes a quarter of the program's start. */
+/** Resolved without loading the package, which would take a quarter of the start-up time. */
 const SWAGGER_UI = path.dirname(require.resolve('swagger-ui-dist/package.json'));
 
 /** The files of Swagger UI that the page needs, with their media types. */
@@ -19,17 +19,17 @@ const SWAGGER_UI_FILES = new Map([
   ['swagger-ui-bundle.js', 'text/javascript'],
 ]);
 
-/** The guide for developers of apps, where the program was installed with it. */
+/** The guide for app developers, if it was installed. */
 const GUIDE = path.join(PROJECT_FOLDER, 'docs/guide.md');
 
-/** Shows the resources first: what the document begins with stands below them, on the page. */
+/** Shows the resources first: the page has the rules below them. */
 const START = `const shortened = (spec) => ({
   ...spec,
   info: {
     ...spec.info,
     description: [
       spec.info.description?.split('\\n')[0],
-      'See [what holds for every request](#rules) and the [guide for app developers](docs/guide.md).',
+      'See [the rules for all requests](#rules) and the [guide for app developers](docs/guide.md).',
     ].join(' '),
   },
 });
@@ -42,7 +42,7 @@ SwaggerUIBundle({
   url: 'openapi.json', dom_id: '#docs', deepLinking: true, plugins: [resourcesFirst],
 });`;
 
-/** A rule as HTML: what it has of Markdown is code. */
+/** A rule as HTML; its only Markdown is code. */
 function html(rule: string): string {
   const safe = rule.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return safe.replace(/`([^`]+)`/g, '<code>$1</code>');
@@ -52,7 +52,7 @@ const RULES = CONVENTIONS.map(
   ({ topic, rule }) => `        <dt>${topic}</dt>\n        <dd>${html(rule)}</dd>`,
 ).join('\n');
 
-// Links are relative, since a proxy may have put a prefix before all paths.
+// Links are relative: a proxy may add a prefix to all paths.
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -61,7 +61,7 @@ const PAGE = `<!doctype html>
     <title>Plant care API</title>
     <link rel="stylesheet" href="docs/swagger-ui.css">
     <style>
-      /* On a phone wide tables scroll by themselves, and not with the page. */
+      /* On phones wide tables scroll by themselves. */
       .swagger-ui .responses-inner, .swagger-ui .table-container { overflow-x: auto; }
       #rules { max-width: 1420px; margin: 0 auto 4rem; padding: 0 20px; color: #3b4151;
         font: 14px/1.6 sans-serif; overflow-wrap: break-word; }
@@ -72,7 +72,7 @@ const PAGE = `<!doctype html>
   <body>
     <div id="docs"></div>
     <section id="rules">
-      <h2>What holds for every request</h2>
+      <h2>Rules for all requests</h2>
       <dl>
 ${RULES}
       </dl>
@@ -83,8 +83,7 @@ ${RULES}
 </html>
 `;
 
-// The page loads its own files only, belongs to no other page and sends no form; Swagger UI sets
-// styles on elements as it goes.
+// The page loads only its own files, is not framed, and sends no forms. Swagger UI sets inline styles.
 const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",
   "img-src 'self' data:",
@@ -96,10 +95,10 @@ const CONTENT_SECURITY_POLICY = [
 
 const page = new Content(PAGE);
 
-/** The page that shows the OpenAPI document to people. */
+/** Serves the page that shows the OpenAPI document. */
 export async function servePage(ctx: Context): Promise<void> {
   if (ctx.path.endsWith('/')) {
-    // Its links lead elsewhere from there.
+    // Relative links would not work from there.
     ctx.redirect('../docs');
     ctx.status = 308;
     ctx.body = '';
@@ -116,18 +115,18 @@ interface PageFile {
 
 const files = new Map([['start.js', { type: 'text/javascript', content: new Content(START) }]]);
 
-/** A file that the page loads. @throws ApiError not_found */
+/** Serves a file of the page. @throws ApiError not_found */
 export async function serveFile(ctx: Context & { params?: Record<string, string> }): Promise<void> {
   const { content, type } = await fileOf(ctx.params?.['file'] ?? '');
   ctx.set('Cache-Control', 'public, max-age=3600');
   await sendContent(ctx, content, type);
 }
 
-/** Read once, when it is first asked for. */
+/** Files are read once, when first requested. */
 async function fileOf(name: string): Promise<PageFile> {
   const known = files.get(name);
   if (known) return known;
-  // An image may be without it.
+  // A container image may lack it.
   if (name === 'guide.md' && existsSync(GUIDE)) return kept(name, 'text/markdown', GUIDE);
   const type = SWAGGER_UI_FILES.get(name);
   if (type === undefined) throw notFound.error();

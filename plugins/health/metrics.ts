@@ -15,22 +15,22 @@ const MEDIA_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 export const metricsPortSetting = new PortSetting<number | undefined>(
   'METRICS_PORT',
   undefined,
-  'Port of its own, another than PORT, for /metrics, which the main one then does not serve, and for the probes as well; 0 takes a free one',
+  'A port other than PORT for /metrics, which PORT then does not serve, and for the probes; 0 picks a free one',
 );
 
 export const metricsTokenSetting = new Setting<string | undefined>(
   'METRICS_TOKEN',
   Joi.string()
     .min(MIN_TOKEN)
-    // As a header can carry it. By itself Joi would say in the message what the token is.
+    // What a header can carry. Joi's own message would contain the token.
     .pattern(/^[!-~]+$/)
     .messages({ 'string.pattern.base': '{{#label}} must be one word of ASCII characters' }),
   undefined,
-  'What /metrics asks for as Authorization: Bearer; nothing where it is not set',
+  'The bearer token that /metrics requires; none when not set',
   () => '***',
 );
 
-/** The metrics, for Prometheus. */
+/** The metrics in Prometheus' text format. */
 export function metricsEndpoint(host: Host): ProtocolEndpoint {
   const token = host.settings.of(metricsTokenSetting);
   return {
@@ -38,13 +38,13 @@ export function metricsEndpoint(host: Host): ProtocolEndpoint {
     ownPort: metricsPortSetting,
     methods: {
       GET: {
-        summary: "The process's metrics, for Prometheus",
+        summary: 'Read the metrics of the process',
         operationId: 'getMetrics',
-        access: { public: 'METRICS_TOKEN and METRICS_PORT say who may read them' },
+        access: { public: 'METRICS_TOKEN and METRICS_PORT decide who may read them' },
         isProbe: true,
         responses: {
           200: {
-            description: 'Text in the Prometheus format',
+            description: "Prometheus' text format",
             content: { [MEDIA_TYPE]: { type: 'string' } },
           },
         },
@@ -62,9 +62,9 @@ export function metricsEndpoint(host: Host): ProtocolEndpoint {
 /** @throws ApiError unauthorized */
 function checkToken(ctx: Context, token: string): void {
   const sent = bearerToken(ctx.get('Authorization')) ?? '';
-  // Of one length, so that how long it takes says nothing of either.
+  // Digests have the same length, so the time of the comparison reveals nothing.
   if (timingSafeEqual(digestOf(sent), digestOf(token))) return;
-  throw unauthorized.error('The metrics need the token of METRICS_TOKEN.', {
+  throw unauthorized.error('The metrics require the token in METRICS_TOKEN.', {
     headers: { 'WWW-Authenticate': 'Bearer' },
   });
 }

@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../src/fields/json-schema';
 const VERSION: JsonSchema = { type: 'string', enum: ['2.0'] };
 const ID: JsonSchema = { type: ['string', 'integer'], examples: [1] };
 
-/** What `GET /api/mcp` answers (docs/specification.md, 4.4). */
+/** The response of `GET /api/mcp` (docs/specification.md, 4.4). */
 export const descriptionBody: JsonSchema = {
   title: 'ToolEndpoint',
   type: 'object',
@@ -18,7 +18,7 @@ export const descriptionBody: JsonSchema = {
   additionalProperties: false,
 };
 
-/** A request of JSON-RPC 2.0; a notification where it has no id. */
+/** A JSON-RPC 2.0 request; without an id, a notification. */
 export const requestBody: JsonSchema = {
   title: 'JsonRpcRequest',
   type: 'object',
@@ -27,11 +27,11 @@ export const requestBody: JsonSchema = {
     jsonrpc: VERSION,
     method: { type: 'string', examples: ['tools/call'] },
     params: { type: 'object', examples: [{ name: 'list_locations', arguments: {} }] },
-    id: { ...ID, description: 'Left out by a notification' },
+    id: { ...ID, description: 'Absent in notifications' },
   },
 };
 
-/** The result of a request; that of a tool call says in `isError` whether it was refused. */
+/** The result of a request; `isError` of a tool call's result says whether it failed. */
 export const resultBody: JsonSchema = {
   title: 'JsonRpcResult',
   type: 'object',
@@ -44,14 +44,17 @@ export const resultBody: JsonSchema = {
   additionalProperties: false,
 };
 
-/** An error of JSON-RPC 2.0. */
+/** A JSON-RPC 2.0 error. */
 export const errorBody: JsonSchema = {
   title: 'JsonRpcError',
   type: 'object',
   required: ['jsonrpc', 'id', 'error'],
   properties: {
     jsonrpc: VERSION,
-    id: { type: ['string', 'integer', 'null'], description: 'null where none could be read' },
+    id: {
+      type: ['string', 'integer', 'null'],
+      description: 'null when the request has no readable id',
+    },
     error: {
       type: 'object',
       required: ['code', 'message'],

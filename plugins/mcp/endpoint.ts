@@ -27,13 +27,13 @@ import { type CatalogTool, ToolCatalog } from './tools/catalog';
 import { errorResult, invalidArguments, storedError, successResult } from './tools/results';
 import { viewed } from './tools/views';
 
-/** The answer to a GET that asks for `text/event-stream`. */
+/** The response to a GET that accepts `text/event-stream`. */
 export const noEventStream = methodNotAllowed.at(
   405,
   'There is no event stream here; send requests by POST.',
 );
 
-/** Here a token that is not good is answered with 403 (docs/specification.md, 4.4). */
+/** The tool endpoint answers a bad token with 403 (docs/specification.md, 4.4). */
 export const tokenRefused = invalidToken.at(403, invalidToken.meaning);
 
 /** `/api/mcp` (docs/specification.md, 4.4): the operations of all plugins as tools. */
@@ -49,16 +49,16 @@ export class Endpoint {
     this.#origins = new Origins([...host.settings.of(allowedOriginsSetting), ...own]);
   }
 
-  /** So that the first message keeps nobody waiting. */
+  /** Loads ahead what the first message needs. */
   prepare(description: ApiDescription): void {
     loadProtocol().preload();
     this.#catalogOf(description);
   }
 
-  /** Describes the endpoint to anybody. */
+  /** Describes the endpoint; no token is needed. */
   async describe(ctx: Context, api: ProtocolApi): Promise<void> {
     ctx.vary('Accept');
-    // Legacy clients look for a stream like this, and try again for ever on a 200.
+    // Legacy clients probe for a stream this way, and retry for ever after a 200.
     if (ctx.accepts('json', 'text/event-stream') === 'text/event-stream') {
       throw noEventStream.error(undefined, { headers: { Allow: 'GET, POST' } });
     }
@@ -76,7 +76,7 @@ export class Endpoint {
   async receive(ctx: Context, api: ProtocolApi): Promise<void> {
     const { status, json } = await this.#reply(ctx, api);
     ctx.status = status;
-    // A long text would be encoded once for its length and once more to be sent.
+    // A string would be encoded twice: for its length, and to be sent.
     ctx.body = Buffer.from(json);
     if (json === '') ctx.remove('Content-Type');
     else ctx.type = 'application/json';
@@ -114,7 +114,7 @@ export class Endpoint {
       return status < 400 ? successResult(json) : errorResult(storedError(json, tool), tool, args);
     } catch (error) {
       if (error instanceof ApiError) return errorResult(error, tool, args);
-      // The package would send its message to the caller.
+      // The package would send the message of the error to the caller.
       this.#host.log.error(
         { err: error, tool: tool.definition.name },
         'A tool failed unexpectedly',
@@ -128,9 +128,9 @@ export class Endpoint {
   }
 }
 
-/** Commands never meet an assistant, and need not wait until its package is loaded. */
+/** Loads the package of the protocol, which commands do not need. */
 function loadProtocol(): typeof Protocol {
-  // Its own sibling, in the sources as in the build.
+  // A sibling, in the sources and in the build.
   return createRequire(__filename)('./protocol') as typeof Protocol;
 }
 
@@ -139,7 +139,7 @@ interface Caller {
   api: ProtocolApi;
 }
 
-/** @throws ApiError also in the form that the caller can read */
+/** @throws ApiError in JSON-RPC for clients that read nothing else */
 async function authenticate(ctx: Context, api: ProtocolApi): Promise<Principal> {
   try {
     return await api.authenticate(ctx);
@@ -147,7 +147,7 @@ async function authenticate(ctx: Context, api: ProtocolApi): Promise<Principal> 
     if (!(error instanceof ApiError)) throw error;
     const { kind, message, headers } = error;
     if (kind !== unauthorized && kind !== invalidToken) throw error;
-    // Programs that a person signed in to renew their token on 401 alone.
+    // Apps renew an access token only after a 401.
     const token = bearerToken(ctx.get('Authorization')) ?? '';
     const isRenewable = isAccessToken(token) || isJwt(token);
     const refusal = kind === unauthorized || isRenewable ? kind : tokenRefused;
@@ -156,10 +156,10 @@ async function authenticate(ctx: Context, api: ProtocolApi): Promise<Principal> 
   }
 }
 
-/** Protocol packages send it, and of an error show nothing that is not JSON-RPC. */
+/** MCP packages send it, and show only errors that are JSON-RPC. */
 const EVENT_STREAM = /(^|,)\s*text\/event-stream\s*(;|,|$)/i;
 
-/** No number of the protocol's own, of which clients draw their conclusions. */
+/** None of the protocol's own codes, to which clients react. */
 const NO_ACCESS = -32010;
 
 function rpcError({ message, kind: { code } }: ApiError): object {

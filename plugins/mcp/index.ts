@@ -5,7 +5,7 @@ import { Endpoint, noEventStream, tokenRefused } from './endpoint';
 import { allowedOriginsSetting, originNotAllowed } from './origins';
 
 const POST_DESCRIPTION =
-  'What a tool refuses (a wrong argument, a missing record, a spent limit) is a result with isError true, and no error: its text names the code, every fault and what to call next. A message that calls no operation (a list of tools, a handshake, an unknown tool, what is no request) spends one of the reads of the account; without any left it is answered with 429. A missing or bad token is told in an error of JSON-RPC to those whose Accept names text/event-stream.';
+  'A call that a tool refuses (an invalid argument, a missing record, an exceeded limit) returns a result with isError true, not an error; its text has the code, every fault and what to call next. A message that calls no operation (tools/list, a handshake, an unknown tool, an invalid request) spends one of the reads of the account; with none left it gets 429. Clients whose Accept includes text/event-stream get a missing or bad token as a JSON-RPC error.';
 
 /** The operations of all plugins as tools for AI assistants (Model Context Protocol). */
 export default definePlugin({
@@ -23,7 +23,7 @@ export default definePlugin({
       protocols: [
         {
           path: '/api/mcp',
-          // Some clients append one to the address that they were given.
+          // Some clients append a slash to the address.
           withSlash: true,
           prepare: (description) => {
             endpoint.prepare(description);
@@ -32,10 +32,10 @@ export default definePlugin({
             GET: {
               summary: 'Describe the tool endpoint',
               operationId: 'describeTools',
-              access: { public: 'which tools there are is no secret' },
+              access: { public: 'the list of tools is no secret' },
               responses: {
                 200: {
-                  description: 'The tools and scopes that there are',
+                  description: 'All tools and scopes',
                   content: { 'application/json': descriptionBody },
                 },
               },
@@ -45,21 +45,21 @@ export default definePlugin({
             POST: {
               summary: 'Call tools by JSON-RPC 2.0 (Model Context Protocol)',
               operationId: 'callTool',
-              access: { anyToken: 'each tool asks for the scope of its operation' },
+              access: { anyToken: 'each tool requires the scope of its operation' },
               description: POST_DESCRIPTION,
               body: requestBody,
               responses: {
                 200: {
-                  description: 'The result, or an error of JSON-RPC',
+                  description: 'The result, or a JSON-RPC error',
                   content: { 'application/json': { anyOf: [resultBody, errorBody] } },
                 },
-                202: { description: 'A notification was taken' },
+                202: { description: 'The notification was accepted' },
                 400: {
-                  description: 'What was sent is not JSON, or no request of JSON-RPC',
+                  description: 'The body is not JSON, or not a JSON-RPC request',
                   content: { 'application/json': errorBody },
                 },
                 404: {
-                  description: 'The revision that the request names has no such method',
+                  description: 'The method does not exist in the protocol version of the request',
                   content: { 'application/json': errorBody },
                 },
               },

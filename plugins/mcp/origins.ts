@@ -4,10 +4,10 @@ import { type ApiError, ErrorCode } from '../../src/core/errors';
 import { TOKEN_PREFIX } from '../../src/core/identity';
 import { isLoopback, originOf, originsSetting } from '../../src/core/settings/settings';
 
-/** The setting that lets other than loopback addresses reach the tool endpoint. */
+/** The setting of origins that may use the tool endpoint, besides loopback. */
 export const allowedOriginsSetting = originsSetting(
   'MCP_ALLOWED_ORIGINS',
-  'Origins, by comma, whose pages and hosts may use /api/mcp besides loopback ones',
+  'Origins, separated by commas, whose pages and hosts may use /api/mcp besides loopback',
 );
 
 export const originNotAllowed = new ErrorCode(
@@ -17,8 +17,8 @@ export const originNotAllowed = new ErrorCode(
 );
 
 /**
- * Keeps pages of other sites away from the endpoint, also those whose name was made to point at
- * this machine (DNS rebinding). Programs that are not browsers send no Origin.
+ * Refuses requests from pages of other sites, also by DNS rebinding. Programs other than browsers send
+ * no Origin.
  */
 export class Origins {
   readonly #allowed: readonly URL[];
@@ -49,7 +49,7 @@ export class Origins {
   }
 }
 
-/** What a host or an origin looks like; anything else may be what nobody should read in a log. */
+/** A plain host or origin. Anything else may contain a secret, and is not logged. */
 const PLAIN = /^[\w.:/[\]-]{1,253}$/;
 
 function refusal(header: string, value: string): ApiError {

@@ -16,6 +16,8 @@ import type { DeliveryQueue } from './queue';
 
 /** How many items an event has at most. */
 const MAX_ITEMS = 100;
+/** How long the pause after each account is, by the time that it took: requests come first. */
+const PAUSE_RATIO = 3;
 const PROGRESS = { _id: 'reminders' };
 
 /** Records the events that time alone causes: care that is due, and tiers that have ended. */
@@ -97,8 +99,7 @@ export class TimedEvents {
       const data = { today, count: items.length, items: items.slice(0, MAX_ITEMS) };
       await this.#add(webhooks, account, 'care.due', today, { data, dayIn });
     }
-    // Half of the time is left to requests.
-    await sleep(performance.now() - begun);
+    await sleep((performance.now() - begun) * PAUSE_RATIO);
   }
 
   /** @param key the same event of an account has the same one, and is added once */

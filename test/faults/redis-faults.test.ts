@@ -96,7 +96,7 @@ async function expectInMemory(running: TestService): Promise<void> {
   expect(await readiness(running)).toMatchObject({
     status: 'ready',
     rateLimits: 'in memory',
-    warnings: ['Redis cannot be reached: each process counts rate limits for itself.'],
+    warnings: ['Redis cannot be reached; each process counts rate limits by itself.'],
   });
   expect(valueOf(await scrape(running.url), 'plantcare_redis_up')).toBe(0);
 }

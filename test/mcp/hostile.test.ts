@@ -225,7 +225,7 @@ describe('versions', () => {
   test('the error for a header of an unknown version lists those supported', async () => {
     const { status, body } = await post(me, rpc('ping'), { 'MCP-Protocol-Version': '1999-01-01' });
     expect([status, body]).toMatchObject([400, { id: 1, error: { code: -32000 } }]);
-    expect(body.error?.message).toMatch(/these are: 2026-07-28, 2025-11-25, .*2024-11-05/);
+    expect(body.error?.message).toMatch(/supported are: 2026-07-28, 2025-11-25, .*2024-11-05/);
   });
 
   test('the error for a stateless request of an unknown version lists those supported', async () => {
@@ -306,7 +306,7 @@ test.each([5, null, {}])('a cursor that is %j is said to be none', async (cursor
       id: 1,
       error: {
         code: -32602,
-        message: 'params.cursor must be a string, or left out: the list has one page.',
+        message: 'params.cursor must be a string or absent: the list has one page.',
       },
     },
   });

@@ -162,7 +162,7 @@ describe('clear', () => {
     [{ clear: 'species' }, /clear must be a list/],
     [{ clear: [null] }, /clear must be a list/],
     [{ clear: { species: true } }, /clear must be a list/],
-    [{ clear: ['species'], species: 'Monstera' }, /species must not be given beside clear/],
+    [{ clear: ['species'], species: 'Monstera' }, /species must not be given with clear/],
     [{ clear: ['name'], potType: 'glass' }, /clear must be a list[^]*potType must be/],
   ])('%j is refused, and changes nothing', async (given, reason) => {
     const before = await me.user.plant(FULL_PLANT);

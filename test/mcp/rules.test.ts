@@ -145,7 +145,7 @@ test('an unexpected failure is logged, and its reason is not in the result', asy
     /^internal_error: .* Wait .* list_plants once more/,
   );
   expect(await refused(me, 'create_plant', { name: 'Fern' })).toMatch(
-    /^internal_error: .* Look whether/,
+    /^internal_error: .* Check whether/,
   );
   expect(service.logged.filter((line) => line.includes('the secret'))).toHaveLength(2);
 });

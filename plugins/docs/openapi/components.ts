@@ -3,14 +3,14 @@ import type { Json, JsonObject, JsonSchema, SharedSchemas } from '../../../src/f
 
 const PREFIX = '#/components/schemas/';
 
-/** Schemas that a document describes once and refers to by name. */
+/** Schemas that the document defines once and refers to by name. */
 export class Components implements SharedSchemas {
   readonly #byName = new Map<string, JsonSchema>();
 
   /**
-   * Keeps a schema; answers the reference to it.
+   * Adds a schema and returns a reference to it.
    *
-   * @throws Error where the name is that of another schema
+   * @throws Error when another schema has the name
    */
   refer(name: string, schema: JsonSchema): JsonSchema {
     const known = this.#byName.get(name);
@@ -21,7 +21,7 @@ export class Components implements SharedSchemas {
     return { $ref: `${PREFIX}${name}` };
   }
 
-  /** A reference to a schema that has a title, under that; else the schema with references. */
+  /** Refers to a schema by its title; one without a title is returned, with references within. */
   referTitled(schema: JsonSchema): JsonSchema {
     const { title, ...rest } = schema;
     if (typeof title === 'string') return this.refer(title, rest);
@@ -33,7 +33,7 @@ export class Components implements SharedSchemas {
     };
   }
 
-  /** The schema that another one refers to, or else that schema itself. */
+  /** Follows a reference; returns any other schema as it is. */
   resolve(schema: JsonSchema): JsonSchema {
     const { $ref } = schema;
     if (typeof $ref !== 'string') return schema;
@@ -42,7 +42,7 @@ export class Components implements SharedSchemas {
     return found;
   }
 
-  /** All of them, by name. */
+  /** All schemas, sorted by name. */
   toJson(): JsonObject {
     const entries: [string, Json][] = [...this.#byName];
     return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));

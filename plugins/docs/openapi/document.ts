@@ -8,7 +8,7 @@ import { describeOperation, describeProtocol } from './endpoints';
 import { parameterComponents } from './parameters';
 import { headerComponents, sentencesOf } from './responses';
 
-/** The OpenAPI 3.1 document of operations, and of other protocols over them. */
+/** The OpenAPI 3.1 document of operations and protocol endpoints. */
 export function openApiDocument(api: ApiDescription): JsonObject {
   const components = new Components();
   components.refer('Error', errorSchema(api));
@@ -18,14 +18,14 @@ export function openApiDocument(api: ApiDescription): JsonObject {
     info: {
       title: 'Plant care API',
       version: PROJECT.version,
-      // No license of a list that a link could lead to.
+      // Not a license with a URL.
       license: { name: LICENSE },
       description: [
-        "Keeps a person's plants, the care they get, their photos and what it all adds up to.",
+        "Stores a person's plants, care events and photos, and computes insights from them.",
         ...CONVENTIONS.map(({ topic, rule }) => `**${topic}.** ${rule}`),
       ].join('\n\n'),
     },
-    // The folder that the document itself comes from, whatever stands before the program.
+    // Relative to the document, whatever prefix a proxy adds.
     servers: [{ url: '.' }],
     tags: api.tags.map(({ name, description }) => ({ name, description })),
     paths,
@@ -35,7 +35,7 @@ export function openApiDocument(api: ApiDescription): JsonObject {
           type: 'http',
           scheme: 'bearer',
           description:
-            'A developer token, `tnd_mcp_…`, without the word Bearer. Whoever runs the service makes it, by the command `token create --user NAME`, which shows it once.',
+            'A developer token (`tnd_mcp_…`), without the word Bearer. The operator of the service creates it with `token create --user NAME`, which shows it once.',
         },
       },
       headers: headerComponents(),
@@ -77,7 +77,7 @@ function errorSchema({ errors, operations }: ApiDescription): JsonSchema {
     type: 'object',
     required: ['error', 'code'],
     properties: {
-      error: { type: 'string', description: 'One sentence, for people' },
+      error: { type: 'string', description: 'One sentence for people' },
       code: {
         type: 'string',
         enum: errors.map(({ code }) => code),
@@ -87,14 +87,14 @@ function errorSchema({ errors, operations }: ApiDescription): JsonSchema {
         type: 'array',
         minItems: 1,
         maxItems: Math.max(MAX_DETAILS, ...maxDetails),
-        description: `Of ${validationError.code} only: what is wrong with the body and the query`,
+        description: `Only with ${validationError.code}: the faults of the body and the query`,
         items: {
           type: 'object',
           required: ['field', 'message'],
           properties: {
             field: { type: 'string' },
             message: { type: 'string' },
-            line: { type: 'integer', description: 'Of a text that was sent' },
+            line: { type: 'integer', description: 'The line of the text that was sent' },
           },
           additionalProperties: false,
         },

@@ -34,14 +34,14 @@ import { exampleOf } from './examples';
 import { parametersOf, pathParameter } from './parameters';
 import { answerBody, BUDGET_HEADERS, errorResponses, headers } from './responses';
 
-/** What may be wrong with any body. */
+/** Errors of any body. */
 const BODY_ERRORS = [invalidJson, unsupportedMediaType, payloadTooLarge];
-/** A text of a table: a line of names, and a line. */
+/** A table as text: a line of names, and a row. */
 const TEXT = { schema: { type: 'string' }, example: 'name\nFern\n' };
-/** What may go wrong on our side. */
+/** Errors on the server's side. */
 const OUR_ERRORS = [internalError, serviceUnavailable];
 
-/** An operation as OpenAPI describes it; schemas that have names go to the components. */
+/** The OpenAPI description of an operation; named schemas become components. */
 export function describeOperation(operation: Operation, components: Components): JsonObject {
   const { access, response, summary, tool } = operation;
   const { description = 'description' in tool ? tool.description : '' } = operation;
@@ -70,12 +70,14 @@ export function describeOperation(operation: Operation, components: Components):
     ...requestBody(bodyOf(operation, operationId, components), components, operation.large?.text),
     responses: {
       [response.status]: answer,
-      ...(operation.method === 'PUT' ? { 201: { ...answer, description: 'It is made' } } : {}),
-      ...(hasDryRun(operation) ? { 200: { ...answer, description: 'What would be done' } } : {}),
+      ...(operation.method === 'PUT' ? { 201: { ...answer, description: 'It was created' } } : {}),
+      ...(hasDryRun(operation)
+        ? { 200: { ...answer, description: 'What the request would do' } }
+        : {}),
       ...(isConditional(operation)
         ? {
             304: {
-              description: 'The client has this answer',
+              description: 'The client has the current response',
               headers: headers(...etag, ...caching, ...spent),
             },
           }
@@ -85,7 +87,7 @@ export function describeOperation(operation: Operation, components: Components):
   };
 }
 
-/** The body of an operation is named after it, as generated clients name its type. */
+/** The body of an operation is named after it, for the types of generated clients. */
 function bodyOf(
   { body }: Operation,
   operationId: string | undefined,
@@ -99,8 +101,8 @@ function bodyOf(
 }
 
 /**
- * Of a body whose defaults are said in words: generators of clients have whoever calls send every
- * property that has a `default`.
+ * The schema with its defaults in descriptions: generated clients require every property that has a
+ * `default`.
  */
 function withoutDefaults(schema: JsonSchema): JsonSchema {
   const { properties } = schema;
@@ -108,7 +110,7 @@ function withoutDefaults(schema: JsonSchema): JsonSchema {
   const described = Object.entries(properties).map(([name, property]) => {
     if (!isRecord(property) || !('default' in property)) return [name, property] as const;
     const { default: value, description, ...rest } = property;
-    const inWords = `${JSON.stringify(value)} where it is left out`;
+    const inWords = `${JSON.stringify(value)} when left out`;
     return [
       name,
       {
@@ -131,7 +133,7 @@ function requestBody(
   return { requestBody: { required: true, content } };
 }
 
-/** A method of a endpoint as OpenAPI describes it. */
+/** The OpenAPI description of a method of a protocol endpoint. */
 export function describeProtocol(
   { path }: ProtocolEndpoint,
   method: ProtocolMethod,
@@ -148,7 +150,7 @@ export function describeProtocol(
     parameters: names.map((name) => pathParameter(name, { type: 'string' })),
     ...requestBody(method.body && components.referTitled(method.body), components),
     responses: {
-      // Of any request, where the header Host is missing.
+      // Any request may lack the header Host.
       ...errorResponses(
         [validationError, rateLimited, ...ofTokens, ...errors, ...OUR_ERRORS],
         false,
@@ -189,11 +191,11 @@ function spendsBudget({ limit }: Operation): boolean {
   return typeof limit === 'string';
 }
 
-/** What may go wrong follows from what the operation is; it lists only what is its own. */
+/** Most errors follow from the operation; it lists only its own. */
 function errorsOf(operation: Operation): ErrorCode[] {
   const { access, errors = [], feature, idempotent, params = {}, state } = operation;
   return [
-    // Also where nothing is taken: a query parameter that nobody knows is refused.
+    // Also without input: unknown query parameters are refused.
     validationError,
     rateLimited,
     ...(readsBody(operation) ? BODY_ERRORS : []),

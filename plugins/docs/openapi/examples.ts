@@ -5,22 +5,22 @@ import type { Components } from './components';
 
 const nextWeek = (): string => new Date(Date.now() + 7 * DAY_MS).toISOString().slice(0, 10);
 
-/** A value of each format, as it would be met. */
+/** A realistic value of each format. */
 const BY_FORMAT: Readonly<Record<string, string | (() => string)>> = {
   uuid: '0198e4a2-7c1b-7d6e-9f3a-2b5c8d4e6f10',
   'date-time': '2026-03-01T09:30:00.000Z',
-  // To come, and not far ahead: a day that is past is one on which nothing can be put off.
+  // In the near future: care cannot be snoozed to a past day.
   date: nextWeek,
   uri: 'https://example.com/',
 };
 
-/** Which properties of an object are in its example: all, or those that somebody would send. */
+/** The properties of an object's example: all, or those that a client would send. */
 type Extent = 'all' | 'typical';
 
 /**
- * A value that a schema lets through.
+ * A value that matches a schema.
  *
- * @param extent `typical`: what is required, and what has an example of its own
+ * @param extent `typical`: required properties, and those with an example
  */
 export function exampleOf(given: JsonSchema, components: Components, extent: Extent): Json {
   const schema = components.resolve(given);

@@ -6,27 +6,27 @@ import type { Operation } from '../../../src/plugins/operation';
 import { isConditional } from '../../../src/plugins/operation-facts';
 import type { Components } from './components';
 
-/** The headers of requests that say how an operation is to be done. */
+/** Request headers that change how an operation is done. */
 const HEADERS = {
   'If-Match': {
     type: 'string',
     description:
-      'The ETag of the record as the caller knows it: where the record is in another state by now, the answer is 412 and nothing is changed',
+      'The ETag of the record that the client has. If the record has changed since, the response is 412 and nothing is changed',
   },
   'If-None-Match': {
     type: 'string',
     description:
-      'The ETag of an answer that the caller has: while it is the same, the answer is 304',
+      'The ETag of the response that the client has. If it is still current, the response is 304',
   },
   'Idempotency-Key': {
     type: 'string',
     minLength: 1,
     maxLength: MAX_KEY_LENGTH,
-    description: `A name that the caller gives the request. For ${hostSettings.idempotencyKeepHours.fallback / 24} days, where the operator has not set another time, the same request under it has no further effect and gets the first answer again, with the header Idempotent-Replayed`,
+    description: `A unique name for the request. For ${hostSettings.idempotencyKeepHours.fallback / 24} days, unless the operator sets another time, a repeat with the same key has no further effect and gets the first response again, with the header Idempotent-Replayed`,
   },
 } as const;
 
-/** Each header of requests, for the components of the document. */
+/** The request headers, as components of the document. */
 export function parameterComponents(): JsonObject {
   return Object.fromEntries(
     Object.entries(HEADERS).map(([name, { description, ...schema }]) => [
@@ -36,7 +36,7 @@ export function parameterComponents(): JsonObject {
   );
 }
 
-/** What an operation takes beside its body. */
+/** The parameters of an operation: path, query and headers. */
 export function parametersOf(operation: Operation, components: Components): JsonObject[] {
   return [
     ...Object.keys(operation.params ?? {}).map((name) =>
@@ -66,7 +66,7 @@ function headersOf(operation: Operation): (keyof typeof HEADERS)[] {
 
 function queryParameters({ query }: Operation, components: Components): JsonObject[] {
   if (!query) return [];
-  // What JSON Schema says of an object.
+  // The schema of an object has these.
   const { properties = {}, required = [] } = jsonSchemaOf(query, 'input', components) as {
     properties?: Record<string, JsonObject>;
     required?: string[];

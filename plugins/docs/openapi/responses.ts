@@ -4,7 +4,7 @@ import type { JsonObject, JsonSchema } from '../../../src/fields/json-schema';
 import type { Components } from './components';
 import { exampleOf } from './examples';
 
-/** Headers of calls that spend a rate budget. */
+/** The headers of calls that spend a rate budget. */
 export const BUDGET_HEADERS = [
   'RateLimit',
   'RateLimit-Policy',
@@ -15,7 +15,7 @@ export const BUDGET_HEADERS = [
 
 const ERROR_BODY = { $ref: '#/components/schemas/Error' };
 
-/** Headers that come with a status, whatever was called. */
+/** The headers of a status, for all operations. */
 const BY_STATUS: Readonly<Record<number, readonly ResponseHeaderName[]>> = {
   401: ['WWW-Authenticate'],
   403: ['WWW-Authenticate'],
@@ -24,7 +24,7 @@ const BY_STATUS: Readonly<Record<number, readonly ResponseHeaderName[]>> = {
   503: ['Retry-After'],
 };
 
-/** Each header of answers, for the components of the document. */
+/** The response headers, as components of the document. */
 export function headerComponents(): JsonObject {
   return Object.fromEntries(
     Object.entries(RESPONSE_HEADERS).map(([name, { description, type, example }]) => [
@@ -34,23 +34,23 @@ export function headerComponents(): JsonObject {
   );
 }
 
-/** References to headers of an answer; every answer has a request id. */
+/** References to the headers of a response; every response has a request id. */
 export function headers(...names: readonly ResponseHeaderName[]): JsonObject {
   return Object.fromEntries(
     ['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
 }
 
-/** The body of an answer: its schema, and a value that it lets through. */
+/** The body of a response: its schema, and an example. */
 export function answerBody(schema: JsonSchema, components: Components, type: string): JsonObject {
   return { [type]: { schema, example: exampleOf(schema, components, 'all') } };
 }
 
 /**
- * Answers that are errors, by status.
+ * Error responses by status.
  *
  * @param spends whether calls spend a rate budget
- * @param ofTokens another body that those may have which are about the token
+ * @param ofTokens another body that errors about the token may have
  */
 export function errorResponses(
   errors: readonly ErrorCode[],
@@ -68,7 +68,7 @@ export function errorResponses(
         description: sentencesOf(those),
         headers: headers(
           ...(BY_STATUS[status] ?? []),
-          // Those whose token is not good spend a budget too, that of their address.
+          // A bad token spends the budget of its address.
           ...(status === 401 || (spends && status < 500) ? BUDGET_HEADERS : []),
         ),
         content: {
@@ -84,7 +84,7 @@ export function errorResponses(
   );
 }
 
-/** Error codes and what they mean, a paragraph each. */
+/** Error codes and their meanings, one paragraph each. */
 export function sentencesOf(errors: readonly ErrorCode[]): string {
   return errors.map(({ code, meaning }) => `\`${code}\`: ${meaning}`).join('\n\n');
 }

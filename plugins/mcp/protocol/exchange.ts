@@ -15,37 +15,37 @@ import {
 
 import { isRecord } from '../../../src/core/values';
 
-/** Server errors of JSON-RPC that no specification gives a number of their own. */
+/** The JSON-RPC code of server errors without a code of their own. */
 const SERVER_ERROR = -32000;
 
-/** What is sent back over HTTP; the JSON of a notification's reply is empty. */
+/** An HTTP response. The JSON is empty for a notification. */
 export interface Reply {
   status: number;
   json: string;
 }
 
-/** A message as it came in. */
+/** A received message. */
 interface Inbound {
   message: JSONRPCRequest | JSONRPCNotification;
   headers: IncomingHttpHeaders;
 }
 
-/** A request must have one; here it says nothing. */
+/** `Request` requires a URL; nobody reads it. */
 const ANY_URL = 'http://localhost/';
 
 const VERSION_HEADER = 'mcp-protocol-version';
-/** The first revision without `initialize`, of which the package exports no list. */
+/** The first revision without `initialize`; the package does not export it. */
 const STATELESS_VERSION = '2026-07-28';
-/** The headers that the protocol gives a meaning. */
+/** The headers of the protocol. */
 const PROTOCOL_HEADERS = [VERSION_HEADER, 'mcp-method', 'mcp-name'];
 
-/** Makes what is made with the first messages otherwise: the package's schemas, and Node's `Request`. */
+/** Loads what the first message would load: the package's schemas, and Node's `Request`. */
 export function preload(): void {
   preloadSchemas();
   void new Request(ANY_URL);
 }
 
-/** An error of JSON-RPC, where there is no call that could answer it. */
+/** A JSON-RPC error for a message that calls nothing. */
 export function errorReply(
   status: number,
   code: number,
@@ -55,13 +55,13 @@ export function errorReply(
   return { status, json: JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }) };
 }
 
-/** The id of what may not even be a message; null where it has none that could be sent back. */
+/** The id of a message, which may be invalid; null when it has no usable id. */
 export function messageId(message: unknown): string | number | null {
   const id = isRecord(message) ? message['id'] : undefined;
   return typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id)) ? id : null;
 }
 
-/** Whether a message is of the revisions that begin with `initialize`. */
+/** Whether a message belongs to a revision with `initialize`. */
 export function isLegacy({ message, headers }: Inbound): boolean {
   const version = protocolHeaders(headers)[VERSION_HEADER];
   const { kind } = classifyInboundRequest({
@@ -72,12 +72,12 @@ export function isLegacy({ message, headers }: Inbound): boolean {
   return kind === 'legacy';
 }
 
-/** What the protocol's package answers to a message, with a server made for it alone. */
+/** Has the protocol's package answer a message, with a server of its own. */
 export async function exchange(inbound: Inbound, server: () => McpServer): Promise<Reply> {
   return isLegacy(inbound) ? exchangeLegacy(inbound, server) : exchangeStateless(inbound, server);
 }
 
-/** The revisions until 2025-11-25. */
+/** Revisions up to 2025-11-25. */
 async function exchangeLegacy(
   { message, headers }: Inbound,
   server: () => McpServer,
@@ -85,10 +85,10 @@ async function exchangeLegacy(
   const version = protocolHeaders(headers)[VERSION_HEADER];
   if (version !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
     const supported = [STATELESS_VERSION, ...SUPPORTED_PROTOCOL_VERSIONS].join(', ');
-    const text = `This protocol version is not supported; these are: ${supported}.`;
+    const text = `This protocol version is not supported; supported are: ${supported}.`;
     return errorReply(400, SERVER_ERROR, text, messageId(message));
   }
-  // Notifications of these revisions mean something within a session only.
+  // Notifications of these revisions matter only within a session.
   if (isJSONRPCNotification(message)) return { status: 202, json: '' };
   const [client, remote] = InMemoryTransport.createLinkedPair();
   await server().connect(remote);
@@ -99,7 +99,7 @@ async function exchangeLegacy(
   return { status: 200, json: JSON.stringify(await reply) };
 }
 
-/** The revisions since 2026-07-28, whose requirements on headers the package knows. */
+/** Revisions since 2026-07-28; the package checks their headers. */
 async function exchangeStateless(
   { message, headers }: Inbound,
   server: () => McpServer,

@@ -1,4 +1,4 @@
-/** The protocol, which only those load who serve. */
+/** The protocol, which only servers load. */
 export { INVALID_REQUEST, PARSE_ERROR } from '@modelcontextprotocol/server';
 export { errorReply, preload } from './exchange';
 export { handleMessage } from './messages';

@@ -20,18 +20,18 @@ import { PROJECT } from '../../../src/core/settings/project';
 import { isRecord } from '../../../src/core/values';
 import { errorReply, exchange, isLegacy, messageId, type Reply } from './exchange';
 
-/** What one caller is served. */
+/** The tools and instructions for one caller. */
 interface ToolService {
-  /** What a model should know before it reads the single tools. */
+  /** What a model should know before it reads the tools. */
   instructions: string;
   /** The tools that the caller may call. */
   listTools(): Tool[];
-  /** Whether there is a tool of this name, also one that the caller may not call. */
+  /** Whether a tool exists, even if the caller may not call it. */
   hasTool(name: string): boolean;
   callTool(name: string, args: unknown): Promise<CallToolResult>;
 }
 
-/** Answers one message, of whichever era of the protocol. Nothing is remembered of its sender. */
+/** Answers one message of any revision of the protocol. No state is kept. */
 export async function handleMessage(
   body: unknown,
   headers: IncomingHttpHeaders,
@@ -46,7 +46,7 @@ export async function handleMessage(
   return refusal ?? exchange({ message, headers }, () => serverFor(service, args));
 }
 
-/** The error for a request that the package would answer less well, or not at all. */
+/** The error for a request that the package would answer badly, or not at all. */
 function refusalOf(message: JSONRPCRequest, headers: IncomingHttpHeaders): Reply | undefined {
   const { method, id, params } = message;
   if (method === 'tools/list' && !['string', 'undefined'].includes(typeof params?.['cursor'])) {
@@ -54,8 +54,7 @@ function refusalOf(message: JSONRPCRequest, headers: IncomingHttpHeaders): Reply
   }
   if (method !== 'initialize' && method !== 'subscriptions/listen') return undefined;
   const legacy = isLegacy({ message, headers });
-  // Since 2026-07-28 there is no `initialize`; a subscription would open an event stream, of which
-  // there are none here.
+  // Revisions since 2026-07-28 have no `initialize`. A subscription would open an event stream.
   if (!legacy || method === 'subscriptions/listen') {
     return errorReply(legacy ? 200 : 404, METHOD_NOT_FOUND, 'Method not found', id);
   }
@@ -66,16 +65,16 @@ function refusalOf(message: JSONRPCRequest, headers: IncomingHttpHeaders): Reply
 const PROTOTYPE_KEY = 'The request body must not contain the keys __proto__ or constructor.';
 
 const NOT_A_REQUEST =
-  'The body must be one JSON-RPC 2.0 request: an object with jsonrpc "2.0", method, an id that is a string or an integer (at most 2^53 - 1), params, if any, an object, and nothing else.';
+  'The body must be one JSON-RPC 2.0 request: an object with jsonrpc "2.0", method, an id that is a string or an integer (at most 2^53 - 1), optionally params (an object), and nothing else.';
 
-const NO_CURSOR = 'params.cursor must be a string, or left out: the list has one page.';
+const NO_CURSOR = 'params.cursor must be a string or absent: the list has one page.';
 
 const NO_INITIALIZE =
   'params must be an object with protocolVersion (a string), capabilities (an object) and clientInfo (an object with name and version).';
 
 /**
- * A message without the arguments of a tool, which only the operation checks, however deep they are,
- * and without `task`, which servers that run no tasks must ignore.
+ * Splits the arguments of a tool, which only its operation checks, from the message, and drops `task`,
+ * which servers without tasks must ignore.
  */
 function separateArguments(body: unknown): { message: unknown; args: unknown } {
   if (!isRecord(body) || body['method'] !== 'tools/call') return { message: body, args: {} };
@@ -86,9 +85,9 @@ function separateArguments(body: unknown): { message: unknown; args: unknown } {
   return { message: { ...body, params: { ...params, name } }, args: args ?? {} };
 }
 
-/** The package's own registry of tools stays empty: it would translate schemas each time. */
+/** Does not use the package's own registry of tools, which would convert schemas each time. */
 function serverFor(service: ToolService, args: unknown): McpServer {
-  // There is no stream to announce changes on, and no tool changes while a process runs.
+  // There is no stream to announce changes on, and tools do not change while a process runs.
   const capabilities = { tools: { listChanged: false } };
   const mcp = new McpServer(PROJECT, { capabilities, instructions: service.instructions });
   mcp.server.setRequestHandler('tools/list', () => ({ tools: service.listTools() }));
@@ -101,6 +100,6 @@ function serverFor(service: ToolService, args: unknown): McpServer {
 
 function unknownTool(name: string): string {
   return name === ''
-    ? 'params.name must be the name of a tool; tools/list names those there are.'
-    : `There is no tool ${JSON.stringify(name.slice(0, 100))}; tools/list names those there are.`;
+    ? 'params.name must be the name of a tool; tools/list has them all.'
+    : `There is no tool ${JSON.stringify(name.slice(0, 100))}; tools/list has them all.`;
 }

@@ -8,15 +8,15 @@ import type { CallInput } from '../../../src/plugins/protocol-endpoint';
 import { inCommonKeywords, orNull, takesNull } from './input-schemas';
 import { listsOf } from './output-schemas';
 
-/** How long an answer with lists may be, in UTF-16 code units: clients cut or refuse longer ones. */
+/** How long a result with lists may be, in UTF-16 code units: clients cut or refuse longer ones. */
 const MAX_LENGTH = 60_000;
 
-/** What only tools take. */
+/** Arguments that only tools have. */
 const CLEAR = 'clear';
 const CANCEL = 'cancel';
 const CURSOR = 'cursor';
 
-/** Where an operation looks for a value, or that it is one of those. */
+/** Where an operation takes an argument from, or that only tools have it. */
 type Source = 'params' | 'query' | 'body' | typeof CLEAR | typeof CANCEL | typeof CURSOR;
 
 /** The input schema of a tool. */
@@ -24,24 +24,24 @@ type InputSchema = JsonSchema & { type: 'object'; properties: JsonObject };
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** The flat arguments of a tool, which REST takes from the path, the query and the body. */
+/** The flat arguments of a tool, which REST takes from path, query and body. */
 export class ToolArguments {
-  /** What the operation accepts, in all keywords of JSON Schema that this takes. */
+  /** What the operation accepts, in any keywords of JSON Schema. */
   readonly exactSchema: InputSchema;
-  /** What a model sees of it, with what only tools take. */
+  /** What a model sees: common keywords, and the arguments that only tools have. */
   readonly schema: InputSchema;
   readonly #sources = new Map<string, Source>();
-  /** Where unknown arguments go, to be refused by their names. */
+  /** Where unknown arguments go, so that they are refused by name. */
   readonly #unknown: Source;
   readonly #operation: Operation;
   readonly #defaults: Readonly<Record<string, string>>;
-  /** The fields that can be emptied. */
+  /** The fields that `clear` can empty. */
   readonly #clearable: readonly string[];
-  /** The field that is null by `cancel`. */
+  /** The field that `cancel` sets to null. */
   readonly #cancels: string | undefined;
   readonly #isInParts: boolean;
 
-  /** @throws Error when two of them would have the same name */
+  /** @throws Error when two arguments have the same name */
   constructor(operation: Operation) {
     this.#operation = operation;
     const { method, params = {}, query, body, tool } = operation;
@@ -56,7 +56,7 @@ export class ToolArguments {
     const conditions: JsonSchema = {};
     for (const [source, joi] of [['query', query] as const, ['body', body] as const]) {
       if (!joi) continue;
-      // What JSON Schema says of an object.
+      // The schema of an object has these.
       const schema = jsonSchemaOf(joi, 'input') as InputSchema & { required?: string[] };
       for (const name of Object.keys(schema.properties)) this.#add(name, source);
       Object.assign(properties, schema.properties);
@@ -103,8 +103,8 @@ export class ToolArguments {
   }
 
   /**
-   * The arguments where the operation looks for them; it is the operation that checks them. Those that
-   * are null were left out: many frameworks write so what a model did not give.
+   * The arguments as input of the operation, which checks them. Null means left out: many frameworks
+   * send it for arguments that a model did not give.
    */
   toInput(args: Given): CallInput {
     const entries = Object.entries({ ...this.#defaults, ...this.#given(args) });
@@ -129,13 +129,13 @@ export class ToolArguments {
     const emptied = [...cleared, ...canceled];
     for (const field of emptied.filter((name) => name in body)) {
       const how = cancel === true ? CANCEL : CLEAR;
-      faults.push({ field, what: `must not be given beside ${how}` });
+      faults.push({ field, what: `must not be given with ${how}` });
     }
     if (cursor !== undefined && typeof cursor !== 'string') {
       faults.push({ field: CURSOR, what: 'must be a string' });
     }
     return {
-      // An empty string is refused as any text that is not a UUID.
+      // An empty string is refused like any other text that is not a UUID.
       params: Object.fromEntries(
         Object.entries(of('params')).map(([name, value]) => [
           name,
@@ -151,7 +151,7 @@ export class ToolArguments {
     };
   }
 
-  /** What is wrong with the path parameters, which REST answers as records that are not there. */
+  /** The faults of the path parameters, for which REST answers that the record was not found. */
   idFaults(args: Given): string[] {
     const given = this.#given(args);
     return Object.keys(this.#operation.params ?? {}).flatMap((name) => {
@@ -161,7 +161,7 @@ export class ToolArguments {
     });
   }
 
-  /** Arguments that there are not stay, to be refused. */
+  /** Unknown arguments stay, to be refused. */
   #given(args: Given): Given {
     return Object.fromEntries(
       Object.entries(args).filter(([name, value]) => value !== null || !this.#sources.has(name)),
@@ -175,7 +175,7 @@ export class ToolArguments {
 
   #add(name: string, source: Source): void {
     const other = this.#sources.get(name);
-    if (other) throw new Error(`The argument ${name} would be both of ${other} and of ${source}.`);
+    if (other) throw new Error(`The argument ${name} is in both ${other} and ${source}.`);
     this.#sources.set(name, source);
   }
 }
@@ -187,7 +187,7 @@ function clearSchema(names: readonly string[]): JsonSchema {
   return { type: 'array', items, description: 'Fields to empty' };
 }
 
-/** Every path parameter is the id of a record, and its error says of which. */
+/** Every path parameter is the id of a record, whose kind its error names. */
 function paramDescription({ code }: ErrorCode): string {
   return `Id of the ${code.replace(/_not_found$/, '').replaceAll('_', ' ')}`;
 }

@@ -9,17 +9,17 @@ import { type Views, withView } from './views';
 
 /** A tool, and the operation that it calls. */
 export interface CatalogTool {
-  /** What an assistant sees of it. */
+  /** What an assistant sees. */
   definition: Tool;
   operation: Operation;
-  /** What it calls by the argument `view`, where it takes that. */
+  /** What it calls by its argument `view`, if it has one. */
   views?: Views;
   arguments: ToolArguments;
 }
 
-/** The tools that follow from the operations of all plugins, in the order of those. */
+/** The tools of all operations, in the order of the operations. */
 export class ToolCatalog {
-  // A map, because on an object `constructor` would be a tool.
+  // On an object `constructor` would be a tool.
   readonly #byName = new Map<string, CatalogTool>();
   readonly #definitionsByScopes = new Map<string, Tool[]>();
 
@@ -39,14 +39,14 @@ export class ToolCatalog {
     return this.#byName.has(name);
   }
 
-  /** @throws Error where there is no tool of this name */
+  /** @throws Error when no tool has this name */
   get(name: string): CatalogTool {
     const tool = this.#byName.get(name);
     if (!tool) throw new Error(`There is no tool ${name}.`);
     return tool;
   }
 
-  /** What a holder of these scopes may call. */
+  /** The tools that a token with these scopes may call. */
   definitionsFor(scopes: ReadonlySet<string>): Tool[] {
     const key = [...scopes].sort().join(' ');
     const cached = this.#definitionsByScopes.get(key);
@@ -79,7 +79,7 @@ function catalogTool(
       outputSchema: outputs.of(operation, name),
       annotations: {
         readOnlyHint: method === 'GET',
-        // A change writes over what was there, which is not only to add.
+        // A change overwrites data, rather than only adding to it.
         destructiveHint: method === 'PATCH' || operation.response.schema === success,
         idempotentHint: method !== 'POST',
         openWorldHint: false,

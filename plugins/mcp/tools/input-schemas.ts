@@ -2,9 +2,9 @@ import { isRecord } from '../../../src/core/values';
 import type { Json, JsonObject, JsonSchema } from '../../../src/fields/json-schema';
 
 /**
- * What the interfaces of all well-known models take of JSON Schema. Some refuse a whole request over
- * one other keyword, such as `exclusiveMinimum`, `uniqueItems`, `if` or null within an enum. Lengths are
- * left out to keep the list of tools short: they are rarely exceeded, and the operation checks them.
+ * The keywords of JSON Schema that the APIs of all well-known models accept. Some refuse a whole request
+ * over any other, such as `exclusiveMinimum`, `uniqueItems`, `if` or null in an enum.
+ * Lengths are left out to keep the list of tools short: they are rarely exceeded, and the operation checks them.
  */
 export const COMMON_KEYWORDS: ReadonlySet<string> = new Set([
   ...['type', 'properties', 'required', 'additionalProperties', 'items', 'anyOf'],
@@ -12,8 +12,8 @@ export const COMMON_KEYWORDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The same schema in those keywords alone: it accepts all that the schema accepts, and some that the
- * operation then refuses. What a description can say of the rest, it says.
+ * The same schema in common keywords only: it accepts all that the schema accepts, and some that the
+ * operation then refuses. Descriptions say the rest where they can.
  */
 export function inCommonKeywords(schema: JsonSchema): JsonSchema {
   const { properties, items, anyOf } = schema;
@@ -44,12 +44,12 @@ function mapValues(properties: JsonObject): JsonObject {
   );
 }
 
-/** The bounds of what a double holds exactly limit nobody, and a model reads each of their digits. */
+/** The bounds of safe integers limit nobody, and cost a model tokens. */
 function isNoLimit(value: Json): boolean {
   return value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER;
 }
 
-/** What a description can say. */
+/** The parts of a description. */
 function notesOf({ description, exclusiveMinimum, default: value }: JsonSchema): string[] {
   return [
     ...(typeof description === 'string' ? [description] : []),
@@ -59,7 +59,7 @@ function notesOf({ description, exclusiveMinimum, default: value }: JsonSchema):
   ];
 }
 
-/** The same schema, which lets null be given as well; in common keywords. */
+/** The same schema with null allowed; in common keywords. */
 export function orNull(orGiven: JsonSchema): JsonSchema {
   const { description, ...schema } = orGiven;
   const { type, enum: values, anyOf } = schema;

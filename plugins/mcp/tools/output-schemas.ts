@@ -5,7 +5,7 @@ import type { Operation } from '../../../src/plugins/operation';
 /** The output schema of a tool. */
 type OutputSchema = JsonSchema & { type: 'object' };
 
-/** Keywords that nobody needs who sees the values: a list of tools must be short. */
+/** Keywords that a model does not need, which sees the values: a list of tools must be short. */
 const OMITTED = new Set([
   ...['description', 'enum', 'format', 'minLength', 'maxLength', 'minimum', 'maximum'],
   ...['additionalProperties', 'required'],
@@ -13,12 +13,12 @@ const OMITTED = new Set([
 /** Types that say more than the value itself. */
 const STRUCTURES: readonly unknown[] = ['array', 'object'];
 
-/** What a list has that was cut. */
+/** What a list that was cut has besides. */
 const ENDING: JsonObject = { hasMore: {}, nextCursor: {} };
 
 /**
- * How long answers of an operation are cut: into parts (docs/api.md, "MCP") or, where it has
- * those anyhow, into pages. Undefined where it lists nothing: a record has lists with an end.
+ * How long results of an operation are split: into parts (docs/api.md, "MCP"), or into pages if it has
+ * pages. Undefined when it lists nothing: the lists of a record are bounded.
  */
 export function listsOf({ response }: Operation): 'parts' | 'pages' | undefined {
   const schema = jsonSchemaOf(response.schema, 'output');
@@ -32,12 +32,12 @@ export function listsOf({ response }: Operation): 'parts' | 'pages' | undefined 
 }
 
 /**
- * The output schemas of tools. An object is described in full by the first tool that reads it; other
- * tools that answer it, by itself or within another, refer to that one. Without this most of a list
- * of tools would be repetition.
+ * The output schemas of tools. The first tool that reads an object describes it in full; other tools
+ * that return it, by itself or within another, refer to that tool. Without this most of a list of tools
+ * would be repetition.
  */
 export class OutputSchemas {
-  /** Tools by the JSON of the schema of the object that they describe in full. */
+  /** Tools by the JSON of the object schema that they describe in full. */
   readonly #describedBy = new Map<string, string>();
 
   constructor(operations: readonly Operation[]) {
@@ -59,7 +59,7 @@ export class OutputSchemas {
   #register(schema: JsonSchema, tool: string): void {
     const key = JSON.stringify(schema);
     if (propertiesOf(schema) && !this.#describedBy.has(key)) this.#describedBy.set(key, tool);
-    // What a resource has within it may be a resource of its own, with a tool of its own.
+    // A resource within a resource may have a tool of its own.
     if (isResource(schema)) return;
     for (const part of [
       schema['items'],
@@ -98,7 +98,7 @@ export class OutputSchemas {
   }
 }
 
-/** What a tool answers: of one with two views the items of either. */
+/** What a tool returns; a tool with two views, the items of either. */
 function answerOf({ response, tool }: Operation): JsonSchema {
   const answer = jsonSchemaOf(response.schema, 'output');
   const full = 'full' in tool ? tool.full : undefined;

@@ -12,13 +12,13 @@ import {
 } from '../../../src/core/errors';
 import type { CatalogTool } from './catalog';
 
-/** The answer of an operation, which is an object: of lists tools get parts. */
+/** The result of an operation. It is an object, since tools get lists in parts. */
 export function successResult(text: string): CallToolResult {
   const structuredContent = JSON.parse(text) as Record<string, unknown>;
   return { content: [{ type: 'text', text }], structuredContent };
 }
 
-/** Why an operation refused a call, in words from which a model can correct it. */
+/** Why an operation refused a call, in words that let a model correct it. */
 export function errorResult(
   error: ApiError,
   tool: CatalogTool,
@@ -37,13 +37,13 @@ export function errorResult(
     : failure(error.kind, message, nextStep(error, tool));
 }
 
-/** Where the arguments are no object, so that the operation cannot be called. */
+/** The result when the arguments are not an object, so that no operation can be called. */
 export function invalidArguments(tool: CatalogTool): CallToolResult {
   const error = validationError.error('arguments must be an object.');
   return failure(error.kind, error.message, nextStep(error, tool));
 }
 
-/** The error response that was stored under an Idempotency-Key, as when it was made. */
+/** The error of a stored error response. */
 export function storedError(json: string, { operation }: CatalogTool): ApiError {
   const { error, code } = JSON.parse(json) as ApiError['body']; // Stored in the Error shape.
   const kinds = [...Object.values(operation.params ?? {}), ...(operation.errors ?? [])];
@@ -63,13 +63,13 @@ function nextStep(error: ApiError, { definition, operation }: CatalogTool): stri
     case rateLimited.code:
       return `Wait ${error.headers['Retry-After'] ?? 'a few'} seconds, then call ${name} again.`;
     case insufficientScope.code:
-      return 'No call with this token can do it; the person has to connect with another token.';
+      return 'This token does not allow it; the person has to connect with another token.';
     case featureNotAvailable.code:
       return error.kind.remedy ?? operation.feature?.remedy;
     case serviceUnavailable.code:
     case internalError.code:
       return operation.method === 'POST'
-        ? `Look whether it was done all the same before you call ${name} again.`
+        ? `Check whether it was done before you call ${name} again.`
         : `Wait a few seconds, then call ${name} once more.`;
     default:
       return error.kind.remedy;

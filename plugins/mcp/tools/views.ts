@@ -5,7 +5,7 @@ import { orNull } from './input-schemas';
 
 const NAMES = ['summary', 'full'] as const;
 
-/** The operations of which a tool calls one: `view` says which, and is an argument of tools alone. */
+/** The operations of a tool; the argument `view`, which only tools have, chooses one. */
 export type Views = Readonly<Record<(typeof NAMES)[number], Operation>>;
 
 const VIEW = orNull({
@@ -14,13 +14,13 @@ const VIEW = orNull({
   description: 'full: all fields; default summary',
 });
 
-/** An input schema that takes the view besides. */
+/** The input schema with the argument `view`. */
 export function withView(schema: ToolArguments['schema']): ToolArguments['schema'] {
   return { ...schema, properties: { ...schema.properties, view: VIEW } };
 }
 
 /**
- * The operation that a call is for, and the arguments that it takes.
+ * The operation that a call chooses, and its arguments.
  *
  * @throws ApiError validation_error
  */
