@@ -4,7 +4,7 @@ import type { FirstStart } from '../../src/plugins/plugin';
 import { DAY_MS } from '../../src/core/time';
 import { CommandError } from '../../src/cli/errors';
 import { type Accounts, usualScopes } from '../accounts';
-import type { Inviting } from '../oauth';
+import type { SignIns } from '../oauth';
 import type { SeededGarden } from './seeded-garden';
 
 const TOKEN_SECONDS = (365 * DAY_MS) / 1000;
@@ -17,7 +17,7 @@ const INVITATION_SECONDS = (7 * DAY_MS) / 1000;
  */
 export async function welcome(
   host: Host,
-  { accounts, oauth, garden }: { accounts: Accounts; oauth: Inviting; garden: SeededGarden },
+  { accounts, oauth, garden }: { accounts: Accounts; oauth: Pick<SignIns, 'invite'>; garden: SeededGarden },
   { url, scopes, loadSeeds }: FirstStart,
 ): Promise<string[]> {
   const isOwn = host.settings.of(hostSettings.mongodbUri) === undefined;

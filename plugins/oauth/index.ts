@@ -6,7 +6,8 @@ import { Setting } from '../../src/core/settings/settings';
 import { toolScopes } from '../../src/plugins/operation-facts';
 import { definePlugin } from '../../src/plugins/plugin';
 import accountsPlugin, { personalScopes } from '../accounts';
-import { commands, type SignIns } from './commands';
+import { commands } from './commands';
+import type { SignIns } from './commands/sign-ins';
 import { authorizationServer } from './endpoints/authorization-server';
 import type { Parts } from './endpoints/method';
 import { issuerPages, passkeyScript, settingsPages, signInPages } from './endpoints/pages';
@@ -27,7 +28,7 @@ import { credentialModel, stateModel } from './state/model';
 import { endSessions, sessionsOf } from './state/sessions';
 import { StateStore } from './state/store';
 
-export type { Inviting } from './commands/invite';
+export type { SignIns } from './commands/sign-ins';
 
 const signUpSetting = new Setting(
   'SIGN_UP',

@@ -44,7 +44,7 @@ test('token create takes tier, scopes, name and lifetime, and sets the tier of a
   expect(first).toMatchObject({ tier: 'free', scopes: ['plants:read'] });
   expectAbout(first['expiresAt'], Date.now() + 60_000);
   const text = await cli.text('token', 'create', '--user', 'bob', '--tier', 'pro');
-  expect(text).toMatch(/^Token of bob \(pro tier\), good until \S+Z:\ntnd_mcp_\w+\n/);
+  expect(text).toMatch(/^Token of bob \(pro tier\), valid until \S+Z:\ntnd_mcp_\w+\n/);
   expect(await cli.json('token', 'list', '--user', 'bob')).toMatchObject([
     { id: first['id'], user: 'bob', name: 'phone', revokedAt: null, lastUsedAt: null },
     { user: 'bob', name: 'token', scopes: ALL_SCOPES },
@@ -62,7 +62,7 @@ test('lists never show a token', async () => {
     expect(said).not.toContain('hash');
   }
   expect(await cli.text('token', 'list', '--user', 'eve')).toMatch(
-    /^ID +USER +NAME +SCOPES +STATE +LAST USED\n\S+ +eve +token +\S+ +good until \S+Z +never\n$/,
+    /^ID +USER +NAME +SCOPES +STATE +LAST USED\n\S+ +eve +token +\S+ +valid until \S+Z +never\n$/,
   );
   expect(await cli.text('token', 'list', '--user', 'nobody')).toBe('No tokens.\n');
 });
@@ -118,7 +118,7 @@ test('token rotate makes a new token and ends the old one after the overlap', as
   }
   const text = await cli.text('token', 'rotate', String(rotated['id']), '--overlap', '0');
   expect(text).toMatch(
-    /^New token of gil, good until \S+Z:\ntnd_mcp_\w+\nIt is not shown again\. /,
+    /^New token of gil, valid until \S+Z:\ntnd_mcp_\w+\nIt will not be shown again\. /,
   );
   await userOf(service.url, 'gil', String(rotated['token'])).get('/api/plants').expect(401);
   const again = await cli.run('token', 'rotate', String(made['id']));

@@ -67,7 +67,7 @@ const WRONG: [message: string, args: string[]][] = [
   ['begin or end with a space', ['user', 'show', ' ada']],
   ['Allowed choices are free, pro', ['token', 'create', '--user', 'a', '--tier', 'gold']],
   [
-    `There is no scope "plants:eat"; known are ${PERSONAL_SCOPES.join(', ')}`,
+    `There is no scope "plants:eat"; choose from ${PERSONAL_SCOPES.join(', ')}`,
     ['token', 'create', '--user', 'a', '--scopes', 'plants:read,plants:eat'],
   ],
   ['There is no scope ""', ['token', 'create', '--user', 'a', '--scopes', '']],

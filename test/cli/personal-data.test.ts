@@ -159,7 +159,7 @@ test.each([
   const { code, stdout, stderr } = await cli.run('user', 'delete', ada, ...options);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toBe(
-    `To delete all of ${ada}, add --confirm ${ada}; --dry-run shows what that would be.\n`,
+    `To delete all data of ${ada}, add --confirm ${ada}; --dry-run shows how much that is.\n`,
   );
   expect(await cli.json('user', 'show', ada)).toMatchObject({ user: ada });
 });

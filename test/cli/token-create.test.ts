@@ -106,14 +106,14 @@ test('token create --from names each line that is wrong, and makes nothing', asy
     Array.from({ length: 10 }, (_, index) => `Line ${index + 2}`),
   );
   expect(stderr).toMatch(/Line 2: the tier must be free or pro\./);
-  expect(stderr).toMatch(/Line 3: the name is in line 1 already\./);
+  expect(stderr).toMatch(/Line 3: the name is already on line 1\./);
   expect(stderr).toMatch(/Line 8: it must be a name, a comma and a tier\./);
   const users = records(await cli.json('user', 'list')).map(({ user }) => user);
   expect(users).not.toContain('yan');
 });
 
 test.each([
-  ['nothing', '\n\n', /nobody/],
+  ['nothing', '\n\n', /no users/],
   ['other text', Buffer.from([0x79, 0xe9, 0x2c]), /UTF-8/],
 ])('token create --from a file of %s is refused', async (_what, content, said) => {
   const { code, stderr } = await cli.run('token', 'create', '--from', await file(content));

@@ -12,7 +12,7 @@ import { MANAGE_SCOPE, personalScopes, usualScopes } from '../scope';
 import { makeMany, resultOf } from './make-many';
 import { readUsers } from './user-list';
 
-/** A longer life is a slip of the hand. */
+/** A longer lifetime is a typing error. */
 export const MAX_SECONDS = 100 * YEAR_SECONDS;
 const MAX_NAME_LENGTH = 100;
 
@@ -35,35 +35,35 @@ export function createToken(
   const usual = usualScopes(commandLine.scopes);
   parent
     .command('create')
-    .summary('make a token, and its account when there is none')
+    .summary('create a token, and its account if missing')
     .description(
-      `Makes a token for a user, or for each user of a file, or for a trusted backend, and prints it. It is shown this once: only a hash of it is kept. The user's account is made when there is none.`,
+      `Creates a token for a user, for each user in a file, or for a trusted backend, and prints it. It is shown only once: only its hash is stored. The user's account is created if it is missing.`,
     )
-    .option('--user <user>', 'whose data it opens, 1 to 128 characters', newUserName)
+    .option('--user <user>', 'the user whose data it opens, 1 to 128 characters', newUserName)
     .addOption(
       new Option(
         '--from <file>',
-        'CSV of users, name,tier in each line: a token for each',
+        'a CSV file of users, one name,tier per line; creates a token for each',
       ).conflicts(['user', 'tier']),
     )
     .addOption(
       new Option(
         '--backend <name>',
-        `a backend that is trusted with all accounts: its token has the scope ${MANAGE_SCOPE} alone`,
+        `a backend trusted with all accounts; its token has only the scope ${MANAGE_SCOPE}`,
       )
         .argParser(backendName)
         .conflicts(['user', 'from', 'tier', 'scopes']),
     )
-    .addOption(tierOption("set the account's tier; a new account is free without it"))
+    .addOption(tierOption("set the account's tier; a new account is free by default"))
     .option(
       '--scopes <scopes>',
-      `what it permits, by comma; ${usual.join(',')} when left out`,
+      `its scopes, by comma (default: ${usual.join(',')})`,
       scopeList(personalScopes(commandLine.scopes)),
     )
     .option('--name <name>', 'a name to recognize it by', tokenName, 'token')
     .option(
       '--expires-in <duration>',
-      'how long it is good for: seconds, or 15m, 24h, 90d',
+      'its lifetime: seconds, or 15m, 24h, 90d',
       duration(1, MAX_SECONDS),
       YEAR_SECONDS,
     )
@@ -92,7 +92,9 @@ Examples:
       }
       const userId = backend ?? user;
       if (userId === undefined) {
-        throw new UsageError('Say whose token it is: --user USER, --from FILE or --backend NAME.');
+        throw new UsageError(
+          'Name the owner of the token: --user USER, --from FILE or --backend NAME.',
+        );
       }
       await commandLine.run((app) => {
         const granted = backend === undefined ? scopes : [MANAGE_SCOPE];
@@ -110,9 +112,9 @@ async function makeOne(
   return {
     result,
     text: [
-      `Token of ${user} (${tier} tier), good until ${expiresAt.toISOString()}:`,
+      `Token of ${user} (${tier} tier), valid until ${expiresAt.toISOString()}:`,
       token,
-      'It is not shown again. To revoke it:',
+      'It will not be shown again. To revoke it:',
       `npm run --silent cli -- token revoke ${id}`,
     ].join('\n'),
   };
@@ -129,7 +131,7 @@ function scopeList(known: readonly string[]) {
     const unknown = scopes.find((scope) => !known.includes(scope));
     if (unknown === undefined) return scopes;
     throw new InvalidArgumentError(
-      `There is no scope "${unknown}"; known are ${known.join(', ')}.`,
+      `There is no scope "${unknown}"; choose from ${known.join(', ')}.`,
     );
   };
 }

@@ -4,7 +4,7 @@ import type { Accounts } from '../exports';
 import { tokenCommands } from './token-commands';
 import { userCommands } from './user-commands';
 
-/** Adds the commands by which operators keep accounts and tokens. */
+/** Adds the commands of `token` and `user`. */
 export function commands(commandLine: CommandLine, plugin: PluginReference<Accounts>): void {
   tokenCommands(commandLine, plugin);
   userCommands(commandLine, plugin);

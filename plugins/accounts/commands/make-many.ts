@@ -4,13 +4,13 @@ import type { StreamedResult } from '../../../src/plugins/command';
 import type { Accounts } from '../exports';
 import type { ListedUser } from './user-list';
 
-/** How many are made at once: writes that wait share a transaction. */
+/** How many are created at once: writes that wait share a transaction. */
 const AT_ONCE = 64;
 
 type Wanted = Omit<Parameters<Accounts['createToken']>[0], 'userId' | 'tier'>;
 type Made = Awaited<ReturnType<Accounts['createToken']>>;
 
-/** Makes a token for each user and prints it: as CSV, or as one line of JSON. */
+/** Creates a token for each user and prints them, as CSV or as one line of JSON. */
 export function makeMany(
   accounts: Accounts,
   users: readonly ListedUser[],
@@ -26,7 +26,7 @@ export function makeMany(
   };
 }
 
-/** In the order of the list. Those of which a token was made are shown it, whatever fails beside. */
+/** In the order of the list. Tokens that were created are printed even if others fail. */
 async function* eachMade(
   accounts: Accounts,
   users: readonly ListedUser[],
@@ -40,13 +40,13 @@ async function* eachMade(
     for (const [index, each] of tried.entries()) {
       if (each.status === 'fulfilled') continue;
       throw new CommandError(
-        `No token was made for ${chunk[index]?.userId}, nor for who is not printed: ${reasonOf(each.reason)}`,
+        `No token was created for ${chunk[index]?.userId} and all users that are not printed: ${reasonOf(each.reason)}`,
       );
     }
   }
 }
 
-/** What `token create` answers of a token: all that programs need of it, this once. */
+/** The result of `token create`, with the token itself. */
 export function resultOf({ token, view: { id, user, scopes, expiresAt }, tier }: Made) {
   return { id, token, user, tier, scopes, expiresAt };
 }

@@ -17,8 +17,8 @@ import { unknownUser } from './user-data-commands';
 export function tokenCommands(commandLine: CommandLine, plugin: PluginReference<Accounts>): void {
   const parent = commandLine.program
     .command('token')
-    .summary('make, list, rotate, revoke and prune tokens')
-    .description('Makes, lists, rotates, revokes and prunes tokens.');
+    .summary('create, list, rotate, revoke and prune tokens')
+    .description('Creates, lists, rotates, revokes and prunes tokens.');
   createToken(parent, commandLine, plugin);
   listTokens(parent, commandLine, plugin);
   rotateToken(parent, commandLine, plugin);
@@ -35,12 +35,12 @@ function listTokens(
     .command('list')
     .summary('list tokens')
     .description(
-      'Lists tokens, the revoked and expired included. The tokens themselves are not kept.',
+      'Lists tokens, including revoked and expired ones. The tokens themselves are not stored.',
     )
     .option('--user <user>', 'only those of this user', userName)
     .option(
       '--expiring <duration>',
-      'only good ones that expire within so long: seconds, or 15m, 24h, 30d',
+      'only valid ones that expire within this time: seconds, or 15m, 24h, 30d',
       duration(1, MAX_SECONDS),
     )
     .addHelpText(
@@ -84,7 +84,9 @@ function revokeToken(
   parent
     .command('revoke')
     .summary('revoke a token, or all of a user')
-    .description('Revokes a token, or all tokens of a user, from the next request on and for good.')
+    .description(
+      'Revokes a token, or all tokens of a user, permanently and from the next request on.',
+    )
     .argument(
       '[id]',
       'id of the token, as "token list" shows it; - reads the token itself from standard input',
@@ -116,10 +118,10 @@ Examples:
         }
         const id = secret === undefined ? given : await accounts.idOf(secret);
         const token = id === undefined ? undefined : await accounts.revokeToken(id);
-        // What was on standard input may be a secret of something else.
+        // Standard input may have held some other secret.
         if (!token)
           throw new CommandError(
-            `There is no token ${secret === undefined ? given : 'like this'}.`,
+            `There is no ${secret === undefined ? `token ${given}` : 'such token'}.`,
           );
         return { result: token, text: `The token ${token.name} of ${token.user} is revoked.` };
       });
@@ -132,5 +134,5 @@ function idOrInput(value: string): string {
 
 function stateOf({ revokedAt, expiresAt }: TokenView, now: Date): string {
   if (revokedAt) return `revoked ${revokedAt.toISOString()}`;
-  return `${expiresAt <= now ? 'expired' : 'good until'} ${expiresAt.toISOString()}`;
+  return `${expiresAt <= now ? 'expired' : 'valid until'} ${expiresAt.toISOString()}`;
 }

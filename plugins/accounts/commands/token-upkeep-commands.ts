@@ -9,7 +9,7 @@ import type { PluginReference } from '../../../src/plugins/host';
 import type { Accounts } from '../exports';
 
 const DAY_SECONDS = DAY_MS / 1000;
-/** Longer than that two tokens side by side are no rotation. */
+/** Two tokens that are valid for longer than this are no rotation. */
 const MAX_OVERLAP_SECONDS = 90 * DAY_SECONDS;
 
 /** Adds `token rotate`. */
@@ -20,14 +20,14 @@ export function rotateToken(
 ): void {
   parent
     .command('rotate')
-    .summary('replace a token by a new one')
+    .summary('replace a token with a new one')
     .description(
-      `Makes a token with the user, name and scopes of another, good for as long as that one was made for, and prints it this once. The old one expires after the overlap, unless it does before.`,
+      `Creates a token with the user, name, scopes and lifetime of another, and prints it, only once. The old one expires after the overlap, or earlier if it was about to.`,
     )
     .argument('<id>', 'id of the token, as "token list" shows it', uuid)
     .option(
       '--overlap <duration>',
-      'how long the old one stays good: seconds, or 15m, 24h, 7d',
+      'how long the old one stays valid: seconds, or 15m, 24h, 7d',
       duration(0, MAX_OVERLAP_SECONDS),
       DAY_SECONDS,
     )
@@ -57,9 +57,9 @@ Examples:
             rotated: { id: oldId, expiresAt: rotated.expiresAt },
           },
           text: [
-            `New token of ${user}, good until ${expiresAt.toISOString()}:`,
+            `New token of ${user}, valid until ${expiresAt.toISOString()}:`,
             token,
-            `It is not shown again. The old one is good until ${rotated.expiresAt.toISOString()}.`,
+            `It will not be shown again. The old one is valid until ${rotated.expiresAt.toISOString()}.`,
           ].join('\n'),
         };
       }),
@@ -74,8 +74,8 @@ export function pruneTokens(
 ): void {
   parent
     .command('prune')
-    .summary('delete tokens that have expired')
-    .description('Deletes the tokens that have expired; the audit log says which.')
+    .summary('delete expired tokens')
+    .description('Deletes expired tokens; the audit log lists them.')
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- token prune --json')
     .action(() =>
       commandLine.run(async (app) => {

@@ -30,7 +30,7 @@ function listUsers(
   parent
     .command('list')
     .summary('list accounts')
-    .description('Lists all accounts, and what counts against the limits of their tier.')
+    .description('Lists all accounts, with their usage.')
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- user list --json')
     .action(() =>
       commandLine.run(async (app) => {
@@ -59,7 +59,7 @@ function showUser(
     .command('show')
     .summary('show an account')
     .description(
-      'Shows an account: tier, time zone, language, time of reminders, what it uses, how many tokens it has.',
+      'Shows an account: tier, time zone, language, time of reminders, usage and number of tokens.',
     )
     .argument('<user>', 'the user', userName)
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- user show ada')

@@ -16,9 +16,9 @@ export function exportUser(
 ): void {
   parent
     .command('export')
-    .summary('print all that is stored of a user')
+    .summary('print everything that is stored of a user')
     .description(
-      `Prints JSON of all that is stored of a user: account, tokens (but not what opens them), the records of each collection, and what the audit log says of the account. Each record is as it is when it is read.`,
+      `Prints everything that is stored of a user as JSON: the account, its tokens without secrets, the records of each collection, and the account's entries in the audit log. Each record is as it is when it is read.`,
     )
     .argument('<user>', 'the user', userName)
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- user export ada > ada.json')
@@ -39,13 +39,13 @@ export function deleteUser(
 ): void {
   parent
     .command('delete')
-    .summary('delete an account and all that is stored of it')
+    .summary('delete an account and everything that is stored of it')
     .description(
-      `Deletes a user's account, tokens and records, for good. From the first moment on its tokens are refused. Interrupted, it is finished by running it again. The audit log keeps that it happened.`,
+      `Permanently deletes a user's account, tokens and records. Its tokens are refused at once. If it is interrupted, run it again. The audit log keeps its entries, under a pseudonym.`,
     )
     .argument('<user>', 'the user', userName)
-    .option('--confirm <user>', "the user's name once more", userName)
-    .option('--dry-run', 'delete nothing, and print how many records there are')
+    .option('--confirm <user>', "the user's name again, to confirm", userName)
+    .option('--dry-run', 'delete nothing, and print the number of records')
     .addHelpText(
       'after',
       `
@@ -61,7 +61,7 @@ Examples:
       ) => {
         if (confirm !== userId && (!dryRun || confirm !== undefined)) {
           throw new UsageError(
-            `To delete all of ${userId}, add --confirm ${userId}; --dry-run shows what that would be.`,
+            `To delete all data of ${userId}, add --confirm ${userId}; --dry-run shows how much that is.`,
           );
         }
         await commandLine.run(async (app) => {
@@ -86,7 +86,7 @@ Examples:
 
 function textOf(records: Counts, dryRun: boolean): string {
   const rows = Object.entries(records).map(([name, count]) => [name, String(count)]);
-  const outcome = dryRun ? 'Nothing was deleted.' : 'All of it was deleted.';
+  const outcome = dryRun ? 'Nothing was deleted.' : 'Everything was deleted.';
   return `${table(['collection', 'records'], rows)}\n${outcome}`;
 }
 
@@ -94,7 +94,7 @@ function total(records: Counts): number {
   return Object.values(records).reduce((sum, count) => sum + count, 0);
 }
 
-/** The error for a user who has no account. */
+/** The error for a user without an account. */
 export function unknownUser(userId: string): CommandError {
   return new CommandError(`There is no user ${userId}.`);
 }

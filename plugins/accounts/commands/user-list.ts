@@ -5,26 +5,25 @@ import { TIERS, type Tier } from '../../../src/core/identity';
 import { newUserNameFault } from '../../../src/core/text/names';
 import { reasonOf } from '../../../src/core/values';
 
-/** More are the work of several runs. */
+/** More take several runs. */
 const MAX_USERS = 100_000;
-/** How many faults are listed; a file of another form has one in each line. */
+/** How many faults are listed; a file in another format has one on each line. */
 const MAX_FAULTS = 20;
 
-/** A user of a list. */
+/** A user in a list. */
 export interface ListedUser {
   userId: string;
   tier: Tier | undefined;
 }
 
-/** A field, in quotes or not; quotes in it are doubled (RFC 4180). */
+/** A field, quoted or not; quotes in it are doubled (RFC 4180). */
 const FIELD = /(?:"((?:[^"]|"")*)"|([^",]*))/.source;
 const LINE = new RegExp(`^${FIELD}(?:,${FIELD})?$`);
 
 /**
- * The users of a CSV file: a name and, where one is to be set, a tier in each line; names of the
- * columns may stand before them.
+ * Reads users from a CSV file, with a name and optionally a tier on each line, after an optional header.
  *
- * @throws CommandError that names the lines that are no such
+ * @throws CommandError that lists the invalid lines
  */
 export async function readUsers(file: string): Promise<ListedUser[]> {
   const faults: string[] = [];
@@ -40,22 +39,22 @@ export async function readUsers(file: string): Promise<ListedUser[]> {
     }
     const earlier = lineOf.get(user.userId);
     if (earlier !== undefined)
-      faults.push(`Line ${number}: the name is in line ${earlier} already.`);
+      faults.push(`Line ${number}: the name is already on line ${earlier}.`);
     lineOf.set(user.userId, earlier ?? number);
     users.push(user);
   }
   if (users.length > MAX_USERS) faults.unshift(`There are more than ${MAX_USERS} users.`);
-  if (users.length === 0 && faults.length === 0) faults.push('There is nobody in it.');
+  if (users.length === 0 && faults.length === 0) faults.push('It lists no users.');
   if (faults.length === 0) return users;
   const more = faults.length - MAX_FAULTS;
   const also = more > 0 ? [`And ${more} more.`] : [];
   const listed = [...faults.slice(0, MAX_FAULTS), ...also].join('\n');
-  throw new CommandError(`Nothing is made of ${file}.\n${listed}`);
+  throw new CommandError(`${file} is invalid; no tokens were created.\n${listed}`);
 }
 
 async function linesOf(file: string): Promise<string[]> {
   try {
-    // It passes over a byte order mark, and refuses what is not UTF-8.
+    // Skips a byte order mark, and refuses what is not UTF-8.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
     return text.split(/\r\n|[\r\n]/);
   } catch (error) {
@@ -64,7 +63,7 @@ async function linesOf(file: string): Promise<string[]> {
   }
 }
 
-/** The user of a line, or what is wrong with it. */
+/** The user on a line, or what is wrong with the line. */
 function userOf(line: string): ListedUser | string {
   const match = LINE.exec(line);
   if (!match || /[;\t]/.test(match[2] ?? '')) return 'it must be a name, a comma and a tier.';

@@ -6,22 +6,9 @@ import { nameFault } from '../../../src/core/text/names';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
 import { MAX_NAME } from '../server/client-metadata';
-import type { ClientView, NewClient } from '../server/clients';
+import type { SignIns } from './sign-ins';
 
-/** What the commands need from the plugin. */
-export interface Clients {
-  /** Creates a client; the secret is returned this once. */
-  createClient(wanted: NewClient): Promise<ClientView & { secret?: string }>;
-  clients(): Promise<ClientView[]>;
-  /**
-   * Deletes a client and revokes its tokens.
-   *
-   * @returns how many grants were revoked; undefined if there is no such client
-   */
-  deleteClient(id: string): Promise<number | undefined>;
-}
-
-type Plugin = PluginReference<Clients>;
+type Plugin = PluginReference<SignIns>;
 
 /** Adds the commands of `client`. */
 export function clientCommands(commandLine: CommandLine, plugin: Plugin): void {

@@ -1,12 +1,10 @@
 import { UsageError } from '../../../src/cli/errors';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
-import { clientCommands, type Clients } from './client';
-import { invite, type Inviting } from './invite';
-import { sessionCommands, type Sessions } from './session';
-
-/** What the commands need from the plugin. */
-export type SignIns = Inviting & Clients & Sessions;
+import { clientCommands } from './client';
+import { invite } from './invite';
+import { sessionCommands } from './session';
+import type { SignIns } from './sign-ins';
 
 /** Adds `user invite`, `client` and `session`. */
 export function commands(commandLine: CommandLine, plugin: PluginReference<SignIns>): void {

@@ -5,19 +5,15 @@ import type { Tier } from '../../../src/core/identity';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
 
-const DAY_SECONDS = 86_400;
+import type { SignIns } from './sign-ins';
 
-/** What the command needs from the plugin. */
-export interface Inviting {
-  /** Creates an invitation; returns its link, this once. */
-  invite(name: string, tier: Tier | undefined, seconds: number): Promise<string>;
-}
+const DAY_SECONDS = 86_400;
 
 /** Adds `user invite`. */
 export function invite(
   parent: Command,
   commandLine: CommandLine,
-  plugin: PluginReference<Inviting>,
+  plugin: PluginReference<SignIns>,
 ): void {
   parent
     .command('invite')

@@ -3,17 +3,10 @@ import { counted, table } from '../../../src/cli/table';
 import { userName, uuid } from '../../../src/cli/values';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
-import type { SessionView } from '../state/sessions';
-
-/** What the commands need from the plugin. */
-export interface Sessions {
-  sessions(user?: string): Promise<SessionView[]>;
-  /** Ends one session, or all of an account; returns those that ended. */
-  endSessions(which: { id: string } | { user: string }): Promise<SessionView[]>;
-}
+import type { SignIns } from './sign-ins';
 
 /** Adds the commands of `session`. */
-export function sessionCommands(commandLine: CommandLine, plugin: PluginReference<Sessions>): void {
+export function sessionCommands(commandLine: CommandLine, plugin: PluginReference<SignIns>): void {
   const parent = commandLine.program
     .command('session')
     .summary('list and end sessions')
