@@ -17,7 +17,11 @@ const INVITATION_SECONDS = (7 * DAY_MS) / 1000;
  */
 export async function welcome(
   host: Host,
-  { accounts, oauth, garden }: { accounts: Accounts; oauth: Pick<SignIns, 'invite'>; garden: SeededGarden },
+  {
+    accounts,
+    oauth,
+    garden,
+  }: { accounts: Accounts; oauth: Pick<SignIns, 'invite'>; garden: SeededGarden },
   { url, scopes, loadSeeds }: FirstStart,
 ): Promise<string[]> {
   const isOwn = host.settings.of(hostSettings.mongodbUri) === undefined;
