@@ -58,7 +58,7 @@ const GENUINE = {
   elsewhere: 'The token is only valid for the tool endpoint.',
 };
 
-/** @param fault undefined where there is no token */
+/** @param fault undefined without a token */
 function refusalOf(fault: TokenFault | undefined): ApiError {
   if (fault === undefined) {
     return unauthorized.error(undefined, { headers: { 'WWW-Authenticate': 'Bearer' } });

@@ -13,51 +13,51 @@ export const RESPONSE_HEADERS = {
   },
   'Cache-Control': {
     description:
-      'Only the client itself may keep the answer, and asks again before it uses it; `no-store`: nobody may',
+      'Only the client may cache the response, and must revalidate it; `no-store` forbids caching',
     type: 'string',
     example: 'private, no-cache',
   },
   Vary: {
-    description: 'The headers of requests on which the answer depends',
+    description: 'The request headers on which the response depends',
     type: 'string',
     example: 'Authorization, Accept-Encoding',
   },
   ETag: {
-    description: 'Names what the answer says, for If-None-Match and If-Match',
+    description: 'Identifies the content, for If-None-Match and If-Match',
     type: 'string',
     example: 'W/"qPZ2sWXL0nKqYV3u"',
   },
   'X-Request-Id': {
     description:
-      "Names the request in the service's log; the caller's own where it sent 1 to 128 plain characters",
+      "The id of the request in the log: the client's own if it sent 1 to 128 plain characters",
     type: 'string',
     example: '0198e4a2-7c1b-4d6e-9f3a-2b5c8d4e6f10',
   },
   RateLimit: {
-    description: 'What is left of the budget that the call spent (r), and for how many seconds (t)',
+    description: 'The calls left in the budget (r), and the seconds until it resets (t)',
     type: 'string',
     example: '"reads";r=299;t=60',
   },
   'RateLimit-Policy': {
-    description: 'The budget that the call spent: how many calls (q) in how many seconds (w)',
+    description: 'The budget: how many calls (q) in how many seconds (w)',
     type: 'string',
     example: '"reads";q=300;w=60',
   },
   'X-RateLimit-Limit': { description: 'As q of RateLimit-Policy', type: 'integer', example: 300 },
   'X-RateLimit-Remaining': { description: 'As r of RateLimit', type: 'integer', example: 299 },
   'X-RateLimit-Reset': {
-    description: 'When the budget is whole again, in Unix seconds',
+    description: 'When the budget resets, in Unix seconds',
     type: 'integer',
     example: 1_772_357_400,
   },
   'Retry-After': {
-    description: 'How many seconds to wait before the same call is made again',
+    description: 'How many seconds to wait before retrying',
     type: 'integer',
     example: 30,
   },
   'Idempotent-Replayed': {
     description:
-      'true where this is the answer to an earlier request with the same Idempotency-Key; else left out',
+      'true if this is the response to an earlier request with the same Idempotency-Key; otherwise missing',
     type: 'string',
     example: 'true',
   },

@@ -102,19 +102,19 @@ export class StoredSchema {
     if (pending.length + collections.length + missing.length === 0) return;
     if (!isNew) {
       throw new SchemaError(
-        'The data was written by an earlier version: start the server of this version, or run `migrate up`, first.',
+        'The data was written by an earlier version: start the server of this version first, or run `migrate up`.',
       );
     }
     await this.update(() => undefined);
   }
 
   /**
-   * Brings the data up to this version, once for all programs that ask for it at the same time.
+   * Migrates the data to this release. Concurrent calls of other processes wait.
    *
-   * @param progress gets sentences for whoever looks on
-   * @param stopping aborted when the rest is left to the next program that asks for it
+   * @param progress receives sentences for people
+   * @param stopping stops between chunks; the next call goes on
    * @returns the migrations that it ran
-   * @throws SchemaError where a newer version has written it, the signal's reason where it is aborted
+   * @throws SchemaError if a newer release has migrated it, or the reason of `stopping`
    */
   async update(progress: (line: string) => void, stopping?: AbortSignal): Promise<string[]> {
     if ((await this.status()).isUpToDate) return [];

@@ -6,8 +6,8 @@ import type { Context } from 'koa';
 import type { ClientIpLogging } from '../../core/settings/host-settings';
 
 /**
- * The address whose budget an unauthenticated request spends: the /64 that one customer has of IPv6.
- * What a proxy forwards may be no address; then it is that of the socket.
+ * The address whose budget an unauthenticated request spends; for IPv6 the /64, which one customer has.
+ * If a proxy forwards an invalid address, it is that of the socket.
  */
 export function clientBudget({ ip, req }: Context): string {
   const sender = isIP(ip) === 0 ? (req.socket.remoteAddress ?? '') : ip;
