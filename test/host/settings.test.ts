@@ -62,6 +62,8 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   OIDC_AUDIENCE: undefined,
   OIDC_TIER_CLAIM: undefined,
   OIDC_SCOPES: [],
+  OIDC_CLIENT_ID: undefined,
+  OIDC_CLIENT_SECRET: undefined,
   TLS_CERT_FILE: undefined,
   TLS_KEY_FILE: undefined,
   ANSWER_CACHE_MB: 32,
