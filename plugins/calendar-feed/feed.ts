@@ -3,9 +3,9 @@ import ical, { foldLines, ICalEventTransparency } from 'ical-generator';
 import { yieldToEventLoop } from '../../src/core/async/event-loop';
 import type { CareItem } from '../care';
 
-/** How many events are written in a turn of the event loop: it takes a few milliseconds. */
+/** Events written per turn of the event loop, which takes a few milliseconds. */
 const TURN = 25;
-/** The same for ever, so that a calendar is the same as long as what it says is. */
+/** Constant, so that a calendar changes only with its events. */
 const STAMP = new Date('2026-01-01T00:00:00Z');
 const END = 'END:VCALENDAR';
 
@@ -17,7 +17,7 @@ const TASKS: Readonly<Record<CareItem['care'], string>> = {
   other: '',
 };
 
-/** Care as a calendar (RFC 5545): an event that takes the day for each time, those overdue today. */
+/** Care as a calendar (RFC 5545): an all-day event for each occurrence, overdue ones today. */
 export async function calendarOf(items: readonly CareItem[], today: string): Promise<string> {
   const calendar = ical({ name: 'Plant care', prodId: '//plant-care//api//EN' });
   const [head = ''] = calendar.toString().split(END);
@@ -34,12 +34,17 @@ export async function calendarOf(items: readonly CareItem[], today: string): Pro
       id: `${item.scheduleId ?? `${item.plantId}-${item.care}`}-${dueOn}@plant-care`,
       start: new Date(`${dueOn < day ? day : dueOn}T00:00:00Z`),
       allDay: true,
-      summary: task,
-      location,
+      summary: textOf(task),
+      location: location === null ? null : textOf(location),
       description: dueOn < day ? `Due since ${dueOn}` : null,
       stamp: STAMP,
       transparency: ICalEventTransparency.TRANSPARENT,
     });
     return event.toString().trimEnd();
   }
+}
+
+/** A text as RFC 5545 allows it: without control characters, and with line breaks of one kind. */
+function textOf(text: string): string {
+  return text.replace(/\r\n?|[\u2028\u2029]/gu, '\n').replace(/[^\P{Cc}\n\t]/gu, ' ');
 }

@@ -67,6 +67,15 @@ test('names of any characters come through, on lines that are no longer than the
   expect(event).toMatchObject({ summary: `Water ${name}`, location: 'Küche,\nlinks; oben' });
 });
 
+test('control characters become spaces, and line separators line breaks', async () => {
+  const name = 'Fern\u0001\u0085 a\vb\r\nc\rd\u2028e\tf';
+  await user.plant({ name, location: '\u001b[1mHall', wateringFrequencyDays: 90 });
+  const path = await made();
+  const [event] = await eventsOf(path);
+  expect(event).toMatchObject({ summary: 'Water Fern   a b\nc\nd\ne\tf', location: ' [1mHall' });
+  expect((await read(path)).text.replaceAll('\r\n', '')).not.toMatch(/[^\P{Cc}\t]|[\u2028\u2029]/u);
+});
+
 test('archived plants are not in it', async () => {
   const fern = await user.plant({ name: 'Fern', fertilizerFrequencyDays: 60 });
   const path = await made();
