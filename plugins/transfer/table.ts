@@ -36,28 +36,28 @@ export async function* rowsOf(
   const parser = Readable.from(slices(Buffer.from(csv))).pipe(
     parse({ bom: true, delimiter, info: true, relax_column_count: true, skip_empty_lines: true }),
   );
-  let headings: (string | undefined)[] | undefined;
+  let columnFields: string[][] | undefined;
   let before = { lines: 0, empty_lines: 0 };
   try {
     for await (const { record, info } of parser as AsyncIterable<Parsed>) {
       const line = before.lines + info.empty_lines - before.empty_lines + 1;
       const at = errors.at({ line });
       before = info;
-      if (!headings) {
-        headings = fieldsOf(record, columns, at);
-        if (headings) continue;
+      if (!columnFields) {
+        columnFields = fieldsOf(record, columns, at);
+        if (columnFields) continue;
         return;
       }
       const fields: Record<string, string> = {};
       for (const [index, cell] of record.entries()) {
-        const field = headings[index];
         if (cell === '') continue;
-        if (index >= headings.length) at.add('csv', 'has more cells here than in its first line');
-        if (field === undefined) continue;
-        const moment = DATES.has(field) ? momentOf(cell, dates, timezone) : undefined;
-        const isFault = DATES.has(field) && dates !== undefined && moment === undefined;
-        if (isFault) at.add(field, `must be a date in the form ${dates}`);
-        fields[field] = moment ?? unguarded(cell);
+        if (index >= columnFields.length) at.add('csv', 'has more cells here than headings');
+        for (const field of columnFields[index] ?? []) {
+          const moment = DATES.has(field) ? momentOf(cell, dates, timezone) : undefined;
+          const isFault = DATES.has(field) && dates !== undefined && moment === undefined;
+          if (isFault) at.add(field, `must be a date in the form ${dates}`);
+          fields[field] = moment ?? unguarded(cell);
+        }
       }
       yield { line, fields };
     }
@@ -70,12 +70,12 @@ export async function* rowsOf(
   }
 }
 
-/** The field of each column; undefined where the first line does not say it. */
+/** The fields that each column is for; undefined if the headings are at fault. */
 function fieldsOf(
   headings: readonly string[],
   columns: Table['columns'],
   errors: ValidationErrors,
-): (string | undefined)[] | undefined {
+): string[][] | undefined {
   const names = headings.map((each) => each.trim());
   const unknown = columns ? [] : names.filter((name) => name && !PLANT_FIELDS.includes(name));
   for (const name of unknown) errors.add(name, 'is no field of plants');
@@ -85,16 +85,24 @@ function fieldsOf(
   const missing = wanted.filter(([, name]) => !names.includes(name));
   for (const [field] of missing) errors.add(`columns.${field}`, 'names a column that is not there');
   if (unknown.length + missing.length > 0) return undefined;
-  const fieldBy = new Map(wanted.map(([field, name]) => [name, field]));
-  const fields = names.map((name) => (columns ? fieldBy.get(name) : name || undefined));
-  if (fields.includes('name')) return fields;
-  errors.add('name', 'has no column');
-  return undefined;
+  const fields = names.map((name) =>
+    columns
+      ? wanted.flatMap(([field, heading]) => (heading === name ? field : []))
+      : [name].filter(Boolean),
+  );
+  const known = new Set<string>();
+  for (const field of fields.flat()) {
+    if (known.has(field)) errors.add(field, 'has two columns');
+    known.add(field);
+  }
+  if (!known.has('name')) errors.add('name', 'has no column');
+  return errors.count === 0 ? fields : undefined;
 }
 
-/** What the first line has most of. */
+/** The delimiter that is most frequent in the headings, outside of quotes. */
 function delimiterOf(csv: string): string {
-  const first = csv.slice(0, csv.search(/[\r\n]|$/));
+  const unquoted = csv.replace(/"(?:[^"]|"")*"/g, '').replace(/^[\ufeff\r\n]+/, '');
+  const [first = ''] = unquoted.split(/[\r\n]/, 1);
   const count = (delimiter: string): number => first.split(delimiter).length;
   return DELIMITERS.reduce((best, each) => (count(each) > count(best) ? each : best));
 }

@@ -101,6 +101,23 @@ test('each fault is told with the line on which its plant begins', async () => {
 });
 
 test.each([
+  ['in a quoted heading', '"Plant, or its name";Days\nFern;3\n', 'Plant, or its name'],
+  ['before the first heading', '\n\nPlant;Days\nFern;3\n', 'Plant'],
+])('a delimiter or blank line %s does not hide the delimiter', async (_, csv, name) => {
+  await bring({ csv, columns: { name, wateringFrequencyDays: 'Days' } }).expect(201);
+  expect(await plantsOf()).toMatchObject([{ name: 'Fern', wateringFrequencyDays: 3 }]);
+});
+
+test('a column may be for two fields, and a field has one column', async () => {
+  const csv = 'Plant;Plant again\nFern;Oak\n';
+  await bring({ csv, columns: { name: 'Plant', species: 'Plant' } }).expect(201);
+  expect(await plantsOf()).toMatchObject([{ name: 'Fern', species: 'Fern' }]);
+  const twice = await bring({ csv: 'Plant;Plant\nFern;Oak\n', columns: { name: 'Plant' } });
+  expectError(twice, 400, 'validation_error', /^Line 1: name has two columns/);
+  expect(faults(await bringText('name,notes,name\nFern,,Oak\n'))).toEqual([[1, 'name']]);
+});
+
+test.each([
   ['a heading that is no field', 'name,colour\nFern,green\n', [[1, 'colour']]],
   ['no column of names', 'species\nFilix\n', [[1, 'name']]],
   ['a quote that is not closed', 'name\nOak\n"Fern\nElm\n', [[4, 'csv']]],
