@@ -44,10 +44,12 @@ export class GardenExport {
   /** JSON of all, as it can be imported. */
   async *json(tenant: Tenant): AsyncGenerator<string> {
     const photos = await this.#photosByPlant(tenant);
-    const isThere = new Set([...photos.values()].flat().map(({ _id }) => idText(_id)));
+    /** Ids of photos and schedules; events may name others, which were deleted or are newer. */
+    const known = new Set([...photos.values()].flat().map(({ _id }) => idText(_id)));
     const schedules = new Map<string, ScheduleView[]>();
     for (const each of await this.#schedules.listAll(tenant)) {
       schedules.set(each.plantId, [...(schedules.get(each.plantId) ?? []), each]);
+      known.add(each.id);
     }
     let separator = '{"plants":[';
     for await (const batch of this.#plants.all(tenant)) {
@@ -56,13 +58,13 @@ export class GardenExport {
         const { primaryPhotoId: primary, ...view } = viewOf(document);
         const fields = {
           ...some(view, PLANT_FIELDS),
-          ...(isThere.has(String(primary)) && { primaryPhotoId: primary }),
+          ...(known.has(String(primary)) && { primaryPhotoId: primary }),
           photos: (photos.get(id) ?? []).map(photoOf),
           schedules: (schedules.get(id) ?? []).map(scheduleOf),
         };
         photos.delete(id);
         yield `${separator}${JSON.stringify(fields).slice(0, -1)},"events":`;
-        yield* jsonArray(this.#eventsOf(tenant, id, isThere));
+        yield* jsonArray(this.#eventsOf(tenant, id, known));
         separator = '},';
       }
     }
@@ -73,10 +75,10 @@ export class GardenExport {
   async *#eventsOf(
     tenant: Tenant,
     plantId: string,
-    isThere: ReadonlySet<string>,
+    known: ReadonlySet<string>,
   ): AsyncGenerator<object[]> {
     for await (const batch of this.#events.ofPlant(tenant, plantId)) {
-      yield batch.map((each) => eventOf(each, isThere));
+      yield batch.map((each) => eventOf(each, known));
     }
   }
 
@@ -109,14 +111,15 @@ function scheduleOf(view: ScheduleView): object {
   return some({ ...view }, SCHEDULE_FIELDS);
 }
 
-function eventOf(document: EventDocument, photos: ReadonlySet<string>): object {
+function eventOf(document: EventDocument, known: ReadonlySet<string>): object {
   const shown = document.photos.map(({ photoId }) => idText(photoId));
-  const photoIds = shown.filter((id) => photos.has(id));
+  const photoIds = shown.filter((id) => known.has(id));
+  const scheduleId = document.scheduleId && idText(document.scheduleId);
   return some(
     {
       ...event.toView(document),
       occurredOn: document.occurredOn,
-      ...(document.scheduleId && { scheduleId: idText(document.scheduleId) }),
+      ...(scheduleId && known.has(scheduleId) && { scheduleId }),
       ...(photoIds.length > 0 && { photoIds }),
     },
     EVENT_FIELDS,

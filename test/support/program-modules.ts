@@ -1,5 +1,6 @@
 // What the tests use of the program, and what handles it: loaded by Node (see environment.ts).
 export { default as accountsPlugin } from '../../plugins/accounts';
+export { default as carePlugin } from '../../plugins/care';
 export { decodeProgress } from '../../plugins/changes/cursor';
 export { default as demoPlugin } from '../../plugins/demo/cli';
 export { openApiDocument } from '../../plugins/docs/openapi/document';
@@ -7,9 +8,11 @@ export { default as eventsPlugin } from '../../plugins/events';
 export { default as oauthPlugin } from '../../plugins/oauth';
 export { eventModel } from '../../plugins/events/model';
 export { ToolArguments } from '../../plugins/mcp/tools/arguments';
+export { default as photosPlugin } from '../../plugins/photos';
 export { photoModel } from '../../plugins/photos/model';
 export { default as plantsPlugin } from '../../plugins/plants';
 export { plantModel } from '../../plugins/plants/model';
+export { GardenExport } from '../../plugins/transfer/garden-export';
 export { App } from '../../src/app/app';
 export { writeArchive } from '../../src/app/backup/archive-writer';
 export { certificate } from '../../src/app/doctor/machine';

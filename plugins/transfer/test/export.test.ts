@@ -5,7 +5,17 @@ import { parse } from 'csv-parse/sync';
 import { Client } from '../../../test/support/client';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, listOf } from '../../../test/support/shapes';
-import { differencesOf, gardenOf, logMany, startService } from '../../../test/support/program';
+import {
+  carePlugin,
+  differencesOf,
+  eventsPlugin,
+  GardenExport,
+  gardenOf,
+  logMany,
+  photosPlugin,
+  plantsPlugin,
+  startService,
+} from '../../../test/support/program';
 
 let service: TestService;
 let user: TestUser;
@@ -92,6 +102,27 @@ test('what is taken out and brought into another account is the same garden', as
   expect(texts.map(({ text }) => text)).toEqual(
     expect.arrayContaining(['first', 'second', 'third']),
   );
+});
+
+test('an export imports whatever is written while it is made', async () => {
+  const { id } = await user.plant();
+  const { app } = service;
+  const parts = {
+    ...{ plants: app.exportsOf(plantsPlugin), photos: app.exportsOf(photosPlugin) },
+    schedules: app.exportsOf(carePlugin).schedules,
+    events: app.exportsOf(eventsPlugin).events,
+  };
+  const pieces = new GardenExport(parts).json({ userId: user.id });
+  let text = String((await pieces.next()).value);
+  const schedule = { care: 'other', label: 'Mist', everyDays: 3 };
+  const { body } = await user.post(`/api/plants/${id}/schedules`, schedule).expect(201);
+  const photo = await user.photo();
+  const { id: scheduleId } = bodyOf({ body });
+  await user.event(id, { type: 'note', scheduleId, photoIds: [photo.id] });
+  for await (const piece of pieces) text += piece;
+  const garden = JSON.parse(text) as Garden;
+  expect(garden.plants[0]?.events).toHaveLength(1);
+  await (await service.user()).post('/api/import', garden).expect(201);
 });
 
 test('an account without plants has an export too', async () => {
