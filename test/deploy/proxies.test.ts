@@ -53,7 +53,7 @@ describe.each(Object.keys(PROXIES))('behind %s, as its example has it,', (name) 
     fetchPackages(folder, name);
     mkdirSync(path.join(folder, 'tmp'));
     service = await startService({
-      env: { TRUST_PROXY: '1', MCP_ALLOWED_ORIGINS: `https://${NAME}` },
+      env: { TRUST_PROXY: '1', PUBLIC_URL: `https://${NAME}` },
     });
     user = await service.user();
     const own = await freePort();
