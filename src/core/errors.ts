@@ -108,7 +108,16 @@ export class ApiError extends Error {
   }
 }
 
-export const validationError = new ErrorCode(
+/** The errors of the host; plugins add those of their resources. */
+export const hostErrors: ErrorCode[] = [];
+
+function hostError(...given: ConstructorParameters<typeof ErrorCode>): ErrorCode {
+  const error = new ErrorCode(...given);
+  hostErrors.push(error);
+  return error;
+}
+
+export const validationError = hostError(
   'validation_error',
   400,
   'A field of the request is missing or not valid.',
@@ -132,103 +141,78 @@ export function fieldError(field: string, message: string): ApiError {
   return fieldErrors([{ field, message }]);
 }
 
-export const invalidJson = new ErrorCode(
-  'invalid_json',
-  400,
-  'The request body is not a JSON object.',
-);
-export const unsupportedMediaType = new ErrorCode(
+export const invalidJson = hostError('invalid_json', 400, 'The request body is not a JSON object.');
+export const unsupportedMediaType = hostError(
   'unsupported_media_type',
   415,
   'The request body must be sent as application/json in UTF-8.',
 );
-export const payloadTooLarge = new ErrorCode(
+export const payloadTooLarge = hostError(
   'payload_too_large',
   413,
   `The request body is larger than ${MAX_BODY_KIB} KiB.`,
 );
-export const unauthorized = new ErrorCode(
+export const unauthorized = hostError(
   'unauthorized',
   401,
   'Missing token; send it as Authorization: Bearer TOKEN.',
 );
-export const invalidToken = new ErrorCode(
+export const invalidToken = hostError(
   'invalid_token',
   401,
   'The token is malformed, unknown, revoked or expired.',
 );
-export const insufficientScope = new ErrorCode(
+export const insufficientScope = hostError(
   'insufficient_scope',
   403,
   'The token does not carry the scope that this request needs.',
 );
-export const featureNotAvailable = new ErrorCode(
+export const featureNotAvailable = hostError(
   'feature_not_available',
   403,
   'This feature is not part of your tier.',
 );
-export const rateLimited = new ErrorCode(
+export const rateLimited = hostError(
   'rate_limited',
   429,
   'Too many requests; try again after the number of seconds in Retry-After.',
 );
-export const notFound = new ErrorCode('not_found', 404, 'Path not found.');
-export const methodNotAllowed = new ErrorCode(
+export const notFound = hostError('not_found', 404, 'Path not found.');
+export const methodNotAllowed = hostError(
   'method_not_allowed',
   405,
   'Method not allowed; the header Allow lists those that this path takes.',
 );
-export const invalidCursor = new ErrorCode(
+export const invalidCursor = hostError(
   'invalid_cursor',
   400,
   'Invalid cursor; start again without it.',
   'Make the same call without cursor.',
 );
-export const preconditionFailed = new ErrorCode(
+export const preconditionFailed = hostError(
   'precondition_failed',
   412,
   'The record has changed since the version in If-Match.',
 );
-export const idempotencyConflict = new ErrorCode(
+export const idempotencyConflict = hostError(
   'idempotency_conflict',
   409,
   'A request with this Idempotency-Key is still running.',
   'Wait a few seconds, then make the same call once more.',
 );
-export const idempotencyMismatch = new ErrorCode(
+export const idempotencyMismatch = hostError(
   'idempotency_mismatch',
   422,
   'This Idempotency-Key has been used with another request.',
   'Make this call with another Idempotency-Key, or without one.',
 );
-export const serviceUnavailable = new ErrorCode(
+export const serviceUnavailable = hostError(
   'service_unavailable',
   503,
   'The service is temporarily unavailable; try again shortly.',
 );
-export const internalError = new ErrorCode(
+export const internalError = hostError(
   'internal_error',
   500,
   'Internal error; it has been logged under the request id.',
 );
-
-/** The errors of the host; plugins add those of their resources. */
-export const hostErrors: readonly ErrorCode[] = [
-  validationError,
-  invalidJson,
-  unsupportedMediaType,
-  payloadTooLarge,
-  unauthorized,
-  invalidToken,
-  insufficientScope,
-  featureNotAvailable,
-  rateLimited,
-  notFound,
-  methodNotAllowed,
-  invalidCursor,
-  preconditionFailed,
-  idempotencyConflict,
-  idempotencyMismatch,
-  serviceUnavailable,
-  internalError,
-];

@@ -22,22 +22,20 @@ interface Options {
 }
 
 /** The metrics of all budgets. */
-export class RateLimitMetrics {
-  readonly refusals;
-  readonly fallbacks;
-
-  constructor(metrics: Metrics) {
-    this.refusals = metrics.counter(
+export function rateLimitMetrics(metrics: Metrics) {
+  return {
+    refusals: metrics.counter(
       'rate_limited_total',
       'Calls refused because their budget was spent',
       ['budget'],
-    );
-    this.fallbacks = metrics.counter(
+    ),
+    fallbacks: metrics.counter(
       'rate_limit_fallbacks_total',
       'Calls counted in memory because Redis was unavailable',
-    );
-  }
+    ),
+  };
 }
+type RateLimitMetrics = ReturnType<typeof rateLimitMetrics>;
 
 /**
  * A rate budget (docs/api.md, "Rate limits"). It is kept in Redis, shared by all processes, or in the

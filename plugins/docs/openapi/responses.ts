@@ -27,9 +27,13 @@ const BY_STATUS: Readonly<Record<number, readonly ResponseHeaderName[]>> = {
 /** The response headers, as components of the document. */
 export function headerComponents(): JsonObject {
   return Object.fromEntries(
-    Object.entries(RESPONSE_HEADERS).map(([name, { description, type, example }]) => [
+    Object.entries(RESPONSE_HEADERS).map(([name, { description, example }]) => [
       name,
-      { description, schema: { type }, example },
+      {
+        description,
+        schema: { type: typeof example === 'number' ? 'integer' : 'string' },
+        example,
+      },
     ]),
   );
 }

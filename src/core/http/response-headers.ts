@@ -1,6 +1,5 @@
 interface ResponseHeader {
   description: string;
-  type: 'string' | 'integer';
   example: string | number;
 }
 
@@ -8,62 +7,51 @@ interface ResponseHeader {
 export const RESPONSE_HEADERS = {
   Allow: {
     description: 'The methods that the path takes',
-    type: 'string',
     example: 'HEAD, GET',
   },
   'Cache-Control': {
     description:
       'Only the client may cache the response, and must revalidate it; `no-store` forbids caching',
-    type: 'string',
     example: 'private, no-cache',
   },
   Vary: {
     description: 'The request headers on which the response depends',
-    type: 'string',
     example: 'Authorization, Accept-Encoding',
   },
   ETag: {
     description: 'Identifies the content, for If-None-Match and If-Match',
-    type: 'string',
     example: 'W/"qPZ2sWXL0nKqYV3u"',
   },
   'X-Request-Id': {
     description:
       "The id of the request in the log: the client's own if it sent 1 to 128 plain characters",
-    type: 'string',
     example: '0198e4a2-7c1b-4d6e-9f3a-2b5c8d4e6f10',
   },
   RateLimit: {
     description: 'The calls left in the budget (r), and the seconds until it resets (t)',
-    type: 'string',
     example: '"reads";r=299;t=60',
   },
   'RateLimit-Policy': {
     description: 'The budget: how many calls (q) in how many seconds (w)',
-    type: 'string',
     example: '"reads";q=300;w=60',
   },
-  'X-RateLimit-Limit': { description: 'As q of RateLimit-Policy', type: 'integer', example: 300 },
-  'X-RateLimit-Remaining': { description: 'As r of RateLimit', type: 'integer', example: 299 },
+  'X-RateLimit-Limit': { description: 'As q of RateLimit-Policy', example: 300 },
+  'X-RateLimit-Remaining': { description: 'As r of RateLimit', example: 299 },
   'X-RateLimit-Reset': {
     description: 'When the budget resets, in Unix seconds',
-    type: 'integer',
     example: 1_772_357_400,
   },
   'Retry-After': {
     description: 'How many seconds to wait before retrying',
-    type: 'integer',
     example: 30,
   },
   'Idempotent-Replayed': {
     description:
       'true if this is the response to an earlier request with the same Idempotency-Key; otherwise missing',
-    type: 'string',
     example: 'true',
   },
   'WWW-Authenticate': {
     description: 'How to authenticate, and what is wrong with the token',
-    type: 'string',
     example: 'Bearer error="invalid_token"',
   },
 } as const satisfies Readonly<Record<string, ResponseHeader>>;

@@ -7,7 +7,7 @@ import type { RedisConnection } from '../../data/redis-connection';
 import type { Operation } from '../../plugins/operation';
 import { anonymousRateLimit, refusalRateLimit } from './anonymous-rate-limit';
 import { clientBudget } from './client-address';
-import { RateLimit, RateLimitMetrics } from '../rate-limit';
+import { RateLimit, rateLimitMetrics } from '../rate-limit';
 import { callerOf } from '../state';
 
 /** Public documents, and refusals, that an address may get in a minute. */
@@ -31,7 +31,7 @@ export class RateLimits {
     redis: RedisConnection | undefined,
     metrics: Metrics,
   ) {
-    const counters = new RateLimitMetrics(metrics);
+    const counters = rateLimitMetrics(metrics);
     this.authFailures = new RateLimit(
       { name: AUTH_FAILURES, max: settings.of(hostSettings.authFailuresMax), id: clientBudget },
       redis,
