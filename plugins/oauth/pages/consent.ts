@@ -7,6 +7,9 @@ import { markup } from '../../pages';
 import { PageFault } from './texts';
 import type { Visit } from './visit';
 
+/** How many authorized apps an account may have; beyond that the oldest ends. */
+const MAX_APPS = 100;
+
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 type Client = NonNullable<Awaited<ReturnType<Provider['Client']['find']>>>;
 
@@ -93,6 +96,8 @@ async function grant(
     // Otherwise the library would ask again.
     if (removed.length > 0) made.rejectResourceScope(resource, removed.join(' '));
   }
+  const oldest = await store.beyond(MAX_APPS - 1, accountId, 'Grant');
+  for (const each of oldest) await store.endGrant(each, visit.acting(accountId));
   const id = await made.save();
   await store.host.transactShared(async (tx) => {
     const target = { type: 'program', id: grantName(hashOf(id)) };

@@ -37,7 +37,7 @@ export async function signUp(visit: Visit, people: People, isOpen: boolean): Pro
       passkey === ''
         ? { password: form.get('password') ?? '' }
         : { passkey: await people.passkeys.made(place, passkey, browser) };
-    if (invited === undefined) await people.signUp(name, way, acting);
+    if (invited === undefined) await people.signUp(name, way, place.client, acting);
     else await people.acceptInvitation(invite, way, acting);
   } catch (error) {
     if (!(error instanceof PageFault)) throw error;

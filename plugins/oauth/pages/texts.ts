@@ -26,6 +26,7 @@ const en = {
   newAccount: 'No account yet?',
   wrong: 'Wrong name or password.',
   tooMany: 'Too many attempts. Try again in 15 minutes.',
+  tooManySignUps: 'Too many accounts were created from your network. Try again in an hour.',
   expired: 'This page has expired, or belongs to another browser. Start again in your app.',
   badMode: 'This app requests a response mode that is not supported.',
   forged: 'This form has expired, or comes from another site. Reload the page and try again.',
@@ -78,6 +79,7 @@ const fr: typeof en = {
   newAccount: 'Pas encore de compte ?',
   wrong: 'Nom ou mot de passe incorrect.',
   tooMany: 'Trop de tentatives. Réessayez dans 15 minutes.',
+  tooManySignUps: 'Trop de comptes ont été créés depuis votre réseau. Réessayez dans une heure.',
   expired:
     'Cette page a expiré, ou appartient à un autre navigateur. Recommencez dans votre application.',
   badMode: 'Cette application demande un mode de réponse qui n’est pas pris en charge.',

@@ -11,6 +11,8 @@ import type { Passkeys, Place } from './passkeys';
 
 /** How many failures a name may have, from all addresses together. */
 const TRIES = { most: 10, seconds: 900 };
+/** How many accounts an address may create without invitations. */
+const SIGN_UPS = { most: 30, seconds: 3600 };
 /** Names that people may choose: none looks like another. */
 const OWN_NAME = /^[a-z0-9][a-z0-9._@-]{0,63}$/;
 
@@ -127,10 +129,14 @@ export class People {
   /**
    * Creates an account without an invitation.
    *
+   * @param client the address, whose budget it spends
    * @throws PageFault if the name is invalid or taken, or the password too weak
    */
-  async signUp(name: string, way: Way, acting: ActingFor): Promise<void> {
+  async signUp(name: string, way: Way, client: string, acting: ActingFor): Promise<void> {
     if (!OWN_NAME.test(name)) throw new PageFault('badName');
+    if (!(await this.#store.spend(`sign-up ${client}`, SIGN_UPS))) {
+      throw new PageFault('tooManySignUps', 429);
+    }
     const stored = await this.credentials.stored(name, way);
     await this.#store.host.transactShared(async (tx) => {
       const isNew = await this.#store.accounts.createIn(tx, name, {});

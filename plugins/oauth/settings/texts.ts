@@ -8,7 +8,7 @@ const en = {
   lastUsed: 'last used',
   never: 'never used',
   gone: 'This does not exist any more.',
-  tooOften: 'Too many exports. Try again in an hour.',
+  tooOften: 'Too many requests. Try again in an hour.',
   tokens: 'Developer tokens',
   tokensAbout: 'Anyone who has a token can use the API in your name, within its scopes.',
   makeToken: 'Create a token',
@@ -66,7 +66,7 @@ const fr: typeof en = {
   lastUsed: 'utilisé le',
   never: 'jamais utilisé',
   gone: 'Cela n’existe plus.',
-  tooOften: 'Trop d’exportations. Réessayez dans une heure.',
+  tooOften: 'Trop de demandes. Réessayez dans une heure.',
   tokens: 'Jetons de développeur',
   tokensAbout:
     'Toute personne qui a un jeton peut utiliser l’API en votre nom, dans la limite de ses autorisations.',

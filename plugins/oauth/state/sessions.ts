@@ -5,6 +5,8 @@ import { grantName, payloadOf, type StateStore } from './store';
 
 /** How many sessions an account may have; beyond that the oldest ends. */
 const MAX_SESSIONS = 100;
+/** How often an account may sign in: each sign-in is recorded in the audit log. */
+const SIGN_INS = { most: 60, seconds: 3600 };
 
 /** A browser in which a person is signed in. */
 export interface SessionView {
@@ -20,24 +22,19 @@ export interface SessionView {
  * Inserts a session; the library then writes its payload.
  *
  * @param id the id in the cookie
- * @throws PageFault if the account is closed
+ * @throws PageFault if the account is closed, or has signed in too often
  */
 export async function beginSession(
   store: StateStore,
   { id, user, expiresAt }: { id: string; user: string; expiresAt: Date },
   acting: Acting,
 ): Promise<void> {
+  if (!(await store.spend(`sign-in of ${user}`, SIGN_INS))) throw new PageFault('tooOften', 429);
   await store.host.transactShared(async (tx) => {
     // Conflicts with closing the account, which deletes only the sessions that it sees.
     if (!(await store.accounts.tokensChanged(tx.session, user))) throw new PageFault('wrong');
-    const { documents } = store;
-    const own = documents.find({ userId: user, kind: 'Session' }).sort({ createdAt: -1 });
-    const oldest = await own
-      .skip(MAX_SESSIONS - 1)
-      .session(tx.session)
-      .lean();
-    const ids = oldest.map(({ _id }) => _id);
-    if (ids.length > 0) await documents.deleteMany({ _id: { $in: ids } }).session(tx.session);
+    const oldest = await store.beyond(MAX_SESSIONS - 1, user, 'Session', tx.session);
+    await store.documents.deleteMany({ _id: { $in: oldest } }, { session: tx.session });
     await store.put(tx, id, { kind: 'Session', payload: '{}', expiresAt, userId: user });
     tx.audit({ action: 'session.started', target: accountTarget(user) }, user, acting);
   });

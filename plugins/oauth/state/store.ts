@@ -91,6 +91,17 @@ export class StateStore {
     });
   }
 
+  /** The ids of an account's documents of a kind but its newest ones. */
+  async beyond(
+    newest: number,
+    userId: string,
+    kind: string,
+    session?: ClientSession,
+  ): Promise<string[]> {
+    const found = this.documents.find({ userId, kind }).sort({ createdAt: -1 }).skip(newest);
+    return (await found.session(session ?? null).lean()).map(({ _id }) => _id);
+  }
+
   /** Ends the sessions and invitations of an account. */
   async endSessions(session: ClientSession, userId: string): Promise<void> {
     const ofPerson = { userId, kind: { $in: ['Session', 'Invitation'] } };

@@ -120,6 +120,13 @@ test.each([
   expect(refused.text).toContain('role="alert"');
 });
 
+test('a password that repeats a common word is checked as fast as others', async () => {
+  const browser = new Browser(service.url);
+  const page = await browser.go(await inviteTo(service, freshName()));
+  const password = `${'motdepasse'.repeat(90)}x`;
+  expect((await browser.submit(page, { password })).status).toBe(200);
+});
+
 test('a password of 1 MB is too long for a form', async () => {
   const { browser, page } = await signIn(freshName(), 'x'.repeat(1_000_000));
   expect(page.status).toBe(413);
@@ -236,4 +243,19 @@ test('what a person writes is text on pages', async () => {
   const { page } = await signIn('"><script>alert(1)</script>', 'not the password');
   expect(page.text).not.toContain('<script>');
   expect(page.text).toContain('&quot;&gt;&lt;script&gt;');
+});
+
+test('an address creates 30 accounts an hour', async () => {
+  const own = await startService({ env: { SIGN_UP: 'open' } });
+  // All within one of the hours that are counted.
+  setClock(Math.ceil(Date.now() / 3_600_000) * 3_600_000);
+  const statuses: number[] = [];
+  for (let times = 0; times < 31; times += 1) {
+    const browser = new Browser(own.url);
+    const page = await browser.go('/sign-up');
+    const done = await browser.submit(page, { name: freshName(), password: PASSWORD });
+    statuses.push(done.status);
+  }
+  expect(statuses).toEqual([...Array<number>(30).fill(200), 429]);
+  await own.close();
 });

@@ -1,5 +1,7 @@
-import { accountsPlugin, startService } from '../../../test/support/program';
+import { hashOf } from '../../../src/core/secrets';
+import { accountsPlugin, startService, userOf } from '../../../test/support/program';
 import { record } from '../../../test/support/client';
+import { resetClock, setClock } from '../../../test/support/clock';
 import type { TestService } from '../../../test/support/service';
 import { Browser } from './browser';
 import { PASSWORD, person } from './people';
@@ -10,6 +12,7 @@ beforeAll(async () => {
   // One of its own: starting authorizations in a loop spends the budget of the address.
   service = await startService({});
 });
+afterEach(resetClock);
 afterAll(() => service.close());
 
 async function signedIn(name: string): Promise<Browser> {
@@ -77,4 +80,32 @@ test('an account has at most 100 sessions: beyond them the oldest ends', async (
   await signedIn(name);
   expect(await stored({ userId: name, kind: 'Session' })).toBe(100);
   expect((await first.go('/settings')).url.pathname).toBe('/settings');
+});
+
+test('an account signs in 60 times an hour', async () => {
+  // All within one of the hours that are counted.
+  setClock(Math.ceil(Date.now() / 3_600_000) * 3_600_000);
+  const { name } = await person(service);
+  for (let times = 1; times < 60; times += 1) await signedIn(name);
+  const browser = await signedIn(name);
+  expect(browser.cookie('session')).toBeUndefined();
+});
+
+test('an account has at most 100 authorized apps: beyond them the oldest ends', async () => {
+  const ada = await person(service);
+  const phone = await Phone.register(service, ada);
+  const { access_token: first } = await phone.tokens();
+  const { connection } = service.app.database;
+  const collection = connection.collection('oauthState');
+  const [grant] = await collection.find({ userId: ada.name, kind: 'Grant' }).toArray();
+  const others = Array.from({ length: 99 }, (_, each) => ({
+    ...{ ...grant, _id: hashOf(`${ada.name} ${each}`) as never },
+    createdAt: new Date(Date.now() + 1000),
+  }));
+  await collection.insertMany(others);
+  const { access_token: last } = await phone.tokens();
+  expect(await stored({ userId: ada.name, kind: 'Grant' })).toBe(100);
+  const status = async (token: string) =>
+    (await userOf(service.url, ada.name, token).get('/api/plants')).status;
+  expect([await status(first), await status(last)]).toEqual([401, 200]);
 });
