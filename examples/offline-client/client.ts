@@ -4,9 +4,9 @@ const KINDS = ['plants', 'schedules', 'events', 'photos'] as const;
 
 const emptyCopy = () => ({ plants: {}, schedules: {}, events: {}, photos: {}, snoozes: [] });
 
-/** An answer of `GET /api/changes`. */
+/** The response of `GET /api/changes`. */
 interface Changes extends Record<(typeof KINDS)[number], Item[]> {
-  /** Those of the plants in it. */
+  /** The snoozes of these plants. */
   snoozes: Snooze[];
   deleted: { kind: string; id: string }[];
   nextCursor: string;
@@ -20,14 +20,14 @@ interface Options {
   timeoutMs?: number;
 }
 
-/** There was no answer that counts: the same request is sent again later. */
+/** The request must be repeated later: there was no response, or one that asks to wait. */
 class TryLater extends Error {
   constructor(readonly seconds?: number) {
-    super('The service cannot be reached now.');
+    super('The service cannot be reached.');
   }
 }
 
-/** A copy of an account's records that can be read and changed without a network. */
+/** A copy of an account's records that can be read and changed offline. */
 export class OfflineClient {
   #syncing: Promise<number> | undefined;
   #saved = Promise.resolve();
@@ -35,18 +35,18 @@ export class OfflineClient {
 
   private constructor(
     readonly options: Options,
-    /** The copy, what waits to be sent, and what was refused. */
+    /** The copy, the queue, and what the service rejected. */
     readonly state: State,
   ) {}
 
-  /** Goes on with what the store has. */
+  /** Continues with the stored state. */
   static async open(options: Options): Promise<OfflineClient> {
-    const none: State = { ...emptyCopy(), queue: [], rejected: [] };
+    const empty: State = { ...emptyCopy(), queue: [], rejected: [] };
     const json = await options.store.load();
-    return new OfflineClient(options, json === undefined ? none : (JSON.parse(json) as State));
+    return new OfflineClient(options, json === undefined ? empty : (JSON.parse(json) as State));
   }
 
-  /** Queues a change and answers its key, which later ones may use as the id of what it makes. */
+  /** Queues a change. Returns its key, which later changes can use as the id of the record that it creates. */
   async write(change: Omit<Write, 'key'>): Promise<string> {
     const key = crypto.randomUUID();
     this.state.queue.push({ key, ...change });
@@ -54,7 +54,7 @@ export class OfflineClient {
     return key;
   }
 
-  /** Sends what waits, then takes what changed. Answers 0, or after how many seconds to try again. */
+  /** Sends the queue, then pulls changes. Returns 0, or the seconds to wait before the next attempt. */
   sync(): Promise<number> {
     this.#syncing ??= this.#sync().finally(() => (this.#syncing = undefined));
     return this.#syncing;
@@ -63,7 +63,7 @@ export class OfflineClient {
   async #sync(): Promise<number> {
     try {
       for (let [next] = this.state.queue; next; [next] = this.state.queue) await this.#send(next);
-      while (await this.#takeChanges());
+      while (await this.#pullChanges());
       this.#failures = 0;
       return 0;
     } catch (error) {
@@ -75,19 +75,19 @@ export class OfflineClient {
 
   async #send(write: Write): Promise<void> {
     const { status, body } = await this.#request(write.method, write.path, write);
-    if (status === 401) throw new Error('The token is not good any more.');
+    if (status === 401) throw new Error('The token is no longer valid.');
     const { id, code = '' } = body as { id?: string; code?: string };
-    // A deletion that finds nothing was done before.
+    // A DELETE that gets 404 succeeded earlier.
     const isDone = status < 400 || (write.method === 'DELETE' && status === 404);
-    // What was refused once would be refused again.
+    // A rejected change would be rejected again.
     if (!isDone) this.state.rejected.push({ write, code });
     const rest = JSON.stringify(this.state.queue.slice(1));
     this.state.queue = JSON.parse(rest.replaceAll(write.key, id ?? write.key)) as Write[];
     await this.#save();
   }
 
-  /** Applies one answer; answers whether there is more. */
-  async #takeChanges(): Promise<boolean> {
+  /** Applies one response. Returns whether there are more. */
+  async #pullChanges(): Promise<boolean> {
     const { cursor } = this.state;
     const since = cursor === undefined ? '' : `?since=${encodeURIComponent(cursor)}`;
     const { status, body } = await this.#request('GET', `/api/changes${since}`);
@@ -96,16 +96,16 @@ export class OfflineClient {
       Object.assign(this.state, emptyCopy());
       return true;
     }
-    if (status !== 200) throw new Error(`GET /api/changes is refused with ${status}.`);
+    if (status !== 200) throw new Error(`GET /api/changes failed with ${status}.`);
     const changes = body as Changes;
     for (const kind of KINDS) {
       for (const item of changes[kind]) this.state[kind][item.id] = item;
     }
-    // A plant that comes without a snooze has none any more.
+    // A plant that comes without a snooze no longer has one.
     for (const { id } of changes.plants) this.#forgetSnoozes(id);
     this.state.snoozes.push(...changes.snoozes);
     for (const { id } of changes.deleted) this.#forget(id);
-    // Saved together: a copy is never ahead of its cursor.
+    // Saved together, so that the copy always matches its cursor.
     this.state.cursor = changes.nextCursor;
     await this.#save();
     return changes.hasMore;
@@ -114,7 +114,7 @@ export class OfflineClient {
   #forget(gone: string): void {
     for (const kind of KINDS) {
       const kept = Object.entries(this.state[kind]).filter(
-        // A deleted plant stands for its events.
+        // The deletion of a plant implies those of its events.
         ([id, { plantId }]) => id !== gone && (kind !== 'events' || plantId !== gone),
       );
       this.state[kind] = Object.fromEntries(kept);
@@ -126,7 +126,7 @@ export class OfflineClient {
     this.state.snoozes = this.state.snoozes.filter(({ plantId }) => plantId !== plant);
   }
 
-  /** @throws TryLater when there is no answer, or one that asks to wait */
+  /** @throws TryLater if there is no response, or one that asks to wait */
   async #request(method: string, path: string, { body, key, ifMatch }: Partial<Write> = {}) {
     const { url, token, timeoutMs = 30_000 } = this.options;
     const headers = new Headers({ Authorization: `Bearer ${token}` });
@@ -138,10 +138,10 @@ export class OfflineClient {
         ...{ method, headers, signal: AbortSignal.timeout(timeoutMs) },
         ...(body && { body: JSON.stringify(body) }),
       });
-      const answer = (await response.json()) as { code?: string };
+      const json = (await response.json()) as { code?: string };
       const { status } = response;
-      if (status < 500 && status !== 429 && answer.code !== 'idempotency_conflict') {
-        return { status, body: answer as unknown };
+      if (status < 500 && status !== 429 && json.code !== 'idempotency_conflict') {
+        return { status, body: json as unknown };
       }
       throw new TryLater(Number(response.headers.get('Retry-After')) || undefined);
     } catch (error) {
@@ -149,7 +149,7 @@ export class OfflineClient {
     }
   }
 
-  /** One save after the other, each of what is there when it begins. */
+  /** Saves one after the other, each with the state at its start. */
   #save(): Promise<void> {
     const before = this.#saved.catch(() => undefined);
     this.#saved = before.then(() => this.options.store.save(JSON.stringify(this.state)));

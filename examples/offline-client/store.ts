@@ -1,21 +1,21 @@
 import { existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 
-/** A record of the API; what else it has is in the OpenAPI document. */
+/** A record of the API; the OpenAPI document has its other fields. */
 export type Item = Record<string, unknown> & { id: string };
 
-/** A change that waits to be sent. */
+/** A queued change. */
 export interface Write {
-  /** Idempotency-Key of a POST; until it is sent also the id of what it makes. */
+  /** The Idempotency-Key of a POST and, until it is sent, the id of the record that it creates. */
   key: string;
   method: 'POST' | 'PATCH' | 'DELETE';
   path: string;
   body?: object;
-  /** The ETag of what was changed, so that nothing is overwritten that is newer. */
+  /** The ETag of the changed record, so that newer data is not overwritten. */
   ifMatch?: string;
 }
 
-/** Care of a plant that is due on this day, whatever else says so, or that was skipped on one. */
+/** Care that was put off until a day, or skipped on one. */
 export interface Snooze {
   plantId: string;
   type: string;
@@ -24,7 +24,7 @@ export interface Snooze {
   skippedOn?: string;
 }
 
-/** All that a device keeps. */
+/** Everything that a device stores. */
 export interface State {
   cursor?: string;
   plants: Record<string, Item>;
@@ -33,24 +33,24 @@ export interface State {
   photos: Record<string, Item>;
   snoozes: Snooze[];
   queue: Write[];
-  /** What the service refused, with the code of its error. */
+  /** Changes that the service rejected, with the error code. */
   rejected: { write: Write; code: string }[];
 }
 
-/** Where a device keeps it, as JSON. A save replaces all at once: after a crash it is old or new. */
+/** Stores the state as JSON. A save is atomic: after a crash the state is either old or new. */
 export interface Store {
   load(): Promise<string | undefined>;
   save(json: string): Promise<void>;
 }
 
-/** Keeps it as long as the program runs. */
+/** Keeps the state in memory. */
 export class MemoryStore implements Store {
   #json: string | undefined;
   load = async () => this.#json;
   save = async (json: string) => void (this.#json = json);
 }
 
-/** Keeps it in a file. */
+/** Keeps the state in a file. */
 export class FileStore implements Store {
   constructor(readonly file: string) {}
 

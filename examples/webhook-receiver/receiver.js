@@ -20,7 +20,7 @@ const TOLERANCE_SECONDS = 300;
 
 const log = openSync(file, 'a+');
 const written = readFileSync(file, 'utf8');
-// A crash may have left a partial line. Its event was not acknowledged, so it comes again.
+// A crash may have left a partial line. Its event was not acknowledged, so it is delivered again.
 const whole = written.slice(0, written.lastIndexOf('\n') + 1);
 truncateSync(file, Buffer.byteLength(whole));
 const seen = new Set(
@@ -30,7 +30,7 @@ const seen = new Set(
     .map((line) => JSON.parse(line).id),
 );
 
-/** Whether a message is signed with the secret, and recent. */
+/** Returns whether a message is recent and signed with the secret. */
 function isGenuine({ headers }, body) {
   const {
     'webhook-id': id,
