@@ -89,7 +89,10 @@ export class CareService {
   ): Promise<PlantNeeds[]> {
     const dayOf = calendarOf(timezone);
     const today = dayOf(now);
-    const plants: CaredPlant[] = await this.#plants.fields(tenant, PLANT_FIELDS, some);
+    const plants: CaredPlant[] = await this.#plants.fields(tenant, PLANT_FIELDS, {
+      ...some,
+      status: some.ids ? 'all' : 'active',
+    });
     const isAll = some.ids === undefined && some.location === undefined;
     const byPlant = await this.#schedulesOf(tenant, isAll ? undefined : plants);
     return plants.map((plant) => {

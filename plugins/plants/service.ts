@@ -36,6 +36,13 @@ const BRIEF_FIELDS = ['name', 'species', 'createdAt', 'archivedAt'] as const;
 /** What others may need to know of a plant. */
 export type PlantSummary = { id: string } & Pick<PlantDocument, (typeof BRIEF_FIELDS)[number]>;
 
+/** Which plants of an account: those to which all of it applies. */
+interface SomePlants {
+  ids?: readonly string[] | undefined;
+  location?: string | undefined;
+  status?: PlantStatus;
+}
+
 const SUMMARY_FIELDS = [...Object.keys(plantSummary.paths), 'archivedAt', 'archiveReason'];
 
 /** What is done with plants, and how they are shown. */
@@ -121,32 +128,34 @@ export class PlantService {
     throw unknownPlant.error(`${field} names a plant that is not yours.`);
   }
 
-  /** All plants of an account in short, archived ones too, in the order of the list. */
+  /** Some fields of all plants, archived ones included, in the order of the list. */
   async summaries(userId: string, session: ClientSession): Promise<PlantSummary[]> {
-    const found = this.#model
-      .find()
-      .of({ userId, session })
-      .select([...BRIEF_FIELDS]);
-    const documents = await found.sort(LIST_ORDER).lean();
-    return documents.map(({ _id, ...fields }) => ({ ...fields, id: idText(_id) }));
+    const found = await this.fields({ userId, session }, BRIEF_FIELDS);
+    return found.map(({ _id, ...fields }) => ({ ...fields, id: idText(_id) }));
   }
 
   /**
-   * Some fields of the active plants of an account, of those at a location, or of the plants among
-   * `ids`, archived or not, in the order of the list; also fields that another plugin keeps with them.
+   * Fields of plants, also those that another plugin keeps with them, in the order of the list.
+   *
+   * @param some which plants: all of an account unless ids, a location or a status narrow them
    */
   async fields(
     tenant: Tenant,
     names: readonly string[],
-    { ids, location }: { ids?: readonly string[] | undefined; location?: string | undefined } = {},
+    { ids, location, status = 'all' }: SomePlants = {},
   ): Promise<PlantDocument[]> {
-    const select = [...names, 'createdAt'];
-    if (ids) {
-      const filter = { _id: { $in: [...ids] } };
-      return (await this.#model.find(filter).of(tenant).select(select).lean()).sort(byCreation);
-    }
-    const filter = { ...(await this.places.filter(tenant, location)), ...STATUSES.active };
-    return this.#model.find(filter).of(tenant).select(select).sort(LIST_ORDER).lean();
+    const filter = { ...(await this.places.filter(tenant, location)), ...STATUSES[status] };
+    const found = this.#model
+      .find(filter)
+      .of(tenant)
+      .select([...names, 'createdAt']);
+    if (!ids) return found.sort(LIST_ORDER).lean();
+    return (await found.where({ _id: { $in: [...ids] } }).lean()).sort(byCreation);
+  }
+
+  /** The ids of the plants that {@link fields} finds. */
+  async idsInOrder(tenant: Tenant, some: SomePlants): Promise<string[]> {
+    return (await this.fields(tenant, [], some)).map(({ _id }) => idText(_id));
   }
 
   /** Keeps fields of another plugin with plants; a copy learns of each, also where there are none. */
@@ -155,25 +164,6 @@ export class PlantService {
     // Fields of another plugin are not in the schema.
     const options = { strict: false };
     await this.#model.updateMany({ _id: anyOf(ids) }, { $set: fields }, options).of(tx);
-  }
-
-  /**
-   * The ids of the plants that there are, in the order of the list: of all, of those of a status or
-   * at a location, or of those among `ids`.
-   */
-  async idsInOrder(
-    tenant: Tenant,
-    {
-      ids,
-      location,
-      status = 'all',
-    }: { ids?: readonly string[]; location?: string | undefined; status?: PlantStatus },
-  ): Promise<string[]> {
-    const filter = { ...(await this.places.filter(tenant, location)), ...STATUSES[status] };
-    const all = this.#model.find(filter).of(tenant).select('createdAt');
-    if (!ids) return (await all.sort(LIST_ORDER).lean()).map(({ _id }) => idText(_id));
-    const found = await all.where({ _id: { $in: ids } }).lean();
-    return found.sort(byCreation).map(({ _id }) => idText(_id));
   }
 
   /** Leaves plants without a primary photo that had this one. */
