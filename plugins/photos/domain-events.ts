@@ -1,6 +1,6 @@
 import { DomainEvent } from '../../src/data/writing/domain-event';
 
-/** A photo of a plant was added; whoever knows plants refuses one that is not there. */
+/** A photo of a plant was added. The listener of plants throws if the plant does not exist. */
 export const photoAdded = new DomainEvent<{ plantId: string }>('photo.added');
 
 /** A photo was deleted for good. */

@@ -4,9 +4,9 @@ export const photoNotFound = recordNotFound(
   'photo',
   'Call list_photos for the ids of all photos; create_photo gives a new one.',
 );
-/** Where a field of a request names a photo. */
+/** For a field of a request that names a photo. */
 export const unknownPhoto = photoNotFound.at(400, 'A field names a photo that is not yours.');
-/** Where a field of a request names a plant. */
+/** For a field of a request that names a plant. */
 export const unknownPlant = new ErrorCode(
   'plant_not_found',
   400,
@@ -15,7 +15,7 @@ export const unknownPlant = new ErrorCode(
 );
 export const photoLimitReached = limitReached(
   'photo',
-  'Only delete_photo frees a place, or another tier; the person has to decide.',
+  'Only delete_photo or another tier makes room; the person has to decide.',
 );
 export const invalidCrop = new ErrorCode(
   'invalid_crop',

@@ -20,7 +20,7 @@ export {
 } from './schema';
 export { PHOTO_QUOTA } from './model';
 
-/** What other plugins may do with photos. */
+/** What other plugins use of photos. */
 export type Photos = Pick<
   PhotoService,
   'all' | 'byIds' | 'claim' | 'create' | 'detachPlant' | 'insertBulk' | 'owners' | 'showIn'
@@ -30,10 +30,10 @@ export type Photos = Pick<
 export default definePlugin<Photos>({
   name: 'photos',
   requires: [],
-  // Those of all that a garden consists of: photos are what the others build on.
+  // Scopes of the whole garden are declared here, since all other plugins build on photos.
   scopes: {
     'plants:read': 'Read plants, their events and photos',
-    'plants:write': 'Add, change and remove plants and photos',
+    'plants:write': 'Add, change and delete plants and photos',
   },
   quotas: { [PHOTO_QUOTA]: tierQuota(PHOTO_QUOTA, { free: 250, pro: 20_000 }, photoLimitReached) },
   errors: [photoNotFound, photoLimitReached, invalidCrop],

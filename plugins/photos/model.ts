@@ -3,11 +3,11 @@ import { Schema } from 'mongoose';
 import { accountModel } from '../../src/data/model/models';
 import { photo, type PhotoDocument } from './schema';
 
-/** What photos count against. */
+/** The quota of photos. */
 export const PHOTO_QUOTA = 'photos';
 
 const schema = new Schema(photo.paths, { collection: 'photos' })
-  // The photos of a plant, listed or to be detached; counts of an account's photos.
+  // The photos of a plant; the number of photos of an account.
   .index({ userId: 1, plantId: 1, createdAt: -1, _id: 1 })
   // The list.
   .index({ userId: 1, createdAt: -1, _id: 1 });

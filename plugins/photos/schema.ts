@@ -33,7 +33,7 @@ export const photo = defineRecord({
   createdAt: timestamp().readOnly(),
 });
 
-/** A photo as it is shown. */
+/** The view of a photo. */
 export const photoView = named('Photo', photo.view);
 
 export type CreatePhoto = CreateBody<typeof photo.fields>;
@@ -47,16 +47,16 @@ export interface CropPhoto {
   height: number;
 }
 
-/** How far from square a crop may be, in pixels. */
+/** The largest difference between width and height of a crop, in pixels. */
 const SQUARE_TOLERANCE = 2;
 
-/** What is wrong with the crop of an image, in a sentence (docs/specification.md, 2.9). */
+/** Why a crop does not fit an image, in a sentence; undefined if it does (docs/specification.md, 2.9). */
 export function cropFault(
   image: Pick<PhotoDocument, 'width' | 'height'>,
   { x, y, width, height }: CropPhoto,
 ): string | undefined {
   if (Math.abs(width - height) > SQUARE_TOLERANCE) {
-    return 'The width and height of the crop must be within 2 pixels.';
+    return 'The width and height of the crop must be within 2 pixels of each other.';
   }
   if (x + width > image.width) {
     return `x plus width must not exceed the image's width of ${image.width}.`;
@@ -66,7 +66,7 @@ export function cropFault(
     : undefined;
 }
 
-/** docs/specification.md, 2.9; what depends on the image is checked where the image is known. */
+/** docs/specification.md, 2.9; `cropFault` checks what depends on the image. */
 export const cropPhoto = withFixed(
   Joi.object<CropPhoto, true>({
     x: integerSchema(0).required().description('Left edge in pixels'),

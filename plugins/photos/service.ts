@@ -19,7 +19,7 @@ import {
   type PhotoView,
 } from './schema';
 
-/** What is done with the metadata of photos. */
+/** Metadata of photos. */
 export class PhotoService {
   readonly #model;
   readonly #photos;
@@ -29,7 +29,7 @@ export class PhotoService {
     this.#photos = new Resource(photo, this.#model, photoNotFound);
   }
 
-  /** @throws ApiError plant_not_found for a plant that is not the account's */
+  /** @throws ApiError plant_not_found unless the plant is the account's */
   async create(tx: Transaction, body: CreatePhoto, _id = newId()): Promise<PhotoView> {
     const created = await this.#photos.create(tx, body, _id);
     if (body.plantId !== undefined) await tx.emit(photoAdded, { plantId: body.plantId });
@@ -60,8 +60,8 @@ export class PhotoService {
   }
 
   /**
-   * Deletes a photo for good. Events that refer to it show it no more, since lists leave out photos
-   * that are not there: an account may have any number of those.
+   * Deletes a photo for good. Events keep their references, since there may be any number of them; lists
+   * leave out photos that do not exist.
    *
    * @throws ApiError photo_not_found
    */
@@ -86,12 +86,12 @@ export class PhotoService {
     return photo.toView({ ...image, ...cropped });
   }
 
-  /** All photos of an account, some at a time, in the order of the list. */
+  /** All photos of an account, a batch at a time, in the order of the list. */
   all(tenant: Tenant): AsyncGenerator<PhotoDocument[]> {
     return batchesOf<PhotoDocument>(this.#model.find().of(tenant).sort(newestFirst('createdAt')));
   }
 
-  /** Photos of an account by the text forms of their ids; those that are not there are left out. */
+  /** Photos of an account by the text of their ids; ids without a photo are left out. */
   async byIds(tenant: Tenant, ids: readonly StoredId[]): Promise<Map<string, PhotoView>> {
     if (ids.length === 0) return new Map();
     const found = await this.#photos.some(tenant, ids);
@@ -101,8 +101,8 @@ export class PhotoService {
   /**
    * The photos that a request names.
    *
-   * @param field the field that names them, for the message
-   * @throws ApiError photo_not_found with status 400 when one is not the account's own
+   * @param field the field of the request, for the message
+   * @throws ApiError photo_not_found with status 400 unless all are the account's
    */
   async requireOwn(tenant: Tenant, ids: readonly string[], field: string): Promise<PhotoView[]> {
     const found = await this.byIds(tenant, ids.map(toStoredId));
@@ -114,7 +114,7 @@ export class PhotoService {
   }
 
   /**
-   * The same of those that a plant is to show: those that are of no plant become its own.
+   * The photos that a request names for a plant; those without a plant become its photos.
    *
    * @throws ApiError as {@link requireOwn}
    */
@@ -130,18 +130,18 @@ export class PhotoService {
     return photos.map((each) => ({ ...each, plantId: each.plantId ?? plantId }));
   }
 
-  /** Gives those of some photos that are of no plant to a plant. */
+  /** Gives those of some photos that have no plant to a plant. */
   async claim(tx: Transaction, plantId: string, ids: readonly StoredId[]): Promise<void> {
     const free = { _id: anyOf(ids), plantId: null };
     await this.#model.updateMany(free, { $set: { plantId } }).of(tx);
   }
 
-  /** After a plant is deleted its photos stay, without a plant (docs/api.md, "Plants"). */
+  /** Keeps the photos of a deleted plant, without a plant (docs/api.md, "Plants"). */
   async detachPlant(tx: Transaction, plantId: string): Promise<void> {
     await this.#model.updateMany({ plantId }, { $set: { plantId: null } }).of(tx);
   }
 
-  /** Whose photos with these ids are, by the ids of those that there are. */
+  /** The owners of the photos with these ids, by id; ids without a photo are left out. */
   owners(ids: readonly string[]): Promise<Map<string, string>> {
     return this.#photos.owners(ids);
   }

@@ -8,7 +8,7 @@ import { type ArchivePlant, type PlantDocument, STATUSES } from './schema';
 /** How many archived plants an account may have. */
 const MAX_ARCHIVED = 1000;
 
-/** Plants that a person no longer has, kept with all that is known of them. */
+/** Plants that a person no longer has, kept with their history. */
 export class Archive {
   readonly #model: OwnedModel<PlantDocument>;
 
@@ -17,9 +17,9 @@ export class Archive {
   }
 
   /**
-   * Archives a plant; one that is archived gets the reason and, where one is given, the day.
+   * Archives a plant, or changes the reason and the given day of an archived one.
    *
-   * @throws ApiError plant_not_found, validation_error for a day to come, plant_limit_reached
+   * @throws ApiError plant_not_found, validation_error for a future day, plant_limit_reached
    */
   async archive(tx: Transaction, id: string, { reason, on }: ArchivePlant): Promise<PlantDocument> {
     const { timezone } = tx.account;
@@ -35,7 +35,7 @@ export class Archive {
   }
 
   /**
-   * Has a plant be active again; one that is active stays as it is.
+   * Makes an archived plant active again; an active plant stays as it is.
    *
    * @throws ApiError plant_not_found, plant_limit_reached
    */
@@ -46,7 +46,7 @@ export class Archive {
     return this.#set(tx, id, { archivedAt: null, archiveReason: null });
   }
 
-  /** @throws ApiError plant_limit_reached where so many more archived plants would be too many */
+  /** @throws ApiError plant_limit_reached if the account may not have so many more archived plants */
   async requireRoom(tx: Transaction, more: number): Promise<void> {
     if (more === 0) return;
     const there = await this.#model.countDocuments(STATUSES.archived).of(tx).exec();

@@ -16,14 +16,14 @@ const LAST_FIELDS = [
   ...RECURRING_TYPES.flatMap((type) => [RECURRING_CARE[type].lastDone, RECURRING_CARE[type].last]),
 ];
 
-/** An event, as far as it moves when its plant was last cared for. */
+/** The fields of an event that determine the last care of its plant. */
 interface CareRecord {
   type: string;
   occurredAt: Date;
   occurredOn: string;
 }
 
-/** When plants were last cared for. */
+/** The last care of plants. */
 export class PlantCare {
   readonly #model: OwnedModel<PlantDocument>;
 
@@ -32,10 +32,9 @@ export class PlantCare {
   }
 
   /**
-   * Records an event of each of some plants: only a later one than those known moves when they were
-   * last cared for.
+   * Records an event for each of some plants; only a later one than the last changes their last care.
    *
-   * @throws ApiError plant_not_found where one is not there; at the latest at the end of `tx`
+   * @throws ApiError plant_not_found if a plant does not exist, at the end of `tx` at the latest
    */
   async record(
     tx: Transaction,
@@ -58,7 +57,7 @@ export class PlantCare {
     await this.#model.bulkWrite([{ updateMany: { filter, update } }], options);
   }
 
-  /** Sets when plants were last cared for, whatever was known before. */
+  /** Replaces the last care of plants. */
   async setLast(
     tx: Transaction,
     plants: readonly { id: string; care: Partial<LastCare> }[],
@@ -70,7 +69,7 @@ export class PlantCare {
     await this.#model.bulkWrite(writes, { session });
   }
 
-  /** When all plants were last cared for. */
+  /** The last care of all plants. */
   async last(tenant: Tenant): Promise<({ id: string } & LastCare)[]> {
     const found = await this.#model.find().of(tenant).select(LAST_FIELDS).lean();
     return found.map(({ _id, ...care }) => ({ id: idText(_id), ...care }));

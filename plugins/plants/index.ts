@@ -36,7 +36,7 @@ export { placeOf } from './places';
 export { PLANT_QUOTA } from './model';
 export type { PlantSummary } from './service';
 
-/** What other plugins may do with plants. */
+/** What other plugins use of plants. */
 export type Plants = Pick<
   PlantService,
   | 'all'
@@ -58,7 +58,7 @@ const creations = rateSetting(
   60,
   'New plants a minute per account',
 );
-/** Plants and the locations they stand in. */
+/** Plants and their locations. */
 export default definePlugin<Plants>({
   name: 'plants',
   requires: ['photos'],
@@ -70,7 +70,7 @@ export default definePlugin<Plants>({
   migrations: [revisions, snoozes],
   instructions:
     "list_plants turns a plant's name into its id. There is no tool to add many plants at once: prepare CSV for POST /api/import.",
-  tag: { name: 'Plants', description: 'Plants, and the locations they stand in.' },
+  tag: { name: 'Plants', description: 'Plants and their locations.' },
   setup: (host) => {
     const plants = new PlantService(host, host.use(photosPlugin));
     return {

@@ -8,10 +8,10 @@ import { LIST_ORDER } from '../../src/data/model/resource';
 import type { Places } from './places';
 import { type PlantDocument, type PlantListQuery, STATUSES } from './schema';
 
-/** Plants fetched at once where MongoDB does not sort them. */
+/** Plants fetched at once when MongoDB does not sort them. */
 const BATCH = 64;
 
-/** By what plants are sorted and searched. */
+/** The fields by which plants are sorted and searched. */
 type Keys = Pick<PlantDocument, 'name' | 'species' | 'lastWatered'>;
 
 const KEYS = ['name', 'species', 'lastWatered'] as const satisfies readonly (keyof Keys)[];
@@ -27,9 +27,9 @@ export class PlantLists {
   }
 
   /**
-   * The plants asked for, in the order asked for, few at a time.
+   * The requested plants in the requested order, a batch at a time.
    *
-   * @param fields those that are needed; all unless given
+   * @param fields the fields to read; by default all
    */
   async *batches(
     { id: userId, language }: Account,
@@ -47,7 +47,7 @@ export class PlantLists {
       }
       return;
     }
-    // MongoDB knows the order of fewer languages, and puts null first. An account has few names.
+    // MongoDB supports fewer languages and puts null first. An account has few enough names to sort here.
     const keys = await found
       .select([...KEYS])
       .sort(LIST_ORDER)
@@ -75,12 +75,12 @@ function matching(q: string | undefined): (plant: Keys) => boolean {
 type Comparison = (a: Keys, b: Keys) => number;
 
 function byName(language: string, sign: number): Comparison {
-  // A language whose order is not known is not that of the machine.
+  // English is the fallback, not the language of the machine.
   const { compare } = new Intl.Collator([language, 'en']);
   return (a, b) => sign * compare(a.name, b.name);
 }
 
-/** Those that never were come last. */
+/** Plants that were never watered come last in either order. */
 function byLastWatered(sign: number): Comparison {
   return ({ lastWatered: a }, { lastWatered: b }) =>
     a && b ? sign * (a.getTime() - b.getTime()) : Number(!a) - Number(!b);

@@ -7,8 +7,8 @@ import { plantChanged } from './domain-events';
 import type { PlantDocument, RenameLocation } from './schema';
 
 /**
- * What locations have in common that are one place: keyboards leave spaces behind words, and there
- * are two ways to write an `é`.
+ * The key of a location. Spellings of one place share it: keyboards leave trailing spaces, and `é` can
+ * be written in two ways.
  */
 export function placeOf(location: string): string {
   return location.normalize('NFC').trim().replace(/\s+/gu, ' ');
@@ -16,14 +16,14 @@ export function placeOf(location: string): string {
 
 interface Spelling {
   location: string;
-  /** Null where active plants stand there. */
+  /** Null if any active plant has this spelling. */
   archivedAt: Date | null;
-  /** Of its oldest plant: of the active ones, where there are any. */
+  /** Of its oldest plant; of its oldest active plant if there is one. */
   createdAt: Date;
   plantId: StoredId;
 }
 
-/** The places that plants stand at, each of which may be spelled in several ways. */
+/** The places where plants stand, each perhaps in several spellings. */
 export class Places {
   readonly #model: OwnedModel<PlantDocument>;
 
@@ -31,7 +31,7 @@ export class Places {
     this.#model = model;
   }
 
-  /** Each place of active plants once, as the oldest spells it, sorted by UTF-16 code unit. */
+  /** The places of active plants, each as its oldest plant spells it, sorted by UTF-16 code unit. */
   async list(tenant: Tenant): Promise<string[]> {
     const spellings = (await this.#spellings(tenant)).sort(
       (a, b) =>
@@ -46,7 +46,7 @@ export class Places {
     return [...places.values()].sort();
   }
 
-  /** Has all plants of a place, archived ones too, stand at another; answers how many are active. */
+  /** Moves all plants of a place to another, archived ones included; returns how many are active. */
   async rename(tx: Transaction, { from, to }: RenameLocation): Promise<{ plants: number }> {
     const there = this.#model.find(await this.filter(tx, from)).of(tx);
     const found = await there.select(['location', 'archivedAt']).lean();
@@ -59,7 +59,7 @@ export class Places {
     return { plants: found.filter(({ archivedAt }) => !archivedAt).length };
   }
 
-  /** Finds the plants at a location, however it is spelled, or all where none is given. */
+  /** A filter for the plants at a location in any spelling, or for all plants if none is given. */
   async filter(tenant: Tenant, location: string | undefined) {
     if (location === undefined) return {};
     const place = placeOf(location);
@@ -68,7 +68,7 @@ export class Places {
   }
 
   async #spellings({ userId, session }: Tenant): Promise<Spelling[]> {
-    // MongoDB finds the first key of each location in the index and skips the others. Null comes first.
+    // MongoDB reads only the first index key of each location. Null sorts first.
     return this.#model
       .aggregate<Spelling>([
         { $match: { userId, location: { $gt: '' } } },

@@ -32,7 +32,7 @@ const HUMIDITY = ['low', 'medium', 'high'] as const;
 const ARCHIVE_REASONS = ['died', 'given_away', 'sold', 'other'] as const;
 export type ArchiveReason = (typeof ARCHIVE_REASONS)[number];
 
-/** How long the name of a location may be. */
+/** The longest name of a location. */
 const MAX_LOCATION = 100;
 
 const FROM_EVENTS = 'it follows from the events of the plant';
@@ -88,7 +88,7 @@ export type PlantDocument = Document<typeof plant.fields>;
 
 export const archiveReason = named('ArchiveReason', oneOfSchema(ARCHIVE_REASONS));
 
-/** What archived plants show, and no others. */
+/** The fields that only archived plants have. */
 interface ArchivedView {
   archivedAt: Date;
   archiveReason: ArchiveReason;
@@ -100,7 +100,7 @@ const archivedView = {
   archiveReason: archiveReason.description('Only if it is archived'),
 };
 
-/** The same of a plant as it is stored. */
+/** These fields of a stored plant; none if it is active. */
 export function archivedOf({ archivedAt, archiveReason }: PlantDocument): Partial<ArchivedView> {
   return archivedAt && archiveReason ? { archivedAt, archiveReason } : {};
 }
@@ -114,7 +114,7 @@ export const archivePlant = Joi.object<ArchivePlant, true>({
   on: day().example('2026-03-01').description('The day on which it died or left; by default today'),
 });
 
-/** A plant as it is shown: with its primary photo, where it has one. */
+/** The view of a plant, with its primary photo if it has one. */
 export type PlantView = View<typeof plant.fields> & {
   primaryPhoto?: PhotoView;
 } & Partial<ArchivedView>;
@@ -134,7 +134,7 @@ const {
   lastEvent,
 } = plant.fields;
 
-/** A plant in a list of many: what it is called, where it stands and when it was cared for. */
+/** A plant in short form. */
 export const plantSummary = defineRecord({
   id,
   name,
@@ -152,12 +152,12 @@ export const summaryView = named(
   withKeys<SummaryView>(plantSummary.view, archivedView),
 );
 
-/** The location that lists of plants are narrowed to. */
+/** A location of a request. */
 export const locationFilter = textSchema({ min: 1, max: MAX_LOCATION }).description(
   'Only plants at this location',
 );
 
-/** Finds the plants of each status. */
+/** Filters for the plants of each status. */
 export const STATUSES = {
   active: { archivedAt: null },
   archived: { archivedAt: { $ne: null } },
@@ -188,13 +188,13 @@ export const plantListQuery = Joi.object<PlantListQuery, true>({
   order: oneOfSchema(ORDERS).default('asc'),
 });
 
-/** When a plant was last cared for. */
+/** The last care of a plant. */
 export type LastCare = Pick<
   PlantDocument,
   'lastWatered' | 'lastWatering' | 'lastFertilized' | 'lastFertilizing' | 'lastEvent'
 >;
 
-/** Events that are due again after some days, and the fields of a plant that say when. */
+/** Care that recurs by a frequency of the plant, and the fields for it. */
 export const RECURRING_CARE = {
   watered: {
     everyDays: 'wateringFrequencyDays',
@@ -211,7 +211,7 @@ export type RecurringCare = keyof typeof RECURRING_CARE;
 // The keys of the object that the type is made from.
 export const RECURRING_TYPES = Object.keys(RECURRING_CARE) as readonly RecurringCare[];
 
-/** The last care of a type, as a plant has it. */
+/** The last care of a type, as fields of a plant. */
 export function careOn(type: RecurringCare, last: DatedMoment | null): Partial<LastCare> {
   const fields = RECURRING_CARE[type];
   return { [fields.lastDone]: last?.at ?? null, [fields.last]: last };

@@ -33,10 +33,10 @@ import {
 
 const BRIEF_FIELDS = ['name', 'species', 'createdAt', 'archivedAt'] as const;
 
-/** What others may need to know of a plant. */
+/** What other plugins show of a plant. */
 export type PlantSummary = { id: string } & Pick<PlantDocument, (typeof BRIEF_FIELDS)[number]>;
 
-/** Which plants of an account: those to which all of it applies. */
+/** Selects plants by all the criteria that are given. */
 interface SomePlants {
   ids?: readonly string[] | undefined;
   location?: string | undefined;
@@ -45,7 +45,7 @@ interface SomePlants {
 
 const SUMMARY_FIELDS = [...Object.keys(plantSummary.paths), 'archivedAt', 'archiveReason'];
 
-/** What is done with plants, and how they are shown. */
+/** Plants: their lists, changes and views. */
 export class PlantService {
   readonly places;
   readonly care;
@@ -65,14 +65,14 @@ export class PlantService {
     this.#plants = new Resource(plant, this.#model, plantNotFound);
   }
 
-  /** The plants asked for. */
+  /** Lists plants, a batch at a time. */
   async *list(account: Account, query: PlantListQuery): AsyncGenerator<PlantView[]> {
     for await (const batch of this.#lists.batches(account, query)) {
       yield await this.present({ userId: account.id }, batch);
     }
   }
 
-  /** The same in short. */
+  /** The same in short form. */
   async *listInShort(account: Account, query: PlantListQuery): AsyncGenerator<SummaryView[]> {
     for await (const batch of this.#lists.batches(account, query, SUMMARY_FIELDS)) {
       yield batch.map((each) => ({ ...plantSummary.toView(each), ...archivedOf(each) }));
@@ -93,7 +93,7 @@ export class PlantService {
     return this.#presentOne(tx, created);
   }
 
-  /** Changes the fields given; none given changes nothing. @throws ApiError plant_not_found */
+  /** Changes the given fields, or nothing if none is given. @throws ApiError plant_not_found */
   async update(tx: Transaction, id: string, body: UpdatePlant): Promise<PlantView> {
     const changed = await this.#plants.update(tx, id, body);
     await this.#showPrimary(tx, id, body);
@@ -122,7 +122,7 @@ export class PlantService {
     return this.#plants.exists(tenant, id);
   }
 
-  /** @throws ApiError plant_not_found with status 400 where a field names no plant of the account */
+  /** @throws ApiError plant_not_found with status 400 unless the id is that of a plant of the account */
   async requireOwn(tenant: Tenant, id: string, field: string): Promise<void> {
     if (await this.exists(tenant, id)) return;
     throw unknownPlant.error(`${field} names a plant that is not yours.`);
@@ -135,9 +135,7 @@ export class PlantService {
   }
 
   /**
-   * Fields of plants, also those that another plugin keeps with them, in the order of the list.
-   *
-   * @param some which plants: all of an account unless ids, a location or a status narrow them
+   * Fields of plants in the order of the list, including fields that another plugin stores with them.
    */
   async fields(
     tenant: Tenant,
@@ -153,12 +151,12 @@ export class PlantService {
     return (await found.where({ _id: { $in: [...ids] } }).lean()).sort(byCreation);
   }
 
-  /** The ids of the plants that {@link fields} finds. */
+  /** The ids of plants, in the order of the list. */
   async idsInOrder(tenant: Tenant, some: SomePlants): Promise<string[]> {
     return (await this.fields(tenant, [], some)).map(({ _id }) => idText(_id));
   }
 
-  /** Keeps fields of another plugin with plants; a copy learns of each, also where there are none. */
+  /** Stores fields of another plugin with plants. Copies get these plants again, even if no field is given. */
   async keep(tx: Transaction, ids: readonly StoredId[], fields: object): Promise<void> {
     if (ids.length === 0) return;
     // Fields of another plugin are not in the schema.
@@ -166,18 +164,18 @@ export class PlantService {
     await this.#model.updateMany({ _id: anyOf(ids) }, { $set: fields }, options).of(tx);
   }
 
-  /** Leaves plants without a primary photo that had this one. */
+  /** Removes a photo from the plants that have it as their primary photo. */
   async removePrimaryPhoto(tx: Transaction, photoId: string): Promise<void> {
     const update = { $set: { primaryPhotoId: null } };
     await this.#model.updateMany({ primaryPhotoId: photoId }, update).of(tx);
   }
 
-  /** Whose plants with these ids are, by the ids of those that there are. */
+  /** The owners of the plants with these ids, by id; ids without a plant are left out. */
   owners(ids: readonly string[]): Promise<Map<string, string>> {
     return this.#plants.owners(ids);
   }
 
-  /** Which of some plants there are. */
+  /** Those of some ids that have a plant. */
   async existing(tenant: Tenant, ids: readonly StoredId[]): Promise<Set<string>> {
     const found = await this.#model
       .find({ _id: anyOf(ids) })
@@ -187,16 +185,16 @@ export class PlantService {
     return new Set(found.map(({ _id }) => idText(_id)));
   }
 
-  /** All plants of an account, some at a time, in the order of the list. */
+  /** All plants of an account, a batch at a time, in the order of the list. */
   all(tenant: Tenant): AsyncGenerator<PlantDocument[]> {
     return batchesOf<PlantDocument>(this.#model.find().of(tenant).sort(LIST_ORDER));
   }
 
   /**
-   * Inserts many plants at once, whose events may be there already: out of reach so far, so that
-   * copies begin anew.
+   * Inserts many plants at once. Their events may be stored already, out of reach until now, so copies
+   * have to start again.
    *
-   * @param options.eventsFollow whether this same write inserts their events, and copies go on
+   * @param options.eventsFollow whether their events are inserted by this same write; copies then go on
    * @throws ApiError plant_limit_reached
    */
   async insertBulk(
@@ -227,7 +225,7 @@ export class PlantService {
     return view;
   }
 
-  /** Plants as they are shown, in their order. */
+  /** The views of some plants, in their order. */
   async present(tenant: Tenant, documents: readonly PlantDocument[]): Promise<PlantView[]> {
     const ids = documents.flatMap(({ primaryPhotoId }) => primaryPhotoId ?? []);
     const photos = await this.#photos.byIds(tenant, ids);
@@ -242,7 +240,7 @@ export class PlantService {
   }
 }
 
-/** The order of the list, of plants that were found by their ids: MongoDB would sort them in memory too. */
+/** The order of the list, for plants found by id, which MongoDB would sort in memory as well. */
 function byCreation(
   a: Pick<PlantDocument, '_id' | 'createdAt'>,
   b: Pick<PlantDocument, '_id' | 'createdAt'>,
