@@ -7,10 +7,10 @@ import type { Host } from '../../src/plugins/host';
 import type { KeptData } from '../accounts';
 import { calendarModel } from './model';
 
-/** Enough that nobody guesses one. */
+/** Too many to guess. */
 const SECRET_BYTES = 24;
 
-/** The addresses at which accounts can be read as calendars: one each. */
+/** Calendar addresses, at most one per account. */
 export class Calendars {
   readonly #model;
 
@@ -18,7 +18,7 @@ export class Calendars {
     this.#model = host.model(calendarModel);
   }
 
-  /** Makes an address in place of the one that there was; answers its secret, this once. */
+  /** Creates an address, which replaces the previous one; returns its secret. */
   async make(tx: Transaction): Promise<string> {
     const { session, userId, now } = tx;
     await this.#model.deleteMany({ userId }, { session });
@@ -29,7 +29,7 @@ export class Calendars {
     return secret;
   }
 
-  /** Ends the address, where there is one. */
+  /** Deletes the address, if there is one. */
   async end(tx: Transaction): Promise<void> {
     const { session, userId } = tx;
     const { deletedCount } = await this.#model.deleteMany({ userId }, { session });
@@ -37,12 +37,12 @@ export class Calendars {
     tx.audit({ action: 'calendar.deleted', target: accountTarget(userId) });
   }
 
-  /** Whose calendar a secret opens. */
+  /** The account whose calendar has this secret. */
   async ownerOf(secret: string): Promise<string | undefined> {
     return (await this.#model.findOne({ _id: hashOf(secret) }).lean())?.userId;
   }
 
-  /** What goes with the account. */
+  /** What is exported and deleted with an account. */
   get kept(): KeptData {
     return {
       name: 'calendars',

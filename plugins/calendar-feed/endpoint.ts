@@ -14,13 +14,13 @@ import type { Calendars } from './calendars';
 import { calendarOf } from './feed';
 import { type CalendarQuery, calendarQuery } from './schema';
 
-/** How far ahead care is in the calendar. */
+/** How many days ahead the calendar shows care. */
 const DAYS = 90;
 const TYPE = 'text/calendar';
-/** How much memory calendars take that programs ask for again and again, in bytes. */
+/** The size of the cache of calendars, in bytes. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
-/** The calendar of an account, for programs that cannot send a token: its address is the secret. */
+/** Serves calendars to programs that cannot send a token: the address is the secret. */
 export function endpoint(calendars: Calendars, accounts: Accounts, care: Care): ProtocolEndpoint {
   const kept = new LRUCache<string, Content>({
     maxSize: KEPT_BYTES,
@@ -33,13 +33,13 @@ export function endpoint(calendars: Calendars, accounts: Accounts, care: Care): 
     const account = userId === undefined ? undefined : await accounts.account(userId);
     if (!account) {
       await api.recordFailure(ctx);
-      throw notFound.error('There is no such calendar; it may have been replaced.');
+      throw notFound.error('Calendar not found; its address may have been replaced.');
     }
     const query = queryOf(ctx);
     const { id, createdAt, revision, timezone } = account;
     const now = new Date();
     const today = daysOf(timezone)(now);
-    // A write moves the revision, and nothing else but the day changes what is due.
+    // Only a write, which moves the revision, or another day changes what is due.
     const key = JSON.stringify([id, createdAt, revision, today, query]);
     let content = kept.get(key);
     if (!content) {
@@ -59,12 +59,12 @@ export function endpoint(calendars: Calendars, accounts: Accounts, care: Care): 
     methods: {
       GET: {
         summary: 'Read the calendar of due care',
-        description: `RFC 5545: an all-day event for each time in the next ${DAYS} days, overdue ones today. \`care\` and \`location\` narrow it. The address comes from \`POST /api/account/calendar\`; programs that keep trying others are refused for a while.`,
+        description: `RFC 5545: an all-day event for each occurrence in the next ${DAYS} days; overdue care is shown today. \`care\` and \`location\` narrow it. \`POST /api/account/calendar\` creates the address. Clients that try too many unknown addresses are refused for a while.`,
         operationId: 'readCalendar',
-        access: { public: 'calendar programs send no token: who has the address may read' },
+        access: { public: 'calendar programs send no token: the address is the secret' },
         responses: {
           200: { description: 'The calendar', content: { [TYPE]: { type: 'string' } } },
-          304: { description: 'The client has this answer' },
+          304: { description: 'Not modified' },
         },
         errors: [notFound],
         handler: read,
@@ -73,7 +73,7 @@ export function endpoint(calendars: Calendars, accounts: Accounts, care: Care): 
   };
 }
 
-/** @throws ApiError validation_error; parameters that nobody knows are left out: some programs add their own */
+/** Ignores unknown parameters, since some programs add their own. @throws ApiError validation_error */
 function queryOf(ctx: Context): CalendarQuery {
   const errors = new ValidationErrors();
   const { care, location } = ctx.query;

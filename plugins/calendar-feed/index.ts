@@ -7,12 +7,12 @@ import { endpoint } from './endpoint';
 import { calendarModel } from './model';
 import { routes } from './routes';
 
-/** Due care as a calendar that other programs subscribe to. */
+/** Due care as a calendar to which other programs subscribe. */
 export default definePlugin({
   name: 'calendar-feed',
   requires: ['accounts', 'care', 'plants'],
   models: [calendarModel],
-  tag: { name: 'Calendar', description: 'Due care as a calendar that programs subscribe to.' },
+  tag: { name: 'Calendar', description: 'Due care as a calendar to which programs subscribe.' },
   setup: (host) => {
     const accounts = host.use(accountsPlugin);
     const calendars = new Calendars(host);

@@ -2,9 +2,9 @@ import { Schema } from 'mongoose';
 
 import { sharedModel } from '../../src/data/model/models';
 
-/** Where the care of an account can be read as a calendar. */
+/** The calendar address of an account. */
 export interface CalendarDocument {
-  /** The hash of the secret in its address; the secret itself is nowhere. */
+  /** The hash of the secret in the address; the secret itself is not stored. */
   _id: string;
   userId: string;
   createdAt: Date;
@@ -12,7 +12,7 @@ export interface CalendarDocument {
 
 export const calendarModel = sharedModel<CalendarDocument>(
   'Calendar',
-  'a calendar is looked up before it is known whose it is',
+  'a calendar is looked up by its secret, which says whose it is',
   new Schema(
     {
       _id: { type: String, required: true },
@@ -21,6 +21,6 @@ export const calendarModel = sharedModel<CalendarDocument>(
     },
     { collection: 'calendars' },
   )
-    // An account has one at most.
+    // An account has at most one.
     .index({ userId: 1 }, { unique: true }),
 );

@@ -4,7 +4,7 @@ import type { Calendars } from './calendars';
 import { newCalendar } from './schema';
 
 const access = { scope: 'plants:write' };
-const tool = { none: 'the address is a secret, which is for people and not for assistants' };
+const tool = { none: 'the address is a secret for people, not for assistants' };
 
 /** Operations on the calendar of the account (docs/api.md, "Calendar"). */
 export function routes(calendars: Calendars, origin: string): Operation[] {
@@ -13,13 +13,13 @@ export function routes(calendars: Calendars, origin: string): Operation[] {
       method: 'POST',
       path: '/api/account/calendar',
       operationId: 'createCalendar',
-      summary: 'Make an address for a calendar of due care',
+      summary: 'Create a calendar address',
       description:
-        'For calendar programs, which read it without a token. It is shown this once; a new one replaces the one before.',
+        'The address of a calendar of due care, which calendar programs read without a token. It is shown only once; a new address replaces the previous one.',
       access,
       tool,
       secret: 'url',
-      notConditional: 'it is shown once',
+      notConditional: 'it is shown only once',
       response: { schema: newCalendar, description: 'The address' },
       handler: async ({ tx }) => ({ url: `${origin}/calendar/${await calendars.make(tx)}.ics` }),
     }),
@@ -27,10 +27,10 @@ export function routes(calendars: Calendars, origin: string): Operation[] {
       method: 'DELETE',
       path: '/api/account/calendar',
       operationId: 'deleteCalendar',
-      summary: 'End the address of the calendar',
+      summary: 'Delete the calendar address',
       access,
       tool,
-      response: { schema: success, description: 'No address opens the calendar' },
+      response: { schema: success, description: 'The address no longer works' },
       handler: async ({ tx }) => {
         await calendars.end(tx);
         return { success: true };

@@ -17,5 +17,5 @@ export const calendarQuery = Joi.object<CalendarQuery, true>({
 
 export const newCalendar = named(
   'NewCalendar',
-  Joi.object({ url: uri().required().description('Whoever has it can read the calendar') }),
+  Joi.object({ url: uri().required().description('Anybody who has it can read the calendar') }),
 );

@@ -25,11 +25,11 @@ import { NOTHING, type Snooze, standing } from './snoozes';
 interface Chosen {
   plants: readonly PlantNeeds[];
   needs: readonly Need[];
-  /** Where one was named. */
+  /** If the request names one. */
   schedule: CaringSchedule | undefined;
 }
 
-/** What people do about care: that it is done, not needed, or to be done another day. */
+/** Due care is done, skipped or snoozed. */
 export class CareActs {
   readonly #care: CareService;
   readonly #events: BulkCare;
@@ -40,10 +40,10 @@ export class CareActs {
   }
 
   /**
-   * Logs that care was done.
+   * Logs care as done.
    *
    * @throws ApiError plant_not_found, plant_archived, schedule_not_found or photo_not_found (400);
-   *   feature_not_available over the limit of events; validation_error for a location without plants or with too many
+   *   feature_not_available over the limit of events, validation_error for a location without plants or with too many
    */
   async done(tx: Transaction, body: DoCare): Promise<DoneCare> {
     const { plants, schedule } = await this.#choose(tx, body);
@@ -63,9 +63,10 @@ export class CareActs {
   }
 
   /**
-   * Counts care as done on the day on which it is due, or today; of several plants what is due by today.
+   * Counts care as done on the later of its due day and today. Of several plants only care that is due by
+   * today is skipped.
    *
-   * @throws ApiError plant_not_found, plant_archived or schedule_not_found (400); validation_error where a plant does
+   * @throws ApiError plant_not_found, plant_archived or schedule_not_found (400), validation_error if the plant does
    *   not need such care
    */
   async skip(tx: Transaction, body: SkipCare): Promise<Postponed> {
@@ -80,10 +81,10 @@ export class CareActs {
   }
 
   /**
-   * Has care due on a day, until such care is done; null takes back what was said. Of several plants what
-   * is due before that day is put off, and nothing is brought forward.
+   * Makes care due on a day until it is done; null undoes a snooze or skip. Of several plants only care
+   * that is due before that day is put off; none is brought forward.
    *
-   * @throws ApiError as {@link skip}; validation_error for a day that is past or too far ahead
+   * @throws ApiError as {@link skip}; validation_error for a past day or one too far ahead
    */
   async snooze(tx: Transaction, { until, ...body }: SnoozeCare): Promise<Postponed> {
     const today = todayOf(tx);
@@ -114,10 +115,10 @@ export class CareActs {
   ): Promise<Postponed> {
     if (said.length === 0 && !isOfSeveral(body)) {
       throw body.scheduleId === undefined
-        ? fieldError('type', `type must be care that the plant has a frequency or schedule of.`)
-        : fieldError('scheduleId', 'scheduleId must name a schedule that has care due.');
+        ? fieldError('type', 'type must be care for which the plant has a frequency or schedule.')
+        : fieldError('scheduleId', 'scheduleId must name a schedule whose care is due.');
     }
-    // The same of all, unless times to come of a plant are skipped.
+    // They differ only if occurrences of several days are skipped.
     for (const { snooze } of new Map(said.map((each) => [each.snooze.skippedOn, each])).values()) {
       const alike = said.filter((each) => each.snooze.skippedOn === snooze.skippedOn);
       await this.#care.say(
@@ -132,7 +133,7 @@ export class CareActs {
     return item && !isOfSeveral(body) ? item : { items };
   }
 
-  /** The plants that are meant, and what they need of the care that is. */
+  /** The plants and the needs that a request names. */
   async #choose(tx: Transaction, { scheduleId, type, ...whom }: Snoozed): Promise<Chosen> {
     const plants = await this.#plants(tx, whom);
     if (scheduleId === undefined) {
@@ -148,12 +149,12 @@ export class CareActs {
       const needs = plant.needs.filter((need) => need.schedule === schedule);
       return { plants: [plant], needs, schedule };
     }
-    throw unknownSchedule.error('scheduleId names a schedule that is not one of the plant.');
+    throw unknownSchedule.error('scheduleId names a schedule that the plant does not have.');
   }
 
-  /** The plants that are meant. */
+  /** The plants that a request names. */
   async #plants(tx: Transaction, { plantId, plantIds, location }: Whom): Promise<PlantNeeds[]> {
-    // The last care of schedules is written with that of all events of the transaction.
+    // Listeners update the last care of schedules once all events of the transaction are written.
     await tx.flush();
     const ids = plantId === undefined ? plantIds : [plantId];
     const plants = await this.#care.read(tx.account, tx, tx.now, { ids, location });
@@ -175,12 +176,12 @@ function todayOf({ account, now }: Transaction): string {
   return calendarOf(account.timezone)(now);
 }
 
-/** The day on which care is due; undefined where there is none any more. */
+/** The day on which care is due; undefined if it is never due again. */
 function dueDayOf(need: Need, today: string): string | undefined {
   return daysOf(need, today).next().value;
 }
 
-/** Whether more than one care item may be meant, so that the answer is a list. */
+/** Whether a request may name several items, so that the answer is a list. */
 function isOfSeveral({ plantId, type }: Snoozed): boolean {
   return plantId === undefined || type === ANY;
 }

@@ -2,18 +2,18 @@ import { addDays } from '../../src/core/time';
 import { daysOf, itemOf, type Need } from './needs';
 import type { CareItem } from './schema';
 
-/** How many items are listed with what follows. */
+/** The most items of an agenda, unless one day has more. */
 const MAX_ITEMS = 5000;
 
-/** Care that is due, with the days on which it is due after that. */
+/** Due care, and an iterator over its later days. */
 interface Due {
   need: Need;
-  /** Among all, for the order of those of a day. */
+  /** Its position among all, for the order within a day. */
   place: number;
   days: Iterator<string, undefined>;
 }
 
-/** What is due up to a day: by day, then in the order of the needs. */
+/** Care that is due up to a day, by day, then in the order of the needs. */
 export function dueBy(needs: readonly Need[], today: string, last: string): CareItem[] {
   const byDay = firstByDay(needs, today);
   return [...byDay.keys()]
@@ -23,8 +23,8 @@ export function dueBy(needs: readonly Need[], today: string, last: string): Care
 }
 
 /**
- * The same with all that follows, as if what is overdue were done today and the rest on its day. Of too
- * many items the later days are left out; `through` is the last that is not.
+ * The same with later occurrences, as if overdue care were done today and the rest on its day. If there
+ * are too many items, later days are left out; `through` is the last day that is listed.
  */
 export function agenda(
   needs: readonly Need[],
@@ -56,7 +56,7 @@ function firstByDay(needs: readonly Need[], today: string): ByDay {
   return byDay;
 }
 
-/** Adds care to the next day on which it is due, where there is one. */
+/** Adds care to the next day on which it is due, if there is one. */
 function add(byDay: ByDay, due: Due): void {
   const day = due.days.next().value;
   if (day === undefined) return;

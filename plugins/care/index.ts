@@ -28,16 +28,16 @@ export {
   type ScheduleView,
 } from './schedules/schema';
 
-/** What other plugins may do with care and schedules. */
+/** What other plugins use of care and schedules. */
 export interface Care {
   due: CareService['due'];
   schedules: Pick<ScheduleService, 'insertBulk' | 'listAll'>;
 }
 
-/** When plants need care: their schedules, and what is due. */
+/** Schedules of plants, and due care. */
 export default definePlugin<Care>({
   name: 'care',
-  tag: { name: 'Care', description: 'When plants need care: their schedules, and what is due.' },
+  tag: { name: 'Care', description: 'Schedules of plants, and due care.' },
   requires: ['events', 'photos', 'plants'],
   errors: [scheduleLimitReached],
   models: [scheduleModel],

@@ -8,17 +8,17 @@ import type { Care, ScheduleDocument } from './schedules/schema';
 import type { CareItem } from './schema';
 import { type Snooze, type SnoozedPlant, snoozeOf, snoozeOfSchedule, standing } from './snoozes';
 
-/** A plant as far as its care matters. */
+/** The fields of a plant that determine its care. */
 export type CaredPlant = SnoozedPlant & Pick<PlantDocument, 'name' | 'location' | 'createdAt'>;
-/** A schedule as far as it says when care is due. */
+/** The fields of a schedule that determine when care is due. */
 export type CaringSchedule = Rule &
   Pick<ScheduleDocument, '_id' | 'plantId' | 'care' | 'label' | 'active' | 'last'> &
   Pick<ScheduleDocument, 'snoozedUntil' | 'skippedOn' | 'snoozedAt'>;
 
-/** Care that a plant needs again and again, and since when. */
+/** Recurring care that a plant needs. */
 export interface Need {
   plant: CaredPlant;
-  /** Undefined where it is by a frequency of the plant. */
+  /** Undefined for a frequency of the plant. */
   schedule: CaringSchedule | undefined;
   care: Care;
   rule: Rule;
@@ -27,8 +27,8 @@ export interface Need {
 }
 
 /**
- * What a plant needs: by its schedules that are active and not over, and by its own frequencies of what
- * none of these is for. Frequencies come first.
+ * The needs of a plant: by its frequencies, then by its schedules that are active and not over. Such a
+ * schedule replaces the frequency of the same care.
  */
 export function needsOf(
   plant: CaredPlant,
@@ -61,19 +61,19 @@ function ownNeed(plant: CaredPlant, type: RecurringCare, dayOf: Calendar): Need 
   return { plant, schedule: undefined, care: type, rule, last, snooze };
 }
 
-/** The days on which it is due: the first, and what follows. */
+/** The days on which care is due, in order. */
 export function daysOf({ rule, last, snooze }: Need, today: string): Generator<string, undefined> {
   const { until, skippedOn } = standing(snooze, last);
   const soFar: CareSoFar = { lastOn: last?.on ?? null, skippedOn, snoozedUntil: until };
   return dueDays(rule, soFar, today);
 }
 
-/** The event by which care is logged. */
+/** The type of the event that logs care. */
 export function typeOf(care: Care): EventType {
   return care === 'other' ? 'note' : care;
 }
 
-/** How it is shown that care is due on a day. */
+/** The item of care that is due on a day. */
 export function itemOf(need: Need, dueOn: string, today: string): CareItem {
   const { plant, schedule, care, rule, last, snooze } = need;
   const { until } = standing(snooze, last);

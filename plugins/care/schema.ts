@@ -23,7 +23,7 @@ import {
 import { locationFilter, RECURRING_TYPES, type RecurringCare } from '../plants';
 import { type Care, CARES } from './schedules/schema';
 
-/** Care that a plant needs: of one of its schedules, or by a frequency of its own. */
+/** Care that a plant needs, by a schedule or by a frequency of its own. */
 export interface CareItem {
   plantId: string;
   plantName: string;
@@ -76,7 +76,7 @@ export interface DueCareQuery {
   location?: string;
 }
 
-/** How many days ahead of today care is listed. */
+/** How many days ahead care is listed. */
 export const MAX_DAYS_AHEAD = 366;
 
 export const dueCareQuery = Joi.object<DueCareQuery, true>({
@@ -88,7 +88,7 @@ export const dueCareQuery = Joi.object<DueCareQuery, true>({
   location: locationFilter,
 });
 
-/** Which plants are meant: exactly one is given. */
+/** Names plants by exactly one of these. */
 export interface Whom {
   plantId?: string;
   plantIds?: string[];
@@ -102,7 +102,7 @@ const TYPED_CARES = CARES.filter((care) => care !== 'other');
 
 /** How many days ahead care may be snoozed. */
 export const MAX_SNOOZE_DAYS = 365;
-/** How many plants may be named at once. */
+/** The most plants of one request. */
 export const MAX_AT_ONCE = 100;
 
 const WHOM = {
@@ -117,10 +117,10 @@ const MESSAGES = {
   'object.xor': 'only one of {{#peers}} may be given',
 };
 
-/** In place of a type: care of every kind. */
+/** Instead of a type: care of any kind. */
 export const ANY = 'any';
 
-/** Which care is snoozed, of which plants. */
+/** Names the care to snooze. */
 export interface Snoozed extends Whom {
   scheduleId?: string;
   type?: TypedCare | typeof ANY;
@@ -145,7 +145,7 @@ export const snoozeCare = Joi.object<SnoozeCare, true>({
   .xor('type', 'scheduleId')
   .messages(MESSAGES);
 
-/** Which care is skipped, of which plants. */
+/** Names the care to skip. */
 export interface SkipCare extends Whom {
   scheduleId?: string;
   type?: TypedCare;
@@ -168,7 +168,7 @@ export const doCare = withKeys<DoCare>(skipCare, {
   photoIds: logCare.extract('photoIds'),
 });
 
-/** Care of one plant as it is due now; of several plants what was changed. */
+/** The item of one plant, or those items of several plants that were changed. */
 export type Postponed = CareItem | { items: CareItem[] };
 
 export const postponed = withKeys<Postponed>(anyOfItem, {

@@ -33,14 +33,14 @@ const SCHEDULE_FIELDS = [
   ...['active', 'last', 'snoozedUntil', 'skippedOn', 'snoozedAt'],
 ];
 
-/** A plant, and all that it needs. */
+/** A plant with its needs. */
 export interface PlantNeeds {
   plant: CaredPlant;
   schedules: readonly CaringSchedule[];
   needs: readonly Need[];
 }
 
-/** Care that is due, by days in the time zone of the account. */
+/** Due care, in days of the account's time zone. */
 export class CareService {
   readonly #plants: Plants;
   readonly #schedules: OwnedModel<ScheduleDocument>;
@@ -51,9 +51,9 @@ export class CareService {
   }
 
   /**
-   * What is due or, with `to`, what is due and follows.
+   * Due care or, with `to`, due care and later occurrences.
    *
-   * @param validUntil gets to know until when it stays as it is, if nothing is written
+   * @param validUntil receives the moment until which the answer is valid if nothing is written
    * @throws ApiError validation_error for a day too far ahead
    */
   async due(
@@ -80,7 +80,7 @@ export class CareService {
       : { today, ...agenda(needs, today, to) };
   }
 
-  /** Plants with what they need, in the order of the list: all, those at a location, or of some ids. */
+  /** Plants with their needs, in the order of the list: all active ones, those at a location, or those of some ids. */
   async read(
     { timezone }: Pick<Account, 'timezone'>,
     tenant: Tenant,
@@ -101,7 +101,7 @@ export class CareService {
     });
   }
 
-  /** Says the same of the next time that some care is due, in place of what was said before. */
+  /** Snoozes or skips care, replacing an earlier snooze or skip. */
   async say(tx: Transaction, needs: readonly Need[], snooze: Snooze): Promise<void> {
     const bySchedule = needs.filter(({ schedule }) => schedule);
     const schedules = bySchedule.flatMap(({ schedule }) => schedule?._id ?? []);
@@ -110,7 +110,7 @@ export class CareService {
       const $set = { snoozedUntil, skippedOn, snoozedAt };
       await this.#schedules.updateMany({ _id: anyOf(schedules) }, { $set }).of(tx);
     }
-    // Copies get what is said of schedules with the plants.
+    // Copies get the snoozes of schedules with the plants.
     await this.#plants.keep(tx, plantsOf(bySchedule), {});
     for (const type of RECURRING_TYPES) {
       const own = needs.filter(({ schedule, care }) => !schedule && care === type);
@@ -118,13 +118,13 @@ export class CareService {
     }
   }
 
-  /** Ends the snoozes of care whose frequency a change of a plant clears. */
+  /** Clears the snoozes of frequencies that a change of a plant clears. */
   async follow(tx: Transaction, plantId: string, change: UpdatePlant): Promise<void> {
     const fields = clearedSnoozes(change);
     if (Object.keys(fields).length > 0) await this.#plants.keep(tx, [toStoredId(plantId)], fields);
   }
 
-  /** What is said of the care of some plants, as copies keep it. */
+  /** The snoozes and skips of some plants, for copies. */
   async snoozesOf(tenant: Tenant, plants: readonly SnoozedPlant[]): Promise<SnoozeView[]> {
     const active = plants.filter(({ archivedAt }) => !archivedAt);
     const byPlant = await this.#schedulesOf(tenant, active);
@@ -145,7 +145,7 @@ export class CareService {
     });
   }
 
-  /** The schedules of some plants, or of all, by plant. */
+  /** The schedules of some plants, or of all plants, by plant. */
   async #schedulesOf(
     tenant: Tenant,
     plants: readonly SnoozedPlant[] | undefined,

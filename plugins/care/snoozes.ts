@@ -15,16 +15,16 @@ import {
 
 import type { ScheduleDocument } from './schedules/schema';
 
-/** What was said of the next time that care is due; at most one of both days is set. */
+/** How the next occurrence of care was postponed; at most one of the two days is set. */
 export interface Snooze {
   /** Care is due on this day. */
   until: string | null;
-  /** Care was not needed then, and counts as done on this day. */
+  /** Care was skipped, and counts as done on this day. */
   skippedOn: string | null;
   setAt: Date | null;
 }
 
-/** Where a plant keeps the snoozes of its own frequencies. */
+/** The fields of a plant for the snoozes of its frequencies. */
 const FIELDS = {
   watered: {
     until: 'wateringSnoozedUntil',
@@ -41,7 +41,7 @@ type Fields = (typeof FIELDS)[RecurringCare];
 
 export const SNOOZE_FIELDS = Object.values(FIELDS).flatMap((fields) => Object.values(fields));
 
-/** A plant with its snoozes: they are missing until the first is set. */
+/** A plant with its snoozes; the fields are missing until the first is set. */
 export type SnoozedPlant = Pick<
   PlantDocument,
   'archivedAt' | (typeof RECURRING_CARE)[RecurringCare][keyof (typeof RECURRING_CARE)['watered']]
@@ -49,7 +49,7 @@ export type SnoozedPlant = Pick<
     Record<Fields['until' | 'skippedOn'], string | null> & Record<Fields['setAt'], Date | null>
   >;
 
-/** What was said of care by a frequency of a plant. */
+/** The snooze of a frequency of a plant. */
 export function snoozeOf(plant: SnoozedPlant, type: RecurringCare): Snooze {
   const { until, skippedOn, setAt } = FIELDS[type];
   return {
@@ -59,7 +59,7 @@ export function snoozeOf(plant: SnoozedPlant, type: RecurringCare): Snooze {
   };
 }
 
-/** What was said of care of a schedule. */
+/** The snooze of a schedule. */
 export function snoozeOfSchedule(
   schedule: Pick<ScheduleDocument, 'snoozedUntil' | 'skippedOn' | 'snoozedAt'>,
 ): Snooze {
@@ -68,8 +68,8 @@ export function snoozeOfSchedule(
 }
 
 /**
- * What of a snooze stands: it does until such care is done after the moment at which it was set, and a
- * skip until care of a later day. That follows from the events that there are, so nothing ends it for good.
+ * What still stands of a snooze or skip. A snooze stands until care is done after the moment at which it
+ * was set, a skip until care on a later day. Both follow from the events, so undoing an event restores them.
  */
 export function standing(
   { until, skippedOn, setAt }: Snooze,
@@ -80,7 +80,7 @@ export function standing(
   return { until: isOver ? null : until, skippedOn: counts ? skippedOn : null };
 }
 
-/** A snooze as a plant keeps it. */
+/** A snooze as fields of a plant. */
 export function snoozeFields(type: RecurringCare, snooze: Snooze): object {
   const { until, skippedOn, setAt } = FIELDS[type];
   return { [until]: snooze.until, [skippedOn]: snooze.skippedOn, [setAt]: snooze.setAt };
@@ -88,13 +88,13 @@ export function snoozeFields(type: RecurringCare, snooze: Snooze): object {
 
 export const NOTHING: Snooze = { until: null, skippedOn: null, setAt: null };
 
-/** The snoozes that end with the frequencies that a change clears. */
+/** The fields that clear the snoozes of frequencies which a change clears. */
 export function clearedSnoozes(change: UpdatePlant): object {
   const cleared = RECURRING_TYPES.filter((type) => change[RECURRING_CARE[type].everyDays] === null);
   return Object.assign({}, ...cleared.map((type) => snoozeFields(type, NOTHING))) as object;
 }
 
-/** A snooze as copies keep it. */
+/** A snooze or skip in `GET /api/changes`. */
 export interface SnoozeView extends Partial<Pick<Snooze, 'skippedOn'>>, Pick<Snooze, 'until'> {
   plantId: string;
   type: string;
@@ -102,9 +102,9 @@ export interface SnoozeView extends Partial<Pick<Snooze, 'skippedOn'>>, Pick<Sno
 }
 
 /**
- * The snoozes that stand, of the plants that changed.
+ * The list of snoozes and skips in `GET /api/changes`.
  *
- * @param snoozesOf finds those of some plants
+ * @param snoozesOf returns those of some plants
  */
 export function snoozeChanges(
   snoozesOf: (
@@ -116,15 +116,15 @@ export function snoozeChanges(
     name: 'snoozes',
     kind: 'plant',
     description:
-      'Care of the active plants in this answer that is snoozed or skipped: a plant in it without any has none any more',
+      'Snoozes and skips of the active plants in this answer; a plant without one here has none',
     view: Joi.object({
       plantId: id().required(),
       type: eventType.required(),
-      until: nullable(day()).required().description('null where the care was skipped'),
-      scheduleId: id().description('Only for care of a schedule'),
-      skippedOn: day().description('Only where it was skipped: it counts as done on this day'),
+      until: nullable(day()).required().description('null for a skip'),
+      scheduleId: id().description('Only for a schedule'),
+      skippedOn: day().description('Only for a skip: the care counts as done on this day'),
     }),
-    // What is listed with plants gets plants.
+    // A list of the kind `plant` gets plants.
     present: (tenant, plants) => snoozesOf(tenant, plants as unknown as SnoozedPlant[]),
   };
 }

@@ -3,18 +3,18 @@ import { DAY_MS, dayAt, dayNumber } from '../../../src/core/time';
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export type Weekday = (typeof WEEKDAYS)[number];
 
-/** A part of each year, by its first and last day (`MM-DD`), that has an interval of its own. */
+/** A part of each year with an interval of its own; `from` and `to` (`MM-DD`) are both included. */
 export interface Season {
   from: string;
   to: string;
-  /** Zero where there is no care at all. */
+  /** Zero for no care. */
   everyDays: number;
 }
 
-/** On which days care is due (docs/api.md, "Schedules"). Days are `YYYY-MM-DD`. */
+/** Says on which days care is due (docs/api.md, "Schedules"). Days are `YYYY-MM-DD`. */
 export interface Rule {
   everyDays: number | null;
-  /** In place of `everyDays`. */
+  /** Instead of `everyDays`. */
   weekdays: readonly Weekday[] | null;
   /** 1 to 12; null for all. */
   months: readonly number[] | null;
@@ -23,26 +23,26 @@ export interface Rule {
   endOn: string | null;
 }
 
-/** What was done by a rule, and what was said of the next time. */
+/** The last care by a rule, and how its next occurrence was postponed. */
 export interface CareSoFar {
   /** The day of the last care. */
   lastOn: string | null;
-  /** Counts like care on this day. */
+  /** A skip, which counts as care on this day. */
   skippedOn: string | null;
-  /** Care is due on this day, whatever the rule says; null where no snooze stands. */
+  /** Care is due on this day, whatever the rule says; null without a snooze. */
   snoozedUntil: string | null;
 }
 
-/** The last day that can be written. */
+/** The last day that `YYYY-MM-DD` can express. */
 export const LAST_DAY = '9999-12-31';
 
 const LAST = dayNumber(LAST_DAY);
-/** Ten years for the longest interval, and twelve in which each date falls on each day of the week. */
+/** Ten years for the longest interval, and twelve in which every date falls on every weekday. */
 const MOST_DAYS_BETWEEN = 22 * 366;
 
 /**
- * The days on which care is due, in their order, as if what is overdue were done today and the rest
- * on its day. The first may be before today.
+ * The days on which care is due, in order, as if overdue care were done today and the rest on its day.
+ * Only the first may be before today.
  */
 export function* dueDays(
   rule: Rule,
@@ -60,7 +60,7 @@ export function* dueDays(
   return undefined;
 }
 
-/** The days from one on which care is due to the time after it; at least 1. */
+/** The number of days from an occurrence to the next one, at least 1. */
 export function daysBetween(rule: Rule, dueOn: string): number {
   const day = dayNumber(dueOn);
   const { everyDays } = stretchAt(rule, day);
@@ -69,19 +69,19 @@ export function daysBetween(rule: Rule, dueOn: string): number {
   return next === undefined ? (rule.everyDays ?? WEEKDAYS.length) : next - day;
 }
 
-/** Whether a rule leaves any day on which care is due. */
+/** Whether care is due on any day. */
 export function leavesDays(rule: Rule): boolean {
   return nextDay(rule, undefined) !== undefined;
 }
 
-/** Whether two of some seasons have a day in common. */
+/** Whether any two seasons have a day in common. */
 export function overlap(seasons: readonly Season[]): boolean {
   const parts = seasons.map(partOfYear);
-  // Of two parts of a circle that have a day in common, one begins within the other.
+  // Of two parts of a year that overlap, one begins within the other.
   return parts.some((part) => parts.some((other) => other !== part && holds(other, part.from)));
 }
 
-/** The first day that is due after care on the day `last`, or at all. */
+/** The first due day after care on the day `last`, or the first of all. */
 function nextDay(rule: Rule, last: number | undefined): number | undefined {
   const inSeasons = rule.seasons.flatMap(({ everyDays }) => everyDays || []);
   const shortest = Math.min(rule.everyDays ?? 1, ...inSeasons);
@@ -99,9 +99,9 @@ function nextDay(rule: Rule, last: number | undefined): number | undefined {
   return undefined;
 }
 
-/** Days of a month in which one interval holds, up to `until`, which is the first after them. */
+/** Days of one month to which one interval applies, up to but not including `until`. */
 interface Stretch {
-  /** Zero for no care at all; null where it is due by weekday. */
+  /** Zero for no care; null if it is due by weekday. */
   everyDays: number | null;
   until: number;
 }
@@ -126,13 +126,13 @@ function stretchAt({ everyDays, months, seasons }: Rule, day: number): Stretch {
   };
 }
 
-/** A season, by numbers such as 1101. */
+/** A season as numbers such as 1101. */
 interface PartOfYear {
   from: number;
   to: number;
 }
 
-/** February ends on the 29th, which comes after the 28th in other years as well. */
+/** February ends on the 29th in every year; in most years that day never comes. */
 function partOfYear({ from, to }: Season): PartOfYear {
   const [first, last] = [from, to].map((day) => Number(day.replace('-', '')));
   return { from: first ?? 0, to: last === 228 ? 229 : (last ?? 0) };
@@ -142,7 +142,7 @@ function holds({ from, to }: PartOfYear, date: number): boolean {
   return from <= to ? from <= date && date <= to : from <= date || date <= to;
 }
 
-/** The date of a day in its year, such as 1101. */
+/** The date of a day as a number such as 1101. */
 function dateOf(day: number): number {
   const date = new Date(day * DAY_MS);
   return (date.getUTCMonth() + 1) * 100 + date.getUTCDate();

@@ -1,6 +1,6 @@
 import { ErrorCode } from '../../../src/core/errors';
 
-/** How many schedules a plant may have. */
+/** The most schedules of a plant. */
 export const MAX_SCHEDULES = 20;
 
 export const scheduleLimitReached = new ErrorCode(

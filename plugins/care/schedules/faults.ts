@@ -2,25 +2,26 @@ import type { FieldFault } from '../../../src/core/errors';
 import { leavesDays, overlap, type Rule } from './days';
 import type { Care } from './schema';
 
-/** What of a schedule depends on other fields of it. */
+/** The fields of a schedule that depend on each other. */
 type Checked = Rule & { care: Care; label: string | null };
 
-/** What is wrong with a schedule as a whole, each fault at one of the fields that it is about. */
+/** The faults of a schedule as a whole, each at one of its fields. */
 export function faultsOf(schedule: Checked): FieldFault[] {
   const { care, label, everyDays, weekdays, seasons, startOn, endOn } = schedule;
   const faults: FieldFault[] = [];
   const add = (field: keyof Checked, what: string): void => {
     faults.push({ field, message: `${field} ${what}.` });
   };
-  if (care === 'other' && label === null) add('label', 'is required where care is other');
-  if (care !== 'other' && label !== null) add('label', 'is allowed only where care is other');
-  if (everyDays !== null && weekdays !== null) add('weekdays', 'must not be set beside everyDays');
+  if (care === 'other' && label === null) add('label', 'is required if care is other');
+  if (care !== 'other' && label !== null) add('label', 'is allowed only if care is other');
+  if (everyDays !== null && weekdays !== null)
+    add('weekdays', 'must not be set together with everyDays');
   if (everyDays === null && weekdays === null) add('everyDays', 'or weekdays is required');
   if (endOn !== null && endOn < startOn) add('endOn', 'must not be before startOn');
   if (overlap(seasons)) add('seasons', 'must not overlap');
   if (faults.length === 0 && !leavesDays(schedule)) {
     const field = endOn === null ? 'seasons' : 'endOn';
-    add(field, 'leaves no day on which care would be due');
+    add(field, 'leaves no day on which care is due');
   }
   return faults;
 }

@@ -14,7 +14,7 @@ type Followed = Pick<
   '_id' | 'plantId' | 'care' | 'last' | 'snoozedUntil' | 'skippedOn'
 >;
 
-/** A schedule, and the last care that counts for it now. */
+/** A schedule, and what its last care should be. */
 interface Moved {
   schedule: Followed;
   last: DatedMoment | null;
@@ -22,7 +22,7 @@ interface Moved {
 
 const FOLLOWED = ['plantId', 'care', 'last', 'snoozedUntil', 'skippedOn'];
 
-/** The last care that counts for each schedule, kept with it: it follows from the events. */
+/** Keeps the last care that counts for each schedule up to date with the events. */
 export class LastCare {
   readonly #model: OwnedModel<ScheduleDocument>;
   readonly #sums: EventSums;
@@ -34,6 +34,7 @@ export class LastCare {
     this.#plants = plants;
   }
 
+  /** The last event that counts for a schedule. */
   async of(
     tenant: Tenant,
     schedule: Pick<Followed, '_id' | 'plantId' | 'care'>,
@@ -46,9 +47,9 @@ export class LastCare {
   }
 
   /**
-   * Follows events.
+   * Updates the schedules for which changed events count.
    *
-   * @throws ApiError schedule_not_found where one is for a schedule that its plant does not have
+   * @throws ApiError schedule_not_found if an event names a schedule that its plant does not have
    */
   async follow(tx: Transaction, changes: readonly CareChange[]): Promise<void> {
     const events = changes.flatMap(({ before, after }) => after ?? before ?? []);
@@ -122,7 +123,7 @@ export class LastCare {
     for (const alike of byLast.values()) {
       const ids = anyOf(alike.map(({ schedule }) => schedule._id));
       const $set = { last: alike[0]?.last ?? null };
-      // A copy does not show it.
+      // Copies do not contain it.
       await this.#model.updateMany({ _id: ids }, { $set }).of(tx).setOptions({ tracked: false });
     }
     await this.showSnoozes(
@@ -132,7 +133,7 @@ export class LastCare {
     return moved;
   }
 
-  /** Has copies get the plants of those schedules that are snoozed or skipped, and with them what still stands. */
+  /** Makes copies get the plants of snoozed or skipped schedules, and with them the snoozes that still stand. */
   async showSnoozes(tx: Transaction, schedules: readonly Omit<Followed, 'last'>[]): Promise<void> {
     const postponed = schedules.filter(({ snoozedUntil, skippedOn }) => snoozedUntil ?? skippedOn);
     await this.#plants.keep(
@@ -152,7 +153,7 @@ function requireSchedules(changes: readonly CareChange[], schedules: readonly Fo
   }
 }
 
-/** Names what an event counts for: its schedule or, without one, all care of its type of its plant. */
+/** The key of what an event counts for: its schedule or, without one, its plant and type. */
 function keyOf({
   scheduleId,
   plantId,

@@ -27,13 +27,13 @@ import {
 } from '../../../src/fields/types';
 import { type Season, type Weekday, WEEKDAYS } from './days';
 
-/** What schedules are for: events of these types, and what has no type of its own. */
+/** The kinds of care of a schedule: event types, and `other` for all else. */
 export const CARES = ['watered', 'fertilized', 'repotted', 'soil_change', 'other'] as const;
 export type Care = (typeof CARES)[number];
 
-/** How many seasons a schedule may have: as many as there are months. */
+/** The most seasons of a schedule: one for each month. */
 const MAX_SEASONS = 12;
-/** The longest interval, of ten years. */
+/** The longest interval: ten years. */
 const MAX_DAYS = 3650;
 
 const DATE = /^\d{2}-\d{2}$/;
@@ -42,7 +42,7 @@ const DATE = /^\d{2}-\d{2}$/;
 function date(): Joi.StringSchema {
   return Joi.string()
     .custom((value: string, helpers) =>
-      // In a leap year all of them are there.
+      // A leap year has them all.
       DATE.test(value) && isCalendarDay(`2000-${value}`) ? value : helpers.error('date.calendar'),
     )
     .messages({ 'date.calendar': '{{#label}} must be a day of the year, such as 11-01' })
@@ -60,12 +60,12 @@ const SEASON = new Schema(
   { _id: false },
 );
 
-/** On which days a plant needs care of one kind. */
+/** Says on which days a plant needs one kind of care. */
 export const schedule = defineRecord({
   id: identified.id,
   userId: text().internal(),
-  plantId: uuid().readOnly('make another'),
-  care: oneOf(CARES).named('Care').createOnly('make another'),
+  plantId: uuid().readOnly('add another schedule'),
+  care: oneOf(CARES).named('Care').createOnly('add another schedule'),
   label: text({ min: 1, max: 60 })
     .nullable()
     .describe('What to do, only for other: mist, prune, rotate'),
@@ -110,7 +110,7 @@ export const createSchedule = withKeys<CreateSchedule>(schedule.createBody, {
   .xor('everyDays', 'weekdays')
   .messages({
     'object.missing': 'everyDays or weekdays is required',
-    'object.xor': 'weekdays must not be given beside everyDays',
+    'object.xor': 'weekdays must not be given together with everyDays',
   })
   .example({ care: 'watered', ...EXAMPLE });
 

@@ -26,7 +26,7 @@ interface Dependencies {
   model: OwnedModel<ScheduleDocument>;
 }
 
-/** What is done with schedules, and what other plugins do with them. */
+/** Schedules of plants. */
 export class ScheduleService {
   readonly #plants: Plants;
   readonly #events: Pick<Events, 'removeSchedule'>;
@@ -42,13 +42,13 @@ export class ScheduleService {
     this.#schedules = new Resource(schedule, model, scheduleNotFound);
   }
 
-  /** Those of all plants, by plant, each plant's oldest first. */
+  /** The schedules of all plants, by plant, oldest first. */
   async listAll(tenant: Tenant): Promise<ScheduleView[]> {
     const found = await this.#model.find().of(tenant).sort(BY_PLANT).lean();
     return found.map((each) => schedule.toView(each));
   }
 
-  /** Those of a plant, oldest first. @throws ApiError plant_not_found */
+  /** The schedules of a plant, oldest first. @throws ApiError plant_not_found */
   async list(tenant: Tenant, plantId: string): Promise<ScheduleView[]> {
     if (!(await this.#plants.exists(tenant, plantId))) throw plantNotFound.error();
     const found = await this.#model.find({ plantId }).of(tenant).sort(LIST_ORDER).lean();
@@ -60,7 +60,7 @@ export class ScheduleService {
     return schedule.toView(await this.#schedules.get(tenant, id));
   }
 
-  /** @throws ApiError plant_not_found; schedule_limit_reached; validation_error for what is no rule */
+  /** @throws ApiError plant_not_found, schedule_limit_reached, validation_error (see `faultsOf`) */
   async create(tx: Transaction, plantId: string, body: CreateSchedule): Promise<ScheduleView> {
     const { userId, now, account } = tx;
     if (!(await this.#plants.exists(tx, plantId))) throw plantNotFound.error();
@@ -80,15 +80,15 @@ export class ScheduleService {
     return schedule.toView(document);
   }
 
-  /** Inserts many at once, whose events follow: their last care is known when these are inserted. */
+  /** Inserts many schedules at once. */
   async insertBulk(tx: Transaction, documents: readonly ScheduleDocument[]): Promise<void> {
     await insert(this.#model, tx, documents);
   }
 
   /**
-   * Changes the fields given; none given changes nothing.
+   * Changes the given fields, or nothing if none is given.
    *
-   * @throws ApiError schedule_not_found; validation_error where it would be no rule
+   * @throws ApiError schedule_not_found, validation_error (see `faultsOf`)
    */
   async update(tx: Transaction, id: string, body: UpdateSchedule): Promise<ScheduleView> {
     const before = await this.#schedules.get(tx, id);
@@ -97,7 +97,7 @@ export class ScheduleService {
   }
 
   /**
-   * Deletes one for good; events that were for it are for none then, and count for others.
+   * Deletes a schedule for good. Its events stay without one, so they count for others of their type.
    *
    * @throws ApiError schedule_not_found
    */
@@ -108,7 +108,7 @@ export class ScheduleService {
     await this.#lastCare.showSnoozes(tx, [deleted]);
   }
 
-  /** Deletes those of a plant. */
+  /** Deletes the schedules of a plant. */
   async deleteOfPlant(tx: Transaction, plantId: string): Promise<void> {
     await this.#model.deleteMany({ plantId }).of(tx);
   }
