@@ -24,16 +24,16 @@ import {
 } from './schema';
 import { rowsOf } from './table';
 
-/** How many objects are checked in a turn of the event loop: it takes a few milliseconds. */
+/** Objects checked per turn of the event loop, which takes a few milliseconds. */
 const TURN = 50;
 
-/** How much may be brought in at once. */
+/** The most that one import may have. */
 export interface ImportLimits {
   plants: number;
   events: number;
 }
 
-/** Checks a body, piece by piece; its faults are added to `errors`. */
+/** Checks a body, a piece at a time; adds its faults to `errors`. */
 export async function checkedGarden(
   body: ImportBody,
   errors: ValidationErrors,
@@ -43,9 +43,9 @@ export async function checkedGarden(
   const check = new GardenCheck(errors, calendarOf(account.timezone)(new Date()));
   const isTable = 'csv' in body;
   for (const name of isTable ? ['photos'] : ['columns', 'delimiter', 'dates']) {
-    if (name in body) errors.add(name, `goes with ${isTable ? 'plants' : 'csv'} alone`);
+    if (name in body) errors.add(name, `is allowed only with ${isTable ? 'plants' : 'csv'}`);
   }
-  // What has another type is a fault by now.
+  // Another type is a fault already.
   if ('csv' in body && typeof body.csv === 'string') {
     if (errors.count > 0) return { plants: [], photos: [] };
     return { plants: await check.table(body.csv, body, account, limits.plants), photos: [] };
@@ -67,7 +67,7 @@ class GardenCheck {
   readonly #photoIds = new Set<string>();
   #checked = 0;
 
-  /** @param today the first day of schedules that name none */
+  /** @param today the first day of schedules without one */
   constructor(errors: ValidationErrors, today: string) {
     this.#errors = errors;
     this.#today = today;
@@ -120,17 +120,18 @@ class GardenCheck {
     requireNew(id, this.#photoIds, errors, 'photo');
     const crop = [x, y, width, height];
     if (crop.every((each) => each === undefined)) return photo;
-    if (crop.includes(undefined)) errors.add('cropX', 'goes with cropY, cropWidth and cropHeight');
-    // Faults of their own are listed already.
+    if (crop.includes(undefined))
+      errors.add('cropX', 'is allowed only with cropY, cropWidth and cropHeight');
+    // Missing ones are a fault already.
     const { cropX, cropY, cropWidth, cropHeight } = photo as ImportedPhoto & Crop;
     const square = { x: cropX, y: cropY, width: cropWidth, height: cropHeight };
     if (cropFault(photo, square) !== undefined) {
-      errors.add('cropX', 'and the others must be a square within the image');
+      errors.add('cropX', 'and the other crop fields must be a square within the image');
     }
     return photo;
   }
 
-  /** @param ids gets those of the schedules */
+  /** @param ids receives the ids of the schedules */
   async #schedules(path: string, given: unknown, ids: Set<string>): Promise<ImportedSchedule[]> {
     if (listOf(given).length > MAX_SCHEDULES) {
       this.#errors.add(`${path}schedules`, `must have at most ${MAX_SCHEDULES} items`);
@@ -169,7 +170,7 @@ class GardenCheck {
     return event;
   }
 
-  /** The objects of a list, each with what stands before the names of its fields. */
+  /** Checks the objects of a list, each with the path of its fields. */
   async #each<T>(
     path: string,
     given: unknown,
@@ -193,20 +194,20 @@ class GardenCheck {
   ): Promise<T> {
     this.#checked += 1;
     if (this.#checked % TURN === 0) await yieldToEventLoop();
-    // What is at fault is of any type, and never gets further.
+    // A faulty object may have any type, and is never used.
     return checked(schema, given, errors, { convert }) as T;
   }
 }
 
-/** Refuses an id that an earlier one has; `known` gets it. */
+/** Refuses an id that is among `known`, and adds it. */
 function requireNew(id: unknown, known: Set<string>, errors: ValidationErrors, what: string): void {
   if (typeof id !== 'string') return;
   const key = id.toLowerCase();
-  if (known.has(key)) errors.add('id', `is that of an earlier ${what}`);
+  if (known.has(key)) errors.add('id', `repeats the id of an earlier ${what}`);
   known.add(key);
 }
 
-/** What is left out of a schedule, as it is stored. */
+/** The rule of a schedule, with what is left out as it is stored. */
 function ruleOf(given: ImportedSchedule, today: string) {
   const { label, everyDays, weekdays, months, seasons, startOn, endOn } = given;
   return {

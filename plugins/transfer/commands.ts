@@ -35,13 +35,13 @@ interface Options {
 export function commands(commandLine: CommandLine, plugin: PluginReference<Importing>): void {
   commandLine.program
     .command('import')
-    .summary('bring a garden into an account')
+    .summary('import a garden into an account')
     .description(
-      'Adds the plants of a file to an account, with their photos and events: JSON as POST /api/import takes it, or CSV whose first line has the names of fields; of any size. All of it is added or, where anything is wrong, nothing.',
+      'Adds the plants of a file to an account, with their photos, schedules and events. The file is JSON as for POST /api/import, or CSV with field names as headings, of any size. Everything is added or, if there is any fault, nothing.',
     )
     .argument('<file>', 'the file')
     .requiredOption('--user <user>', 'whose garden', userName)
-    .option('--dry-run', 'add nothing, and say whether it could be done')
+    .option('--dry-run', 'add nothing; only check whether the import would succeed')
     .addHelpText(
       'after',
       `
@@ -56,7 +56,7 @@ Example:
         const account = await find(user);
         if (!account) throw new CommandError(`There is no user ${user}.`);
         const errors = new ValidationErrors(MAX_DETAILS);
-        // What is at fault is refused below.
+        // Faults are reported below.
         const fields = checked(body, given, errors) as ImportBody;
         const garden = await checkedGarden(fields, errors, account, limits);
         requireFaultless(file, errors);
@@ -76,13 +76,13 @@ Example:
         const parts = `${counted(plants, 'plant')}, ${counted(events, 'event')}, ${counted(photos, 'photo')}`;
         return {
           result: { user, dryRun, plants, events },
-          text: `${parts}: ${dryRun ? 'all could be added.' : 'all were added.'}`,
+          text: `${parts} ${dryRun ? 'can be imported.' : 'imported.'}`,
         };
       });
     });
 }
 
-/** The body that a file stands for. @throws CommandError */
+/** The file as the body of a request. @throws CommandError */
 async function bodyOf(file: string): Promise<object> {
   try {
     const bytes = await readFile(file);
@@ -96,7 +96,7 @@ async function bodyOf(file: string): Promise<object> {
   }
 }
 
-/** @throws CommandError that lists what is wrong */
+/** @throws CommandError that lists the faults */
 function requireFaultless(file: string, errors: ValidationErrors): void {
   try {
     errors.throwIfAny();
@@ -105,7 +105,7 @@ function requireFaultless(file: string, errors: ValidationErrors): void {
     const lines = (error.details ?? []).map(({ message, line }) =>
       line === undefined ? message : `Line ${line}: ${message}`,
     );
-    throw new CommandError(`Nothing is added of ${file}.\n${lines.join('\n')}`);
+    throw new CommandError(`Nothing of ${file} was imported.\n${lines.join('\n')}`);
   }
 }
 

@@ -14,10 +14,10 @@ import { importedEvent, importedPhoto, importedSchedule, PLANT_FIELDS } from './
 const PHOTO_FIELDS = [...descriptionOf(importedPhoto).keys.keys()];
 const SCHEDULE_FIELDS = [...descriptionOf(importedSchedule).keys.keys()];
 const EVENT_FIELDS = [...descriptionOf(importedEvent).keys.keys()];
-/** Of a table no photo is part. */
+/** A table has no photos. */
 const COLUMNS = PLANT_FIELDS.filter((field) => field !== 'primaryPhotoId');
 
-/** Writes gardens out, piece by piece, each record as it is when it is read. */
+/** Writes gardens a piece at a time, each record as it is when it is read. */
 export class GardenExport {
   readonly #plants: Plants;
   readonly #photos: Photos;
@@ -31,7 +31,7 @@ export class GardenExport {
     this.#events = events;
   }
 
-  /** CSV of the plants, in the order of the list. */
+  /** The plants as CSV, in the order of the list. */
   async *csv(tenant: Tenant): AsyncGenerator<string> {
     yield lineOf(COLUMNS);
     for await (const batch of this.#plants.all(tenant)) {
@@ -41,7 +41,7 @@ export class GardenExport {
     }
   }
 
-  /** JSON of all, as it can be imported. */
+  /** The whole garden as JSON that can be imported. */
   async *json(tenant: Tenant): AsyncGenerator<string> {
     const photos = await this.#photosByPlant(tenant);
     /** Ids of photos and schedules; events may name others, which were deleted or are newer. */
@@ -82,7 +82,7 @@ export class GardenExport {
     }
   }
 
-  /** All photos by their plants; those of none by an empty text. */
+  /** All photos by plant; those without a plant under an empty string. */
   async #photosByPlant(tenant: Tenant): Promise<Map<string, PhotoDocument[]>> {
     const found = new Map<string, PhotoDocument[]>();
     for await (const batch of this.#photos.all(tenant)) {
@@ -126,19 +126,19 @@ function eventOf(document: EventDocument, known: ReadonlySet<string>): object {
   );
 }
 
-/** Some fields of a view, as far as they have a value. */
+/** Those of some fields of a view that have a value. */
 function some(view: View, fields: readonly string[]): object {
   return Object.fromEntries(fields.map((field) => [field, view[field] ?? undefined]));
 }
 
-/** What stands in a cell: a text, a number, a boolean or a moment. */
+/** The text of a cell. */
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (value instanceof Date) return value.toISOString();
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A line as RFC 4180 has it. */
+/** A line of CSV (RFC 4180). */
 function lineOf(cells: readonly string[]): string {
   const quoted = cells
     .map(guarded)

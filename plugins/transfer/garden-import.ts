@@ -12,25 +12,25 @@ import { photo, type PhotoDocument, type Photos } from '../photos';
 import { plant, type PlantDocument, type Plants } from '../plants';
 import type { ImportedEvent, ImportedGarden, ImportedPhoto, PlantFields } from './schema';
 
-/** How many documents are made in a turn of the event loop: it takes a few milliseconds. */
+/** Documents made per turn of the event loop, which takes a few milliseconds. */
 const TURN = 250;
-/** How many events go to the database at once where there are very many. */
+/** Events written to the database at once if there are very many. */
 const BATCH = 10_000;
 
-/** What a garden consists of once it is stored. */
+/** The stored form of a garden. */
 interface Documents {
   plants: PlantDocument[];
   photos: PhotoDocument[];
   schedules: ScheduleDocument[];
   events: EventDocument[];
-  /** Photos that the account had before, by the plants that show them. */
+  /** Photos that the account already had, by the plants that show them. */
   shown: Map<string, string[]>;
 }
 
-/** Whose a garden becomes, and when. */
+/** The account into which a garden is imported, and when. */
 type Importing = Pick<Transaction, 'userId' | 'account' | 'now'>;
 
-/** What gardens consist of. */
+/** The plugins whose records a garden consists of. */
 export interface Gardens {
   plants: Plants;
   photos: Photos;
@@ -38,7 +38,7 @@ export interface Gardens {
   events: Events;
 }
 
-/** How much there is. */
+/** The size of a garden. */
 export interface Counts {
   plants: number;
   events: number;
@@ -48,7 +48,7 @@ export function countOf({ plants }: ImportedGarden): Counts {
   return { plants: plants.length, events: plants.flatMap(({ events }) => events).length };
 }
 
-/** Brings gardens into accounts: all of one or, where anything fails, nothing. */
+/** Imports gardens into accounts: all of a garden or, if anything fails, nothing. */
 export class GardenImport {
   readonly #host: Host;
   readonly #plants: Plants;
@@ -64,7 +64,7 @@ export class GardenImport {
     this.#events = events;
   }
 
-  /** @throws ApiError photo_not_found (400), and those of the limits of the tier */
+  /** @throws ApiError photo_not_found (400), and the errors of limits of the tier */
   async insert(tx: Transaction, garden: ImportedGarden): Promise<Counts> {
     const { plants, photos, schedules, events, shown } = await documentsOf(tx, garden);
     for (const [plantId, ids] of shown) await this.#photos.showIn(tx, plantId, ids, 'plants');
@@ -76,10 +76,10 @@ export class GardenImport {
   }
 
   /**
-   * The same of any number. Where there are very many events they are written first, out of reach as
-   * long as their plants are not there; all else is one transaction.
+   * The same for a garden of any size. Very many events are written first, out of reach until their plants
+   * exist; everything else is one transaction.
    *
-   * @param onWritten gets the number of events written meanwhile
+   * @param onWritten receives the number of events of each batch written
    */
   async insertMany(
     account: Account,
@@ -106,7 +106,7 @@ export class GardenImport {
   }
 }
 
-/** Its ids are new, and rise in the order of the garden, as lists go by them where all else is equal. */
+/** Its ids are new and ascend in the order of the garden, since lists fall back on them. */
 async function documentsOf(tx: Importing, garden: ImportedGarden): Promise<Documents> {
   const { userId, now } = tx;
   const made: Documents = {
@@ -152,7 +152,7 @@ async function documentsOf(tx: Importing, garden: ImportedGarden): Promise<Docum
       return schedule.toDocument({ ...body, startOn }, { ...own, plantId: _id });
     });
     let care = NEVER_CARED;
-    /** The last event for each schedule, and of each type that is for none. */
+    /** The last event of each schedule, and of each type without a schedule. */
     const lasts = new Map<string, DatedMoment | null>();
     for (const given of events) {
       const event = eventOf(tx, plantId, given, photoIdOf);

@@ -9,11 +9,11 @@ import { GardenExport } from './garden-export';
 import { GardenImport } from './garden-import';
 import { routes } from './routes';
 
-/** Whole gardens: brought in from files, and taken out into files. */
+/** Import and export of whole gardens. */
 const transfer = definePlugin<Importing>({
   name: 'transfer',
   requires: ['accounts', 'care', 'events', 'photos', 'plants'],
-  tag: { name: 'Bringing and taking', description: 'Whole gardens, as JSON and CSV.' },
+  tag: { name: 'Import and export', description: 'Whole gardens as JSON, plants as CSV.' },
   commands: (commandLine) => {
     commands(commandLine, transfer);
   },

@@ -19,7 +19,7 @@ import {
   MAX_PLANTS,
 } from './schema';
 
-const tool = { none: 'files are brought and taken by people and their programs' };
+const tool = { none: 'people and their programs import and export files' };
 const limits = { plants: MAX_PLANTS, events: MAX_EVENTS };
 
 /** Import and export of whole gardens (docs/api.md, "Import and export"). */
@@ -29,8 +29,8 @@ export function routes(gardens: GardenImport, exports: GardenExport): Operation[
       method: 'POST',
       path: '/api/import',
       operationId: 'importGarden',
-      summary: 'Bring in plants with their photos and events',
-      description: `Up to ${MAX_PLANTS} plants and ${MAX_EVENTS.toLocaleString('en')} events in ${MAX_KIB / 1024} MiB: what \`GET /api/export\` answers, or CSV of plants, a line each, as \`csv\` or as \`text/csv\` whose first line has the names of fields. All of it is added or, where anything is wrong, nothing; up to ${MAX_DETAILS} faults are listed, those of CSV with their \`line\`. With \`dryRun=true\` nothing is added and the answer is 200. Everything gets new ids; \`photoIds\` and \`primaryPhotoId\` name photos of the same body by their \`id\` there, or photos that the account has.`,
+      summary: 'Import plants with their photos, schedules and events',
+      description: `Takes up to ${MAX_PLANTS} plants and ${MAX_EVENTS.toLocaleString('en')} events in ${MAX_KIB / 1024} MiB: the JSON of \`GET /api/export\`, or a CSV table with a plant in each line, as \`csv\` or as \`text/csv\` with field names as headings. Adds everything or, if there is any fault, nothing; lists up to ${MAX_DETAILS} faults, those of CSV with their \`line\`. With \`dryRun=true\` it adds nothing and answers 200. All records get new ids; \`photoIds\` and \`primaryPhotoId\` name photos of the same body by their \`id\` there, or photos of the account.`,
       access: { scope: 'plants:write', and: 'events:write' },
       query: importQuery,
       body: importBodyOf(MAX_PLANTS),
@@ -40,7 +40,7 @@ export function routes(gardens: GardenImport, exports: GardenExport): Operation[
         text: { type: 'text/csv', field: 'csv' },
         check: (body: ImportBody, errors, account) => checkedGarden(body, errors, account, limits),
       },
-      response: { schema: imported, description: 'How much was added' },
+      response: { schema: imported, description: 'The number of plants and events' },
       errors: [plantLimitReached, photoLimitReached, eventLimitReached, unknownPhoto],
       tool,
       handler: ({ tx, body }) => gardens.insert(tx, body),
@@ -48,9 +48,9 @@ export function routes(gardens: GardenImport, exports: GardenExport): Operation[
     read({
       path: '/api/export',
       operationId: 'exportGarden',
-      summary: 'Take plants out, with their photos and events',
+      summary: 'Export plants with their photos, schedules and events',
       description:
-        'JSON that `POST /api/import` takes back into an equal garden, or, with `format=csv`, CSV of the plants alone. In CSV a cell that a spreadsheet would take for a formula has a quote in front, which an import takes away. It is made while it is sent, each record as it is then.',
+        'JSON that `POST /api/import` turns into an equal garden or, with `format=csv`, a CSV table of the plants only. In CSV a cell that a spreadsheet would take for a formula has a quote in front, which an import removes. The export is made while it is sent, each record as it is then.',
       access: { scope: 'plants:read' },
       query: exportQuery,
       response: {

@@ -18,11 +18,9 @@ import { type CreateEvent, createEvent } from '../events';
 import { type CreatePhoto, photo } from '../photos';
 import { archiveReason, type ArchiveReason, type CreatePlant, plant } from '../plants';
 
-/** Clocks differ; whatever is further ahead is a mistake. */
+/** Clocks differ; anything further ahead is a mistake. */
 const past = timestamp({ hoursAhead: 24 });
-const createdAt = past.description(
-  'When it was added, at most 24 hours from now; now when left out',
-);
+const createdAt = past.description('When it was added, at most 24 hours from now; by default now');
 
 export type Crop = Record<'cropX' | 'cropY' | 'cropWidth' | 'cropHeight', number>;
 
@@ -41,18 +39,18 @@ export type ImportedPlant = PlantFields & {
   events: ImportedEvent[];
 };
 
-/** What is brought in. */
+/** The garden of an import. */
 export interface ImportedGarden {
   plants: ImportedPlant[];
-  /** Photos of no plant. */
+  /** Photos without a plant. */
   photos: ImportedPhoto[];
 }
 
 export const importedPhoto = named(
   'ImportedPhoto',
   withKeys<ImportedPhoto>(withoutKey(photo.createBody, 'plantId'), {
-    id: id().description('By which plants and events name it here; it gets another'),
-    cropX: integer(0).description('Set with all four of the crop, or left out with them'),
+    id: id().description('Its name within this body; the photo gets a new id'),
+    cropX: integer(0).description('All four crop fields are set or left out together'),
     cropY: integer(0),
     cropWidth: integer(1),
     cropHeight: integer(1),
@@ -64,7 +62,7 @@ export const importedEvent = named(
   'ImportedEvent',
   withKeys<ImportedEvent>(createEvent, {
     occurredOn: day().description(
-      "The calendar day of occurredAt where it happened; in the account's time zone when left out",
+      "The calendar day of occurredAt where it happened; by default in the account's time zone",
     ),
     createdAt,
   }),
@@ -73,16 +71,16 @@ export const importedEvent = named(
 export const importedSchedule = named(
   'ImportedSchedule',
   withKeys<ImportedSchedule>(createSchedule, {
-    id: id().description('By which events of the plant name it here; it gets another'),
+    id: id().description('Its name within this plant; the schedule gets a new id'),
     createdAt,
   }),
 );
 
-/** A plant by itself, as a line of CSV has it. */
+/** The fields of a plant itself, as in a line of CSV. */
 export const plantFields = withKeys<PlantFields>(plant.createBody, {
   createdAt,
-  archivedAt: past.description('When the person no longer had it; of those that are archived'),
-  archiveReason: archiveReason.description('Why; other when left out beside archivedAt'),
+  archivedAt: past.description('When the person lost it or gave it away; for an archived plant'),
+  archiveReason: archiveReason.description('By default other, if archivedAt is set'),
 });
 export const PLANT_FIELDS = [...descriptionOf(plantFields).keys.keys()];
 
@@ -95,10 +93,10 @@ const importedPlant = named(
   }),
 );
 
-/** How a table of plants is to be read. */
+/** A table of plants, and how to read it. */
 export interface Table {
   csv: string;
-  /** Its headings, by the fields that they stand for. */
+  /** Its headings by field. */
   columns?: Record<string, string>;
   delimiter?: string;
   dates?: string;
@@ -106,58 +104,58 @@ export interface Table {
 
 export type ImportBody = { plants: unknown[]; photos?: unknown[] } | Table;
 
-/** Letters for the parts of a date, in their order; whatever stands between them. */
+/** Letters for the parts of a date, in any order and with any separators. */
 const DATES = /^(d+|m+|y+)[./ -](d+|m+|y+)[./ -](d+|m+|y+)$/i;
 
-/** How many plants and events a request may bring in, and how much JSON or CSV. */
+/** The most plants, events and KiB of one request. */
 export const MAX_PLANTS = 500;
 export const MAX_EVENTS = 5000;
 export const MAX_KIB = 2048;
-/** How many faults are listed. */
+/** The most faults that are listed. */
 export const MAX_DETAILS = 100;
 
 const EXAMPLE = [{ name: 'Monstera', events: [{ type: 'watered' }] }];
 
-/** @param maxPlants how many there may be */
+/** @param maxPlants the most plants of one import */
 export function importBodyOf(maxPlants: number): Joi.ObjectSchema<ImportBody> {
   return Joi.object<ImportBody>({
     plants: Joi.array().items(checkedLater(importedPlant)).max(maxPlants).example(EXAMPLE),
-    // What its cells may be is up to their fields.
+    // The fields check the cells.
     csv: Joi.string()
       .description(
-        'A table of plants, a line each, instead of plants; its first line has the names of its columns',
+        'A table with a plant in each line, instead of plants; its first line has the headings',
       )
       .example('name,wateringFrequencyDays\nMonstera,7\n'),
     photos: Joi.array()
       .items(checkedLater(importedPhoto))
-      .description('Photos of no plant')
+      .description('Photos without a plant')
       .example([]),
     columns: Joi.object(
       Object.fromEntries(PLANT_FIELDS.map((field) => [field, text({ min: 1, max: 200 })])),
     )
       .description(
-        'Of csv: its columns by the fields that they stand for; all are of that name if left out',
+        'Of csv: the headings of its columns, by field; by default the headings are field names',
       )
       .example({ name: 'Plant' }),
     delimiter: oneOf([',', ';', '\t', '|']).description(
-      'Of csv: what stands between cells; what its first line has most of if left out',
+      'Of csv: the delimiter of cells; by default the most frequent one in the headings',
     ),
     dates: text({ min: 1, max: 20 })
       .pattern(DATES)
       .messages({ 'string.pattern.base': '{{#label}} must be a form such as dd.mm.yyyy' })
-      .description('Of csv: how dates are written; yyyy-mm-dd or a date-time if left out')
+      .description('Of csv: the form of dates; by default yyyy-mm-dd or a date-time')
       .example('dd.mm.yyyy'),
   })
     .example({ plants: EXAMPLE, photos: [] })
     .xor('plants', 'csv')
     .messages({
       'object.missing': 'plants or csv is required',
-      'object.xor': 'csv must not be given beside plants',
+      'object.xor': 'csv must not be given together with plants',
     });
 }
 
 export const importQuery = Joi.object<{ dryRun?: boolean }, true>({
-  dryRun: Joi.boolean().description('Only checks whether it could be done'),
+  dryRun: Joi.boolean().description('Only checks whether the import would succeed'),
 });
 
 export const imported = named(
@@ -168,8 +166,8 @@ export const imported = named(
 export const exportQuery = Joi.object<{ format: 'json' | 'csv' }, true>({
   format: oneOf(['json', 'csv'])
     .default('json')
-    .description('json has all, and can be imported; csv has the plants alone'),
+    .description('json has everything and can be imported; csv has the plants only'),
 });
 
-/** What an export is: made while it is sent, and so not checked. */
+/** An export is made while it is sent, so it is not checked. */
 export const exported = Joi.object().unknown();

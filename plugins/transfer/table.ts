@@ -8,7 +8,7 @@ import type { ValidationErrors } from '../../src/fields/validation-errors';
 import { unguarded } from './guard';
 import { PLANT_FIELDS, type Table } from './schema';
 
-/** A line of a table: its fields as text. */
+/** A record of a table, with its fields as text and the line on which it begins. */
 interface Row {
   line: number;
   fields: Record<string, string>;
@@ -17,15 +17,14 @@ interface Row {
 const DELIMITERS = [',', ';', '\t'];
 const DATES: ReadonlySet<string> = new Set(['createdAt', 'archivedAt']);
 
-/** What csv-parse says of a record, so far as it matters here. */
+/** A record of csv-parse. */
 interface Parsed {
   record: string[];
   info: { lines: number; empty_lines: number };
 }
 
 /**
- * The rows of a table, each with the line on which it begins; cells that are empty are left out.
- * What is wrong with the table itself is added to `errors`.
+ * The rows of a table without their empty cells. Faults of the table itself are added to `errors`.
  */
 export async function* rowsOf(
   csv: string,
@@ -63,10 +62,10 @@ export async function* rowsOf(
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    // No field of the error says where the quote is, only its message does.
+    // Only the message of the error says where the quote is.
     const line = Number(/ at line (\d+)/.exec(error.message)?.[1] ?? before.lines);
     const isCut = error.code === 'CSV_QUOTE_NOT_CLOSED';
-    errors.at({ line }).add('csv', isCut ? 'ends within quotes' : 'has a quote in the wrong place');
+    errors.at({ line }).add('csv', isCut ? 'ends within quotes' : 'has a misplaced quote');
   }
 }
 
@@ -78,12 +77,13 @@ function fieldsOf(
 ): string[][] | undefined {
   const names = headings.map((each) => each.trim());
   const unknown = columns ? [] : names.filter((name) => name && !PLANT_FIELDS.includes(name));
-  for (const name of unknown) errors.add(name, 'is no field of plants');
+  for (const name of unknown) errors.add(name, 'is not a field of plants');
   const wanted = Object.entries(columns ?? {}).map(
     ([field, name]) => [field, name.trim()] as const,
   );
   const missing = wanted.filter(([, name]) => !names.includes(name));
-  for (const [field] of missing) errors.add(`columns.${field}`, 'names a column that is not there');
+  for (const [field] of missing)
+    errors.add(`columns.${field}`, 'names a column that does not exist');
   if (unknown.length + missing.length > 0) return undefined;
   const fields = names.map((name) =>
     columns
@@ -107,7 +107,7 @@ function delimiterOf(csv: string): string {
   return DELIMITERS.reduce((best, each) => (count(each) > count(best) ? each : best));
 }
 
-/** The beginning of a day; undefined where the cell is none in that form. */
+/** The beginning of the day in a cell; undefined unless the cell is a day in that form. */
 function momentOf(cell: string, form = 'yyyy-mm-dd', timezone: string): string | undefined {
   const [letters = [], digits = []] = [form, cell].map((text) => text.trim().split(/[./ -]/));
   const part = (letter: string): string =>

@@ -72,7 +72,7 @@ test('in a terminal it shows how far it is', async () => {
   const { code, stdout } = await cli.runInTerminal(...(await command(largeGarden(1, 10_100))));
   expect(code).toBe(0);
   expect(stdout).toMatch(/Events [=-]+ \d+ %/);
-  expect(stdout).toMatch(/1 plant, 10,100 events, 0 photos: all were added\.\r\n$/);
+  expect(stdout).toMatch(/1 plant, 10,100 events, 0 photos imported\.\r\n$/);
 });
 
 test('CSV is told by what it is', async () => {
@@ -82,7 +82,7 @@ test('CSV is told by what it is', async () => {
 
 test('a dry run adds nothing', async () => {
   const text = await cli.text(...(await command({ plants: [{ name: 'Fern' }] }, '--dry-run')));
-  expect(text).toBe('1 plant, 0 events, 0 photos: all could be added.\n');
+  expect(text).toBe('1 plant, 0 events, 0 photos can be imported.\n');
   expect(await plantsOf()).toEqual([]);
 });
 

@@ -152,7 +152,7 @@ test('what belongs to a table is refused beside plants', async () => {
     await bring({ plants: [], columns: { name: 'Plant' } }),
     400,
     'validation_error',
-    /^columns goes with csv alone/,
+    /^columns is allowed only with csv/,
   );
   expectError(
     await bring({ csv: 'name\nFern\n', plants: [] }),
