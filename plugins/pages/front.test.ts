@@ -19,7 +19,7 @@ function linksOf(page: string): string[] {
   return [...page.matchAll(/<li><a href="([^"]*)"/g)].map(([, link = '']) => link);
 }
 
-test('a browser gets a page, and a program the same links; each leads somewhere', async () => {
+test('a browser gets a page, a program the same links as JSON; each leads somewhere', async () => {
   const { answer, text } = await open('/', { Accept: BROWSER });
   expect(answer.headers.get('Content-Type')).toContain('text/html');
   expect(answer.headers.get('Vary')).toMatch(/Accept\b.*Accept-Language/);
@@ -35,7 +35,7 @@ test('a browser gets a page, and a program the same links; each leads somewhere'
   }
 });
 
-test('the page is French for who reads French, and runs nothing', async () => {
+test('the page is in French on request, and runs no script', async () => {
   const { text } = await open('/', { Accept: BROWSER, 'Accept-Language': 'fr' });
   expect(text).toContain('<html lang="fr">');
   expect(text).toContain('Se connecter');
@@ -46,7 +46,7 @@ test.each([
   ['/favicon.ico', 'image/svg+xml', /^<svg/],
   ['/robots.txt', 'text/plain', /^User-agent: \*$[^]*^Disallow: \/$/m],
   ['/pages.css', 'text/css', /color-scheme: light dark/],
-])('%s is %s, which browsers may keep', async (path, type, content) => {
+])('%s is %s, which browsers may cache', async (path, type, content) => {
   const { answer, text } = await open(path);
   expect(answer.headers.get('Content-Type')).toContain(type);
   expect(answer.headers.get('Cache-Control')).toBe('public, max-age=3600');
@@ -55,7 +55,7 @@ test.each([
   expect((await open(path, known)).answer.status).toBe(304);
 });
 
-test('/docs/ leads to /docs, whatever a proxy has put before it', async () => {
+test('/docs/ redirects to /docs, also behind the path of a proxy', async () => {
   const { answer } = await open('/docs/');
   expect(answer.status).toBe(308);
   expect(answer.headers.get('Location')).toBe('../docs');

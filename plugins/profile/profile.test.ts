@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterEach(resetClock);
 afterAll(() => service.close());
 
-test('an account shows its tier, zone, language, day, limits and features, and the token that asks', async () => {
+test('an account shows its tier, zone, language, day, limits and features, and the token', async () => {
   const user = await service.user({
     tier: 'free',
     scopes: ['plants:read'],
@@ -47,7 +47,7 @@ test('any valid token may read it, also one without a scope, and nobody without 
   expectError(await service.anonymous.get('/api/account'), 401, 'unauthorized');
 });
 
-test('what is used follows every plant and photo, made or deleted', async () => {
+test('usage follows every plant and photo that is added or deleted', async () => {
   const user = await service.user();
   const limits = async () => bodyOf(await user.get('/api/account').expect(200))['limits'];
   const plants = await Promise.all([user.plant(), user.plant(), user.plant()]);
@@ -64,7 +64,7 @@ test('what is used follows every plant and photo, made or deleted', async () => 
   });
 });
 
-test('no two answers are the same, so nobody stores one', async () => {
+test('responses contain the time, so they are not cached', async () => {
   const user = await service.user();
   const { headers } = await user.get('/api/account').expect(200);
   expect(headers['cache-control']).toBe('private, no-store');
@@ -84,7 +84,7 @@ test('no two answers are the same, so they carry no ETag and are never a 304', a
   expect(changed.body).toMatchObject({ timezone: 'Europe/Paris', token: { id: anyId } });
 });
 
-test('another time zone changes what today is, and no day of what was logged', async () => {
+test('another time zone changes today, but no day of logged events', async () => {
   const user = await service.user({ expiresInSeconds: 10 * 365 * 24 * 3600 });
   setClock('2026-03-15T12:00:00Z');
   const { id } = await user.plant();
@@ -107,7 +107,7 @@ test('neither tier nor anything else can be set, and not without the scope', asy
   expect(faultsOf(answer)).toEqual(['tier']);
 });
 
-test('a change leaves what it does not name, and none of nothing is no change', async () => {
+test('fields that are left out do not change', async () => {
   const user = await service.user();
   const change = async (body: object) => {
     const answer = await user.patch('/api/account', body).expect(200);

@@ -23,12 +23,12 @@ async function monthView(user: TestUser, plantId: string): Promise<number> {
   return (await user.get(path)).status;
 }
 
-test('an account comes with its first token: free and in UTC unless set otherwise', async () => {
+test('the first token creates its account: free and in UTC by default', async () => {
   await accounts.createToken(newToken('ada'));
   expect(await accounts.account('ada')).toMatchObject({ id: 'ada', tier: 'free', timezone: 'UTC' });
 });
 
-test('a further token leaves the account as it is, unless it names another tier', async () => {
+test('another token leaves the account unchanged, unless it names a tier', async () => {
   await accounts.createToken({ ...newToken('grace'), tier: 'pro' });
   await accounts.changeAccount('grace', { timezone: 'America/St_Johns' });
   const second = await accounts.createToken(newToken('grace'));
@@ -42,7 +42,7 @@ test('a further token leaves the account as it is, unless it names another tier'
   expect(await accounts.account('grace')).toMatchObject({ tier: 'free' });
 });
 
-test('tokens that are made at once for a new user share one account', async () => {
+test('concurrent first tokens of a user share one account', async () => {
   await Promise.all(Array.from({ length: 10 }, () => accounts.createToken(newToken('twin'))));
   expect((await accounts.accounts()).filter(({ id }) => id === 'twin')).toHaveLength(1);
   expect(await accounts.tokens('twin')).toHaveLength(10);
@@ -53,7 +53,7 @@ test('responses call the account userId', async () => {
   expect((await user.plant())['userId']).toBe('user with spaces and ünïcode');
 });
 
-test('accounts that have been written to as often as each other each see their own', async () => {
+test('accounts with equal revisions see their own data', async () => {
   const [one, other] = [await service.user(), await service.user()];
   const plants = [await one.plant(), await other.plant()];
   const made = await Promise.all([one, other].map(({ id }) => accounts.account(id)));
@@ -62,7 +62,7 @@ test('accounts that have been written to as often as each other each see their o
   expect(lists.map(({ body }) => body as unknown)).toEqual(plants.map((plant) => [plant]));
 });
 
-test('an account that was deleted and made again is shown nothing of the one before it', async () => {
+test('an account that is created again shows nothing of the deleted one', async () => {
   const revision = async () => (await accounts.account('phoenix'))?.revision ?? 0;
   const before = await service.user({ id: 'phoenix' });
   await before.plant();

@@ -27,7 +27,7 @@ async function listed(): Promise<Record<string, unknown>[]> {
   return records(bodyOf(await ada.get('/api/account/tokens').expect(200))['items']);
 }
 
-test('a person makes a token that works until it is revoked, and sees it once', async () => {
+test('a person creates a token that works until it is revoked, and sees it once', async () => {
   const { id, token, ...rest } = await make();
   expect(rest).toMatchObject({ name: 'Phone', scopes: ['plants:read'], lastUsedAt: null });
   const phone = userOf(service.url, ada.id, token);
@@ -42,7 +42,7 @@ test('a person makes a token that works until it is revoked, and sees it once', 
   expectError(await ada.delete(`/api/account/tokens/${id}`), 404, 'token_not_found');
 });
 
-test('a token permits no more, and lasts no longer, than the one that makes it', async () => {
+test('a token has no more scopes, and lives no longer, than the one that creates it', async () => {
   const short = await make({ scopes: ['account', 'plants:read'], expiresIn: 120 });
   const app = userOf(service.url, ada.id, short.token);
   const more = await app.post('/api/account/tokens', { ...PHONE, scopes: ['plants:write'] });
@@ -58,7 +58,7 @@ test("another account's token is not there", async () => {
   await userOf(service.url, ada.id, token).get('/api/plants').expect(200);
 });
 
-test('without the scope account nothing of this is open', async () => {
+test('these operations need the scope account', async () => {
   const { token } = await make();
   const phone = userOf(service.url, ada.id, token);
   for (const answer of [
@@ -71,7 +71,7 @@ test('without the scope account nothing of this is open', async () => {
   }
 });
 
-test('a repeat under one Idempotency-Key makes no second token, and says which was made', async () => {
+test('a repeat under an Idempotency-Key creates no second token, and names the first', async () => {
   const key = randomUUID();
   const send = () => ada.post('/api/account/tokens', PHONE).set('Idempotency-Key', key);
   const first = bodyOf(await send().expect(201));
@@ -83,7 +83,7 @@ test('a repeat under one Idempotency-Key makes no second token, and says which w
   expect(JSON.stringify(stored)).not.toContain(String(first['token']));
 });
 
-test('an account has at most 100 good tokens', async () => {
+test('an account has at most 100 valid tokens', async () => {
   for (let count = 1; count < 100; count += 1) await make();
   expectError(await ada.post('/api/account/tokens', PHONE), 403, 'token_limit_reached');
 });
@@ -99,7 +99,7 @@ test.each([
   expect(faultsOf(refused)).toEqual(faults);
 });
 
-test('an export has all that is stored, and no secret', async () => {
+test('an export has everything stored, and no secret', async () => {
   await ada.plant({ name: 'Fern' });
   const answer = await ada.get('/api/account/export').expect(200);
   expect(answer.headers['cache-control']).toBe('private, no-store');
@@ -108,7 +108,7 @@ test('an export has all that is stored, and no secret', async () => {
   expect(answer.text).not.toContain(ada.token);
 });
 
-test('who deletes the account is out at once, and nothing is left of it but the audit log', async () => {
+test('deleting the account closes it at once, and leaves nothing but the audit log', async () => {
   await ada.plant();
   const wrong = await ada.delete('/api/account').send({ confirm: 'somebody' }).expect(400);
   expect(faultsOf(wrong)).toEqual(['confirm']);

@@ -35,7 +35,7 @@ async function expectStatus(user: TestUser, status: number): Promise<void> {
   await user.get('/api/plants').expect(status);
 }
 
-test('a rotated token is followed by one like it, and is good until the overlap ends', async () => {
+test('rotating a token creates one like it, and the old one is valid until the overlap ends', async () => {
   setClock(START);
   const old = await makeToken('rotating');
   await expectStatus(old.user, 200);
@@ -57,7 +57,7 @@ test('a rotated token is followed by one like it, and is good until the overlap 
   await expectStatus(made.user, 200);
 });
 
-test('a token that is rotated on one server ends on another with the overlap, though known there', async () => {
+test('a token that is rotated on one server expires on another that remembers it', async () => {
   const second = await startService({ mongodbUri: service.mongodbUri });
   try {
     setClock(START);
@@ -74,7 +74,7 @@ test('a token that is rotated on one server ends on another with the overlap, th
   }
 });
 
-test('an overlap of nothing ends the old token at once', async () => {
+test('an overlap of 0 ends the old token at once', async () => {
   const old = await makeToken('leaked');
   await expectStatus(old.user, 200);
   const made = await rotate(old.view.id, 0);
@@ -82,7 +82,7 @@ test('an overlap of nothing ends the old token at once', async () => {
   await expectStatus(made.user, 200);
 });
 
-test('no overlap makes a token live longer', async () => {
+test('no overlap extends a token', async () => {
   setClock(START);
   const old = await makeToken('short', HOUR);
   const made = await rotate(old.view.id, 24 * HOUR);
@@ -123,7 +123,7 @@ test('expired tokens are pruned, and no others', async () => {
   expect(await accounts.pruneTokens()).toBe(0);
 });
 
-test('what two prunes at once find is pruned, counted and recorded once', async () => {
+test('concurrent prunes delete, count and record each token once', async () => {
   const start = START + 2000 * DAY_MS;
   setClock(start);
   await accounts.pruneTokens();
@@ -145,7 +145,7 @@ test('what two prunes at once find is pruned, counted and recorded once', async 
   }
 });
 
-test('to find what has expired no other tokens are read', async () => {
+test('pruning reads no other tokens', async () => {
   setClock(START);
   await makeToken('good');
   const queries = await queriesOf(service, () => accounts.pruneTokens());

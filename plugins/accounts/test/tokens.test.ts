@@ -77,7 +77,7 @@ test('a token with any one character changed is not a token', async () => {
   }
 });
 
-test('of a token only its SHA-256 is kept, anywhere in the database', async () => {
+test('only the SHA-256 of a token is stored, anywhere in the database', async () => {
   const { token, user } = await makeToken('secret');
   await use(user);
   const { db } = service.app.database.connection;
@@ -107,7 +107,7 @@ test('what operators see of a token is everything but the token', async () => {
   expect(JSON.stringify([view, listed])).not.toContain(token);
 });
 
-test('a token is good until the moment that it expires', async () => {
+test('a token is valid until it expires', async () => {
   setClock(START);
   const { user } = await makeToken('expiring', 60);
   setClock(START + 60_000 - 1);
@@ -118,7 +118,7 @@ test('a token is good until the moment that it expires', async () => {
   expectError(await user.get('/api/plants'), 401, 'invalid_token');
 });
 
-test('that a token was made, first used and revoked is recorded, each once', async () => {
+test('creating, first using and revoking a token are recorded once each', async () => {
   const { user, view } = await makeToken('recorded');
   await use(user);
   await until(async () => (await viewOf('recorded'))?.lastUsedAt !== null);
@@ -182,7 +182,7 @@ test('revoking twice keeps the moment of the first, and revoking nothing says so
   expect(await accounts.revokeToken(NOBODYS_ID)).toBeUndefined();
 });
 
-test('the last use of a token is noted, at most once an hour', async () => {
+test('the last use of a token is recorded, at most once an hour', async () => {
   setClock(START);
   const { user, view } = await makeToken('used', 24 * 3600);
   expect(view.lastUsedAt).toBeNull();
@@ -203,7 +203,7 @@ test('the last use of a token is noted, at most once an hour', async () => {
   expect((await viewOf('used'))?.lastUsedAt?.getTime()).toBe(second);
 });
 
-test('a crowd with a new token has it looked up and its first use noted once', async () => {
+test('many requests with a new token look it up and record its first use once', async () => {
   const proxied = await startProxiedService({ jobs: false });
   const sent: string[] = [];
   const { app } = proxied.service;
@@ -223,7 +223,7 @@ test('a crowd with a new token has it looked up and its first use noted once', a
   expect(count('find')).toBeLessThan(20);
 });
 
-test('a refused token is not noted as used', async () => {
+test('a refused token is not recorded as used', async () => {
   setClock(START);
   const { user, view } = await makeToken('unused', 60);
   await accounts.revokeToken(view.id);
@@ -231,7 +231,7 @@ test('a refused token is not noted as used', async () => {
   expect((await viewOf('unused'))?.lastUsedAt).toBeNull();
 });
 
-test('a token without scopes opens what asks for none', async () => {
+test('a token without scopes opens operations that need none', async () => {
   const { user } = await makeToken('scopeless', 60, []);
   await user.get('/api/announcements').expect(200);
   expectError(await user.get('/api/plants'), 403, 'insufficient_scope', /plants:read/);

@@ -22,7 +22,7 @@ function call(
   return user[CLIENT_METHODS[method]](path.replace(/\{\w+\}/g, 'ada'));
 }
 
-test("a backend's token opens what it is for, and nothing else", async () => {
+test("a backend's token opens its operations, and nothing else", async () => {
   const opened: string[] = [];
   for (const operation of service.app.operations) {
     if ('public' in operation.access) continue;
@@ -40,7 +40,7 @@ test("the tool endpoint refuses a backend's token", async () => {
   expectError(answer, 403, 'insufficient_scope', /backend/);
 });
 
-test('a person with every other scope cannot do what a backend does', async () => {
+test("a person with every other scope cannot call a backend's operations", async () => {
   const scopes = [...service.app.scopes.keys()].filter((scope) => scope !== 'accounts:manage');
   const ada = await service.user({ scopes });
   for (const operation of service.app.operations) {
@@ -54,7 +54,7 @@ test('nobody comes in without a token', async () => {
   expectError(await service.anonymous.put('/api/accounts/ada').send({}), 401, 'unauthorized');
 });
 
-test("no person's token makes one for a backend, and no tool and no list of scopes names it", async () => {
+test("no person's token creates one for a backend, and no tool or list of scopes names its scope", async () => {
   const ada = await service.user();
   const wanted = { name: 'More', scopes: ['accounts:manage'] };
   expectError(await ada.post('/api/account/tokens', wanted), 403, 'insufficient_scope');
@@ -66,7 +66,7 @@ test("no person's token makes one for a backend, and no tool and no list of scop
   expect(tools).toEqual([]);
 });
 
-test('a backend is no account that it can name or list', async () => {
+test('a backend can neither name nor list itself', async () => {
   const path = `/api/accounts/${encodeURIComponent(shop.id)}`;
   expectError(await shop.get(path), 404, 'account_not_found');
   const { items } = bodyOf(await shop.get('/api/accounts?limit=100').expect(200));

@@ -21,7 +21,7 @@ async function made(id = newId(), fields: object = {}): Promise<string> {
   return id;
 }
 
-test('an account is made once, changed by the same call, and shown', async () => {
+test('PUT creates an account once, and then changes it', async () => {
   const id = newId();
   const path = `/api/accounts/${id}`;
   const first = bodyOf(await shop.put(path, { tier: 'pro' }).expect(201));
@@ -41,7 +41,7 @@ test.each(['a', 'Ada.b_c-d@e|f:g', '9'.repeat(64), '...', '-'])('%j is an id', a
 });
 
 test.each(['a b', '~shop', 'ü', 'a'.repeat(65), 'a%00', '%2e%2e%2f', 'a%2Fb', '$ne', 'a+b', '{}'])(
-  '%j is no id: no account is made of it, and none is there',
+  '%j is no id: PUT is 400, all else 404',
   async (name) => {
     const path = `/api/accounts/${name.includes('%') ? name : encodeURIComponent(name)}`;
     expectError(await shop.put(path), 400, 'validation_error', /1 to 64/);
@@ -58,7 +58,7 @@ test.each(['a b', '~shop', 'ü', 'a'.repeat(65), 'a%00', '%2e%2e%2f', 'a%2Fb', '
   },
 );
 
-test('of an account that is not there nothing is found, made or kept', async () => {
+test('an account that does not exist is 404, and is not created', async () => {
   const path = `/api/accounts/${newId()}`;
   const token = `${path}/tokens/${randomUUID()}`;
   for (const answer of [
@@ -90,7 +90,7 @@ test.each([
   expectError(await shop.get(path), 404, 'account_not_found');
 });
 
-test('after tierUntil the tier is free again, and a new one is for good unless it says otherwise', async () => {
+test('after tierUntil the tier is free again, and a new one is permanent by default', async () => {
   const path = `/api/accounts/${await made()}`;
   const later = '2030-01-01T00:00:00.000Z';
   const paid = bodyOf(await shop.put(path, { tier: 'pro', tierUntil: later }).expect(200));
@@ -112,7 +112,7 @@ test('after tierUntil the tier is free again, and a new one is for good unless i
   await phone.get(month).expect(200);
 });
 
-test('each account is listed once, in the order of ids, whatever is made and deleted meanwhile', async () => {
+test('each account is listed once, by id, whatever is created and deleted meanwhile', async () => {
   const own = await startService({});
   try {
     const backend = await backendOf(own, 'lister');
@@ -143,7 +143,7 @@ test('each account is listed once, in the order of ids, whatever is made and del
   }
 });
 
-test('a person whose account is deleted is out at once; the id is free when nothing is left', async () => {
+test('deleting an account closes it at once; its id can be used again once nothing is left', async () => {
   const id = await made();
   const path = `/api/accounts/${id}`;
   const { token } = bodyOf(await shop.post(`${path}/tokens`, { name: 'Phone' }).expect(201));
@@ -165,7 +165,7 @@ test('a person whose account is deleted is out at once; the id is free when noth
   expect(bodyOf(await shop.get(`${path}/tokens`))).toEqual({ items: [] });
 });
 
-test('an export has all that is stored, and the log says who did what', async () => {
+test('an export has everything stored, and the log says who did what', async () => {
   const id = await made();
   const path = `/api/accounts/${id}`;
   const { token } = bodyOf(await shop.post(`${path}/tokens`, { name: 'Phone' }).expect(201));

@@ -34,7 +34,7 @@ async function listed(): Promise<string[]> {
   return records(items).map((token) => String(token['id']));
 }
 
-test('a backend makes tokens for an account, lists and revokes them', async () => {
+test('a backend creates, lists and revokes tokens of an account', async () => {
   const [first, second, third] = [await make(), await make(), await make()];
   expect(await listed()).toEqual([first.id, second.id, third.id]);
   await first.user.get('/api/plants').expect(200);
@@ -49,7 +49,7 @@ test('a backend makes tokens for an account, lists and revokes them', async () =
   expect(await listed()).toEqual([]);
 });
 
-test('a token is that of the account in the path, and of no other', async () => {
+test('a token belongs to the account in the path, and to no other', async () => {
   const { id: token, user } = await make();
   const other = `/api/accounts/${newId()}`;
   await shop.put(other).expect(201);
@@ -60,7 +60,7 @@ test('a token is that of the account in the path, and of no other', async () => 
   }
 });
 
-test('a token ends no later than the one that made it, and has what people usually need', async () => {
+test("a token expires no later than the backend's, and has the default scopes", async () => {
   const { made } = await make({ scopes: undefined, expiresIn: undefined });
   expect(made['scopes']).toEqual(
     [...service.app.scopes.keys()].filter((scope) => !/^account/.test(scope)),
@@ -82,7 +82,7 @@ test.each([
   expect(await listed()).toEqual([]);
 });
 
-test('accounts and tokens that are made 16 at once, and again since the answers were lost, are made once', async () => {
+test('16 concurrent creations, repeated as if their responses were lost, create each account and token once', async () => {
   const accounts = Array.from({ length: 48 }, () => ({ id: newId(), key: randomUUID() }));
   const queue = accounts.flatMap((account) => [account, account]);
   const tokens = new Map<string, Set<string>>();
@@ -111,7 +111,7 @@ test('accounts and tokens that are made 16 at once, and again since the answers 
   }
 });
 
-test('a revoked backend is out from the next request on', async () => {
+test('a revoked backend is refused from the next request on', async () => {
   const gone = await backendOf(service, 'gone');
   await gone.get('/api/accounts').expect(200);
   await service.app.exportsOf(accountsPlugin).revokeTokensOf('~gone');

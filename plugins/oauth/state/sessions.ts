@@ -6,7 +6,7 @@ import { grantName, payloadOf, type StateStore } from './store';
 /** How many sessions an account may have; beyond that the oldest ends. */
 const MAX_SESSIONS = 100;
 /** How often an account may sign in: each sign-in is recorded in the audit log. */
-const SIGN_INS = { most: 60, seconds: 3600 };
+const SIGN_INS = { most: 120, seconds: 3600 };
 
 /** A browser in which a person is signed in. */
 export interface SessionView {

@@ -65,7 +65,7 @@ function status(token: string) {
   return userOf(service.url, '', token).get('/api/plants');
 }
 
-test("a nonce without an ID token, as AppAuth sends it, is in nobody's way", async () => {
+test('a nonce without an ID token, as AppAuth sends it, is accepted', async () => {
   const ada = await person(service);
   const phone = await Phone.register(service, ada);
   const tokens = await phone.tokens({ nonce: 'once', scope: 'plants:read offline_access' });
@@ -73,7 +73,7 @@ test("a nonce without an ID token, as AppAuth sends it, is in nobody's way", asy
   expect(tokens).not.toHaveProperty('id_token');
 });
 
-test('a phone with a private scheme is let in, and a refresh whose answer was lost is repeated', async () => {
+test('a phone with a private scheme signs in, and repeats a refresh whose response was lost', async () => {
   const { tokens, refresh } = await letInPhone();
   await status(tokens.access_token).expect(200);
   await expect(refresh(tokens.refresh_token, true)).rejects.toThrow('lost');

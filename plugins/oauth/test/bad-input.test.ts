@@ -23,14 +23,14 @@ function stored(filter: object): Promise<number> {
   return service.app.database.connection.collection('oauthState').countDocuments(filter);
 }
 
-test('a redirect with a fragment behind it is not the one that was registered', async () => {
+test('a redirect URI with a fragment does not match', async () => {
   const phone = await register();
   const page = await phone.browser.go(phone.asks({ redirect_uri: `${CALLBACK}#part` }));
   expect([page.status, page.url.origin]).toEqual([400, service.url]);
   expect(page.text).toContain('redirect_uri did not match');
 });
 
-test('no token is for another resource than the person was asked for', async () => {
+test('no token is for a resource that the person was not asked about', async () => {
   const phone = await register();
   const tools = `${service.url}/api/mcp`;
   for (const resource of [service.url, 'https://evil.example/']) {
@@ -66,7 +66,7 @@ test('no token has more scopes than the person allowed', async () => {
   );
 });
 
-test("a program can neither use nor end another's tokens", async () => {
+test("a client can neither use nor revoke another's tokens", async () => {
   const [phone, thief] = [await register(), await register()];
   const { access_token: token, refresh_token: refresh } = await phone.tokens();
   await thief.refresh(refresh).expect(400);
@@ -79,20 +79,20 @@ test("a program can neither use nor end another's tokens", async () => {
 });
 
 test.each([
-  ['a name that shows another', { client_name: 'a\u202eb' }],
+  ['a name with a bidirectional override', { client_name: 'a\u202eb' }],
   ['a name with NUL', { client_name: 'a\u0000b' }],
   ['half a character', { client_name: 'a\ud800' }],
   ['50,000 characters', { software_id: 'x'.repeat(50_000) }],
   ['letters that look like others', { client_name: '\u0410pple' }],
   ['keys at an address without TLS', { jwks_uri: 'http://app.example/keys' }],
   ['a long redirect', { redirect_uris: [`https://a.example/${'x'.repeat(10_000)}`] }],
-])('a program with %s is not registered', async (_what, metadata) => {
+])('a client with %s is not registered', async (_what, metadata) => {
   const wanted = { redirect_uris: [CALLBACK], ...metadata };
   const answer = await service.anonymous.post('/oauth/register').send(wanted).expect(400);
   expect(bodyOf(answer)['error']).toBe('invalid_client_metadata');
 });
 
-test('a program registers as no client of an operator', async () => {
+test("a client cannot register under the id of an operator's client", async () => {
   const wanted = {
     redirect_uris: [CALLBACK],
     client_id: 'operator.mine',
@@ -104,7 +104,7 @@ test('a program registers as no client of an operator', async () => {
   expect(made).not.toHaveProperty('client_secret');
 });
 
-test('with 20,000 programs registered no other is', async () => {
+test('no client is registered beyond 20,000', async () => {
   const own = await startService({});
   const expiresAt = new Date(Date.now() + 86_400_000);
   const clients = Array.from({ length: 20_000 }, (_, each) => ({
@@ -118,7 +118,7 @@ test('with 20,000 programs registered no other is', async () => {
   await own.close();
 });
 
-test('an account that is deleted while its program refreshes leaves it nothing', async () => {
+test('an account that is deleted during a refresh leaves no token', async () => {
   for (let times = 0; times < 5; times += 1) {
     const somebody = await person(service);
     const phone = await Phone.register(service, somebody);
@@ -137,7 +137,7 @@ test('an account that is deleted while its program refreshes leaves it nothing',
   }
 });
 
-test('programs get JSON, whatever they accept', async () => {
+test('clients get JSON, whatever they accept', async () => {
   for (const path of ['/oauth/token', '/oauth/revoke', '/oauth/register']) {
     const answer = await service.anonymous.post(path).set('Accept', 'text/html, */*;q=0.1');
     expect(answer.type).toBe('application/json');
@@ -145,7 +145,7 @@ test('programs get JSON, whatever they accept', async () => {
   }
 });
 
-test('a consent that is sent twice at once lets the program in once', async () => {
+test('a consent form that is sent twice authorizes the app once', async () => {
   const somebody = await person(service);
   const phone = await Phone.register(service, somebody);
   await phone.browser.submit(await phone.browser.go('/sign-in'), { ...somebody });
@@ -161,7 +161,7 @@ test('a consent that is sent twice at once lets the program in once', async () =
   expect(text.match(/value="revokeApp"/g)).toHaveLength(1);
 });
 
-test('a consent of one person goes to no program once another has signed in', async () => {
+test('a consent is void once another person has signed in', async () => {
   const [one, other] = [await person(service), await person(service)];
   const phone = await Phone.register(service, one);
   const { browser } = phone;

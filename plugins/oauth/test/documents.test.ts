@@ -49,7 +49,7 @@ function answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
   response.end(url === '/garbage' ? '{' : JSON.stringify(content));
 }
 
-test('a program with a document is let in, and its page names where that is', async () => {
+test('a client with a metadata document is authorized, and the page names its host', async () => {
   const phone = new Phone(service, ada, `${ORIGIN}/good`);
   await phone.browser.submit(await phone.browser.go('/sign-in'), { ...ada });
   const page = await phone.browser.go(phone.asks());
@@ -60,14 +60,14 @@ test('a program with a document is let in, and its page names where that is', as
   expect(asked.filter((path) => path === '/good')).toHaveLength(1);
 });
 
-test('a document that could not be had is not asked for again in the same minute', async () => {
+test('a document that could not be fetched is not fetched again within a minute', async () => {
   const phone = new Phone(service, ada, `${ORIGIN}/gone`);
   for (let times = 0; times < 5; times += 1) await phone.browser.go(phone.asks());
   expect(asked.filter((path) => path === '/gone')).toHaveLength(1);
 });
 
 test.each(['redirect', 'slow', 'huge', 'other', 'secret', 'nowhere', 'missing', 'garbage'])(
-  'a document that is %s is told to the person, and lets nobody in',
+  'a document that is %s is refused on a page',
   async (path) => {
     const phone = new Phone(service, ada, `${ORIGIN}/${path}`);
     const page = await phone.browser.go(phone.asks());
@@ -77,7 +77,7 @@ test.each(['redirect', 'slow', 'huge', 'other', 'secret', 'nowhere', 'missing', 
   },
 );
 
-test('an address has a few documents fetched a minute, and is then refused', async () => {
+test('an address may cause 20 fetches of documents a minute', async () => {
   const before = asked.length;
   for (let each = 0; each < 25; each += 1) {
     const phone = new Phone(service, ada, `${ORIGIN}/many/${each}`);

@@ -36,7 +36,7 @@ function send(browser: Browser, page: Page, fields: Record<string, string>): Pro
   return browser.go('/settings', { method: 'POST', body });
 }
 
-test('people sign in at the issuer, and make tokens, export and delete their account', async () => {
+test('people sign in at the issuer, create tokens, export and delete their account', async () => {
   const sub = randomUUID();
   const start = await new Browser(service.url).go('/settings');
   expect(start.text).toContain('href="/settings/sign-in"');
@@ -64,13 +64,13 @@ test('people sign in at the issuer, and make tokens, export and delete their acc
   expectError(await user.get('/api/plants'), 401, 'invalid_token');
 });
 
-test('signing out asks for the issuer again', async () => {
+test('after signing out, the settings ask to sign in again', async () => {
   const { browser, page } = await signIn({ sub: randomUUID() });
   const out = await send(browser, page, { action: 'signOut' });
   expect(out.text).toContain('href="/settings/sign-in"');
 });
 
-test('what matters most needs a sign-in of the last hour, as the issuer dates it', async () => {
+test('sensitive changes need a sign-in within the last hour, by auth_time', async () => {
   const sub = randomUUID();
   const hours = (count: number) => Math.floor(Date.now() / 1000) - count * 3600;
   const { browser, page } = await signIn({ sub, auth_time: hours(2) });
@@ -97,7 +97,7 @@ test.each<[string, Claims]>([
   expect(browser.cookie('session')).toBeUndefined();
 });
 
-test('an answer that another browser asked for, or that comes twice, signs nobody in', async () => {
+test('a response for another browser, or used before, signs nobody in', async () => {
   const [mine, thief] = [new Browser(service.url), new Browser(service.url)];
   const sent = await mine.go('/settings/sign-in');
   const answer = issuer.signIn(sent.url, { sub: randomUUID() });
@@ -111,7 +111,7 @@ test('an answer that another browser asked for, or that comes twice, signs nobod
   }
 });
 
-test('a refusal at the issuer, and an issuer that is away, are told to the person', async () => {
+test('a refusal at the issuer, and an issuer that is down, are reported', async () => {
   const browser = new Browser(service.url);
   const { url } = await browser.go('/settings/sign-in');
   const state = url.searchParams.get('state') ?? '';

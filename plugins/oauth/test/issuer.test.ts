@@ -44,7 +44,7 @@ async function expectRefused(token: string, why: RegExp = /malformed/, at = serv
   expect(answer.headers['www-authenticate']).toContain('error="invalid_token"');
 }
 
-test('whoever has a good token has an account from the first call on, and one alone', async () => {
+test('the first call with a valid token creates the account, once', async () => {
   const sub = randomUUID();
   const users = await Promise.all([1, 2, 3, 4].map((exp) => holder({ sub, jti: `${exp}` })));
   const accounts = await Promise.all(users.map(accountOf));
@@ -59,7 +59,7 @@ test('whoever has a good token has an account from the first call on, and one al
   expect((await accountOf(await holder({}))).userId).not.toBe(userId);
 });
 
-test('people whom two issuers call the same have accounts of their own', async () => {
+test('people of two issuers with the same sub have different accounts', async () => {
   const other = await TokenIssuer.start();
   const { mongodbUri } = service;
   const beside = await startService({ mongodbUri, env: other.env });
@@ -75,13 +75,13 @@ test.each([
   ['scope', 'openid plants:read'],
   ['permissions', ['read:users', 'plants:read']],
   ['scp', 'plants:read'],
-])('the scopes of a token are those that %s names', async (claim, value) => {
+])('the scopes of a token are those in %s', async (claim, value) => {
   const user = await holder({ scope: 'openid', [claim]: value });
   await user.get('/api/plants').expect(200);
   expectError(await user.post('/api/plants', { name: 'Fern' }), 403, 'insufficient_scope');
 });
 
-test('a token that names no scope of ours has those of OIDC_SCOPES, none unless that is set', async () => {
+test('a token that names no scope of ours has those of OIDC_SCOPES, none by default', async () => {
   const user = await holder({ scope: 'openid email' });
   expect((await accountOf(user))['token']).toMatchObject({ scopes: [] });
   expectError(await user.get('/api/plants'), 403, 'insufficient_scope');
@@ -96,7 +96,7 @@ test('a token that names no scope of ours has those of OIDC_SCOPES, none unless 
   await generous.close();
 });
 
-test('a token manages accounts only where OIDC_SCOPES allows it, as a backend then', async () => {
+test('a token manages accounts only if OIDC_SCOPES allows it, as a backend', async () => {
   const scope = 'plants:read accounts:manage';
   const user = await holder({ scope });
   expectError(await user.get('/api/accounts'), 403, 'insufficient_scope');
@@ -111,7 +111,7 @@ test('a token manages accounts only where OIDC_SCOPES allows it, as a backend th
   await trusting.close();
 });
 
-test('the tier is what the claim says, and free where that says nothing', async () => {
+test('the tier is that of the claim, and free without it', async () => {
   const sub = randomUUID();
   const claimed = async (tier?: unknown) =>
     (
@@ -123,29 +123,26 @@ test('the tier is what the claim says, and free where that says nothing', async 
   expect(await claimed()).toBe('free');
 });
 
-test('where no claim says the tier, it is what operators and backends set', async () => {
+test('without OIDC_TIER_CLAIM operators and backends set the tier', async () => {
   const plain = await startService({ env: issuer.env });
   const user = await holder({ tier: 'pro' }, plain);
   expect((await accountOf(user))['tier']).toBe('free');
   await plain.close();
 });
 
-test.each(['ES256', 'EdDSA', 'PS384'])(
-  'a key of %s is as good, once it is published',
-  async (alg) => {
-    const fresh = await TokenIssuer.start();
-    const beside = await startService({ env: fresh.env });
-    await accountOf(await holder({}, beside, fresh));
-    await fresh.rotate('second', alg);
-    const renewed = await holder({}, beside, fresh);
-    setClock(Date.now() + 11_000);
-    await accountOf(renewed);
-    await beside.close();
-    await fresh.close();
-  },
-);
+test.each(['ES256', 'EdDSA', 'PS384'])('a published key for %s is accepted', async (alg) => {
+  const fresh = await TokenIssuer.start();
+  const beside = await startService({ env: fresh.env });
+  await accountOf(await holder({}, beside, fresh));
+  await fresh.rotate('second', alg);
+  const renewed = await holder({}, beside, fresh);
+  setClock(Date.now() + 11_000);
+  await accountOf(renewed);
+  await beside.close();
+  await fresh.close();
+});
 
-test('a key that is withdrawn lets nobody in after twenty minutes', async () => {
+test('a withdrawn key is refused after 20 minutes', async () => {
   const fresh = await TokenIssuer.start();
   const beside = await startService({ env: fresh.env });
   const user = await holder({}, beside, fresh);
@@ -158,7 +155,7 @@ test('a key that is withdrawn lets nobody in after twenty minutes', async () => 
   await fresh.close();
 });
 
-test('while the issuer is away its known keys are good, and others may be: 503', async () => {
+test('while the issuer is down known keys are valid, and unknown ones are 503', async () => {
   const fresh = await TokenIssuer.start();
   const beside = await startService({ env: fresh.env });
   await accountOf(await holder({}, beside, fresh));
@@ -178,7 +175,7 @@ test('while the issuer is away its known keys are good, and others may be: 503',
   await fresh.close();
 });
 
-test('a server that starts while the issuer fails lets people in once it is back', async () => {
+test('a server that starts while the issuer is down accepts tokens once it is up', async () => {
   const fresh = await TokenIssuer.start();
   fresh.isBroken = true;
   const beside = await startService({ env: fresh.env });
@@ -191,7 +188,7 @@ test('a server that starts while the issuer fails lets people in once it is back
   await fresh.close();
 });
 
-test('keys that callers invent have the issuer asked once in ten seconds', async () => {
+test('unknown keys cause one fetch in ten seconds', async () => {
   setClock(Date.now());
   await accountOf(await holder({}));
   const before = issuer.asked;
@@ -206,7 +203,7 @@ test('keys that callers invent have the issuer asked once in ten seconds', async
   await stranger.close();
 });
 
-test('a token that nobody signed, or that is signed by the public key, is refused', async () => {
+test('a token that is unsigned, or signed with the public key, is refused', async () => {
   const sub = 'ada';
   const claims = { sub, scope: SCOPE, iss: issuer.name, aud: AUDIENCE };
   const unsigned = new UnsecuredJWT(claims).setIssuedAt().setExpirationTime('1h').encode();
@@ -237,7 +234,7 @@ test.each<[string, Claims, RegExp]>([
   await expectRefused(await issuer.token({ sub: 'ada', ...claims }), why);
 });
 
-test('clocks may be 20 seconds apart, and not 60', async () => {
+test('clocks may differ by 20 seconds, but not by 60', async () => {
   const now = Math.floor(Date.now() / 1000);
   setClock(now * 1000);
   await accountOf(await holder({ exp: now - 20 }));
@@ -246,14 +243,14 @@ test('clocks may be 20 seconds apart, and not 60', async () => {
   await expectRefused(await issuer.token({ sub: 'ada', nbf: now + 60 }), /not valid yet/);
 });
 
-test('a token that was good is refused when it has expired', async () => {
+test('a token is refused once it has expired', async () => {
   const user = await holder({});
   await accountOf(user);
   setClock(Date.now() + 61 * MINUTE_MS);
   await expectRefused(user.token, /expired/);
 });
 
-test('an account that its person deletes does not come back by the tokens of before', async () => {
+test('older tokens do not create a deleted account again', async () => {
   const sub = randomUUID();
   const scope = 'account plants:read';
   const [user, unused] = [await holder({ sub, scope }), await holder({ sub, jti: 'unused' })];
@@ -266,7 +263,7 @@ test('an account that its person deletes does not come back by the tokens of bef
   await accountOf(await holder({ sub }));
 });
 
-test('where people sign in elsewhere there are no pages for it here, and programs are told where', async () => {
+test('with an issuer the sign-in pages are 404, and metadata names the issuer', async () => {
   for (const path of [
     '/sign-in',
     '/sign-up',
@@ -296,7 +293,7 @@ test('where people sign in elsewhere there are no pages for it here, and program
   expect(settings.text).toContain(new URL(issuer.name).host);
 });
 
-test('a token that is no JWT is as before, and a JWT without an issuer is refused', async () => {
+test('developer tokens work beside an issuer; JWTs need one', async () => {
   const ada = await service.user();
   await ada.get('/api/plants').expect(200);
   const nonsense = userOf(service.url, '', 'nonsense');

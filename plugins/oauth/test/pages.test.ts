@@ -30,7 +30,7 @@ function isSignedIn(page: Page, name: string): boolean {
   return page.status === 200 && page.text.includes(`<strong>${name}</strong>`);
 }
 
-test('who was invited chooses a password, is signed in, signs out and in again', async () => {
+test('an invited person sets a password, is signed in, signs out and in again', async () => {
   const name = freshName();
   const browser = new Browser(service.url);
   const form = await browser.go(await inviteTo(service, name));
@@ -45,7 +45,7 @@ test('who was invited chooses a password, is signed in, signs out and in again',
   expect(isSignedIn((await signIn(name, PASSWORD)).page, name)).toBe(true);
 });
 
-test('an invitation works once, and not late', async () => {
+test('an invitation works once, and expires', async () => {
   const name = freshName();
   const link = await inviteTo(service, name);
   const [first, second] = [new Browser(service.url), new Browser(service.url)];
@@ -61,7 +61,7 @@ test('an invitation works once, and not late', async () => {
   expect((await new Browser(service.url).go(late)).status).toBe(400);
 });
 
-test('an invitation to an account that is there sets a new password, and ends its sessions', async () => {
+test('an invitation to an existing account sets a new password, and ends its sessions', async () => {
   const { name } = await person(service);
   const { browser } = await signIn(name, PASSWORD);
   const other = new Browser(service.url);
@@ -73,7 +73,7 @@ test('an invitation to an account that is there sets a new password, and ends it
   expect(isSignedIn((await signIn(name, 'another fine fern')).page, name)).toBe(true);
 });
 
-test('nobody makes an account without an invitation, unless that is set', async () => {
+test('creating an account needs an invitation, unless SIGN_UP is open', async () => {
   expect((await new Browser(service.url).go('/sign-up')).status).toBe(403);
   const browser = new Browser(open.url);
   const name = freshName();
@@ -82,7 +82,7 @@ test('nobody makes an account without an invitation, unless that is set', async 
   expect(isSignedIn(await browser.go('/sign-in'), name)).toBe(true);
 });
 
-test('of two who take one name at once one gets it', async () => {
+test('of several people who choose a name at once, one gets it', async () => {
   const name = freshName();
   const answers = await Promise.all(
     [1, 2, 3, 4].map(async () => {
@@ -94,7 +94,7 @@ test('of two who take one name at once one gets it', async () => {
 });
 
 test.each(['Ada', 'аda', 'a\u200Bda', 'ada lovelace', '', '-ada', 'a'.repeat(65)])(
-  'nobody takes the name %j',
+  'the name %j cannot be chosen',
   async (name) => {
     const browser = new Browser(open.url);
     const page = await browser.submit(await browser.go('/sign-up'), { name, password: PASSWORD });
@@ -151,7 +151,7 @@ test('a failed sign-in says the same whatever was wrong', async () => {
   expect(said.size).toBe(1);
 });
 
-test('a name is tried in vain ten times in a quarter of an hour, whoever has it', async () => {
+test('a name may fail ten times in 15 minutes, whether or not it exists', async () => {
   for (const name of [(await person(service)).name, freshName()]) {
     const statuses: number[] = [];
     for (let times = 0; times < 11; times += 1) {
@@ -162,7 +162,7 @@ test('a name is tried in vain ten times in a quarter of an hour, whoever has it'
   }
 });
 
-test('a form from elsewhere, or of another browser, is refused', async () => {
+test('a form from another site or browser is refused', async () => {
   const { name } = await person(service);
   const browser = new Browser(service.url);
   const page = await browser.go('/sign-in');
@@ -187,7 +187,7 @@ test('a form from elsewhere, or of another browser, is refused', async () => {
   expect(isSignedIn(await browser.submit(page, fields), name)).toBe(true);
 });
 
-test('a session that somebody else chose is not the one that a person gets', async () => {
+test('signing in changes the session id', async () => {
   const { name } = await person(service);
   const fixed =
     (await signIn((await person(service)).name, PASSWORD)).browser.cookie('session') ?? '';
@@ -209,7 +209,7 @@ test('a session ends after thirty days', async () => {
   expect(isSignedIn(await browser.go('/sign-in'), name)).toBe(false);
 });
 
-test('after a sign-in nobody is sent to another site', async () => {
+test('signing in never redirects to another site', async () => {
   const { name } = await person(service);
   for (const to of ['https://evil.example/', '//evil.example/', '/settings/../evil']) {
     const browser = new Browser(service.url);
@@ -219,14 +219,14 @@ test('after a sign-in nobody is sent to another site', async () => {
   }
 });
 
-test('a consent that another browser began is refused', async () => {
+test('a consent page that another browser started is refused', async () => {
   const { name } = await person(service);
   const { browser } = await signIn(name, PASSWORD);
   const page = await browser.go(`/oauth/consent/${'x'.repeat(43)}`);
   expect(page.status).toBe(400);
 });
 
-test('pages run and load nothing of others, are French for who reads French, and are not kept', async () => {
+test('pages load nothing from elsewhere, are in French on request, and are not cached', async () => {
   const page = await new Browser(service.url).go('/sign-in', {
     headers: { 'Accept-Language': 'fr-CH, fr;q=0.9, en;q=0.8' },
   });
@@ -239,7 +239,7 @@ test('pages run and load nothing of others, are French for who reads French, and
   expect(page.headers.get('Cache-Control')).toBe('no-store');
 });
 
-test('what a person writes is text on pages', async () => {
+test('pages escape what people write', async () => {
   const { page } = await signIn('"><script>alert(1)</script>', 'not the password');
   expect(page.text).not.toContain('<script>');
   expect(page.text).toContain('&quot;&gt;&lt;script&gt;');

@@ -48,7 +48,7 @@ async function send(browser: Browser, page: Page, fields: Record<string, string>
   return browser.go('/settings', { method: 'POST', body });
 }
 
-test('who was invited makes a passkey, and signs in with it alone', async () => {
+test('an invited person creates a passkey, and signs in with it alone', async () => {
   const { name, browser, device } = await invited();
   expect(isIn(await browser.go('/settings'), name)).toBe(true);
   expect(isIn(await signIn(device), name)).toBe(true);
@@ -57,14 +57,14 @@ test('who was invited makes a passkey, and signs in with it alone', async () => 
   expect((await browser.submit(form, { name, password: PASSWORD })).status).toBe(400);
 });
 
-test('everybody makes an account with a passkey where that is open', async () => {
+test('anyone can create an account with a passkey if SIGN_UP is open', async () => {
   const [browser, device, name] = [new Browser(origin), new Authenticator(origin), freshName()];
   const page = await browser.go('/sign-up');
   expect((await browser.submit(page, { name, passkey: device.make(page) })).status).toBe(200);
   expect(isIn(await signIn(device), name)).toBe(true);
 });
 
-test('a way back in ends the passkeys of before', async () => {
+test('a new invitation removes earlier passkeys', async () => {
   const { name, device } = await invited();
   const other = await invited(name);
   expect((await signIn(device)).status).toBe(400);
@@ -99,7 +99,7 @@ test.each<[string, Lies]>([
   expect(refused.text).toContain('data-passkey');
 });
 
-test('what a passkey has signed is good once, for an hour', async () => {
+test('a response of a passkey works once, for an hour', async () => {
   const { name, device } = await invited();
   const browser = new Browser(origin);
   const page = await browser.go('/sign-in');
@@ -125,7 +125,7 @@ test.each([
   expect((await browser.submit(await browser.go('/sign-up'), { passkey })).status).toBe(400);
 });
 
-test('nobody takes a passkey that somebody has', async () => {
+test('a passkey belongs to one account only', async () => {
   const { name, device } = await invited();
   const [browser, other] = [new Browser(origin), freshName()];
   const page = await browser.go('/sign-up');
@@ -152,7 +152,7 @@ test('passkeys are added and removed in the settings, but the last way to sign i
   expect(isIn(await signIn(second), name)).toBe(true);
 });
 
-test('who has a passkey sets a password, and then does without the passkey', async () => {
+test('a person can set a password, and then remove the last passkey', async () => {
   const { name, browser, device } = await invited();
   const page = await browser.go('/settings');
   const set = await send(browser, page, { action: 'setPassword', password: PASSWORD });
@@ -176,7 +176,7 @@ test('an account has at most 20 passkeys', async () => {
   expect(statuses).toEqual([...Array<number>(19).fill(200), 403]);
 });
 
-test('a page runs one script of ours where there can be passkeys, and none elsewhere', async () => {
+test('a page runs one script if passkeys can be used, else none', async () => {
   const page = await new Browser(origin).go('/sign-in');
   expect(page.text.match(/<script[^>]*>/g)).toEqual(['<script src="/passkeys.js" defer>']);
   expect(page.text).not.toMatch(/style=| on\w+=/);
@@ -187,7 +187,7 @@ test('a page runs one script of ours where there can be passkeys, and none elsew
   expect((await new Browser(service.url).go('/sign-in')).text).not.toMatch(/<script|passkey/);
 });
 
-test('an address that loads page after page gets them without passkeys, and can sign in still', async () => {
+test('an address that loads many pages gets them without passkeys, and can still sign in', async () => {
   setClock(Date.now() + 7_200_000);
   const browser = new Browser(origin);
   const pages = await Promise.all(Array.from({ length: 300 }, () => browser.go('/sign-in')));

@@ -38,7 +38,7 @@ test('a phone with a private scheme gets an access token, and the API takes it',
   await status(String(token)).expect(200);
 });
 
-test('what is stored opens nothing', async () => {
+test('no stored secret opens anything', async () => {
   const phone = await register();
   const code = await phone.code();
   const tokens = bodyOf(await phone.exchange(code).expect(200)) as unknown as Tokens;
@@ -53,7 +53,7 @@ test('what is stored opens nothing', async () => {
   );
 });
 
-test('a person takes scopes away, and the token has the others', async () => {
+test('a token has only the scopes that the person left selected', async () => {
   const phone = await register();
   const { access_token: token, scope } = await phone.tokens({}, ['plants:read']);
   expect(scope).toBe('plants:read');
@@ -62,7 +62,7 @@ test('a person takes scopes away, and the token has the others', async () => {
   expectError(await user.post('/api/plants', { name: 'Fern' }), 403, 'insufficient_scope');
 });
 
-test('who takes all scopes away, or refuses, lets nobody in', async () => {
+test('deselecting all scopes, or denying, gives no access', async () => {
   const phone = await register();
   const { url } = await phone.allowed({}, []);
   expect(url.searchParams.get('error')).toBe('access_denied');
@@ -71,7 +71,7 @@ test('who takes all scopes away, or refuses, lets nobody in', async () => {
   expect(refused.url.searchParams.get('error')).toBe('access_denied');
 });
 
-test('an expired token is renewed, and each refresh token is good once', async () => {
+test('an expired token is refreshed, and each refresh token works once', async () => {
   const phone = await register();
   const first = await phone.tokens();
   setClock(Date.now() + HOUR_MS + 1000);
@@ -85,7 +85,7 @@ test('an expired token is renewed, and each refresh token is good once', async (
   await phone.refresh(second.refresh_token).expect(400);
 });
 
-test('a refresh whose answer was lost may be repeated for half a minute', async () => {
+test('a refresh whose response was lost may be repeated for 30 seconds', async () => {
   const phone = await register();
   const { refresh_token: token } = await phone.tokens();
   await phone.refresh(token).expect(200);
@@ -94,7 +94,7 @@ test('a refresh whose answer was lost may be repeated for half a minute', async 
   await status(again.access_token).expect(200);
 });
 
-test('refreshing goes on for years, and ends after 90 days without use', async () => {
+test('refreshing works for years, and stops after 90 days without use', async () => {
   const phone = await register();
   let { refresh_token: token } = await phone.tokens();
   for (let times = 0; times < 6; times += 1) {
@@ -108,7 +108,7 @@ test('refreshing goes on for years, and ends after 90 days without use', async (
   expect(['invalid_grant', 'invalid_client']).toContain(error);
 });
 
-test('a code that is used again ends what it gave out', async () => {
+test('a code that is used twice revokes its tokens', async () => {
   const phone = await register();
   const code = await phone.code();
   const tokens = bodyOf(await phone.exchange(code).expect(200)) as unknown as Tokens;
@@ -117,7 +117,7 @@ test('a code that is used again ends what it gave out', async () => {
   await phone.refresh(tokens.refresh_token).expect(400);
 });
 
-test('of a code that is used three times at once no token stays good', async () => {
+test('a code that is used three times at once leaves no valid token', async () => {
   const phone = await register();
   const code = await phone.code();
   const answers = await Promise.all([1, 2, 3].map(() => phone.exchange(code)));
@@ -128,7 +128,7 @@ test('of a code that is used three times at once no token stays good', async () 
   }
 });
 
-test('a revoked token is refused from the next request on, and so is all of its family', async () => {
+test('revoking a refresh token revokes its access tokens from the next request on', async () => {
   const phone = await register();
   const { access_token: token, refresh_token: refresh } = await phone.tokens();
   await status(token).expect(200);
@@ -142,7 +142,7 @@ test('a revoked token is refused from the next request on, and so is all of its 
   await phone.refresh(refresh).expect(400);
 });
 
-test('the tool endpoint answers a bad access token with 401, which has programs renew it', async () => {
+test('the tool endpoint answers an invalid access token with 401, so that clients refresh it', async () => {
   const token = `tnd_oat_${'a'.repeat(43)}`;
   const answer = await userOf(service.url, ada.name, token).post('/api/mcp', {}).expect(401);
   expect(answer.headers['www-authenticate']).toContain('error="invalid_token"');
@@ -151,12 +151,17 @@ test('the tool endpoint answers a bad access token with 401, which has programs 
   );
 });
 
-test('a token for the tools opens the tools alone', async () => {
+test('a token for the tools opens nothing else', async () => {
   const phone = await register();
   const resource = `${service.url}/api/mcp`;
   const { access_token: token } = await phone.tokens({ resource });
   const user = userOf(service.url, ada.name, token);
-  expectError(await user.get('/api/plants'), 401, 'invalid_token', /tools alone/);
+  expectError(
+    await user.get('/api/plants'),
+    401,
+    'invalid_token',
+    /only valid for the tool endpoint/,
+  );
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
   await user.post('/api/mcp', call).expect(200);
 });
@@ -164,9 +169,9 @@ test('a token for the tools opens the tools alone', async () => {
 test.each([
   ['another host', { redirect_uri: 'https://evil.example/callback' }],
   ['another path', { redirect_uri: 'com.example.ferns:/other' }],
-  ['a program that nobody knows', { client_id: 'nobody' }],
-  ['a form as the way back', { response_mode: 'form_post' }],
-])('%s is told to the person, and never sent there', async (_what, changes) => {
+  ['an unknown client', { client_id: 'nobody' }],
+  ['a form as the response mode', { response_mode: 'form_post' }],
+])('%s is shown to the person, and never sent there', async (_what, changes) => {
   const phone = await register();
   const page = await phone.browser.go(phone.asks(changes));
   expect(page.url.origin).toBe(service.url);
@@ -192,7 +197,7 @@ test.each([
   expect(url.searchParams.get('error') ?? inFragment).toBe(error);
 });
 
-test('a code needs the verifier, the redirect and the program that it was made for', async () => {
+test('a code needs its verifier, redirect URI and client', async () => {
   const phone = await register();
   const other = await register();
   const code = await phone.code();
@@ -215,7 +220,7 @@ test.each([
   expect(bodyOf(answer)['error_description']).toEqual(expect.any(String));
 });
 
-test('what programs really send is registered, as far as it is offered', async () => {
+test('clients are registered with what is supported of their metadata', async () => {
   const answer = await service.anonymous
     .post('/oauth/register')
     .send({
@@ -244,7 +249,7 @@ test('a loopback address may have any port', async () => {
   expect(url.searchParams.get('code')).not.toBeNull();
 });
 
-test('discovery names this address, whatever the header Host says', async () => {
+test('metadata names this origin, whatever the header Host says', async () => {
   for (const path of ['oauth-authorization-server', 'openid-configuration']) {
     const { issuer, ...rest } = bodyOf(
       await service.anonymous.get(`/.well-known/${path}`).expect(200),
@@ -259,7 +264,7 @@ test('discovery names this address, whatever the header Host says', async () => 
   }
 });
 
-test('scripts of all pages may register, get tokens and read where', async () => {
+test('scripts of any origin may register, get tokens and read metadata', async () => {
   for (const path of ['/oauth/token', '/oauth/register', '/.well-known/oauth-protected-resource']) {
     const asked = await service.anonymous
       .options(path)
@@ -275,7 +280,7 @@ test('scripts of all pages may register, get tokens and read where', async () =>
   expect(refused.headers['access-control-allow-origin']).toBe('*');
 });
 
-test('the account that is deleted ends what programs have of it', async () => {
+test('deleting an account revokes its authorized apps', async () => {
   const { name, password } = await person(service);
   const phone = await register();
   const page = await letIn(phone.browser, phone.asks({ scope: 'account plants:read' }), {
@@ -295,7 +300,7 @@ test('the account that is deleted ends what programs have of it', async () => {
   expect(await connection.collection('credentials').countDocuments({ _id: name as never })).toBe(0);
 });
 
-test('a token that an app makes by a sign-in outlives it', async () => {
+test('a developer token that an app creates may outlive its access token', async () => {
   const phone = await register();
   const { access_token: token } = await phone.tokens({ scope: 'account plants:read' });
   const wanted = { name: 'Script', scopes: ['plants:read'], expiresIn: 86_400 };
@@ -303,7 +308,7 @@ test('a token that an app makes by a sign-in outlives it', async () => {
   expect(Date.parse(String(bodyOf(made)['expiresAt']))).toBeGreaterThan(Date.now() + 23 * HOUR_MS);
 });
 
-test('a document of a program at a private address, or that is not there, is refused', async () => {
+test('a metadata document at a private address, or that does not exist, is refused', async () => {
   const phone = await register();
   for (const client_id of ['https://127.0.0.1:1/program', 'https://localhost/program.json']) {
     const page = await phone.browser.go(phone.asks({ client_id }));
@@ -311,7 +316,7 @@ test('a document of a program at a private address, or that is not there, is ref
   }
 });
 
-test('an address registers 120 programs an hour, and begins 60 sign-ins a minute', async () => {
+test('an address may register 120 clients an hour, and start 60 authorizations a minute', async () => {
   const limited = await startService({});
   // Calls on a busy machine would take more than one of the minutes that are counted. MongoDB deletes by
   // its own clock what has expired, so it is a moment to come.
@@ -332,7 +337,7 @@ test('an address registers 120 programs an hour, and begins 60 sign-ins a minute
   await limited.close();
 });
 
-test('under an https address cookies are for it alone, and its documents name it', async () => {
+test('under an https origin cookies have the prefix __Host-, and metadata names the origin', async () => {
   const origin = 'https://plants.example';
   const secure = await startService({ env: { PUBLIC_URL: origin } });
   const page = await secure.anonymous.get('/sign-in').expect(200);

@@ -75,7 +75,7 @@ function tokenIn({ text }: Page): string {
 
 const TOKEN = { name: 'Phone', scope: ['plants:read'], days: '30' };
 
-test('who is not signed in is sent to sign in, and comes back', async () => {
+test('a person who is not signed in is redirected to sign in, and back', async () => {
   const { name } = await person(service);
   const browser = new Browser(service.url);
   const page = await browser.go('/settings');
@@ -85,7 +85,7 @@ test('who is not signed in is sent to sign in, and comes back', async () => {
   expect(back.text).toContain(`<strong>${name}</strong>`);
 });
 
-test('a token is shown once, works as far as it was allowed to, and ends with its button', async () => {
+test('a token is shown once, has its scopes, and can be revoked', async () => {
   const ada = await visitor();
   const made = await ada.send('makeToken', TOKEN);
   const phone = userOf(service.url, ada.name, tokenIn(made));
@@ -109,20 +109,17 @@ test.each([
   [{ name: 'x'.repeat(101) }, 'token-name'],
   [{ scope: [] }, 'token-scopes'],
   [{ scope: ['accounts:manage'] }, 'token-scopes'],
-])(
-  'a token like %j is not made, and the page says which field is at fault',
-  async (fault, field) => {
-    const ada = await visitor();
-    const refused = await ada.send('makeToken', { ...TOKEN, ...fault });
-    expect(refused.status).toBe(400);
-    expect(refused.text).toMatch(new RegExp(`role="alert"[^]*?<a href="#${field}">`));
-    expect(refused.text).toContain(`id="${field}"`);
-    expect(refused.text).toContain('<title>Error: ');
-    expect(await ada.ids('revokeToken')).toEqual([]);
-  },
-);
+])('a token with %j is refused, and the page links to the field', async (fault, field) => {
+  const ada = await visitor();
+  const refused = await ada.send('makeToken', { ...TOKEN, ...fault });
+  expect(refused.status).toBe(400);
+  expect(refused.text).toMatch(new RegExp(`role="alert"[^]*?<a href="#${field}">`));
+  expect(refused.text).toContain(`id="${field}"`);
+  expect(refused.text).toContain('<title>Error: ');
+  expect(await ada.ids('revokeToken')).toEqual([]);
+});
 
-test('an account has at most 100 tokens, however they are made', async () => {
+test('an account has at most 100 tokens, however they are created', async () => {
   const ada = await visitor();
   const { token } = await service.app.exportsOf(accountsPlugin).createToken({
     ...{ userId: ada.name, name: 'first', scopes: ['account'], expiresInSeconds: 3600 },
@@ -134,7 +131,7 @@ test('an account has at most 100 tokens, however they are made', async () => {
   expect((await ada.send('makeToken', TOKEN)).status).toBe(403);
 });
 
-test('nobody revokes or ends what is of others', async () => {
+test('nobody can revoke or end what belongs to others', async () => {
   const [ada, bob] = [await visitor(), await visitor()];
   const phone = userOf(service.url, ada.name, tokenIn(await ada.send('makeToken', TOKEN)));
   for (const [action, list] of [
@@ -151,7 +148,7 @@ test('nobody revokes or ends what is of others', async () => {
   expect((await ada.browser.go('/settings')).status).toBe(200);
 });
 
-test('a program that was let in is listed, and has no access once that is revoked', async () => {
+test('an authorized app is listed, and has no access once revoked', async () => {
   const ada = await visitor();
   const assistant = new Assistant(new URL('/api/mcp', service.url));
   const client = await assistant.connect((asked) =>
@@ -166,7 +163,7 @@ test('a program that was let in is listed, and has no access once that is revoke
   expect(await ada.ids('revokeApp')).toEqual([]);
 });
 
-test('a session is ended from another one, and its cookie opens nothing any more', async () => {
+test('a session can be ended from another browser, and its cookie then opens nothing', async () => {
   const ada = await visitor();
   const phone = await visitor(ada.name);
   const csrf = csrfOf(await phone.browser.go('/settings'));
@@ -182,7 +179,7 @@ test('a session is ended from another one, and its cookie opens nothing any more
   expect((await ada.browser.go('/settings')).url.pathname).toBe('/settings');
 });
 
-test('a new password needs the one of now, and signs all other browsers out', async () => {
+test('a new password needs the current one, and signs out all other browsers', async () => {
   const ada = await visitor();
   const phone = await visitor(ada.name);
   const next = 'eight blue ferns';
@@ -202,7 +199,7 @@ test('a new password needs the one of now, and signs all other browsers out', as
   expect((await browser.submit(form, { name: ada.name, password: next })).status).toBe(200);
 });
 
-test('what matters most needs a sign-in of the last hour; ending access does not', async () => {
+test('sensitive changes need a sign-in within the last hour; ending access does not', async () => {
   const ada = await visitor();
   await ada.send('makeToken', TOKEN);
   setClock(Date.now() + 3_700_000);
@@ -222,7 +219,7 @@ test('what matters most needs a sign-in of the last hour; ending access does not
   expect(tokenIn(await ada.send('makeToken', TOKEN))).not.toBe('');
 });
 
-test('an export is a file of all that is stored, without secrets, some times an hour', async () => {
+test('an export is a file of everything stored, without secrets, ten times an hour', async () => {
   const ada = await visitor();
   const token = tokenIn(await ada.send('makeToken', TOKEN));
   const { headers, text } = await ada.send('export');
@@ -236,7 +233,7 @@ test('an export is a file of all that is stored, without secrets, some times an 
   expect((await ada.send('export')).status).toBe(429);
 });
 
-test('who types their name deletes the account: nothing of it is left but the audit log', async () => {
+test('typing the name deletes the account, and nothing is left that names it', async () => {
   const ada = await visitor();
   const phone = userOf(service.url, ada.name, tokenIn(await ada.send('makeToken', TOKEN)));
   const refused = await ada.send('delete', { confirm: 'somebody' });
@@ -256,7 +253,7 @@ test('who types their name deletes the account: nothing of it is left but the au
   expect(left).toEqual([]);
 });
 
-test('a form of the settings from elsewhere does nothing', async () => {
+test('a form of the settings from another site does nothing', async () => {
   const ada = await visitor();
   const csrf = csrfOf(await ada.browser.go('/settings'));
   const strange = csrfOf(await (await visitor()).browser.go('/settings'));
@@ -272,14 +269,14 @@ test('a form of the settings from elsewhere does nothing', async () => {
   expect((await ada.browser.go('/settings')).status).toBe(200);
 });
 
-test('forms are closed to what they do not know', async () => {
+test('unknown forms are refused', async () => {
   const ada = await visitor();
   expect((await ada.send('nothing')).status).toBe(400);
   expect((await ada.send('toString')).status).toBe(400);
   expect((await ada.browser.go('/settings?done=toString')).text).not.toContain('class="done"');
 });
 
-test('what a person is called, and calls a token, is text on the page', async () => {
+test('pages escape the names of tokens', async () => {
   const ada = await visitor();
   const name = '"><script>alert(1)</script>';
   const page = await ada.send('makeToken', { ...TOKEN, name });
