@@ -70,7 +70,7 @@ test('a login that MongoDB refuses, and a user without rights, are each said in 
     ) as string,
   });
   const noRights =
-    'The user of MONGODB_URI lacks rights: grant the role readWrite on the database plants.';
+    'The MongoDB of MONGODB_URI denies access: its user needs the role readWrite on the database plants.';
   expect(await startAs('reader:hunter2@')).toEqual({ code: 1, said: noRights });
   expect(await startAs('')).toEqual({
     code: 1,

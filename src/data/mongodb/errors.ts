@@ -69,7 +69,7 @@ export class RightsError extends OperatorError {}
 export function explainRights(error: unknown, database: string): unknown {
   if (!(error instanceof mongo.MongoServerError) || error.code !== UNAUTHORIZED) return error;
   return new RightsError(
-    `The user of MONGODB_URI lacks rights: grant the role readWrite on the database ${database}.`,
+    `The MongoDB of MONGODB_URI denies access: its user needs the role readWrite on the database ${database}.`,
   );
 }
 
