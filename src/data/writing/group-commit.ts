@@ -1,14 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { ClientSession } from 'mongoose';
+
+import { ApiError, serviceUnavailable } from '../../core/errors';
 import type { Account, Identity } from '../../core/identity';
 import type { AuditLog, Recorded } from '../audit/audit-log';
 import { type Acting, chainOf } from '../audit/entry';
-import { CommitUnknownError, commitUntil } from './commit';
 import { type Database, TRANSACTION_OPTIONS } from '../mongodb/database';
+import { isOutcomeUnknown } from '../mongodb/errors';
 import type { CountRecords } from './derived';
 import type { Listener } from './listener';
 import type { Quotas } from '../model/quotas';
 import type { Fence } from '../schema/fence';
 import type { Transaction } from './transaction';
 import { WriteBuffer } from './write-buffer';
+
+/** How long to wait before a commit is retried. */
+const RETRY_MS = 50;
+
+/** A write was not confirmed in time. */
+export class WriteTimeout extends ApiError {
+  constructor(cause?: unknown) {
+    super(serviceUnavailable, 'The database did not confirm the write in time; try again shortly.');
+    this.cause = cause;
+  }
+}
+
+/** The outcome of a commit is unknown, so its writes must not be retried. */
+export class CommitUnknownError extends WriteTimeout {}
 
 /** Dependencies of transactions; functions return those that are set up later. */
 export interface GroupCommitDependencies {
@@ -75,6 +94,25 @@ export async function commitGroup(
   } finally {
     // Also aborts what is not committed.
     await session.endSession();
+  }
+}
+
+/**
+ * Commits, and retries while the outcome is unknown: MongoDB identifies the transaction by its number,
+ * even after a restart, and returns what became of it.
+ *
+ * @throws CommitUnknownError if the outcome is still unknown once `isOver`
+ */
+async function commitUntil(session: ClientSession, isOver: () => boolean): Promise<void> {
+  for (;;) {
+    try {
+      await session.commitTransaction();
+      return;
+    } catch (error) {
+      if (!isOutcomeUnknown(error)) throw error;
+      if (isOver()) throw new CommitUnknownError(error);
+      await sleep(RETRY_MS);
+    }
   }
 }
 

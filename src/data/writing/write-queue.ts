@@ -5,8 +5,13 @@ import type { Logger } from 'pino';
 import { serviceUnavailable } from '../../core/errors';
 import { WRITE_DEADLINE_SECONDS } from '../../core/settings/host-settings';
 import type { Metrics } from '../../core/metrics';
-import { CommitUnknownError, WriteTimeout } from './commit';
-import { commitGroup, type GroupCommitDependencies, type GroupedWrite } from './group-commit';
+import {
+  commitGroup,
+  CommitUnknownError,
+  type GroupCommitDependencies,
+  type GroupedWrite,
+  WriteTimeout,
+} from './group-commit';
 import { isConnectionError, mayRetry } from '../mongodb/errors';
 import { OrphanedTransactions } from '../mongodb/orphans';
 import type { Transaction } from './transaction';
