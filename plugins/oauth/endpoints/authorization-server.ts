@@ -23,7 +23,7 @@ import {
 } from './method';
 
 /** How many authorizations an address may start. */
-const BEGINNINGS = { most: 60, seconds: 60 };
+const AUTHORIZATIONS = { most: 60, seconds: 60 };
 const REGISTRATIONS = { most: 120, seconds: 3600 };
 /** How many clients may be registered; unused ones are deleted. */
 const MAX_CLIENTS = 20_000;
@@ -66,8 +66,8 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
       }),
   });
 
-  const mayBegin: Guard = async (ctx, api) => {
-    if (!(await store.spend(`begin ${api.clientOf(ctx)}`, BEGINNINGS))) {
+  const mayAuthorize: Guard = async (ctx, api) => {
+    if (!(await store.spend(`authorize ${api.clientOf(ctx)}`, AUTHORIZATIONS))) {
       throw rateLimited.error(undefined, { headers: { 'Retry-After': '60' } });
     }
     const mode = ctx.query['response_mode'];
@@ -115,7 +115,7 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
     {
       path: PATHS.authorization,
       prepare,
-      methods: { GET: shown(beginning, mayBegin) },
+      methods: { GET: shown(beginning, mayAuthorize) },
     },
     {
       path: `${PATHS.authorization}/{uid}`,

@@ -25,13 +25,14 @@ export async function signUpPage(visit: Visit, people: People, isOpen: boolean):
 
 /** Creates an account, or sets how to sign in to the one of an invitation. */
 export async function signUp(visit: Visit, people: People, isOpen: boolean): Promise<void> {
-  const { api, ctx, texts, acting, place, browser } = visit;
+  const { api, ctx, texts, place, browser } = visit;
   const form = await visit.form();
   await api.refuseSpent(ctx);
   const invite = form.get('invite') ?? '';
   const passkey = form.get('passkey') ?? '';
   const invited = await invitedName(visit, people, { invite, isOpen });
   const name = invited ?? (form.get('name') ?? '').trim();
+  const acting = visit.acting(name);
   try {
     const way =
       passkey === ''

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 
 import bodyParser from 'koa-bodyparser';
 import type { Context } from 'koa';
@@ -10,8 +10,9 @@ import {
   rateLimited,
   unsupportedMediaType,
 } from '../../../src/core/errors';
+import { hashOf } from '../../../src/core/secrets';
+import type { Acting } from '../../../src/data/audit/entry';
 import type { ProtocolApi } from '../../../src/plugins/protocol-endpoint';
-import type { ActingFor } from '../people/credentials';
 import type { Place } from '../people/passkeys';
 import { SESSION_SECONDS } from '../server/configuration';
 import {
@@ -64,10 +65,12 @@ export class Visit {
   }
 
   /** Who acts, for the audit log. */
-  readonly acting: ActingFor = (account) => ({
-    actor: { type: 'person', account },
-    source: { address: this.ctx.ip, requestId: this.ctx.response.get('X-Request-Id') },
-  });
+  acting(account: string): Acting {
+    return {
+      actor: { type: 'person', account },
+      source: { address: this.ctx.ip, requestId: this.ctx.response.get('X-Request-Id') },
+    };
+  }
 
   get place(): Place {
     return { origin: this.origin, client: this.api.clientOf(this.ctx) };
@@ -122,7 +125,7 @@ export class Visit {
     const form = new URLSearchParams(ctx.request.rawBody ?? '');
     const origin = ctx.get('Origin');
     const cookie = this.cookie('form');
-    const isOurs = cookie !== '' && isEqual(form.get('csrf') ?? '', csrfOf(cookie));
+    const isOurs = cookie !== '' && hashOf(form.get('csrf') ?? '') === hashOf(csrfOf(cookie));
     if (!isOurs || (origin !== '' && origin !== this.origin)) throw new PageFault('forged', 403);
     return form;
   }
@@ -188,10 +191,5 @@ export function showFault(ctx: Context, error: PageFault | ApiError): void {
 }
 
 function csrfOf(cookie: string): string {
-  return createHash('sha256').update(`form ${cookie}`).digest('base64url');
-}
-
-function isEqual(a: string, b: string): boolean {
-  const [left, right] = [a, b].map((text) => createHash('sha256').update(text).digest());
-  return left !== undefined && right !== undefined && timingSafeEqual(left, right);
+  return hashOf(`form ${cookie}`);
 }

@@ -14,9 +14,6 @@ export type Way = { password: string } | { passkey: Passkey };
 
 type Stored = Pick<CredentialDocument, 'passwordHash' | 'passkeys'>;
 
-/** Who acts on an account, for the audit log. */
-export type ActingFor = (account: string) => Acting;
-
 /** Passwords and passkeys. */
 export class Credentials {
   readonly #store: StateStore;
@@ -61,18 +58,18 @@ export class Credentials {
     tx: SharedTransaction,
     account: string,
     stored: Stored,
-    acting: ActingFor,
+    acting: Acting,
   ): Promise<void> {
     const scope = { session: tx.session };
     await this.#credentials.deleteOne({ _id: account }, scope);
     for (const passkey of stored.passkeys ?? []) await this.#refuseKnown(tx, passkey);
     await this.#credentials.create([{ _id: account, ...stored, createdAt: tx.now }], scope);
     const act = { action: 'credentials.set', target: accountTarget(account) };
-    tx.audit(act, account, acting(account));
+    tx.audit(act, account, acting);
   }
 
   /** Sets the password, and ends all sessions. @throws PageFault if it is too weak */
-  async setPassword(account: string, password: string, acting: ActingFor): Promise<void> {
+  async setPassword(account: string, password: string, acting: Acting): Promise<void> {
     const passwordHash = await goodHash(password, account);
     await this.#store.host.transactShared(async (tx) => {
       const scope = { session: tx.session };
@@ -81,12 +78,12 @@ export class Credentials {
       if ((await set).matchedCount === 0) throw new PageFault('gone');
       await this.#store.endSessions(tx.session, account);
       const act = { action: 'credentials.set', target: accountTarget(account) };
-      tx.audit(act, account, acting(account));
+      tx.audit(act, account, acting);
     });
   }
 
   /** @throws PageFault if there are too many, or the passkey is already known */
-  async addPasskey(account: string, passkey: Passkey, acting: ActingFor): Promise<void> {
+  async addPasskey(account: string, passkey: Passkey, acting: Acting): Promise<void> {
     await this.#store.host.transactShared(async (tx) => {
       await this.#refuseKnown(tx, passkey);
       const hasRoom = { _id: account, [`passkeys.${MAX_PASSKEYS - 1}`]: { $exists: false } };
@@ -94,12 +91,12 @@ export class Credentials {
       const { session } = tx;
       const added = await this.#credentials.updateOne(hasRoom, update, { session });
       if (added.matchedCount === 0) throw new PageFault('tooManyPasskeys', 403);
-      tx.audit({ action: 'passkey.added', target: targetOf(passkey.id) }, account, acting(account));
+      tx.audit({ action: 'passkey.added', target: targetOf(passkey.id) }, account, acting);
     });
   }
 
   /** @throws PageFault if there is none of this id, or it is the last way to sign in */
-  async removePasskey(account: string, id: string, acting: ActingFor): Promise<void> {
+  async removePasskey(account: string, id: string, acting: Acting): Promise<void> {
     await this.#store.host.transactShared(async (tx) => {
       const { session } = tx;
       const own = { _id: account, 'passkeys.id': id };
@@ -109,7 +106,7 @@ export class Credentials {
       const other = { ...own, $or: another };
       const removed = await this.#credentials.updateOne(other, { $pull }, { session });
       if (removed.matchedCount === 0) throw new PageFault('lastWay');
-      tx.audit({ action: 'passkey.removed', target: targetOf(id) }, account, acting(account));
+      tx.audit({ action: 'passkey.removed', target: targetOf(id) }, account, acting);
     });
   }
 

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import type { Tier } from '../../../src/core/identity';
 import { TIERS } from '../../../src/core/identity';
 import { hashOf } from '../../../src/core/secrets';
-import { accountTarget } from '../../../src/data/audit/entry';
+import { accountTarget, type Acting } from '../../../src/data/audit/entry';
 import { PageFault, type Sentence } from '../pages/texts';
 import { payloadOf, type StateStore } from '../state/store';
-import type { ActingFor, Credentials, Way } from './credentials';
+import type { Credentials, Way } from './credentials';
 import type { Passkeys, Place } from './passkeys';
 
 /** How many failures a name may have, from all addresses together. */
@@ -107,7 +107,7 @@ export class People {
    * @returns the account
    * @throws PageFault
    */
-  async acceptInvitation(secret: string, way: Way, acting: ActingFor): Promise<string> {
+  async acceptInvitation(secret: string, way: Way, acting: Acting): Promise<string> {
     const invited = await this.invitation(secret);
     if (!invited) throw new PageFault('badInvitation');
     const { name, tier } = invited;
@@ -132,7 +132,7 @@ export class People {
    * @param client the address, whose budget it spends
    * @throws PageFault if the name is invalid or taken, or the password too weak
    */
-  async signUp(name: string, way: Way, client: string, acting: ActingFor): Promise<void> {
+  async signUp(name: string, way: Way, client: string, acting: Acting): Promise<void> {
     if (!OWN_NAME.test(name)) throw new PageFault('badName');
     if (!(await this.#store.spend(`sign-up ${client}`, SIGN_UPS))) {
       throw new PageFault('tooManySignUps', 429);
@@ -154,7 +154,7 @@ export class People {
   async setPassword(
     name: string,
     { now, next }: { now: string; next: string },
-    acting: ActingFor,
+    acting: Acting,
     onFailure: () => Promise<void>,
   ): Promise<void> {
     const stored = await this.credentials.find(name);

@@ -5,7 +5,7 @@ import { DAY_MS } from '../../../src/core/time';
 import { StoredModel } from '../state/adapter';
 import { scopesIn, type StateStore } from '../state/store';
 import { adaptMetadata, GRANTS } from './client-metadata';
-import { DocumentFetcher } from './documents';
+import { documentFetch } from './documents';
 import type { Library } from './library';
 
 const DAY = DAY_MS / 1000;
@@ -50,7 +50,6 @@ export function configurationFor(
 ): Configuration {
   const { InvalidClientMetadata, InvalidGrant, InvalidTarget } = library.errors;
   const isSecure = origin.startsWith('https:');
-  const documents = new DocumentFetcher();
   const resources = resourcesAt(origin);
   const cookie = { httpOnly: true, sameSite: 'lax', secure: isSecure, signed: false } as const;
   return {
@@ -142,7 +141,7 @@ export function configurationFor(
       Grant: 3650 * DAY,
     },
     discovery: { service_documentation: `${origin}/docs` },
-    fetch: documents.fetch,
+    fetch: documentFetch(),
     fetchResponseBodyLimits: FETCHED_BYTES,
     renderError,
   };

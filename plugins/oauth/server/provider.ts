@@ -54,19 +54,14 @@ export class Providers {
     const { documents } = this.#dependencies.store;
     const _id = hashOf('keys');
     const known = await documents.findOne({ _id }).lean();
-    const { privateKey } = known
-      ? { privateKey: undefined }
-      : await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
-    if (privateKey) {
-      const key = { ...privateKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig' };
-      const payload = JSON.stringify({ keys: [key] });
-      const made = { kind: 'Keys', payload, createdAt: new Date(), expiresAt: NEVER };
-      await documents.updateOne({ _id }, { $setOnInsert: made }, { upsert: true });
-    }
-    const kept = known ?? (await documents.findOne({ _id }).lean());
-    if (!kept) throw new Error('The keys of the authorization server are missing.');
-    // As it was stored above.
-    return payloadOf(kept) as { keys: OidcProvider.JWK[] };
+    // As stored below.
+    if (known) return payloadOf(known) as { keys: OidcProvider.JWK[] };
+    const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
+    const key = { ...privateKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig' };
+    const payload = JSON.stringify({ keys: [key] });
+    const made = { kind: 'Keys', payload, createdAt: new Date(), expiresAt: NEVER };
+    await documents.updateOne({ _id }, { $setOnInsert: made }, { upsert: true });
+    return this.#keys();
   }
 }
 

@@ -94,12 +94,16 @@ async function revokeApp(sent: Sent): Promise<Outcome> {
 async function addPasskey({ visit, parts, account, form }: Sent): Promise<Outcome> {
   const { credentials, passkeys } = parts.people;
   const passkey = await passkeys.made(visit.place, form.get('passkey') ?? '', visit.browser);
-  await credentials.addPasskey(account, passkey, visit.acting);
+  await credentials.addPasskey(account, passkey, visit.acting(account));
   return { done: 'passkeyAdded' };
 }
 
 async function removePasskey({ visit, parts, account, form }: Sent): Promise<Outcome> {
-  await parts.people.credentials.removePasskey(account, form.get('id') ?? '', visit.acting);
+  await parts.people.credentials.removePasskey(
+    account,
+    form.get('id') ?? '',
+    visit.acting(account),
+  );
   return { done: 'passkeyRemoved' };
 }
 
@@ -115,7 +119,7 @@ async function setPassword({ visit, parts, account, form }: Sent): Promise<Outco
   await api.refuseSpent(ctx);
   const passwords = { now: form.get('now') ?? '', next: form.get('password') ?? '' };
   const onFailure = (): Promise<void> => api.recordFailure(ctx);
-  await parts.people.setPassword(account, passwords, visit.acting, onFailure);
+  await parts.people.setPassword(account, passwords, visit.acting(account), onFailure);
   // All sessions have ended, this one included.
   await visit.signIn(account);
   return { done: 'passwordSet' };
