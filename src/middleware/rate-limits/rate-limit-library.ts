@@ -12,20 +12,21 @@ export async function passes(limit: Middleware, ctx: Context): Promise<boolean> 
   return isLeft;
 }
 
-/** A map whose entries expire after a window: the memory driver of koa-ratelimit never deletes any. */
-export class ExpiringMap extends Map<string, unknown> {
-  readonly #setAt = new Map<string, number>();
+/** When a budget resets, in seconds. */
+interface Entry {
+  reset: number;
+}
 
-  override set(key: string, value: unknown): this {
-    const now = performance.now();
-    // Insertion order is the order of age.
-    for (const [old, at] of this.#setAt) {
-      if (at > now - WINDOW_SECONDS * 1000) break;
-      this.#setAt.delete(old);
-      this.delete(old);
+/** The memory driver of koa-ratelimit never deletes entries; this map deletes those that have expired. */
+export class ExpiringMap extends Map<string, Entry> {
+  override set(key: string, entry: Entry): this {
+    const now = entry.reset - WINDOW_SECONDS;
+    super.delete(key);
+    // Insertion order is the order of expiry.
+    for (const [old, { reset }] of this) {
+      if (reset > now) break;
+      super.delete(old);
     }
-    this.#setAt.delete(key);
-    this.#setAt.set(key, now);
-    return super.set(key, value);
+    return super.set(key, entry);
   }
 }
