@@ -70,7 +70,7 @@ export function idempotency(
   };
 }
 
-/** Whether a record of the call does not exist. A missing account cannot store that. */
+/** Whether a record in the path does not exist. Without its account the 404 cannot be stored. */
 function isMissing(error: unknown, { account, params }: Operation): error is ApiError {
   const missing = account === undefined ? undefined : params?.[account];
   return error instanceof ApiError && error.status === 404 && error.kind !== missing;

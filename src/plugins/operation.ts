@@ -16,7 +16,7 @@ interface ScopeAccess {
 }
 type TokenAccess = ScopeAccess | { anyToken: string };
 
-/** The operation as a tool, or why it is none. */
+/** The operation as a tool, or why it is not one. */
 export type Tool = AssistantTool | { none: string };
 
 interface AssistantTool {

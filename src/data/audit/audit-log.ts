@@ -53,8 +53,8 @@ export interface AuditFilter {
 }
 
 /**
- * The audit log (docs/running.md, "Audit log"). An act is recorded in its own transaction. Entries are
- * only deleted by {@link prune}, and only changed by {@link anonymize}.
+ * The audit log (docs/running.md, "Audit log"). An act is recorded in the transaction that performs it.
+ * Entries are only deleted by {@link prune}, and only changed by {@link anonymize}.
  */
 export class AuditLog {
   readonly #entries;

@@ -27,9 +27,9 @@ export interface ChangedList {
   description: string;
   /** The schema of an item, without fields that change by time alone. */
   view: Joi.Schema;
-  /** Records that its own embed: these are listed again when one of them changes. */
+  /** Other records that its records embed: a record is listed again when one that it embeds changes. */
   embeds?: Named;
-  /** Records whose deletion implies that of its own. */
+  /** The parents of its records, which are deleted with their parent. */
   partOf?: Named;
   /** Converts records to items: one each, or any number if the list has no model. */
   present: (tenant: Tenant, documents: readonly Stored[]) => Promise<readonly unknown[]>;
