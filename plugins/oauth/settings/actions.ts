@@ -29,6 +29,7 @@ export const GRAVE: ReadonlySet<string> = new Set([
   'addPasskey',
   'removePasskey',
   'setPassword',
+  'export',
   'delete',
 ]);
 

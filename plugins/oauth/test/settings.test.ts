@@ -206,6 +206,7 @@ test('sensitive changes need a sign-in within the last hour; ending access does 
   for (const [action, fields] of [
     ['makeToken', TOKEN],
     ['setPassword', { now: PASSWORD, password: 'eight blue ferns' }],
+    ['export', {}],
     ['delete', { confirm: ada.name }],
   ] as const) {
     const asked = await ada.send(action, fields);
