@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { v5 } from 'uuid';
 
 import type { Account } from '../../src/core/identity';
-import { idText, toStoredId } from '../../src/core/ids';
+import { anyOf, idText, type StoredId, toStoredId } from '../../src/core/ids';
 import { calendarOf, timeOfDay } from '../../src/core/time';
 import type { Lease } from '../../src/data/schema/lease';
 import type { Host } from '../../src/plugins/host';
@@ -73,7 +73,7 @@ export class TimedEvents {
       // Clocks that were put back repeat times that have passed already.
       if (from >= to) continue;
       for await (const accounts of this.#accounts.toRemind(zone, from, to)) {
-        for (const account of accounts) {
+        for (const account of await this.#notReminded(accounts, toRemind, dayOf(now))) {
           if (!mayContinue()) return;
           await this.#remind(toRemind, account, now);
         }
@@ -88,6 +88,21 @@ export class TimedEvents {
     }
     if (!mayContinue()) return;
     await this.#progress.updateOne(PROGRESS, { $set: { until: now } }, { upsert: true });
+  }
+
+  /** Leaves out the accounts that an interrupted run has reminded of a day. */
+  async #notReminded(
+    accounts: readonly Account[],
+    webhooks: readonly Webhook[],
+    day: string,
+  ): Promise<readonly Account[]> {
+    // Deliveries are added in the order of the webhooks.
+    const last = webhooks.at(-1);
+    if (!last) return [];
+    const ids = accounts.map((each) => idOf(last, each, 'care.due', day));
+    const found = await this.#deliveries.find({ _id: anyOf(ids) }, '_id').lean();
+    const done = new Set(found.map(({ _id }) => idText(_id)));
+    return accounts.filter((each) => !done.has(idText(idOf(last, each, 'care.due', day))));
   }
 
   async #remind(webhooks: readonly Webhook[], account: Account, now: Date): Promise<void> {
@@ -105,21 +120,27 @@ export class TimedEvents {
   /** @param key the same event of an account has the same one, and is added once */
   async #add(
     webhooks: readonly Webhook[],
-    { id: userId, createdAt: since, revision }: Account,
+    account: Account,
     type: EventName,
     key: string,
     details: Pick<AccountEvent, 'data' | 'dayIn'>,
   ): Promise<void> {
     if (webhooks.length === 0) return;
+    const { id: userId, createdAt: since, revision } = account;
     const event = { ...details, type, userId, since, revision, createdAt: new Date() };
-    const name = JSON.stringify([userId, since, type, key]);
     const writes = webhooks.map((webhook) => {
-      const _id = toStoredId(v5(name, idText(webhook._id)));
+      const _id = idOf(webhook, account, type, key);
       const { _id: _, ...delivery } = deliveryOf(webhook, event);
       return { updateOne: { filter: { _id }, update: { $setOnInsert: delivery }, upsert: true } };
     });
     await this.#deliveries.bulkWrite(writes);
   }
+}
+
+/** The id of a delivery: always the same for an event that happens once. */
+function idOf({ _id }: Webhook, account: Account, type: EventName, key: string): StoredId {
+  const name = JSON.stringify([account.id, account.createdAt, type, key]);
+  return toStoredId(v5(name, idText(_id)));
 }
 
 /** Reminders are at whole minutes. */

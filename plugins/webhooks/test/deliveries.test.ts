@@ -224,7 +224,9 @@ test('a 410 switches a webhook off; switched on again, it continues where it sto
   const ada = await person();
   await ada.plant({ name: 'One' });
   await deliver();
-  expect(await webhookAt(path)).toMatchObject({ active: false, inactiveReason: 'gone' });
+  const gone = { active: false, inactiveReason: 'gone' };
+  expect(await webhookAt(path)).toMatchObject(gone);
+  expect(bodyOf(await shop.patch(path, { active: false }).expect(200))).toMatchObject(gone);
   await ada.plant({ name: 'Not recorded' });
   expect(await deliveriesOf(path)).toHaveLength(1);
   receiver.answer = () => 200;

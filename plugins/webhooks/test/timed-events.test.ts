@@ -2,10 +2,12 @@ import { backendOf } from '../../../test/support/backend';
 import { record, records } from '../../../test/support/client';
 import { resetClock, setClock } from '../../../test/support/clock';
 import { until } from '../../../test/support/processes';
-import { startService } from '../../../test/support/program';
+import { commandsDuring, filtersOf, startProxiedService } from '../../../test/support/program';
+import type { ProxiedService } from '../../../test/support/proxied-service';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { Receiver, webhookOf } from './receiver';
 
+let proxied: ProxiedService;
 let service: TestService;
 let shop: TestUser;
 let receiver: Receiver;
@@ -13,7 +15,8 @@ let receiver: Receiver;
 beforeAll(async () => {
   setClock('2026-01-01T00:00:00Z');
   // Without its jobs, so that reminders come when a test says so.
-  service = await startService({ jobs: false, env: { WEBHOOK_ALLOW_PRIVATE: 'true' } });
+  proxied = await startProxiedService({ jobs: false, env: { WEBHOOK_ALLOW_PRIVATE: 'true' } });
+  ({ service } = proxied);
   shop = await backendOf(service, 'shop', 360 * 24 * 3600);
   receiver = await Receiver.start();
   await webhookOf(shop, receiver.url, 'care.due', 'tier.changed');
@@ -25,7 +28,7 @@ beforeEach(async () => {
 afterAll(async () => {
   resetClock();
   await receiver.close();
-  await service.close();
+  await proxied.close();
 });
 
 function collection(name: string) {
@@ -145,13 +148,16 @@ test('a reminder that was missed is sent while its day lasts', async () => {
   expect(await days(user)).toEqual(['2026-01-04']);
 });
 
-test('reminders that were interrupted are repeated, and none is sent twice', async () => {
+test('reminders that were interrupted are continued, and none is sent twice', async () => {
   const people = [await thirsty('UTC'), await thirsty('UTC')];
   await runAt('2026-01-02T06:59:00Z');
   setClock('2026-01-02T07:00:00Z');
   await service.runJob('webhook reminders', AbortSignal.abort());
   for (let time = 0; time < 2; time += 1) {
-    await service.runJob('webhook reminders');
+    const commands = await commandsDuring(proxied.proxy, () => service.runJob('webhook reminders'));
+    const reads = JSON.stringify(commands.map(filtersOf));
+    // The second time their plants are not read.
+    for (const { id } of people) expect(reads.includes(id)).toBe(time === 0);
     const until = new Date('2026-01-02T06:59:00Z');
     await collection('webhookClocks').updateOne({}, { $set: { until } });
   }
