@@ -10,7 +10,7 @@ import { newEvent } from './new-event';
 import { viewOf } from './list/present';
 import { type EventView, type LogCare, MAX_AT_ONCE, type SeveralPlants } from './schema';
 
-/** What is done with many events in one transaction: all of it, or nothing. */
+/** Many events in one transaction, all or nothing. */
 export class BulkEvents {
   readonly #context: EventContext;
 
@@ -19,7 +19,7 @@ export class BulkEvents {
   }
 
   /**
-   * Logs the same care of several plants, or of all at a location, in the order of the list of plants.
+   * Logs the same care of several plants, or of all plants at a location, in the order of the list of plants.
    *
    * @throws ApiError plant_not_found, plant_archived or photo_not_found (400), feature_not_available
    *   over the limit of events, validation_error for a location without plants or with too many
@@ -39,7 +39,7 @@ export class BulkEvents {
     return { items: documents.map((each) => viewOf(each, shown)) };
   }
 
-  /** Deletes events softly. @throws ApiError event_not_found (400) where one of them is not there */
+  /** Deletes events softly. @throws ApiError event_not_found (400) if one of them does not exist */
   async delete(tx: Transaction, eventIds: readonly string[]): Promise<void> {
     const { plants, model, care } = this.#context;
     const found = await model
@@ -54,7 +54,7 @@ export class BulkEvents {
     const liveIds = new Set(live.map(({ _id }) => idText(_id)));
     const missing = eventIds.find((id) => !liveIds.has(id.toLowerCase()));
     if (missing !== undefined) {
-      throw unknownEvent.error(`eventIds names an event that is not there: ${missing}.`);
+      throw unknownEvent.error(`eventIds names an event that does not exist: ${missing}.`);
     }
     const ids = anyOf(live.map(({ _id }) => _id));
     await model.updateMany({ _id: ids }, { $set: { deletedAt: tx.now } }).of(tx);

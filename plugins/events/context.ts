@@ -7,7 +7,7 @@ import { EventSums } from './derived/event-sums';
 import { eventModel } from './model';
 import type { EventDocument } from './schema';
 
-/** What all that is done with events needs. */
+/** The dependencies of all services of events. */
 export interface EventContext {
   host: Host;
   plants: Plants;

@@ -3,5 +3,5 @@ import type { Feature } from '../../src/plugins/operation';
 export const monthlyView: Feature = {
   name: 'monthly view',
   tiers: ['pro'],
-  remedy: 'Call list_events instead, and go on to its next pages as far as needed.',
+  remedy: 'Call list_events instead, page by page.',
 };

@@ -45,16 +45,16 @@ export type { AlikeGrowth, DayCount, EventSums } from './derived/event-sums';
 export { EVENT_QUOTA } from './model';
 export { newEvent } from './new-event';
 
-/** What other plugins may do with events. */
+/** What other plugins use of events. */
 export type Events = Pick<
   EventService,
   'create' | 'insertBulk' | 'insertWithPlants' | 'ofPlant' | 'removeSchedule' | 'sums'
 >;
 
-/** The same care of several plants. */
+/** Care of several plants at once. */
 export type BulkCare = Pick<BulkEvents, 'log'>;
 
-/** The events of deleted plants, while they are not yet marked deleted. */
+/** The events of deleted plants that are not yet marked as deleted. */
 export type PendingPlantDeletions = Pick<PlantDeletions, 'finish' | 'pending' | 'plantIds'>;
 
 /** Care events logged against plants. */
@@ -79,7 +79,7 @@ export default definePlugin<{ events: Events; bulk: BulkCare; deletions: Pending
     "Log care with create_event, never in the plant's notes. To correct a wrong event use update_event, and do not log a second one.",
   tag: {
     name: 'Events',
-    description: 'The care that plants got, and what else there is to say of them.',
+    description: 'Care of plants, notes and growth.',
   },
   setup: (host) => {
     const plants = host.use(plantsPlugin);
@@ -105,7 +105,7 @@ export default definePlugin<{ events: Events; bulk: BulkCare; deletions: Pending
           present: (tenant, documents) => presented(context.photos, tenant, documents),
         }),
       ],
-      // First, since the rest adds up what they are of.
+      // Days first, since everything else is derived from them.
       derived: [missingDays(context.model), lastCare(context)],
       dataChecks: [momentsAhead(context)],
       jobs: [deletions.job()],

@@ -11,13 +11,13 @@ export const LIVE_INDEXES = {
   plant: { userId: 1, plantId: 1, occurredAt: -1, _id: 1 },
   // A plant's latest watering; its first and last growth; events of some plants and a type.
   plantType: { userId: 1, plantId: 1, type: 1, occurredAt: -1, _id: 1 },
-  // Events of all plants; those of plants that are gone are passed over without being read.
+  // Events of all plants; those of deleted plants are skipped without being read.
   all: { userId: 1, occurredAt: -1, _id: 1, plantId: 1 },
   // Events of all plants and a type.
   type: { userId: 1, type: 1, occurredAt: -1, _id: 1, plantId: 1 },
 } as const;
 
-/** What events count against, deleted ones included. */
+/** The quota of events, deleted ones included. */
 export const EVENT_QUOTA = 'events';
 
 export const eventModel = accountModel<EventDocument>(
@@ -42,12 +42,12 @@ export const eventModel = accountModel<EventDocument>(
       { userId: 1, scheduleId: 1, occurredAt: -1, _id: -1 },
       { partialFilterExpression: { scheduleId: { $exists: true } } },
     )
-    // How many events an account has, deleted ones included.
+    // The number of events of an account, deleted ones included.
     .index({ userId: 1 }),
   { tracked: 'event', softlyDeleted: true, quota: EVENT_QUOTA },
 );
 
-/** A plant that was deleted and whose events are yet to be marked deleted. */
+/** A deleted plant whose events are not all marked as deleted. */
 interface DeletedPlantDocument {
   _id: StoredId;
   userId: string;
@@ -62,9 +62,9 @@ export const deletedPlantModel = accountModel<DeletedPlantDocument>(
       userId: { type: String, required: true },
       removedAt: { type: Date, required: true },
     },
-    // These names are those of earlier versions, whose data opens in this one.
+    // These names are those of earlier versions.
     { collection: 'removedPlants' },
   )
-    // What an account's totals still count though its plant is deleted.
+    // The deleted plants of an account that totals still count.
     .index({ userId: 1 }),
 );

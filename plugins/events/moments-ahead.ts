@@ -6,7 +6,7 @@ import { MAX_HOURS_AHEAD } from './schema';
 
 const AHEAD = `more than ${MAX_HOURS_AHEAD} hours ahead`;
 
-/** Events further ahead than one can be logged: earlier versions took any moment. */
+/** Finds events further ahead than is allowed, which earlier versions accepted. */
 export function momentsAhead({ model }: EventContext): DataCheck {
   return {
     name: 'moments of events',
@@ -19,6 +19,6 @@ export function momentsAhead({ model }: EventContext): DataCheck {
     },
     good: `none is ${AHEAD}`,
     fault: (count, whose) =>
-      `Events lie ${AHEAD}, which hides their plants from due care (${count}, of ${whose}): have these people correct or delete them; they come first in GET /api/events.`,
+      `Events are ${AHEAD}, which hides their plants from due care (${count}, of ${whose}): ask these people to correct or delete them; GET /api/events lists them first.`,
   };
 }

@@ -5,16 +5,16 @@ import type { Transaction } from '../../src/data/writing/transaction';
 import { type CreateEvent, event, type EventDocument } from './schema';
 
 /**
- * The calendar day of what is logged, or moved, just now: it stays that of the event, whatever zone
- * the account is in later.
+ * The calendar day of an event that is logged or moved now. The event keeps it, even if the time zone of
+ * the account changes.
  */
 export function dayFor({ timezone }: Account, occurredAt: Date): string {
   return calendarOf(timezone)(occurredAt);
 }
 
 /**
- * The document of a new event of a plant; without a moment it happened now. Whether its photos are the
- * account's own is for the caller to check.
+ * The document of a new event of a plant, which by default happened now. The caller checks that its
+ * photos are the account's.
  */
 export function newEvent(
   { userId, account, now }: Pick<Transaction, 'userId' | 'account' | 'now'>,
@@ -36,7 +36,7 @@ export function newEvent(
   };
 }
 
-/** How an event refers to the photos that it shows. */
+/** The references of an event to its photos. */
 export function photoReferences(photoIds: readonly string[]): EventDocument['photos'] {
   return photoIds.map((id) => ({ photoId: toStoredId(id) }));
 }

@@ -44,16 +44,16 @@ export type EventType = (typeof EVENT_TYPES)[number];
 const GROWTH_UNITS = ['cm', 'in'] as const;
 export type GrowthUnit = (typeof GROWTH_UNITS)[number];
 
-/** A type of event as callers send it, and answers show it. */
+/** The schema of event types. */
 export const eventType = named('EventType', oneOfSchema(EVENT_TYPES));
 export const growthUnit = named('GrowthUnit', oneOfSchema(GROWTH_UNITS));
 
-/** How many photos an event may have. */
+/** The most photos of an event. */
 const MAX_PHOTOS = 20;
 
 /**
- * How far ahead an event may be: clocks and zones differ, while a mistyped year would hide a plant
- * from due care for decades.
+ * How far ahead an event may be. Clocks and zones differ, but a mistyped year would hide a plant from due
+ * care for decades.
  */
 export const MAX_HOURS_AHEAD = 24;
 const OCCURRED = { hoursAhead: MAX_HOURS_AHEAD };
@@ -87,11 +87,11 @@ export interface EventDocument extends Document<typeof event.fields> {
   /** Set once the event is deleted (docs/specification.md, 3). */
   deletedAt: Date | null;
   photos: { photoId: StoredId }[];
-  /** Only where it was for one. */
+  /** Only if the event was for one. */
   scheduleId?: StoredId;
 }
 
-/** What is left out depends on other fields, or on the moment (docs/specification.md, 2.5). */
+/** Defaults depend on other fields and on the moment (docs/specification.md, 2.5). */
 export const createEvent = withKeys<CreateEvent>(event.createBody, {
   type: eventType
     .when('isJournal', {
@@ -114,10 +114,10 @@ export const eventView = named(
   }),
 );
 
-/** How many events one call may log or delete. */
+/** The most events that one request logs or deletes. */
 export const MAX_AT_ONCE = 100;
 
-/** Which plants are meant: exactly one of both is given. */
+/** Names plants by exactly one of the two. */
 export interface SeveralPlants {
   plantIds?: string[] | undefined;
   location?: string | undefined;
@@ -134,10 +134,10 @@ export const logCare = withKeys<LogCare>(createEvent, {
   .xor('plantIds', 'location')
   .messages({
     'object.missing': 'plantIds or location is required',
-    'object.xor': 'location must not be given beside plantIds',
+    'object.xor': 'location must not be given together with plantIds',
   });
 
-/** The events that were logged, in the order of the list of plants. */
+/** The logged events, in the order of the list of plants. */
 export const loggedCare = named(
   'LoggedCare',
   Joi.object({ items: Joi.array().items(eventView).required() }),
@@ -182,7 +182,7 @@ export interface MonthQuery {
 }
 
 const MAX_RANGE_MS = 366 * DAY_MS;
-/** How far from 1970 a moment can be at all, in JavaScript and so here. */
+/** The largest distance of a JavaScript Date from 1970. */
 const MAX_MOMENT_MS = 8_640_000_000_000_000;
 
 const isMoment = (time: unknown): boolean =>
@@ -195,7 +195,7 @@ export const monthQuery = Joi.object<MonthQuery, true>({
   monthEnd: integer(-MAX_MOMENT_MS, MAX_MOMENT_MS)
     .required()
     .custom((monthEnd: number, helpers) => {
-      const [{ monthStart }] = helpers.state.ancestors as [MonthQuery]; // It may be at fault itself.
+      const [{ monthStart }] = helpers.state.ancestors as [MonthQuery]; // It may itself be invalid.
       if (!isMoment(monthStart) || !isMoment(monthEnd)) return monthEnd;
       if (monthEnd < monthStart) return helpers.error('range.order', { start: 'monthStart' });
       return monthEnd - monthStart > MAX_RANGE_MS ? helpers.error('range.length') : monthEnd;

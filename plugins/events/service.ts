@@ -19,9 +19,9 @@ import {
   type UpdateEvent,
 } from './schema';
 
-/** What is done with single events, and what other plugins do with them. */
+/** Single events, and bulk inserts for other plugins. */
 export class EventService {
-  /** What events add up to. */
+  /** Aggregates of events. */
   readonly sums: EventSums;
   readonly #context: EventContext;
 
@@ -34,7 +34,7 @@ export class EventService {
   async create(tx: Transaction, plantId: string, body: CreateEvent): Promise<EventView> {
     const { plants, photos, model, care } = this.#context;
     const document = newEvent(tx, plantId, body);
-    // Said before a photo that is not there; the last care knows it only once its update is sent.
+    // Checked before the photos; `care.added` would notice only once its update is sent.
     if (body.photoIds?.length && !(await plants.exists(tx, plantId))) throw plantNotFound.error();
     const shown = await photos.showIn(tx, plantId, body.photoIds ?? [], 'photoIds');
     await insert(model, tx, [document]);
@@ -47,7 +47,7 @@ export class EventService {
     return this.#present(tx, await this.#requireLive(tx, id));
   }
 
-  /** Changes the fields given; none given changes nothing. @throws ApiError event_not_found */
+  /** Changes the given fields, or nothing if none is given. @throws ApiError event_not_found */
   async update(tx: Transaction, id: string, body: UpdateEvent): Promise<EventView> {
     const { photos, model, care } = this.#context;
     const before = await this.#requireLive(tx, id);
@@ -79,9 +79,9 @@ export class EventService {
   }
 
   /**
-   * Brings a deleted event back; one that is not deleted stays as it is.
+   * Restores a deleted event; an event that is not deleted stays as it is.
    *
-   * @throws ApiError event_not_found also where its plant is gone
+   * @throws ApiError event_not_found, also if its plant was deleted
    */
   async restore(tx: Transaction, id: string): Promise<EventView> {
     const { photos, model, care } = this.#context;
@@ -97,14 +97,13 @@ export class EventService {
   }
 
   /**
-   * Inserts many events at once, out of reach as long as their plants are not there; the caller
-   * rebuilds what derives from them.
+   * Inserts many events at once, out of reach until their plants exist. The caller rebuilds derived data.
    */
   async insertBulk(tx: Transaction, documents: readonly EventDocument[]): Promise<void> {
     await insert(this.#context.model, tx, documents);
   }
 
-  /** Inserts the events of plants that are inserted with them, and have their last care already. */
+  /** Inserts the events of plants that are inserted by the same write, with their last care. */
   async insertWithPlants(tx: Transaction, documents: readonly EventDocument[]): Promise<void> {
     await this.insertBulk(tx, documents);
     await tx.emit(
@@ -113,14 +112,14 @@ export class EventService {
     );
   }
 
-  /** The events of a plant, some at a time, in the order of its list. */
+  /** The events of a plant, a batch at a time, in the order of its list. */
   ofPlant(tenant: Tenant, plantId: string): AsyncGenerator<EventDocument[]> {
     const filter = { ...LIVE, plantId: toStoredId(plantId) };
     const found = this.#context.model.find(filter).of(tenant).sort(newestFirst('occurredAt'));
     return batchesOf<EventDocument>(found);
   }
 
-  /** Leaves events for no schedule that were for this one. */
+  /** Removes a deleted schedule from its events. */
   async removeSchedule(tx: Transaction, scheduleId: string): Promise<void> {
     const ofIt = { scheduleId: toStoredId(scheduleId) };
     await this.#context.model.updateMany(ofIt, { $unset: { scheduleId: '' } }).of(tx);
@@ -130,7 +129,7 @@ export class EventService {
     return this.#context.plants.exists(tx, idText(plantId));
   }
 
-  /** An event lives as long as it is not deleted and its plant is there. */
+  /** An event exists until it or its plant is deleted. */
   async #requireLive(tx: Transaction, id: string): Promise<EventDocument> {
     const found = await this.#context.model
       .findOne({ ...LIVE, _id: id })

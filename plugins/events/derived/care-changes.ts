@@ -8,7 +8,7 @@ import type { EventSums } from './event-sums';
 /** How one event changed: deleted (`before` alone) or changed (both). */
 type Change = CareChange & { before: EventDocument };
 
-/** Passes on what became of events: to the last care of their plants, and to listeners. */
+/** Updates the last care of plants when their events change, and notifies listeners. */
 export class CareChanges {
   readonly #sums: EventSums;
   readonly #plants: Plants;
@@ -19,9 +19,9 @@ export class CareChanges {
   }
 
   /**
-   * Events of one type, moment and day are there now: logged just now, or again.
+   * Events of one type, moment and day were logged or restored.
    *
-   * @throws ApiError plant_not_found where a plant is not there; at the latest at the end of `tx`
+   * @throws ApiError plant_not_found if a plant does not exist, at the end of `tx` at the latest
    */
   async added(tx: Transaction, events: readonly EventDocument[]): Promise<void> {
     const [first] = events;
@@ -48,7 +48,7 @@ export class CareChanges {
     await tx.emit(careChanged, changes);
   }
 
-  /** The last care of a plant, as far as events of these types may have moved it. */
+  /** The last care of a plant that events of these types may have changed. */
   async #latest(
     tx: Transaction,
     id: string,

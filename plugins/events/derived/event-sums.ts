@@ -7,17 +7,17 @@ import { LIVE, type Tenant } from '../../../src/data/model/models';
 import type { OwnedModel } from '../../../src/data/model/owner';
 import type { EventDocument, EventType } from '../schema';
 
-/** How many events of a type a plant has on a day. */
+/** The number of events of a plant, type and day. */
 export interface DayCount extends Pick<EventDocument, 'plantId' | 'type' | 'occurredOn'> {
   count: number;
 }
 
-/** The last event of those of a plant, a type and a schedule, or no schedule. */
+/** The last event of a plant, type and schedule, or no schedule. */
 interface LastOfAlike extends Pick<EventDocument, 'plantId' | 'type' | 'scheduleId'> {
   last: DatedMoment;
 }
 
-/** Measurements of a plant that are alike in amount and unit. */
+/** Measurements of a plant with the same amount and unit. */
 export interface AlikeGrowth extends Pick<EventDocument, 'plantId' | 'growthUnit'> {
   growthAmount: number;
   count: number;
@@ -27,7 +27,7 @@ export interface AlikeGrowth extends Pick<EventDocument, 'plantId' | 'growthUnit
 
 const MOMENT = { at: '$occurredAt', on: '$occurredOn' };
 
-/** Measurements of a plant and a month that are alike in amount and unit. */
+/** Measurements of a plant and month with the same amount and unit. */
 export interface MonthlyGrowth extends Pick<
   AlikeGrowth,
   'plantId' | 'growthUnit' | 'growthAmount'
@@ -37,7 +37,7 @@ export interface MonthlyGrowth extends Pick<
   count: number;
 }
 
-/** What the events of an account that are not deleted add up to, gathered by MongoDB. */
+/** Aggregates of the events of an account, without deleted ones. */
 export class EventSums {
   readonly #events: OwnedModel<EventDocument>;
 
@@ -45,7 +45,7 @@ export class EventSums {
     this.#events = events;
   }
 
-  /** Counts of days; of all plants unless some are given. */
+  /** Counts by day; by default of all plants. */
   byDay(tenant: Tenant, plantIds?: readonly StoredId[]): AsyncGenerator<DayCount> {
     const count = { $sum: 1 };
     return this.#grouped(tenant, of(plantIds), ['plantId', 'type', 'occurredOn'], { count });
@@ -56,7 +56,7 @@ export class EventSums {
     return this.#grouped(tenant, {}, ['plantId', 'type', 'scheduleId'], { last });
   }
 
-  /** Measurements; of all plants unless some are given. */
+  /** Measurements; by default of all plants. */
   growth(tenant: Tenant, plantIds?: readonly StoredId[]): AsyncGenerator<AlikeGrowth> {
     const measured = { ...of(plantIds), type: 'growth', growthAmount: { $gt: 0 } };
     return this.#grouped(tenant, measured, ['plantId', 'growthUnit', 'growthAmount'], {
@@ -66,12 +66,12 @@ export class EventSums {
     });
   }
 
-  /** Measurements of the days between two, both included, by month. */
+  /** Measurements by month, from one day to another, both included. */
   growthByMonth(tenant: Tenant, first: string, last: string): AsyncGenerator<MonthlyGrowth> {
     const measured = {
       ...{ type: 'growth', growthAmount: { $gt: 0 } },
       occurredOn: { $gte: first, $lte: last },
-      // By the index; no zone is as far from UTC as a day.
+      // For the index; no zone is a day from UTC.
       occurredAt: { $gte: new Date(Date.parse(first) - DAY_MS) },
     };
     const month = { $substrBytes: ['$occurredOn', 0, 7] };
@@ -79,7 +79,7 @@ export class EventSums {
     return this.#grouped(tenant, measured, alike, { count: { $sum: 1 } }, { month });
   }
 
-  /** The last of some events; of those of one moment, the latest day. */
+  /** The last of some events; of several at the same moment, the one with the latest day. */
   async last(
     tenant: Tenant,
     filter: {
@@ -118,7 +118,7 @@ export class EventSums {
         { $group: { _id, ...accumulators } },
       ])
       .session(session ?? null);
-    // The fields of the type are those that it is grouped by, and its accumulators.
+    // The type has the fields of the group and its accumulators.
     for await (const { _id: alike, ...sums } of groups) yield { ...alike, ...sums } as Sum;
   }
 }

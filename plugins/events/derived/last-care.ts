@@ -11,7 +11,7 @@ export const NEVER_CARED: LastCare = {
   lastEvent: null,
 };
 
-/** When plants were last cared for, recomputed from the events. */
+/** The last care of plants, recomputed from the events. */
 export function lastCare({ plants, sums }: EventContext): DerivedData {
   return {
     name: 'last care of plants',
@@ -33,7 +33,7 @@ export function lastCare({ plants, sums }: EventContext): DerivedData {
   };
 }
 
-/** The last care of a plant once it also had an event: only a later one moves it. */
+/** The last care of a plant after one more event; only a later event changes it. */
 export function laterCare(care: LastCare, type: EventType, event: DatedMoment): LastCare {
   const known = isRecurring(type) ? care[RECURRING_CARE[type].last] : null;
   return {

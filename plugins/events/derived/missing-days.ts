@@ -4,10 +4,10 @@ import { anyOf, type StoredId } from '../../../src/core/ids';
 import { dayFor } from '../new-event';
 import type { EventDocument } from '../schema';
 
-/** As many as `$in` may well name, and memory holds. */
+/** Events per query. */
 const CHUNK = 1000;
 
-/** The calendar days of events that a release before 1.1.0, which knows of none, wrote beside this one. */
+/** Adds calendar days to events that a release before 1.1.0 wrote while this one was running. */
 export function missingDays(events: OwnedModel<EventDocument>): DerivedData {
   const without = { occurredOn: { $exists: false } };
   return {

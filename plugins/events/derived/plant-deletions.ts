@@ -10,13 +10,13 @@ import { careChanged } from '../domain-events';
 import { deletedPlantModel } from '../model';
 import type { DayCount } from './event-sums';
 
-/** Events marked deleted in one transaction: few enough that the account's own writes get through. */
+/** Events marked as deleted per transaction: few enough not to hold up the account's own writes. */
 const CHUNK = 1000;
 
 /**
- * The events of deleted plants. Deleting a plant only records it here, in the same transaction, so
- * it takes the same time however many events the plant has. From then on its events are out of
- * reach, since their plant is gone; marking them deleted is finished afterwards, also after a crash.
+ * The events of deleted plants. Deleting a plant only records it here, in the same transaction, so it
+ * takes the same time however many events the plant has. Its events are out of reach from then on; a job
+ * marks them as deleted later, even after a crash.
  */
 export class PlantDeletions {
   readonly #plants;
@@ -33,14 +33,14 @@ export class PlantDeletions {
     await this.#plants.create([deleted], { session });
   }
 
-  /** The days of events that totals still count although their plant is gone. */
+  /** The days of events of deleted plants that totals still count. */
   async *pending(userId: string, session: ClientSession): AsyncGenerator<DayCount> {
     const plantIds = await this.plantIds(userId, session);
     if (plantIds.length === 0) return;
     yield* this.#context.sums.byDay({ userId, session }, plantIds.map(toStoredId));
   }
 
-  /** The plants of an account whose events are yet to be marked deleted. */
+  /** The deleted plants of an account whose events are not all marked as deleted. */
   async plantIds(userId: string, session?: ClientSession): Promise<string[]> {
     const plants = await this.#plants
       .find()
@@ -49,7 +49,7 @@ export class PlantDeletions {
     return plants.map(({ _id }) => idText(_id));
   }
 
-  /** Finishes deletions, of all accounts, a chunk of each at a time. */
+  /** A job that finishes the deletions of all accounts, a chunk of each at a time. */
   job(): Job {
     return {
       name: 'mark the events of deleted plants deleted',
@@ -58,7 +58,7 @@ export class PlantDeletions {
         const failures = new Map<string, unknown>();
         for (let isUnfinished = true; isUnfinished;) {
           isUnfinished = false;
-          // Asked anew for each round: what is deleted meanwhile need not wait for what takes long.
+          // Read again in each round, so that new deletions do not wait for long ones.
           const plants = await this.#plants.find().acrossAccounts('a job of the server').lean();
           for (const { userId, _id } of plants) {
             const plantId = idText(_id);
@@ -67,12 +67,12 @@ export class PlantDeletions {
             try {
               if (!(await this.#finishSome(userId, plantId))) isUnfinished = true;
             } catch (error) {
-              // One that fails is tried again next time. An account takes its events with it.
+              // A failed one is retried by the next run. A deleted account takes its events along.
               if (!isAccountGone(error)) failures.set(plantId, error);
             }
           }
         }
-        // Of several the log says one, and why.
+        // Of several failures one is logged.
         const [failure] = failures.values();
         if (failures.size > 0) throw failure;
       },
@@ -86,11 +86,11 @@ export class PlantDeletions {
     }
   }
 
-  /** Marks a chunk of events deleted; returns whether these were the last. */
+  /** Marks a chunk of events as deleted; returns whether it was the last. */
   #finishSome(userId: string, plantId: string): Promise<boolean> {
     return this.#context.host.transact(userId, async (tx) => {
       const id = { _id: plantId };
-      // Another process may have finished it, and seeds may have brought the plant back since.
+      // Another process may have finished it, and seeds may have added the plant again.
       if (!(await this.#plants.exists(id).of(tx))) return true;
       if ((await this.#markSome(tx, plantId)) === CHUNK) return false;
       await this.#plants.deleteOne(id).of(tx);
@@ -98,7 +98,7 @@ export class PlantDeletions {
     });
   }
 
-  /** The plant stands for its events in copies: these need not learn of each. Returns how many. */
+  /** Copies need not learn of each event, since the deleted plant stands for them. Returns how many. */
   async #markSome(tx: Transaction, plantId: string): Promise<number> {
     const { model } = this.#context;
     const events = await model

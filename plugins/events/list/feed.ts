@@ -12,16 +12,16 @@ import { LIVE_INDEXES } from '../model';
 import type { EventDocument, EventList, FeedQuery } from '../schema';
 import { LIST_ORDER, presentEvents } from './present';
 
-/** How many events a search looks at for one page; it says where to go on from. */
+/** The most events that a search reads for one page. */
 const MAX_SEARCHED = 5000;
-/** Of these, how many are fetched at once. */
+/** Events that a search fetches at once. */
 const SEARCHED_BATCH = 500;
-/** How many are looked at in one turn of the event loop: of the longest texts it takes a millisecond. */
+/** Events searched per turn of the event loop, which takes a millisecond with the longest texts. */
 const SEARCHED_PER_TURN = 10;
-/** Plants whose events MongoDB merges in their order; of more it would sort them in memory. */
+/** The most plants whose events MongoDB merges in order; with more it would sort in memory. */
 const MAX_MERGED = 100;
 
-/** Events of all plants that there are, newest first. */
+/** The events of all plants, newest first. */
 export class EventFeed {
   readonly #context: EventContext;
 
@@ -30,8 +30,8 @@ export class EventFeed {
   }
 
   /**
-   * One page. It may be short, and say that there are more, where it would be too long or a search
-   * would look at too much.
+   * One page. It may be short although there are more, if it would be too long or a search would read too
+   * many events.
    *
    * @throws ApiError invalid_cursor
    */
@@ -59,7 +59,7 @@ export class EventFeed {
     );
   }
 
-  /** @param options.isOfSome whether the plants are few of all, so that theirs are found by plant */
+  /** @param options.isOfSome whether these are some of all plants, so that indexes by plant are used */
   #newestFirst(
     userId: string,
     plantIds: readonly string[],
@@ -91,7 +91,7 @@ function isBefore(a: EventDocument, b: EventDocument): boolean {
 
 interface Taken {
   found: EventDocument[];
-  /** The last one that was looked at, where there may be more. */
+  /** The last event that was searched, if there may be more. */
   searchedTo?: EventDocument;
 }
 
@@ -101,7 +101,7 @@ async function take(events: AsyncIterable<EventDocument>, count: number): Promis
   return { found };
 }
 
-/** As many events with a part in their text as are wanted, and as are found without looking at too many. */
+/** Up to `count` events with `part` in their text, without reading too many. */
 async function search(
   events: AsyncIterable<EventDocument>,
   count: number,

@@ -17,7 +17,7 @@ export class EventPages {
   }
 
   /**
-   * One page of a plant's events; it ends early where it would be too long.
+   * One page of a plant's events; it ends early if it would be too long.
    *
    * @throws ApiError invalid_cursor, plant_not_found
    */
@@ -42,7 +42,7 @@ export class EventPages {
     return this.#between(userId, liveOf(plantId), query);
   }
 
-  /** The same of all plants. */
+  /** The same for all plants. */
   async *monthOfAll(userId: string, query: MonthQuery): AsyncGenerator<EventView[]> {
     const plantIds = await this.#context.plants.idsInOrder({ userId }, {});
     const ofPlants = { ...LIVE, plantId: { $in: plantIds } };

@@ -7,10 +7,10 @@ import { event, type EventDocument, type EventView } from '../schema';
 /** The order of lists of events. */
 export const LIST_ORDER = newestFirst('occurredAt');
 
-/** How many photos are looked up at once: more than most pages show, and few enough to be held. */
+/** Photos looked up at once: more than most pages show, and few enough to hold in memory. */
 const MAX_LOOKED_UP = 200;
 
-/** Events of one account as they are shown; their photos are looked up many at a time. */
+/** The views of events of one account; their photos are looked up many at a time. */
 export async function* presentEvents(
   photos: Photos,
   tenant: Tenant,
@@ -25,7 +25,7 @@ export async function* presentEvents(
   }
 }
 
-/** An event as it is shown, with its photos. */
+/** The view of an event with its photos. */
 export function viewOf(document: EventDocument, photos: PhotoView[]): EventView {
   // Not a copy, which would cost as much as the view itself.
   const view: EventView = Object.assign(event.toView(document), { photos });
@@ -33,7 +33,7 @@ export function viewOf(document: EventDocument, photos: PhotoView[]): EventView 
   return view;
 }
 
-/** The same of events that are held already. */
+/** The views of events as one array. */
 export async function presented(
   photos: Photos,
   tenant: Tenant,
@@ -44,7 +44,7 @@ export async function presented(
   return views;
 }
 
-/** The same events, in groups that do not show too many photos. */
+/** The events in groups that do not show too many photos. */
 function* groupsOf(documents: Iterable<EventDocument>): Generator<EventDocument[]> {
   let group: EventDocument[] = [];
   let shown = 0;
