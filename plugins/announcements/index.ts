@@ -6,12 +6,12 @@ import { routes } from './routes';
 import { type AnnouncementSeed, announcementSeed } from './schema';
 import { AnnouncementService } from './service';
 
-/** What operators announce to everybody. */
+/** Announcements of operators to everybody. */
 export default definePlugin({
   name: 'announcements',
   requires: [],
   models: [announcementModel],
-  tag: { name: 'Announcements', description: 'What the operators of the service announce.' },
+  tag: { name: 'Announcements', description: 'Announcements of the operators.' },
   setup: (host) => {
     const announcements = new AnnouncementService(host);
     return {

@@ -7,6 +7,6 @@ export const announcementModel = sharedModel<AnnouncementDocument>(
   'Announcement',
   'announcements are the same for everybody',
   new Schema(announcement.paths, { collection: 'announcements' })
-    // The active ones, in their order.
+    // Active announcements, in order.
     .index({ active: 1, _id: 1 }),
 );

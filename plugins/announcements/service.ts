@@ -3,7 +3,7 @@ import type { Host } from '../../src/plugins/host';
 import { announcementModel } from './model';
 import { announcement, type AnnouncementSeed, type AnnouncementView } from './schema';
 
-/** What is done with announcements. */
+/** Announcements of operators. */
 export class AnnouncementService {
   readonly #announcements;
 
@@ -11,7 +11,7 @@ export class AnnouncementService {
     this.#announcements = host.model(announcementModel);
   }
 
-  /** Those that are active at a moment: switched on, begun, and not over. */
+  /** The announcements that are active at a moment: enabled, started and not ended. */
   async active(now: Date): Promise<AnnouncementView[]> {
     const active = this.#announcements.find({
       active: true,
@@ -24,7 +24,7 @@ export class AnnouncementService {
     return documents.map((document) => announcement.toView(document));
   }
 
-  /** Adds announcements and updates those that are there; answers how many are new. */
+  /** Adds or updates announcements; returns how many are new. */
   async load(seeds: readonly AnnouncementSeed[]): Promise<number> {
     let added = 0;
     for (const { id, ...seed } of seeds) {

@@ -8,36 +8,36 @@ import type { RevisionPlace } from './records';
 
 /** A place among the records of one source. */
 export interface SourcePlace extends RevisionPlace {
-  /** The name of the source; {@link END} where all of the revision is done with. */
+  /** The name of the source; {@link END} after the whole revision. */
   source: string;
 }
 
-/** How far a copy has come. */
+/** The progress of a copy. */
 export interface Progress {
-  /** All up to here is in it. */
+  /** It has everything up to here. */
   place: SourcePlace;
-  /** Where `place` is that of a record that others show: how far those have come. */
+  /** If others embed the record at `place`: the progress through those. */
   shownIn?: SourcePlace & { record: StoredId };
-  /** The revision at which the copy was begun: what was deleted before was never in it. */
+  /** The revision at which the copy was begun; it never had what was deleted before. */
   base: number;
 }
 
-/** Comes after the names of all sources. */
+/** Sorts after the names of all sources. */
 export const END = '~';
-/** What stood for it while sources were numbered, up to release 1.1.0. */
+/** The same while sources were numbered, up to release 1.1.0. */
 const NUMBERED_END = '5';
 const IS_NUMBER = /^\d+$/;
 
 const PLACE = String.raw`\.-?\d{1,16}\.(/[\w/-]*|~|\d{1,2})\.(${UUID_FORM})?`;
-/** The day, the account, the base, a place, and perhaps how far those have come that show its record. */
+/** The day, the account, the base, a place and, if others embed its record, the progress through those. */
 const PROGRESS = new RegExp(
   String.raw`^\d{1,6}(-\d{1,16})?\.\d{1,16}${PLACE}(${PLACE}\.${UUID_FORM})?$`,
 );
 
-/** Whose cursor it is: an account that was deleted and made again is another one. */
+/** The account of a cursor; one that was deleted and created again is another account. */
 type Holder = Pick<Account, 'id' | 'createdAt'>;
 
-/** The cursor of an account for a copy that has come so far by `now`. */
+/** The cursor for the progress of a copy. */
 export function encodeProgress(holder: Holder, progress: Progress, now: Date): string {
   const { place, shownIn, base } = progress;
   const texts = [
@@ -49,15 +49,15 @@ export function encodeProgress(holder: Holder, progress: Progress, now: Date): s
   return encodePlace([holder.id, 'changes'], texts.join('.'));
 }
 
-/** @throws ApiError invalid_cursor for what is not a cursor of this account, cursor_expired */
+/** @throws ApiError invalid_cursor unless it is a cursor of this account; cursor_expired */
 export function decodeProgress(holder: Holder, cursor: string, now: Date): Progress {
   const place = decodePlace([holder.id, 'changes'], cursor);
   if (place === undefined || !PROGRESS.test(place)) throw invalidSince.error();
   const [given = '', base, ...texts] = place.split('.');
-  // Cursors of the first release do not say when their account was made.
+  // Cursors of the first release lack the creation time of the account.
   const [day, createdAt = holder.createdAt.getTime()] = given.split('-').map(Number);
   const age = dayOf(now) - Number(day);
-  // Clocks of several servers may differ, though not by days.
+  // The clocks of servers may differ, but not by days.
   const isOfItsTime = age >= -1 && age <= DELETIONS_KEPT_DAYS;
   if (!isOfItsTime || createdAt !== holder.createdAt.getTime()) throw cursorExpired.error();
   const reached = { place: placeOf(texts), base: Number(base) };
@@ -66,18 +66,18 @@ export function decodeProgress(holder: Holder, cursor: string, now: Date): Progr
   return { ...reached, ...(record ? { shownIn: { ...placeOf(texts.slice(3)), record } } : {}) };
 }
 
-/** A cursor within a revision says nothing once the order has changed: all of that revision comes again. */
+/** The order within a revision has changed since, so all of that revision is sent again. */
 function fromNumbered({ place: { revision, source }, base }: Progress): Progress {
   const isDone = source === NUMBERED_END;
   return { place: { revision: isDone ? revision : revision - 1, source: END }, base };
 }
 
-/** The first moment at which a cursor of `now` would be another one by time alone. */
+/** The moment from which the same progress has another cursor. */
 export function nextDay(now: Date): Date {
   return new Date((dayOf(now) + 1) * DAY_MS);
 }
 
-/** Days in UTC: cursors that came every moment anew would make every answer another one. */
+/** The day in UTC. With a finer time every answer would have another tag. */
 function dayOf(now: Date): number {
   return Math.floor(now.getTime() / DAY_MS);
 }

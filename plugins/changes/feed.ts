@@ -4,24 +4,24 @@ import type { Tenant } from '../../src/data/model/models';
 import { END, type Progress, type SourcePlace } from './cursor';
 import { DELETED, FIRST, type Source } from './source';
 
-/** A change at its place in the order of all. */
+/** A change with its place in the order of all changes. */
 export interface Entry {
   document: Stored;
   source: Source;
   meaning: ReturnType<Source['meaningOf']>;
-  /** How far a copy has come with it. */
+  /** The progress of a copy that has applied it. */
   progress: Progress;
 }
 
-/** The place before all others. */
+/** The first place of all. */
 const START: SourcePlace = { revision: -1, source: FIRST };
 
-/** The place after all of a revision. */
+/** The place after all changes of a revision. */
 export function endOf(revision: number): SourcePlace {
   return { revision, source: END };
 }
 
-/** The changes of an account in their order: by revision, source and id. */
+/** The changes of an account, by revision, source and id. */
 export class Feed {
   readonly #sources: readonly Source[];
 
@@ -30,8 +30,8 @@ export class Feed {
   }
 
   /**
-   * The next changes, `limit` of them where there are as many, and perhaps more. After a record that
-   * others show come those that last changed before it did: they are shown otherwise now.
+   * The next changes: `limit` of them if there are as many, or a few more. A record that others embed is
+   * followed by those that last changed before it, since their views have changed with it.
    */
   async *after(tenant: Tenant, progress: Progress, limit: number): AsyncGenerator<Entry, void> {
     yield* this.#stillShowing(tenant, progress, limit);
@@ -45,16 +45,16 @@ export class Feed {
 
   async #next(tenant: Tenant, { place, base }: Progress, limit: number): Promise<Entry[]> {
     let entries: Entry[] = [];
-    // One after the other: they share a session.
+    // One after another, since they share a session.
     for (const source of this.#sources) {
       const after = placeIn(source, place);
-      // What was deleted before a copy was begun was never in it.
+      // A copy never had what was deleted before it was begun.
       const from = source.list === DELETED && after.revision < base ? { revision: base } : after;
-      // Of what comes after as many as are wanted nothing is read.
+      // Nothing is read beyond the number that is needed.
       const before = entries[limit - 1]?.progress.place.revision ?? Infinity;
       const found = await source.records.after(tenant, { after: from, before, limit });
       const further = found.map((document) => entryOf(document, source, base));
-      // Each source has its changes in order.
+      // Each source is in order already.
       const isInOrder = entries.length === 0 || further.length === 0;
       entries = [...entries, ...further];
       if (!isInOrder) entries = entries.sort(byPlace).slice(0, limit);
@@ -72,7 +72,7 @@ export class Feed {
     return false;
   }
 
-  /** Those that show the record at whose place a copy is, as far as it has not got them. */
+  /** The records that embed the one at which a copy has stopped, without those that it already has. */
   async *#stillShowing(
     tenant: Tenant,
     { place, shownIn, base }: Progress,
@@ -99,13 +99,13 @@ function entryOf(document: Stored, source: Source, base: number): Entry {
   const { revision, _id: id } = document;
   const meaning = source.meaningOf(document);
   const place = { revision, source: source.name, id };
-  // What a new copy has got so far showed it as it was by then.
+  // A new copy has only views that already embed it in this state.
   const record = revision > base ? meaning.embedded : undefined;
   const progress = { place, base, ...(record && { shownIn: { ...START, record } }) };
   return { document, source, meaning, progress };
 }
 
-/** From where on a source is read at a place in the order of all. */
+/** The place from which a source is read, given a place in the order of all changes. */
 function placeIn({ name }: Source, place: SourcePlace) {
   if (name === place.source) return place;
   return { revision: name < place.source ? place.revision : place.revision - 1 };

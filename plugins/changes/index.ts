@@ -2,12 +2,12 @@ import { definePlugin } from '../../src/plugins/plugin';
 import { cursorExpired } from './errors';
 import { routes } from './routes';
 
-/** What changed, for those who keep a copy of their data: the lists that plugins contribute. */
+/** Changes for clients that keep a copy, from the lists that plugins contribute. */
 export default definePlugin({
   name: 'changes',
   requires: ['plants'],
   collects: ['changes'],
   errors: [cursorExpired],
-  tag: { name: 'Changes', description: 'What changed, for those who keep a copy of their data.' },
+  tag: { name: 'Changes', description: 'Changes for clients that keep a copy.' },
   setup: (host) => ({ operations: () => routes(host) }),
 });

@@ -5,28 +5,28 @@ import { cursorExpired, invalidSince } from './errors';
 import { changesQuery, changesSchema } from './schema';
 import { ChangeService } from './service';
 
-/** What changed (docs/api.md, "Changes"). */
+/** Operations on changes (docs/api.md, "Changes"). */
 export function routes(host: Host): Operation[] {
   const lists = host.changedLists();
   const changes = new ChangeService(host, lists);
   return [
     read({
       path: '/api/changes',
-      summary: 'List what changed, to keep a copy in step',
+      summary: 'List changes, to keep a copy in sync',
       description:
-        'For apps that keep a copy: without `since` everything, and with the `nextCursor` of an earlier answer what changed since that one. Apply each answer as plants, schedules, events, photos, then `deleted`, store `nextCursor` with the copy, and ask again while `hasMore` is true: the copy then equals what the lists answer. A deleted plant stands for its events too. A deletion is remembered for 90 days; an older cursor gets 410 `cursor_expired`, and the copy begins anew without `since`.',
+        'For apps that keep a copy: everything or, with the `nextCursor` of an earlier answer as `since`, what has changed since. Apply each answer as plants, schedules, events, photos, then `deleted`; store `nextCursor` with the copy; and repeat while `hasMore` is true. The copy then equals the lists. A deleted plant stands for its events as well. Deletions are kept for 90 days; an older cursor gets 410 `cursor_expired`, and the copy starts again without `since`.',
       operationId: 'listChanges',
       access: { scope: 'plants:read' },
       query: changesQuery,
       response: {
         schema: changesSchema(lists),
         description:
-          'Records that are new or changed since the cursor, each as it is now, and those that are gone. An answer ends at 1 MB, and may hold fewer than `limit` while `hasMore` is true',
+          'New and changed records as they are now, and deletions. An answer ends at 1 MB, so it may have fewer than `limit` records while `hasMore` is true',
       },
       errors: [invalidSince, cursorExpired],
-      tool: { none: 'it is for programs that keep a copy; assistants ask for what they need' },
+      tool: { none: 'it is for programs that keep a copy' },
       handler: ({ account, query, now, validUntil }) => {
-        // The cursor says on which day it was given.
+        // The cursor contains the day.
         validUntil(nextDay(now));
         return changes.list(account, query, now);
       },

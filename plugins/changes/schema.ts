@@ -12,18 +12,18 @@ export interface ChangesQuery {
 export const changesQuery = Joi.object<ChangesQuery, true>({
   since: Joi.string()
     .allow('')
-    .description('nextCursor of an earlier answer, as it came; everything when left out'),
-  limit: integer(1, 500).default(200).description('Records an answer, deletions included'),
+    .description('nextCursor of an earlier answer; by default everything is listed'),
+  limit: integer(1, 500).default(200).description('Records per answer, deletions included'),
 });
 
-/** What changed: a list of each name, of which `deleted` is to be applied last. */
+/** Changes by list; `deleted` is to be applied last. */
 export interface Changes {
   [list: string]: unknown;
   nextCursor: string;
   hasMore: boolean;
 }
 
-/** @param lists those that plugins contribute */
+/** @param lists the lists that plugins contribute */
 export function changesSchema(lists: readonly ChangedList[]) {
   const records = (view: Joi.Schema) => Joi.array().items(view).required();
   const kinds = [...new Set(lists.map(({ kind }) => kind))];
@@ -33,9 +33,9 @@ export function changesSchema(lists: readonly ChangedList[]) {
     ),
     deleted: records(
       Joi.object({ kind: oneOf(kinds).required(), id: id().required() }),
-    ).description('To be applied last. A deleted plant stands for its events too'),
-    nextCursor: Joi.string().required().description('Opaque; what to send as since the next time'),
-    hasMore: Joi.boolean().required().description('Whether there is more already'),
+    ).description('To be applied last. A deleted plant stands for its events as well'),
+    nextCursor: Joi.string().required().description('Opaque; send it as since next time'),
+    hasMore: Joi.boolean().required().description('Whether there are more changes'),
   });
   return named('Changes', schema);
 }

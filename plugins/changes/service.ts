@@ -11,10 +11,10 @@ import { endOf, type Entry, Feed } from './feed';
 import type { Changes, ChangesQuery } from './schema';
 import { DELETED, sourcesOf } from './source';
 
-/** How many records are shown at a time: an answer may end at any of them. */
+/** Records presented at a time; an answer may end at any of them. */
 const SHOWN_AT_ONCE = 50;
 
-/** What changed in the data of an account, for those who keep a copy of it. */
+/** Changes of an account, for clients that keep a copy. */
 export class ChangeService {
   readonly #host: Host;
   readonly #lists: readonly ChangedList[];
@@ -27,7 +27,7 @@ export class ChangeService {
   }
 
   /**
-   * What changed since a cursor, or all that is there; it ends early where it would be too long.
+   * The changes since a cursor, or everything without one; the answer ends early if it would be too long.
    *
    * @throws ApiError invalid_cursor, cursor_expired
    */
@@ -35,7 +35,7 @@ export class ChangeService {
     const { id: userId, revision } = account;
     const begin: Progress = { place: endOf(-1), base: revision };
     const progress = since === undefined ? begin : decodeProgress(account, since, now);
-    // Of a state that is no more, such as before a backup was restored.
+    // From a state that is lost, such as before the restore of a backup.
     if (progress.place.revision > revision) throw cursorExpired.error();
     return this.#host.snapshot(async (session) => {
       const tenant = { userId, session };
@@ -44,7 +44,7 @@ export class ChangeService {
       const shown = entries.slice(0, views.length);
       const isCut = hasMore || shown.length < entries.length;
       const last = shown.at(-1)?.progress ?? progress;
-      // All that was written before this call is in a copy that has got all there is.
+      // A copy that has everything has all that was written before this request.
       const end = endOf(Math.max(revision, last.place.revision));
       const reached = isCut ? last : { place: end, base: 0 };
       return {
@@ -55,7 +55,7 @@ export class ChangeService {
     });
   }
 
-  /** The changes of an answer; it ends before one that came back after it was deleted in it. */
+  /** The changes of an answer, which ends before a record that was added again after its deletion. */
   async #collect(tenant: Tenant, progress: Progress, limit: number) {
     const entries: Entry[] = [];
     const deleted = new Set<string>();
@@ -86,7 +86,7 @@ export class ChangeService {
   }
 }
 
-/** The records of a list, each once: one comes twice where what it embeds changed after it. */
+/** The records of a list, each once: a record occurs twice if what it embeds has changed after it. */
 function distinct(entries: readonly Entry[], list: ChangedList | undefined) {
   const documents = entries.flatMap(({ source, document }) =>
     source.list === list?.name ? document : [],
@@ -94,7 +94,7 @@ function distinct(entries: readonly Entry[], list: ChangedList | undefined) {
   return [...new Map(documents.map((each) => [idText(each._id), each])).values()];
 }
 
-/** How changes are shown, in their order; null for what is out of reach. */
+/** The views of changes, in order; null for records that are out of reach. */
 async function* present(tenant: Tenant, entries: readonly Entry[]): AsyncGenerator<unknown[]> {
   for (const group of chunksOf(entries, SHOWN_AT_ONCE)) {
     const views = new Map<Entry, unknown>();

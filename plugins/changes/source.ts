@@ -7,39 +7,39 @@ import type { Host } from '../../src/plugins/host';
 import { cursorExpired } from './errors';
 import { ChangedRecords, SOFTLY_DELETED } from './records';
 
-/** The list of answers for what is not there any more. */
+/** The list of deletions in an answer. */
 export const DELETED = 'deleted';
-/** The name of the source of deletions, which comes before all others. */
+/** The name of the source of deletions, which sorts before all others. */
 export const FIRST = '/';
 
 type Present = ChangedList['present'];
 
 /** What a change means for a copy. */
 interface Meaning {
-  /** Names the record, and what takes it along when it is deleted. */
+  /** The keys of the record, and of the record with which it is deleted. */
   keys: readonly string[];
-  /** Names the record that it deletes. */
+  /** The key of the record that it deletes. */
   deletes?: string;
-  /** A record that others embed, and that is another one now. */
+  /** A changed record that others embed. */
   embedded?: StoredId;
 }
 
-/** Where changes are found. */
+/** A source of changes. */
 export interface Source {
-  /** Says where its changes come in the order of those of a revision. */
+  /** Determines the order of its changes within a revision. */
   name: string;
-  /** The list of an answer in which its changes are shown. */
+  /** The list of an answer that has its changes. */
   list: string;
   records: ChangedRecords;
-  /** @throws ApiError cursor_expired where a copy has to begin anew */
+  /** @throws ApiError cursor_expired if a copy has to start again */
   meaningOf: (document: Stored) => Meaning;
-  /** How changes are shown; undefined for what is out of reach. */
+  /** The views of changes; undefined for records that are out of reach. */
   present: Present;
 }
 
 /**
- * All sources, in the order in which their changes come within a revision: deletions first, since
- * what is there although it was deleted came back later; records before those that are part of them.
+ * All sources, in the order of their changes within a revision: deletions first, since a record that
+ * exists although it was deleted was added again later; records before those that are part of them.
  */
 export function sourcesOf(host: Host, lists: readonly ChangedList[]): Source[] {
   const embedded = new Set(lists.flatMap(({ embeds }) => embeds?.kind ?? []));
@@ -90,7 +90,7 @@ export function sourcesOf(host: Host, lists: readonly ChangedList[]): Source[] {
   return [deletions, ...sources].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** What is in reach of the records of a list: what they are part of may be deleted. */
+/** Filters the records of a list: those whose parent was deleted are out of reach. */
 class Reachable {
   readonly #field: string;
   readonly #parents: ChangedRecords | undefined;
@@ -100,12 +100,12 @@ class Reachable {
     this.#parents = parents;
   }
 
-  /** Whatever a record is part of. */
+  /** The record that a record is part of. */
   parentOf(document: Stored): StoredId {
-    return document[this.#field] as StoredId; // What plugins name is a field with an id.
+    return document[this.#field] as StoredId; // Plugins name a field with an id.
   }
 
-  /** Shows only what is in reach. */
+  /** The same views, without records that are out of reach. */
   only(present: Present): Present {
     const parents = this.#parents;
     if (!parents) return present;
@@ -121,7 +121,7 @@ class Reachable {
   }
 }
 
-/** The records of a list that are there, or those that are deleted softly. */
+/** The records of a list that exist, or those that are softly deleted. */
 function recordsOf(
   host: Host,
   { model, embeds }: Pick<ChangedList, 'model'> & { embeds?: ChangedList['embeds'] | undefined },
@@ -133,7 +133,7 @@ function recordsOf(
 
 function deletionOf(document: Stored): { kind: string; id: StoredId } {
   const { kind, id } = document;
-  return { kind: String(kind), id: id as StoredId }; // As `deletionModel` has it.
+  return { kind: String(kind), id: id as StoredId }; // The type in `deletionModel`.
 }
 
 function keyOf(kind: string, id: StoredId): string {

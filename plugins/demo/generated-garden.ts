@@ -16,14 +16,14 @@ import {
 import { photo, PHOTO_QUOTA, type PhotoDocument, type Photos } from '../photos';
 import { plant, PLANT_QUOTA, type PlantDocument, type Plants } from '../plants';
 
-/** Events that go to the database at once. */
+/** Events written to the database at once. */
 const BATCH = 10_000;
-/** Where more events are wanted than so many days hold, they stand closer together. */
+/** The longest history; more events than fit into it are closer together. */
 const MAX_DAYS = 15 * 365;
-/** Photos for each event, on the average, where the tier has room for them. */
+/** Photos per event on average, if the tier has room for them. */
 const PHOTOS_PER_EVENT = 0.01;
 
-/** Kinds of plants, the days between their waterings, and where they stand. */
+/** Name, species, days between waterings, and location. */
 const KINDS = [
   ['Swiss cheese plant', 'Monstera deliciosa', 8, 'Study'],
   ['Golden pothos', 'Epipremnum aureum', 9, 'Living room'],
@@ -35,7 +35,7 @@ const KINDS = [
   ['Rosemary', 'Salvia rosmarinus', 7, 'Balcony'],
 ] as const;
 
-/** What happens besides waterings, of which there are twice as many as of all of these. */
+/** Events other than waterings, which are twice as frequent as all of these. */
 const CARE: readonly CreateEvent[] = [
   { type: 'fertilized' },
   { type: 'fertilized', text: 'At half strength.' },
@@ -54,7 +54,7 @@ const CARE: readonly CreateEvent[] = [
   { type: 'soil_change', text: 'Replaced the top layer.' },
 ];
 
-/** What the demo writes to. */
+/** The plugins to which the demo writes. */
 export interface Dependencies {
   accounts: Accounts;
   plants: Plants;
@@ -63,7 +63,7 @@ export interface Dependencies {
   photos: Photos;
 }
 
-/** What a garden is to have. */
+/** Options of a generated garden. */
 export interface GardenOptions {
   user: string;
   tier?: Tier | undefined;
@@ -73,12 +73,12 @@ export interface GardenOptions {
 }
 
 /**
- * Adds generated plants with a long history to an account, which is made when missing.
+ * Adds generated plants with a long history to an account, which is created if needed.
  *
- * Events are written first and in bulk, out of reach as long as their plants do not exist. All else is
- * one transaction: after a crash at any moment, either all is there or nothing to be seen.
+ * Events are written first and in bulk, out of reach until their plants exist. Everything else is one
+ * transaction, so after a crash either the whole garden exists or none of it can be seen.
  *
- * @throws CommandError when the tier has no room for the plants or the events
+ * @throws CommandError if the tier has no room for the plants or the events
  */
 export async function writeGarden(
   host: Host,
@@ -111,7 +111,7 @@ export async function writeGarden(
   return { user, plants, events, photos: garden.photos.length };
 }
 
-/** A garden while it is generated: its plants and photos are known once all events are. */
+/** A garden while it is generated; its plants and photos are complete after the last event. */
 interface Garden {
   account: Account;
   random: () => number;
@@ -119,7 +119,7 @@ interface Garden {
   photos: PhotoDocument[];
 }
 
-/** Adds plants and photos to a garden, and gives the events of each plant from now backwards. */
+/** Adds plants and photos to a garden, and yields the events of each plant from now backwards. */
 function* history(
   { account, random, ...garden }: Garden,
   wanted: Readonly<Record<'plants' | 'events' | 'photos', number>>,
@@ -127,7 +127,7 @@ function* history(
   const start = Date.now();
   const pick = <T>(items: readonly [T, ...T[]] | readonly T[]) =>
     items[Math.floor(random() * items.length)] as T;
-  /** How many of all are a plant's: as many as another's, or one more. */
+  /** The share of a plant: all shares are equal, or one more. */
   const share = (total: number, index: number) =>
     Math.floor((total * (index + 1)) / wanted.plants) - Math.floor((total * index) / wanted.plants);
   const owned = (id: string, createdAt: Date) => ({
@@ -186,7 +186,7 @@ function* inBatches(events: Iterable<EventDocument>): Generator<EventDocument[]>
   if (batch.length > 0) yield batch;
 }
 
-/** Numbers from 0 to just under 1 that look random and are the same for the same seed (mulberry32). */
+/** Pseudorandom numbers from 0 to just under 1, the same for the same seed (mulberry32). */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -7,14 +7,14 @@ import { type CreateEvent, createEvent } from '../events';
 import { type CreatePhoto, photo } from '../photos';
 import { type CreatePlant, plant } from '../plants';
 
-/** An event of a seed: it says how long ago it was, so that a garden never looks abandoned. */
+/** An event of a seed, relative to now, so that the garden never looks abandoned. */
 export interface SeedEvent extends Omit<CreateEvent, 'occurredAt'> {
   daysAgo: number;
   /** Time of the day in UTC: `HH:MM`. */
   at: string;
 }
 
-/** A photo of a seed, with its id, by which events of the same plant name it. */
+/** A photo of a seed; events of the same plant name it by its id. */
 type SeedPhoto = CreatePhoto & { id: string };
 
 export type SeedPlant = Omit<CreatePlant, 'primaryPhotoId'> & {
@@ -37,7 +37,7 @@ const eventSeed = withKeys(createEvent, {
   daysAgo: integer(0, 36_500).required(),
   at: Joi.string()
     .pattern(/^([01]\d|2[0-3]):[0-5]\d$/)
-    .messages({ 'string.pattern.base': '{{#label}} must be a time of the day such as 08:30' })
+    .messages({ 'string.pattern.base': '{{#label}} must be a time of day, such as 08:30' })
     .required(),
 });
 
@@ -54,7 +54,7 @@ const plantSeed = withKeys(plant.seed, {
   })
   .messages({ 'seed.photo': '{{#label}} has no photo {{#missing}}, which an event names' });
 
-/** `seeds/garden.json`: fields are checked by the very schemas of requests. */
+/** `seeds/garden.json`; the schemas of requests check its fields. */
 export const gardenSeed = Joi.object<GardenSeed, true>({
   user: text({ min: 1 })
     .required()

@@ -19,24 +19,24 @@ export class SeededGarden {
     this.#records = records;
   }
 
-  /** Whose garden was loaded last in this process. */
+  /** The user whose garden this process loaded last. */
   get user(): string | undefined {
     return this.#user;
   }
 
-  /** Why not all of a garden can be added: ids that are others', tiers that have no room. */
+  /** The reasons why a garden cannot be added: ids of other users, no room in the tier. */
   async preflight({ user, tier, plants }: GardenSeed): Promise<string[]> {
     const records = this.#records;
     const account = (await records.accounts.account(user)) ?? { tier, usage: {} };
     const owners = await records.plants.owners(idsOf(plants));
-    // Of a plant that is there nothing is added.
+    // Nothing is added to plants that exist.
     const missing = plants.filter(({ id }) => !owners.has(id.toLowerCase()));
     const photos = idsOf(missing.flatMap((each) => each.photos));
     const photoOwners = await records.photos.owners(photos);
     const others = (kind: string, found: ReadonlyMap<string, string>): string[] =>
       [...found]
         .filter(([, owner]) => owner !== user)
-        .map(([id]) => `${kind}: ${id} is the id of somebody else's`);
+        .map(([id]) => `${kind}: ${id} belongs to another user`);
     const over = (quota: string, wanted: number): string[] => {
       const left = this.#host.quotaLeft(account, quota);
       const room = `the ${account.tier} tier has room for ${left} more, and ${wanted} are wanted`;
@@ -51,7 +51,7 @@ export class SeededGarden {
     ];
   }
 
-  /** Adds the plants that are not there yet, all or none; returns how many. */
+  /** Adds the plants that do not exist yet, all or none; returns how many. */
   async load({ user, tier, timezone, plants }: GardenSeed): Promise<number> {
     const { accounts, deletions } = this.#records;
     if (!(await accounts.account(user))) await accounts.ensureAccount(user, tier, timezone);
@@ -60,7 +60,7 @@ export class SeededGarden {
       await deletions.finish(user);
       const added = await this.#host.transact(user, async (tx) => {
         const pending = await deletions.plantIds(user, tx.session);
-        // One that was deleted just now would get its old events back, or lose its new ones.
+        // A plant that was deleted just now would get its old events back, or lose its new ones.
         if (idsOf(plants).some((id) => pending.includes(id))) return undefined;
         const there = await this.#records.plants.idsInOrder(tx, { ids: idsOf(plants) });
         const missing = plants.filter(({ id }) => !there.includes(id.toLowerCase()));
@@ -74,7 +74,7 @@ export class SeededGarden {
   async #add(tx: Transaction, { id, photos, events, ...fields }: SeedPlant): Promise<void> {
     const records = this.#records;
     const photoIds = photos.map((photo) => toStoredId(photo.id));
-    // Photos outlive their plant: those of one that was deleted are there already.
+    // Photos outlive their plant, so those of a deleted plant still exist.
     const known = await records.photos.byIds(tx, photoIds);
     const added = photos.filter((photo) => !known.has(photo.id.toLowerCase()));
     const wanted = {

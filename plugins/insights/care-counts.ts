@@ -6,28 +6,28 @@ import { ALL_MONTHS, type CareMonthDocument } from './model';
 export const WEEKDAYS = [
   ...['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'],
 ] as const;
-/** The first day of 1970 among them. */
+/** The weekday of 1 January 1970. */
 const THURSDAY = 3;
 
 /** Events of a type on a day of a month, or on a weekday of all months. */
 export interface CareCount {
-  /** As in a {@link CareMonthDocument}, where its values are explained. */
+  /** As in {@link CareMonthDocument}. */
   month: string;
   day: string;
   type: EventType;
   count: number;
 }
 
-/** Events by day and type; counts may be negative where they are differences. */
+/** Numbers of events by day and type; differences may be negative. */
 export class CareCounts {
   readonly #counts = new Map<string, CareCount>();
 
-  /** Adds a count so many times; -1 takes it away. */
+  /** Adds a multiple of a count; -1 subtracts it. */
   add(count: CareCount, times = 1): void {
     this.#counts.set(keyOf(count), { ...count, count: this.of(count) + count.count * times });
   }
 
-  /** Adds events of a day, and of its weekday. */
+  /** Adds events to a day and to its weekday. */
   addEvents(date: string, type: EventType, count: number): void {
     const weekday = (((dayNumber(date) + THURSDAY) % 7) + 7) % 7;
     this.add({ month: date.slice(0, 7), day: date.slice(8), type, count });
@@ -38,7 +38,7 @@ export class CareCounts {
     return this.#counts.get(keyOf(count))?.count ?? 0;
   }
 
-  /** Those that are not zero, by day, then type; the weekdays last. */
+  /** The counts that are not zero, by day, then type; weekdays come last. */
   entries(): CareCount[] {
     const found = [...this.#counts].filter(([, { count }]) => count !== 0);
     return found.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, count]) => count);
@@ -49,7 +49,7 @@ function keyOf({ month, day, type }: Omit<CareCount, 'count'>): string {
   return `${month} ${day} ${type}`;
 }
 
-/** What is stored of a month, by day, then type. */
+/** The counts of a stored month, by day, then type. */
 export function countsOf({ month, days }: CareMonthDocument): CareCount[] {
   return Object.keys(days)
     .sort()

@@ -9,23 +9,23 @@ import { type CareCount, CareCounts, countsOf, WEEKDAYS } from './care-counts';
 import { ALL_MONTHS, type CareMonthDocument, careMonthModel } from './model';
 import type { InsightsView } from './schema';
 
-/** The waterings of a month alone. */
+/** The fields of a month that count waterings. */
 const WATERINGS = [
   'month',
   ...Array.from({ length: 31 }, (_, day) => `days.${String(day + 1).padStart(2, '0')}.watered`),
 ];
 
-/** What an account did on which day, as far as insights show it. */
+/** Care by day, as insights show it. */
 interface CareHistory {
-  /** The counts of all days by weekday. */
+  /** The counts of all days, by weekday. */
   weekdays: CareCount[];
-  /** The counts of the days asked for. */
+  /** The counts of the requested days. */
   activity: InsightsView['careActivityByDay'];
-  /** The numbers of all days with a watering, in their order. */
+  /** The numbers of all days with a watering, in order. */
   watered: number[];
 }
 
-/** How many events of each type an account has on each day: kept up as events come and go. */
+/** The number of events of each day and type, kept up to date with the events. */
 export class CareDays {
   readonly #months;
 
@@ -33,7 +33,7 @@ export class CareDays {
     this.#months = host.model(careMonthModel);
   }
 
-  /** The history without the events of `deleted`, which are counted still. */
+  /** The history without the events of `deleted`, which are still counted. */
   async read(
     tenant: Tenant,
     { first, last }: { first: string; last: string },
@@ -47,7 +47,7 @@ export class CareDays {
     const history: CareHistory = { weekdays: all ? left(all) : [], activity: [], watered: [] };
     const between = { month: { $gte: first.slice(0, 7), $lte: last.slice(0, 7) } };
     const asked = this.#months.find(between).of(tenant).sort({ month: 1 });
-    // Some at a time, so that centuries are not counted in one turn of the event loop.
+    // In batches, so that centuries are not counted in one turn of the event loop.
     for await (const months of batchesOf<CareMonthDocument>(asked)) {
       for (const { month, day, type, count } of months.flatMap(left)) {
         const date = `${month}-${day}`;
@@ -63,7 +63,7 @@ export class CareDays {
     return history;
   }
 
-  /** Counts events that came, went or moved. */
+  /** Counts added, deleted and moved events. */
   async apply(tx: Transaction, changes: readonly CareChange[]): Promise<void> {
     const moved = new CareCounts();
     for (const { before, after } of changes) {
@@ -73,7 +73,7 @@ export class CareDays {
     await this.#add(tx, moved.entries());
   }
 
-  /** Recounts all events; writes what differs and returns each difference. */
+  /** Recounts all events; corrects and returns each difference. */
   async rebuild(tx: Transaction, events: AsyncIterable<DayCount>): Promise<string[]> {
     const wanted = new CareCounts();
     for await (const { occurredOn, type, count } of events) {

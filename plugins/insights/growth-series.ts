@@ -6,12 +6,12 @@ import type { Events } from '../events';
 import type { PlantSummary } from '../plants';
 import type { InsightsView } from './schema';
 
-/** How many months it has, the present one included. */
+/** The number of months, this one included. */
 const MONTHS = 12;
 
 /**
- * What plants grew in each of the last months, in their order, then by unit and month. It is added up
- * when it is read: few ask for it, and only measurements of these months count.
+ * The growth of plants in each of the last months, in their order, then by unit and month. It is computed
+ * for each read, since it is rarely requested and only measurements of these months count.
  */
 export async function growthSeries(
   { sums }: Events,
@@ -30,7 +30,7 @@ export async function growthSeries(
   const days = [first.toISOString().slice(0, 10), `${month}-31`] as const;
   for await (const { growthAmount, count, ...of } of sums.growthByMonth(tenant, ...days)) {
     const plantId = idText(of.plantId);
-    // The events of a deleted plant are deleted a little later.
+    // The events of a deleted plant are deleted later.
     if (!places.has(plantId)) continue;
     const key = `${plantId} ${of.growthUnit ?? ''} ${of.month}`;
     const sum = new Big(growthAmount).times(count).plus(totals.get(key)?.sum ?? 0);
@@ -44,7 +44,7 @@ export async function growthSeries(
     .map(([, { sum, ...of }]) => ({ ...of, total: asNumber(sum) }));
 }
 
-/** JSON has no infinity: a sum beyond double range is shown as the largest double. */
+/** JSON has no infinity: a sum beyond double range becomes the largest double. */
 export function asNumber(total: Big | string): number {
   return Math.min(Number(total), Number.MAX_VALUE);
 }

@@ -9,12 +9,12 @@ import type { AlikeGrowth, EventDocument, Events } from '../events';
 import type { CareChange } from '../events/domain-events';
 import { type GrowthDocument, growthModel } from './model';
 
-/** What a plant's growth adds up to in a unit, without whose it is. */
+/** The growth of a plant in a unit, without its account. */
 type Growth = Omit<GrowthDocument, 'userId'>;
 
 /**
- * What plants have grown, per plant and unit. It is stored: added up when read, insights of a million
- * events would take ten times as long as those of a hundred thousand.
+ * The growth of plants, by plant and unit. It is stored, since adding it up for each read would make
+ * insights slower with every event.
  */
 export class GrowthTotals {
   readonly #growth;
@@ -29,7 +29,7 @@ export class GrowthTotals {
     return this.#growth.find().of({ userId, session }).sort({ plantId: 1, unit: 1 }).lean().exec();
   }
 
-  /** Adds measurements that came; of plants whose measurements went or changed, sums up all anew. */
+  /** Adds new measurements; sums up all measurements of plants of which some were changed or deleted. */
   async apply(tx: Transaction, changes: readonly CareChange[]): Promise<void> {
     const moved = changes.filter(({ before, after }) => textOf(before) !== textOf(after));
     const came = moved.flatMap(({ after }) => measured(after));
@@ -40,7 +40,7 @@ export class GrowthTotals {
       .find({ plantId: anyOf(plantIds) })
       .of(tx)
       .lean();
-    // The growth of a deleted plant was deleted with the plant.
+    // The growth of a deleted plant was deleted with it.
     const there = new Set([...stored, ...came].map(({ plantId }) => idText(plantId)));
     const anew = new Map(went.map(({ plantId }) => [idText(plantId), plantId]));
     for (const id of anew.keys()) if (!there.has(id)) anew.delete(id);
@@ -53,19 +53,19 @@ export class GrowthTotals {
     await this.#write(tx, stored, sums);
   }
 
-  /** A deleted plant's growth goes with it. */
+  /** Deletes the growth of a deleted plant. */
   async deletePlant(tx: Transaction, plantId: string): Promise<void> {
     await this.#growth.deleteMany({ plantId }).of(tx);
   }
 
-  /** Sums all measurements up anew; writes what differs and returns each difference. */
+  /** Recomputes all growth; corrects and returns each difference. */
   async rebuild(tx: Transaction, measurements: AsyncIterable<AlikeGrowth>): Promise<string[]> {
     const sums = new GrowthSums();
     for await (const each of measurements) sums.addAlike(each);
     return this.#write(tx, await this.read(tx.account.id, tx.session), sums);
   }
 
-  /** Makes what is stored what it should be; returns each difference. */
+  /** Corrects the stored growth; returns each difference. */
   async #write(tx: Transaction, stored: readonly Growth[], wanted: GrowthSums): Promise<string[]> {
     const is = new Map(stored.map((growth) => [keyOf(growth), growth]));
     const changed = [...wanted.byKey].filter(
@@ -90,7 +90,7 @@ export class GrowthTotals {
   }
 }
 
-/** Measurements added up, per plant and unit. */
+/** Sums of measurements, by plant and unit. */
 class GrowthSums {
   readonly byKey = new Map<string, Growth>();
 
@@ -112,7 +112,7 @@ class GrowthSums {
   }
 }
 
-/** The growth that an event measured, if it did. */
+/** The measurement of an event, if it has one. */
 function measured(event: EventDocument | undefined): Growth[] {
   if (event?.type !== 'growth' || event.growthAmount === null) return [];
   const { plantId, growthUnit: unit, growthAmount, occurredAt: at, occurredOn: on } = event;

@@ -11,14 +11,14 @@ import { careMonthModel, growthModel } from './model';
 import { routes } from './routes';
 import { InsightService } from './service';
 
-/** What a person's care adds up to. */
+/** Statistics of a person's care. */
 export default definePlugin({
   name: 'insights',
   requires: ['events', 'photos', 'plants'],
   scopes: { 'insights:read': 'Read insights' },
   models: [careMonthModel, growthModel],
   migrations,
-  tag: { name: 'Insights', description: 'What all the care adds up to.' },
+  tag: { name: 'Insights', description: 'Statistics of all care.' },
   setup: (host) => {
     const { events, deletions } = host.use(eventsPlugin);
     const careDays = new CareDays(host);

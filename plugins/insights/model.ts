@@ -5,15 +5,15 @@ import type { StoredId } from '../../src/core/ids';
 import { accountModel } from '../../src/data/model/models';
 import type { EventType, GrowthUnit } from '../events';
 
-/** In place of a month: what all of them add up to. */
+/** Stands for the total of all months. */
 export const ALL_MONTHS = 'all';
 
-/** How many events of each type an account has on each day of a month. */
+/** The number of events of each type on each day of a month. */
 export interface CareMonthDocument {
   userId: string;
   /** `YYYY-MM`, or {@link ALL_MONTHS}. */
   month: string;
-  /** By day of the month, in two digits; of all months by weekday, 0 for Monday. */
+  /** By day of the month, in two digits; for all months by weekday, 0 for Monday. */
   days: Record<string, Partial<Record<EventType, number>>>;
 }
 
@@ -27,11 +27,11 @@ export const careMonthModel = accountModel<CareMonthDocument>(
     },
     { collection: 'careMonths' },
   )
-    // The months of an account, in their order; one of them, to count an event.
+    // The months of an account, in order; one month, to count an event.
     .index({ userId: 1, month: 1 }, { unique: true }),
 );
 
-/** What the growth of a plant adds up to, in one of the units that were logged. */
+/** The growth of a plant in one of the units that were logged. */
 export interface GrowthDocument {
   userId: string;
   plantId: StoredId;
@@ -57,6 +57,6 @@ export const growthModel = accountModel<GrowthDocument>(
     },
     { collection: 'growth' },
   )
-    // An account's growth; a plant's, to add to it.
+    // The growth of an account; that of a plant, to add to it.
     .index({ userId: 1, plantId: 1, unit: 1 }, { unique: true }),
 );

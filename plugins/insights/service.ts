@@ -21,10 +21,10 @@ import { asNumber, growthSeries } from './growth-series';
 import type { GrowthDocument } from './model';
 import type { InsightsQuery, InsightsView } from './schema';
 
-/** How many days `careActivityByDay` has unless others are asked for, today included. */
+/** The number of days of `careActivityByDay` by default, today included. */
 const ACTIVITY_DAYS = 365;
 
-/** What of a call matters beside what it asks for. */
+/** The parts of a call besides its query. */
 type Call = Pick<ReadCall<InsightsQuery, never>, 'now' | 'validUntil'>;
 
 interface Dependencies {
@@ -35,7 +35,7 @@ interface Dependencies {
   growth: GrowthTotals;
 }
 
-/** What a person's care adds up to (docs/specification.md, 2.11; docs/api.md, "Insights"). */
+/** Statistics of a person's care (docs/specification.md, 2.11; docs/api.md, "Insights"). */
 export class InsightService {
   readonly #host: Host;
   readonly #dependencies: Dependencies;
@@ -45,7 +45,7 @@ export class InsightService {
     this.#dependencies = dependencies;
   }
 
-  /** The sections asked for, all of one moment. */
+  /** The requested sections, all as of one moment. */
   async read(
     account: Account,
     { sections, from, to }: InsightsQuery,
@@ -56,7 +56,7 @@ export class InsightService {
       const today = calendarOf(account.timezone)(now);
       const last = to ?? today;
       const days = { first: from ?? addDays(last, 1 - ACTIVITY_DAYS), last };
-      // Events of deleted plants are counted until they are marked deleted.
+      // Events of deleted plants are counted until they are marked as deleted.
       const deleted = new CareCounts();
       for await (const { type, occurredOn, count } of deletions.pending(account.id, session)) {
         deleted.addEvents(occurredOn, type, count);
@@ -105,7 +105,7 @@ export class InsightService {
     return growth.rebuild(tx, this.#ofPlants(tx, ofEvents.sums.growth(tx)));
   }
 
-  /** Those of plants that are there, or among `others`. */
+  /** The entries of plants that exist or are among `others`. */
   async *#ofPlants<Entry extends { plantId: StoredId }>(
     { account, session }: Transaction,
     entries: AsyncIterable<Entry>,
@@ -131,12 +131,12 @@ function events(
     counts.reduce((sum, { day, count }) => sum + (Number(day) === weekday ? count : 0), 0),
   );
   const totalEvents = weekdays.reduce((sum, count) => sum + count, 0);
-  // The first of equals: ties go to the earlier weekday.
+  // Of equal counts the earlier weekday.
   const most = WEEKDAYS[weekdays.indexOf(Math.max(...weekdays))];
   return { totalEvents, mostActiveDay: totalEvents === 0 ? null : (most ?? null) };
 }
 
-/** @param days those with a watering, in their order */
+/** @param days the days with a watering, in order */
 function streaks(days: readonly number[], today: number): InsightsView['wateringStreaks'] {
   const runs: { first: number; last: number; length: number }[] = [];
   for (const day of days) {

@@ -109,7 +109,7 @@ describe('a garden', () => {
     const { code, stderr } = await cli.run('seed', folder);
     expect(code).toBe(1);
     expect(stderr.trim().split('\n')).toEqual([
-      `garden.json: plants: ${String(plant?.['id'])} is the id of somebody else's`,
+      `garden.json: plants: ${String(plant?.['id'])} belongs to another user`,
       'garden.json: plants: the free tier has room for 25 more, and 26 are wanted',
     ]);
     expect(records(await cli.json('user', 'list'))).toMatchObject([

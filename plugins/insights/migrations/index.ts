@@ -7,7 +7,7 @@ import { ALL_MONTHS, type CareMonthDocument } from '../model';
 /** Accounts changed at a time. */
 const CHUNK = 100;
 
-/** Adds beside the months of an account what they add up to, which had a collection of its own. */
+/** Adds the totals of all months to the months of an account; they had a collection of their own. */
 const totals: Migration = {
   name: '0001-totals',
   besideOlder: false,
@@ -26,7 +26,7 @@ const totals: Migration = {
         if (month === ALL_MONTHS) days[day] = { ...days[day], [type]: count };
       }
       if (Object.keys(days).length === 0) return;
-      // One that is there is of a server that was started meanwhile, and right.
+      // If it exists, a server that was started meanwhile has written it.
       const all = { userId, month: ALL_MONTHS };
       await months.updateOne(all, { $setOnInsert: { days } }, { upsert: true });
     };
@@ -37,13 +37,13 @@ const totals: Migration = {
   },
 };
 
-/** Gives the first and last measurements of growth their days. */
+/** Adds days to the first and last measurements of growth. */
 const growthDays = addDays('0002-growth-days', 'growth', [
   datedMoment('firstAt', 'first', { isReplaced: true }),
   datedMoment('lastAt', 'last', { isReplaced: true }),
 ]);
 
-/** Drops the runs of waterings, which are computed when they are read. */
+/** Drops the stored runs of waterings, which are now computed for each read. */
 const computedRuns: Migration = {
   name: '0003-computed-runs',
   besideOlder: false,
