@@ -2,7 +2,7 @@ import { fieldError } from '../../src/core/errors';
 import { idText } from '../../src/core/ids';
 import { addDays, calendarOf } from '../../src/core/time';
 import type { Transaction } from '../../src/data/writing/transaction';
-import { type BulkCare, unknownSchedule } from '../events';
+import { type BulkCare, MAX_AT_ONCE, unknownSchedule } from '../events';
 import { plantArchived, unknownPlant } from '../plants';
 import { dueBy } from './agenda';
 import { type CaringSchedule, daysOf, type Need, typeOf } from './needs';
@@ -11,7 +11,6 @@ import {
   ANY,
   type DoCare,
   type DoneCare,
-  MAX_AT_ONCE,
   MAX_SNOOZE_DAYS,
   type Postponed,
   type SkipCare,

@@ -19,6 +19,7 @@ import {
   logCare,
   type LogCare,
   loggedCare,
+  MAX_AT_ONCE,
 } from '../events';
 import { locationFilter, RECURRING_TYPES, type RecurringCare } from '../plants';
 import { type Care, CARES } from './schedules/schema';
@@ -102,8 +103,6 @@ const TYPED_CARES = CARES.filter((care) => care !== 'other');
 
 /** How many days ahead care may be snoozed. */
 export const MAX_SNOOZE_DAYS = 365;
-/** The most plants of one request. */
-export const MAX_AT_ONCE = 100;
 
 const WHOM = {
   plantId: id().description('One plant'),

@@ -38,6 +38,7 @@ export {
   logCare,
   type LogCare,
   loggedCare,
+  MAX_AT_ONCE,
 } from './schema';
 export { laterCare, NEVER_CARED } from './derived/last-care';
 export { eventLimitReached, scheduleNotFound, unknownSchedule } from './errors';
