@@ -48,7 +48,7 @@ async function eventsOf(path: string) {
   });
 }
 
-test('it has an event for each time in the next 90 days, and overdue ones today', async () => {
+test('the calendar has an event for each occurrence in the next 90 days, overdue ones today', async () => {
   const { id } = await user.plant({ name: 'Fern', location: 'Bath', wateringFrequencyDays: 30 });
   const path = await made();
   const [first, ...more] = await eventsOf(path);
@@ -60,7 +60,7 @@ test('it has an event for each time in the next 90 days, and overdue ones today'
   expect(overdue).toMatchObject({ on: dayIn(0), uid: `${id}-watered-${dayIn(-10)}@plant-care` });
 });
 
-test('names of any characters come through, on lines that are no longer than they may be', async () => {
+test('names of any characters are kept, on lines of at most 75 bytes', async () => {
   const name = `${'🌿×é'.repeat(20)} "a", b; c\\n`;
   await user.plant({ name, location: 'Küche,\nlinks; oben', wateringFrequencyDays: 90 });
   const [event] = await eventsOf(await made());
@@ -76,7 +76,7 @@ test('control characters become spaces, and line separators line breaks', async 
   expect((await read(path)).text.replaceAll('\r\n', '')).not.toMatch(/[^\P{Cc}\t]|[\u2028\u2029]/u);
 });
 
-test('archived plants are not in it', async () => {
+test('archived plants are left out', async () => {
   const fern = await user.plant({ name: 'Fern', fertilizerFrequencyDays: 60 });
   const path = await made();
   expect((await eventsOf(path)).map(({ summary }) => summary)).toEqual(
@@ -86,7 +86,7 @@ test('archived plants are not in it', async () => {
   expect(await eventsOf(path)).toEqual([]);
 });
 
-test('care and location narrow it, and parameters of programs do not matter', async () => {
+test('care and location filter it, and unknown parameters are ignored', async () => {
   await user.plant({ name: 'Fern', location: 'Bath', wateringFrequencyDays: 90 });
   await user.plant({ name: 'Oak', location: 'Hall', wateringFrequencyDays: 90 });
   const path = await made();
@@ -97,7 +97,7 @@ test('care and location narrow it, and parameters of programs do not matter', as
   }
 });
 
-test('it is tagged, the same as long as nothing changes, and then another', async () => {
+test('the calendar has a tag that changes only with its contents', async () => {
   await user.plant({ name: 'Fern', wateringFrequencyDays: 7 });
   const path = await made();
   const { headers, text } = await read(path).expect(200);
@@ -111,7 +111,7 @@ test('it is tagged, the same as long as nothing changes, and then another', asyn
   expectError(await supertest(service.url).post(path), 405, 'method_not_allowed');
 });
 
-test('a new address replaces the one before, and deleting ends it', async () => {
+test('a new address replaces the previous one, and deleting removes it', async () => {
   const first = await made();
   const second = await made();
   expect(second).not.toBe(first);

@@ -101,7 +101,7 @@ const someRule: fc.Arbitrary<Rule> = fc
   })
   .map(({ interval, ...rest }) => ({ ...interval, ...rest }));
 
-test('the days of any rule are those that going through them one by one finds', () => {
+test('the days of any rule equal those found day by day', () => {
   fc.assert(
     fc.property(
       someRule,
@@ -129,7 +129,7 @@ test('the days of any rule are those that going through them one by one finds', 
   );
 });
 
-test('seasons overlap where a day of some year is in two of them', () => {
+test('seasons overlap if a day of any year is in two of them', () => {
   fc.assert(
     fc.property(fc.array(someSeason, { minLength: 2, maxLength: 3 }), (seasons) => {
       const days = Array.from({ length: 366 }, (_, day) => addDays('2028-01-01', day));
@@ -141,21 +141,21 @@ test('seasons overlap where a day of some year is in two of them', () => {
   );
 });
 
-test('without care the first allowed day is due, and then it is counted from the last care', () => {
+test('the first allowed day is due without care; later days are counted from the last care', () => {
   expect(next(3, { everyDays: 7 }, null)).toEqual(['2026-01-01', '2026-01-08', '2026-01-15']);
   expect(next(2, { everyDays: 7 }, '2025-12-30')).toEqual(['2026-01-06', '2026-01-13']);
   expect(next(1, { everyDays: 7, startOn: '2026-02-01' }, '2025-12-30')).toEqual(['2026-02-01']);
   expect(next(1, { everyDays: 3650 }, '2024-02-29')).toEqual(['2034-02-26']);
 });
 
-test('what is overdue is as if done today, and the rest on its day', () => {
+test('later days are counted as if overdue care were done today', () => {
   const days = next(3, { everyDays: 7 }, '2026-01-01', '2026-02-01');
   expect(days).toEqual(['2026-01-08', '2026-02-08', '2026-02-15']);
   const saturdays = next(3, { weekdays: ['sat'] }, '2026-01-01', '2026-02-07');
   expect(saturdays).toEqual(['2026-01-03', '2026-02-14', '2026-02-21']);
 });
 
-test('a season over the new year holds on both sides of it, whichever hemisphere calls it winter', () => {
+test('a season can span the new year', () => {
   const northern = { everyDays: 7, seasons: [{ from: '11-01', to: '02-28', everyDays: 21 }] };
   expect(next(3, northern, '2026-10-28')).toEqual(['2026-11-18', '2026-12-09', '2026-12-30']);
   expect(next(2, northern, '2027-02-20')).toEqual(['2027-03-01', '2027-03-08']);
@@ -163,21 +163,21 @@ test('a season over the new year holds on both sides of it, whichever hemisphere
   expect(next(3, southern, '2026-05-28')).toEqual(['2026-06-18', '2026-07-09', '2026-07-30']);
 });
 
-test('the interval that counts is that of the day itself, not of the day of the last care', () => {
+test('the interval of the due day counts, not that of the day of the last care', () => {
   const winter = { everyDays: 5, seasons: [{ from: '12-01', to: '02-28', everyDays: 20 }] };
   expect(next(1, winter, '2026-11-27')).toEqual(['2026-12-17']);
   // Long ago by the interval of spring.
   expect(next(1, winter, '2027-02-15')).toEqual(['2027-03-01']);
 });
 
-test('a season of zero is a pause', () => {
+test('a season with interval 0 is a pause', () => {
   const feeding = { everyDays: 14, seasons: [{ from: '10-01', to: '03-01', everyDays: 0 }] };
   expect(next(2, feeding, '2026-09-25')).toEqual(['2027-03-02', '2027-03-16']);
   const monthly = { everyDays: 30, months: [4, 9] };
   expect(next(3, monthly, '2026-04-20')).toEqual(['2026-09-01', '2027-04-01', '2027-09-01']);
 });
 
-test('months hold within seasons, and a season’s interval replaces weekdays', () => {
+test('months apply within seasons, and the interval of a season replaces weekdays', () => {
   const seasons = [{ from: '06-01', to: '08-31', everyDays: 2 }];
   const given: Partial<Rule> = { weekdays: ['mon'], months: [5, 7], seasons };
   expect(next(4, given, '2026-05-20', '2026-05-20')).toEqual([
@@ -185,7 +185,7 @@ test('months hold within seasons, and a season’s interval replaces weekdays', 
   ]);
 });
 
-test('February ends on its last day, and a season from the 29th begins on 1 March in other years', () => {
+test('a season to 28 February ends on its last day, and one from 29 February begins on 1 March in other years', () => {
   for (const to of ['02-28', '02-29']) {
     const given = { everyDays: 1, seasons: [{ from: '01-01', to, everyDays: 0 }] };
     expect(next(1, given, '2027-01-05')).toEqual(['2027-03-01']);
@@ -198,7 +198,7 @@ test('February ends on its last day, and a season from the 29th begins on 1 Marc
   expect(next(2, leapDay, '2026-02-01')).toEqual(['2028-02-29', '2032-02-29']);
 });
 
-test('a skip counts like care, and a snooze says the day', () => {
+test('a skip counts like care, and a snooze sets the day', () => {
   const weekly = rule({ everyDays: 7 });
   const skipped = { ...NOTHING_DONE, lastOn: '2026-01-01', skippedOn: '2026-01-08' };
   expect(take(1, dueDays(weekly, skipped, '2026-01-05'))).toEqual(['2026-01-15']);
@@ -206,7 +206,7 @@ test('a skip counts like care, and a snooze says the day', () => {
   expect(take(2, dueDays(weekly, snoozed, '2026-01-05'))).toEqual(['2026-01-20', '2026-01-27']);
 });
 
-test('a rule may leave no day', () => {
+test('a rule can leave no day', () => {
   const february = { months: [2], seasons: [{ from: '02-01', to: '02-29', everyDays: 0 }] };
   const none: Partial<Rule>[] = [
     { everyDays: 7, endOn: '2025-12-31' },
@@ -221,7 +221,7 @@ test('a rule may leave no day', () => {
   expect(next(1, { weekdays: ['wed'], seasons }, null)).toEqual(['2029-02-28']);
 });
 
-test('days end with the year 9999', () => {
+test('the last day is in the year 9999', () => {
   expect(next(3, { everyDays: 3650, startOn: '9990-01-01' }, null)).toEqual([
     ...['9990-01-01', '9999-12-30'],
   ]);

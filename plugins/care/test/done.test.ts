@@ -33,7 +33,7 @@ const itemsOf = (body: unknown, list = 'items') =>
 describe('done', () => {
   const done = (body: object) => act('done', body);
 
-  test('logs an event of the schedule, and answers when it is due next', async () => {
+  test('logs an event of the schedule and returns when it is due next', async () => {
     const { id: scheduleId } = await user.schedule(fern, { care: 'repotted', everyDays: 700 });
     const photo = await user.photo();
     const facts = { text: 'A larger pot', occurredAt: '2026-03-09T08:00:00.000Z' };
@@ -46,7 +46,7 @@ describe('done', () => {
     expect(next).toMatchObject([{ scheduleId, lastDone: facts.occurredAt, dueOn: '2028-02-07' }]);
   });
 
-  test('of a schedule of another kind it is a note with its label, unless there is a text', async () => {
+  test('logs a note with the label for a schedule of other care, unless a text is given', async () => {
     const { id: scheduleId } = await user.schedule(fern, {
       ...{ care: 'other', label: 'Turn it', weekdays: ['tue', 'sat'] },
     });
@@ -59,7 +59,7 @@ describe('done', () => {
     expect(second.body).toMatchObject({ items: [{ text: 'To the left' }] });
   });
 
-  test('of a type it counts for all such care of several plants, or of a location', async () => {
+  test('by type, counts for all such care of several plants or of a location', async () => {
     await user.schedule(fern, { everyDays: 5 });
     const some = await done({ plantIds: [moss, fern], type: 'watered' }).expect(201);
     expect(itemsOf(some.body, 'next')).toEqual([
@@ -77,7 +77,7 @@ describe('done', () => {
     expect(other.body).toMatchObject({ items: [{ type: 'soil_change' }, {}], next: [] });
   });
 
-  test('is undone with its events', async () => {
+  test('is undone by deleting its events', async () => {
     const { id: scheduleId } = await user.schedule(fern, { everyDays: 5 });
     const { items } = bodyOf(await done({ plantId: fern, scheduleId }).expect(201));
     expect(await user.days(`${ALWAYS}&location=Hall`)).toContain('Fern watered 2026-03-15');
@@ -86,7 +86,7 @@ describe('done', () => {
     expect(await user.days()).toContain('Fern watered 2026-03-10');
   });
 
-  test('sent again under its key it is answered again, and not done again', async () => {
+  test('is idempotent under its key', async () => {
     const key = randomUUID();
     const send = () => done({ plantId: fern, type: 'watered' }).set('Idempotency-Key', key);
     const first = await send().expect(201);
@@ -94,7 +94,7 @@ describe('done', () => {
     expect(bodyOf(await user.get(`/api/plants/${fern}/events`))['items']).toHaveLength(1);
   });
 
-  test('all of it, or nothing', async () => {
+  test('is all or nothing', async () => {
     const body = { plantIds: [fern, NOBODYS_ID], type: 'watered' };
     expectError(await done(body), 400, 'plant_not_found', /^plantIds /);
     const later = { plantIds: [fern, moss], type: 'watered', photoIds: [NOBODYS_ID] };
@@ -102,7 +102,7 @@ describe('done', () => {
     expect(bodyOf(await user.get('/api/events').expect(200))['items']).toEqual([]);
   });
 
-  test('at a location of more than 100 plants they are to be named', async () => {
+  test('refuses a location with more than 100 plants', async () => {
     for (let count = 0; count < 101; count += 1) await user.plant({ location: 'Field' });
     const answer = await done({ location: 'Field', type: 'watered' }).expect(400);
     expect(faultsOf(answer)).toEqual(['location']);
@@ -113,7 +113,7 @@ describe('done', () => {
 describe('skip', () => {
   const skip = (body: object) => act('skip', body);
 
-  test('counts like care on the day on which it is due, or today where that is past', async () => {
+  test('counts like care on its due day, or today if that is past', async () => {
     const { id: scheduleId } = await user.schedule(fern, { everyDays: 5, startOn: '2026-03-01' });
     const event = await user.event(fern, { occurredAt: '2026-03-02T12:00:00Z' });
     const overdue = await skip({ plantId: fern, scheduleId }).expect(200);
@@ -126,7 +126,7 @@ describe('skip', () => {
     expect(none.body).toMatchObject({ ...item, dueOn: '2026-03-07' });
   });
 
-  test('by a type it is that of the plant’s own frequency as well', async () => {
+  test('by type, also applies to the frequency of the plant', async () => {
     await skip({ plantId: fern, type: 'watered' }).expect(200);
     expect(await user.days(ALWAYS)).toEqual(['Moss watered 2026-03-10', 'Fern watered 2026-03-17']);
     await user.event(fern);
@@ -141,7 +141,7 @@ describe('skip', () => {
     expect(await user.days()).toEqual(['Moss watered 2026-03-10']);
   });
 
-  test('it replaces a snooze, and a snooze replaces it', async () => {
+  test('replaces a snooze, and is replaced by one', async () => {
     const watering = { plantId: fern, type: 'watered' };
     await act('snooze', { ...watering, until: '2026-03-12' }).expect(200);
     expect(bodyOf(await skip(watering))).toMatchObject({ dueOn: '2026-03-19', snoozedUntil: null });
@@ -151,7 +151,7 @@ describe('skip', () => {
     expect(back.body).toMatchObject({ dueOn: '2026-03-10', snoozedUntil: null });
   });
 
-  test('the last time there is may be skipped, and that taken back', async () => {
+  test('can skip the last occurrence, and be undone', async () => {
     const { id: scheduleId } = await user.schedule(fern, { everyDays: 5, endOn: '2026-03-12' });
     const named = { plantId: fern, scheduleId };
     expect((await skip(named).expect(200)).body).toEqual({ items: [] });
@@ -160,7 +160,7 @@ describe('skip', () => {
     expect(back.body).toMatchObject({ dueOn: '2026-03-10' });
   });
 
-  test('of several plants what is due is skipped, and nothing else', async () => {
+  test('skips only care that is due, for several plants', async () => {
     await user.event(moss);
     const answer = await skip({ location: 'Hall', type: 'watered' }).expect(200);
     expect(itemsOf(answer.body)).toEqual(['Fern watered 2026-03-17']);
@@ -171,7 +171,7 @@ describe('skip', () => {
 describe('snooze', () => {
   const snooze = (until: string | null, body: object) => act('snooze', { until, ...body });
 
-  test('a schedule is snoozed by its id until such care is done', async () => {
+  test('applies to a schedule until its care is done', async () => {
     const { id: scheduleId } = await user.schedule(fern, { everyDays: 5 });
     const { id: other } = await user.schedule(fern, { everyDays: 6 });
     const answer = await snooze('2026-03-20', { plantId: fern, scheduleId }).expect(200);
@@ -185,7 +185,7 @@ describe('snooze', () => {
     expect(await user.days(ALWAYS)).toContain('Fern watered 2026-03-20');
   });
 
-  test('of many, what is due before is put off, and nothing is brought forward', async () => {
+  test('puts care of many plants off, and brings none forward', async () => {
     const { id: palm } = await user.plant({ name: 'Palm', wateringFrequencyDays: 30 });
     await user.schedule(moss, { care: 'fertilized', everyDays: 9 });
     await user.event(palm);
@@ -206,7 +206,7 @@ describe('snooze', () => {
     expect(itemsOf((await snooze(null, { all: true, type: 'watered' })).body)).toEqual([]);
   });
 
-  test('care of any kind is put off, of one plant or of all', async () => {
+  test('can put off care of any kind, for one plant or for all', async () => {
     await user.schedule(fern, { care: 'other', label: 'Mist', everyDays: 5 });
     await user.schedule(moss, { care: 'repotted', everyDays: 365, startOn: '2026-05-01' });
     const ofFern = await snooze('2026-03-12', { plantId: fern, type: 'any' }).expect(200);
@@ -220,7 +220,7 @@ describe('snooze', () => {
     expect(itemsOf(back.body)).toHaveLength(3);
   });
 
-  test('exactly one of whom and one of what is named', async () => {
+  test('names plants in exactly one way, and care in exactly one way', async () => {
     const one = { plantId: fern, type: 'watered' };
     const wrong: [string[], object][] = [
       [['plantId'], { type: 'watered' }],
@@ -243,7 +243,7 @@ describe('snooze', () => {
     expect(faultsOf(paused)).toEqual(['scheduleId']);
   });
 
-  test('copies learn of it, and of a skip, with the plant', async () => {
+  test('reaches copies with the plant, as does a skip', async () => {
     const client = new Client(service.url, user.token);
     const { id: scheduleId } = await user.schedule(fern, {
       ...{ care: 'other', label: 'Mist', everyDays: 5 },

@@ -32,7 +32,7 @@ async function inShort(user: TestUser, query = ''): Promise<string[]> {
 
 const ALWAYS = '?dueBy=9999-12-31';
 
-test('a plant that was never cared for is due on the day it was added, by each frequency', async () => {
+test('a plant without care is due on the day it was added, for each frequency', async () => {
   const user = await userAt('2026-03-10T12:00:00Z');
   const { id } = await user.plant({
     ...{ name: 'Fern', location: 'Hall', wateringFrequencyDays: 7, fertilizerFrequencyDays: 30 },
@@ -51,7 +51,7 @@ test('a plant that was never cared for is due on the day it was added, by each f
   });
 });
 
-test('care is due so many days after the last of its type, and not shown before unless asked', async () => {
+test('care is due its number of days after the last of its type, and is listed earlier only on request', async () => {
   const user = await userAt('2026-03-10T12:00:00Z');
   const days = { wateringFrequencyDays: 7, fertilizerFrequencyDays: 30 };
   const { id } = await user.plant({ name: 'Fern', ...days });
@@ -76,7 +76,7 @@ test('care is due so many days after the last of its type, and not shown before 
   expect(await inShort(user)).toEqual(['Fern watered 2026-03-17 3']);
 });
 
-test('it comes by day, then in the order of plants, and is filtered by type and location', async () => {
+test('due care is ordered by day and plant, and can be filtered by type and location', async () => {
   const user = await userAt('2026-03-10T12:00:00Z');
   const add = (name: string, location: string) =>
     user.plant({ name, location, wateringFrequencyDays: 5, fertilizerFrequencyDays: 5 });
@@ -94,7 +94,7 @@ test('it comes by day, then in the order of plants, and is filtered by type and 
   expect(await inShort(user, '?location=Attic')).toEqual([]);
 });
 
-test('a frequency that is changed or cleared counts at once', async () => {
+test('a changed or cleared frequency takes effect at once', async () => {
   const user = await userAt('2026-03-10T12:00:00Z');
   const { id } = await user.plant({ name: 'Fern', wateringFrequencyDays: 5 });
   await user.event(id);
@@ -104,7 +104,7 @@ test('a frequency that is changed or cleared counts at once', async () => {
   expect(await inShort(user, ALWAYS)).toEqual([]);
 });
 
-test('events of any moment leave days that can be written', async () => {
+test('due days of events at any moment have four-digit years', async () => {
   const user = await userAt('2026-03-10T12:00:00Z');
   const { id } = await user.plant({
     ...{ name: 'Fern', wateringFrequencyDays: 365, fertilizerFrequencyDays: 1 },
@@ -124,7 +124,7 @@ test.each(['dueBy=tomorrow', 'dueBy=2026-02-30', 'type=repotted', 'location='])(
   },
 );
 
-test('nobody sees the care of another', async () => {
+test('due care is that of the account only', async () => {
   const user = await userAt('2026-03-10T12:00:00Z');
   await user.plant({ wateringFrequencyDays: 5 });
   expect(await inShort(await userAt('2026-03-10T12:00:00Z'))).toEqual([]);
@@ -183,7 +183,7 @@ describe('days are those of the account’s time zone', () => {
     expect((await due(user)).items).toMatchObject([{ daysOverdue: 0 }]);
   });
 
-  test('an answer is another one once the day has ended, and the same until then', async () => {
+  test('an answer changes when the day ends, and not before', async () => {
     const user = await userAt('2026-03-15T10:59:59Z', 'Pacific/Auckland');
     await user.plant({ wateringFrequencyDays: 1 });
     const first = await user.get('/api/care').expect(200);

@@ -25,7 +25,7 @@ afterAll(() => service.close());
 const change = (id: string, fields: object) =>
   user.patch(`/api/schedules/${id}`, fields).expect(200);
 
-test('each schedule has an item, and says what it is for', async () => {
+test('each schedule has an item with its care', async () => {
   const { id } = await user.schedule(fern, { care: 'other', label: 'Mist', everyDays: 2 });
   const { id: repot } = await user.schedule(fern, { care: 'repotted', everyDays: 700 });
   const common = { plantId: fern, plantName: 'Fern', location: 'Hall', lastDone: null };
@@ -50,7 +50,7 @@ test('each schedule has an item, and says what it is for', async () => {
   });
 });
 
-test('a schedule takes the place of the plant’s frequency of that care, as long as it holds', async () => {
+test('an active schedule replaces the frequency of the same care', async () => {
   await user.patch(`/api/plants/${fern}`, { wateringFrequencyDays: 5, fertilizerFrequencyDays: 9 });
   await user.event(fern);
   expect(await user.days(ALWAYS)).toEqual([
@@ -74,7 +74,7 @@ test('a schedule takes the place of the plant’s frequency of that care, as lon
   expect(await watering()).toEqual(byFrequency);
 });
 
-test('one that is not over but has no day left has no item, and still decides', async () => {
+test('a schedule without days left has no item, and still replaces the frequency', async () => {
   await user.patch(`/api/plants/${fern}`, { wateringFrequencyDays: 5 });
   await user.schedule(fern, { everyDays: 7, endOn: '2026-03-12' });
   await user.event(fern);
@@ -82,7 +82,7 @@ test('one that is not over but has no day left has no item, and still decides', 
 });
 
 describe('what counts as care', () => {
-  test('events for the schedule, whatever their type, and those of its type that are for none', async () => {
+  test('events of the schedule, and events of its type without a schedule', async () => {
     const { id: water } = await user.schedule(fern, { everyDays: 10 });
     const { id: rain } = await user.schedule(fern, { everyDays: 30 });
     const { id: mist } = await user.schedule(fern, { care: 'other', label: 'Mist', everyDays: 5 });
@@ -103,7 +103,7 @@ describe('what counts as care', () => {
     expect(await days()).toEqual(['2026-03-15', '2026-04-05', '2026-03-11']);
   });
 
-  test('an event shows its schedule, and no other event has the field', async () => {
+  test('only events with a schedule have the field', async () => {
     const { id: scheduleId } = await user.schedule(fern, { everyDays: 10 });
     expect(await user.event(fern)).not.toHaveProperty('scheduleId');
     const event = await user.event(fern, { scheduleId, occurredAt: '2026-03-02T12:00:00Z' });
@@ -116,13 +116,13 @@ describe('what counts as care', () => {
     expect(back.body).toMatchObject({ scheduleId });
   });
 
-  test('care that was logged before the schedule was made counts', async () => {
+  test('care that was logged before the schedule was created counts', async () => {
     await user.event(fern, { occurredAt: '2026-03-08T12:00:00Z' });
     await user.schedule(fern, { everyDays: 10 });
     expect(await user.days(ALWAYS)).toEqual(['Fern watered 2026-03-18']);
   });
 
-  test('it follows events that are moved, deleted, restored, and said to be for another', async () => {
+  test('it follows events that are moved, deleted, restored or assigned to another schedule', async () => {
     const { id } = await user.schedule(fern, { everyDays: 10 });
     const one = await user.event(fern, { scheduleId: id, occurredAt: '2026-03-01T12:00:00Z' });
     const two = await user.event(fern, { occurredAt: '2026-03-04T12:00:00Z' });
@@ -140,7 +140,7 @@ describe('what counts as care', () => {
     expect(await dueOn()).toBe('2026-03-19');
   });
 
-  test('no event is for a schedule that its plant does not have', async () => {
+  test('an event cannot name a schedule of another plant', async () => {
     const { id: palm } = await user.plant();
     const { id: scheduleId } = await user.schedule(palm, { everyDays: 10 });
     const event = await user.event(fern);
@@ -155,7 +155,7 @@ describe('what counts as care', () => {
     expect(await user.days()).toHaveLength(1);
   });
 
-  test('events for a schedule that is deleted are for none, deleted ones too, and count for others', async () => {
+  test('events of a deleted schedule, deleted ones included, count by their type', async () => {
     const { id } = await user.schedule(fern, { everyDays: 3 });
     await user.schedule(fern, { everyDays: 10 });
     const event = await user.event(fern, { scheduleId: id, occurredAt: '2026-03-09T12:00:00Z' });
@@ -174,7 +174,7 @@ describe('what counts as care', () => {
 });
 
 describe('days', () => {
-  test('everyDays is that of the season, and by weekdays the days to the time after', async () => {
+  test('everyDays is that of the season or, with weekdays, the days to the next occurrence', async () => {
     const seasons = [{ from: '03-20', to: '04-10', everyDays: 2 }];
     await user.schedule(fern, { everyDays: 14, seasons });
     await user.schedule(fern, { care: 'fertilized', weekdays: ['mon', 'wed'], months: [4] });
@@ -185,7 +185,7 @@ describe('days', () => {
     ]);
   });
 
-  test('a day that a zone skips is due on it, and is not lost', async () => {
+  test('a day that a time zone skips is not lost', async () => {
     const apia = await careUser(service, '2011-12-29T12:00:00Z', 'Pacific/Apia');
     const { id } = await apia.plant({ name: 'Palm' });
     await apia.schedule(id, { everyDays: 2 });
@@ -199,7 +199,7 @@ describe('days', () => {
     });
   });
 
-  test('what is due is due in the account’s zone', async () => {
+  test('today is that of the account’s time zone', async () => {
     const kiribati = await careUser(service, '2026-03-10T09:59:00Z', 'Pacific/Kiritimati');
     const { id } = await kiribati.plant({ name: 'Palm' });
     await kiribati.schedule(id, { weekdays: ['wed'] });
@@ -209,8 +209,8 @@ describe('days', () => {
   });
 });
 
-describe('with to, what follows is listed', () => {
-  test('as if overdue care were done today and the rest on its day, by day and in the order of plants', async () => {
+describe('with to, later occurrences are listed', () => {
+  test('as if overdue care were done today and the rest on its day, by day and plant', async () => {
     const { id: moss } = await user.plant({ name: 'Moss', wateringFrequencyDays: 4 });
     await user.schedule(fern, { everyDays: 3, startOn: '2026-03-01' });
     await user.event(fern, { occurredAt: '2026-03-01T12:00:00Z' });
@@ -231,7 +231,7 @@ describe('with to, what follows is listed', () => {
     });
   });
 
-  test('only the first of them is snoozed', async () => {
+  test('of which only the first is snoozed', async () => {
     const { id: scheduleId } = await user.schedule(fern, { everyDays: 3 });
     const snooze = { plantId: fern, scheduleId, until: '2026-03-12' };
     await user.post('/api/care/snooze', snooze).expect(200);
@@ -241,14 +241,14 @@ describe('with to, what follows is listed', () => {
     ]);
   });
 
-  test('up to 366 days ahead, and not beside dueBy', async () => {
+  test('up to 366 days ahead, and not together with dueBy', async () => {
     await user.get('/api/care?to=2027-03-11').expect(200);
     for (const query of ['to=2027-03-12', 'to=2026-03-11&dueBy=2026-03-11', 'to=2026-02-30']) {
       expect(faultsOf(await user.get(`/api/care?${query}`).expect(400))).toEqual(['to']);
     }
   });
 
-  test('of more than 5,000 whole days are listed, through the last of them', async () => {
+  test('whole days of at most 5,000 items, through the last of them', async () => {
     for (let count = 0; count < 20; count += 1) {
       await user.schedule(fern, { care: 'other', label: `Task ${count}`, everyDays: 1 });
     }

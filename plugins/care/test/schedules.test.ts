@@ -35,7 +35,7 @@ const created = async (fields: object = { everyDays: 7 }) =>
 const change = (id: unknown, fields: object) => user.patch(`/api/schedules/${String(id)}`, fields);
 const listed = async () => listOf(await user.get(`/api/plants/${plantId}/schedules`).expect(200));
 
-test('a schedule is kept as it was sent, and listed with others, oldest first', async () => {
+test('a schedule is stored as sent and listed oldest first', async () => {
   const fields = {
     ...{ care: 'other', label: 'Mist', everyDays: 3, months: [4, 5, 12] },
     seasons: [{ from: '11-01', to: '02-29', everyDays: 0 }],
@@ -50,7 +50,7 @@ test('a schedule is kept as it was sent, and listed with others, oldest first', 
   expect(await listed()).toEqual([first, second]);
 });
 
-test('what is left out is null, and it begins on the day it was made in the account’s zone', async () => {
+test('omitted fields are null, and a schedule starts today in the account’s time zone', async () => {
   setClock('2026-03-15T11:30:00Z');
   await user.patch('/api/account', { timezone: 'Pacific/Auckland' }).expect(200);
   expect(await created()).toMatchObject({
@@ -59,7 +59,7 @@ test('what is left out is null, and it begins on the day it was made in the acco
   });
 });
 
-test('fields are changed and cleared, and others stay', async () => {
+test('PATCH changes and clears the given fields only', async () => {
   const schedule = await created({ everyDays: 7, months: [4], endOn: '2030-01-01' });
   const given = { everyDays: null, weekdays: ['tue'], months: null, startOn: '2026-05-01' };
   const changed = bodyOf(await change(schedule['id'], given).expect(200));
@@ -68,7 +68,7 @@ test('fields are changed and cleared, and others stay', async () => {
   expect(same).toEqual(changed);
 });
 
-test('of two changes from the same state the second is refused', async () => {
+test('of two changes of the same state the second is refused', async () => {
   const { id } = await created();
   const { headers } = await change(id, { everyDays: 8 }).expect(200);
   const tagged = () => change(id, { everyDays: 9 }).set('If-Match', headers['etag'] ?? '');
@@ -124,7 +124,7 @@ test.each<[field: string, fields: object]>([
   expect(await listed()).toEqual([]);
 });
 
-test('a change is refused where the whole would be no schedule any more', async () => {
+test('a change that would make the schedule invalid is refused', async () => {
   const { id } = await created({ everyDays: 7, months: [3] });
   for (const [field, fields] of [
     ['weekdays', { weekdays: ['mon'] }],
@@ -141,7 +141,7 @@ test('a change is refused where the whole would be no schedule any more', async 
   expect(faultsOf(await change(mist, { label: null }).expect(400))).toEqual(['label']);
 });
 
-test('a plant has at most twenty, also of those that are added at once', async () => {
+test('a plant has at most twenty, even if many are added at once', async () => {
   for (let count = 0; count < 18; count += 1) await created();
   const limit = 'schedule_limit_reached';
   expect(await countThrough(() => create({ everyDays: 7 }), 5, limit)).toBe(2);
@@ -150,7 +150,7 @@ test('a plant has at most twenty, also of those that are added at once', async (
   await created();
 });
 
-test('those of another, and of nobody, are not there', async () => {
+test('schedules of others, and unknown ids, are not found', async () => {
   const { id } = await created();
   const other = await service.user();
   expectError(await other.get(`/api/plants/${plantId}/schedules`), 404, 'plant_not_found');
@@ -160,7 +160,7 @@ test('those of another, and of nobody, are not there', async () => {
   expect(await listed()).toHaveLength(1);
 });
 
-test('a plant takes its schedules along, and no others', async () => {
+test('deleting a plant deletes its schedules only', async () => {
   const { id: gone } = await created();
   const { id: other } = await user.plant();
   await create({ everyDays: 3 }, other).expect(201);
@@ -169,7 +169,7 @@ test('a plant takes its schedules along, and no others', async () => {
   expect(listOf(await user.get(`/api/plants/${other}/schedules`).expect(200))).toHaveLength(1);
 });
 
-test('whoever keeps a copy learns of schedules that are new, changed or deleted', async () => {
+test('copies get new, changed and deleted schedules', async () => {
   const client = new Client(service.url, user.token);
   const first = await created();
   const { schedules, nextCursor } = await changesSince(client);

@@ -40,7 +40,7 @@ async function everyDueOn(type: string): Promise<unknown[]> {
   return (await itemsDue()).flatMap((item) => (item.type === type ? [item.dueOn] : []));
 }
 
-test('snoozed care is due on that very day, and the item is answered', async () => {
+test('snoozed care is due on exactly that day, and the item is returned', async () => {
   const answer = await snooze('2026-03-15').expect(200);
   expect(answer.body).toEqual({
     ...{ plantId, plantName: 'Boston fern', location: null, type: 'watered', everyDays: 3 },
@@ -58,7 +58,7 @@ test('snoozed care is due on that very day, and the item is answered', async () 
   });
 });
 
-test('it may bring care forward, and the latest snooze is the one that counts', async () => {
+test('a snooze can bring care forward, and the latest one counts', async () => {
   await user.event(plantId);
   await snooze('2026-03-11').expect(200);
   expect(await dueOn()).toMatchObject({ watered: '2026-03-11' });
@@ -67,7 +67,7 @@ test('it may bring care forward, and the latest snooze is the one that counts', 
   expect(await dueOn()).toMatchObject({ watered: '2026-03-18' });
 });
 
-test('null takes it back, that of this type alone, and where there is none changes nothing', async () => {
+test('null removes the snooze of this type only, or changes nothing if there is none', async () => {
   await snooze('2026-05-01', 'fertilized').expect(200);
   await snooze('2026-03-20').expect(200);
   const answer = await snooze(null).expect(200);
@@ -76,7 +76,7 @@ test('null takes it back, that of this type alone, and where there is none chang
   expect(await dueOn()).toEqual({ watered: '2026-03-10', fertilized: '2026-05-01' });
 });
 
-describe('it stands until such care is done after it was set', () => {
+describe('a snooze stands until care is done after it was set', () => {
   const LATER = '2026-03-11T12:00:00Z';
   const SNOOZED = { watered: '2026-03-20', fertilized: '2026-05-01' };
 
@@ -86,7 +86,7 @@ describe('it stands until such care is done after it was set', () => {
     setClock(LATER);
   });
 
-  test('which deleting that care undoes, and restoring it does again', async () => {
+  test('and again if that care is deleted, until it is restored', async () => {
     const event = await user.event(plantId);
     expect(await dueOn()).toEqual({ ...SNOOZED, watered: '2026-03-14' });
     await user.delete(`/api/events/${event.id}`).expect(200);
@@ -95,7 +95,7 @@ describe('it stands until such care is done after it was set', () => {
     expect(await dueOn()).toEqual({ ...SNOOZED, watered: '2026-03-14' });
   });
 
-  test('which moving that care to before it undoes, and to after it does again', async () => {
+  test('and again if that care is moved to before it', async () => {
     const event = await user.event(plantId);
     const move = (occurredAt: string) =>
       user.patch(`/api/events/${event.id}`, { occurredAt }).expect(200);
@@ -108,7 +108,7 @@ describe('it stands until such care is done after it was set', () => {
     expect(await dueOn()).toEqual({ ...SNOOZED, watered: '2026-03-13' });
   });
 
-  test('and not by care of before, nor by other events, whenever they are logged', async () => {
+  test('whatever earlier care or other events are logged', async () => {
     for (let year = 2020; year <= 2025; year += 1) {
       await user.event(plantId, { occurredAt: `${year}-06-01T12:00:00Z` });
     }
@@ -118,7 +118,7 @@ describe('it stands until such care is done after it was set', () => {
     expect(await dueOn()).toEqual(SNOOZED);
   });
 
-  test('logged in bulk as well, and undone in one call', async () => {
+  test('also in bulk', async () => {
     const plants = [plantId];
     for (let count = 0; count < 4; count += 1) {
       const { id } = await user.plant({ wateringFrequencyDays: 3 });
@@ -134,7 +134,7 @@ describe('it stands until such care is done after it was set', () => {
     expect(await everyDueOn('watered')).toEqual(plants.map(() => '2026-03-20'));
   });
 
-  test('or until its frequency is cleared, which another frequency does not undo', async () => {
+  test('or until its frequency is cleared, even if another one is set', async () => {
     await user.patch(`/api/plants/${plantId}`, { wateringFrequencyDays: 5 }).expect(200);
     expect(await dueOn()).toEqual(SNOOZED);
     await user.patch(`/api/plants/${plantId}`, { wateringFrequencyDays: null }).expect(200);
@@ -143,7 +143,7 @@ describe('it stands until such care is done after it was set', () => {
   });
 });
 
-test('it may be today, and 365 days ahead, and no other day is taken', async () => {
+test('a snooze is from today to 365 days ahead', async () => {
   await snooze('2026-03-10').expect(200);
   await snooze('2027-03-10').expect(200);
   for (const until of ['2026-03-09', '2027-03-11', '2026-02-30', 'tomorrow']) {
@@ -162,7 +162,7 @@ test('the days are those of the account’s time zone', async () => {
   await snooze('2027-03-11').expect(200);
 });
 
-test('a plant that is not there, or without that frequency, is refused', async () => {
+test('an unknown plant, or one without that frequency, is refused', async () => {
   const other = await service.user({ expiresInSeconds: 10 * 365 * 24 * 60 * 60 });
   for (const id of [NOBODYS_ID, (await other.plant({ wateringFrequencyDays: 1 })).id]) {
     const body = { plantId: id, type: 'watered', until: '2026-03-20' };
@@ -175,7 +175,7 @@ test('a plant that is not there, or without that frequency, is refused', async (
   expect(faultsOf(wrong)).toEqual(['plantId', 'type', 'until']);
 });
 
-test('it changes nothing that the plant shows, nor its tag, and copies learn of it', async () => {
+test('a snooze changes neither the plant nor its tag, and reaches copies', async () => {
   const client = new Client(service.url, user.token);
   let { nextCursor } = await changesSince(client);
   const changed = async () => {
@@ -205,7 +205,7 @@ test('it changes nothing that the plant shows, nor its tag, and copies learn of 
   client.close();
 });
 
-test('copies learn that a snooze ended where only its schedule, or that of an event, was changed', async () => {
+test('copies get the end of a snooze when only a schedule, or the schedule of an event, changes', async () => {
   const client = new Client(service.url, user.token);
   const copy = new Copy();
   const create = async (fields: object) => {
@@ -238,7 +238,7 @@ test('copies learn that a snooze ended where only its schedule, or that of an ev
   client.close();
 });
 
-test('sent again under its key it is answered again, and not done again', async () => {
+test('is idempotent under its key', async () => {
   const key = randomUUID();
   const first = await snooze('2026-03-20').set('Idempotency-Key', key).expect(200);
   setClock('2026-03-10T12:00:01Z');

@@ -37,7 +37,7 @@ async function used(by = user): Promise<unknown> {
   return bodyOf(await by.get('/api/account').expect(200))['limits'];
 }
 
-test('an archived plant says so, and no other does', async () => {
+test('only archived plants have archivedAt and archiveReason', async () => {
   setClock('2026-05-01T12:00:00Z');
   const { id } = await user.plant({ name: 'Fern' });
   setClock('2026-05-02T12:00:00Z');
@@ -52,7 +52,7 @@ test('an archived plant says so, and no other does', async () => {
   expect((await unarchive(id).expect(200)).body).toEqual(back.body);
 });
 
-test('lists have active plants unless others are asked for', async () => {
+test('lists have active plants by default', async () => {
   const [fern] = [await user.plant({ name: 'Fern', location: 'Hall' })];
   await user.plant({ name: 'Moss', location: 'Hall' });
   await archive(fern.id).expect(200);
@@ -66,7 +66,7 @@ test('lists have active plants unless others are asked for', async () => {
   expect(faultsOf(await user.get('/api/plants?status=dead').expect(400))).toEqual(['status']);
 });
 
-test('the day on which it went may be given, and begins where the person is', async () => {
+test('archivedAt is the start of a given day in the account’s time zone', async () => {
   const far = await service.user({ timezone: 'Asia/Kathmandu', expiresInSeconds: YEARS });
   setClock('2026-03-14T20:00:00Z');
   const { id } = await far.plant();
@@ -79,7 +79,7 @@ test('the day on which it went may be given, and begins where the person is', as
   expect(faultsOf(ahead)).toEqual(['on']);
 });
 
-test('archiving once more corrects the reason, and the day where one is given', async () => {
+test('archiving again corrects the reason and, if given, the day', async () => {
   const { id } = await user.plant();
   const first = bodyOf(await archive(id).expect(200));
   const second = bodyOf(await archive(id, { reason: 'other' }).expect(200));
@@ -89,7 +89,7 @@ test('archiving once more corrects the reason, and the day where one is given', 
   expect(await used()).toMatchObject({ plants: { used: 0 } });
 });
 
-test('what is wrong with it is said', async () => {
+test('invalid archive requests are refused', async () => {
   const { id } = await user.plant();
   expect(faultsOf(await archive(id, {}).expect(400))).toEqual(['reason']);
   const both = await archive(id, { reason: 'lost', on: '2026-02-30' }).expect(400);
@@ -103,7 +103,7 @@ test('what is wrong with it is said', async () => {
   expectError(await archive(id, { reason: 'died' }, reader), 403, 'insufficient_scope');
 });
 
-test('it keeps its history, which counts; totals, species and locations are of active plants', async () => {
+test('an archived plant keeps its history; totals, species and locations are of active plants', async () => {
   setClock('2026-06-01T08:00:00Z');
   const old = await user.plant({ name: 'Old', species: 'Fern', location: 'Attic' });
   await user.photo({ plantId: old.id });
@@ -127,7 +127,7 @@ test('it keeps its history, which counts; totals, species and locations are of a
   expect(records).toMatchObject({ plants: [{ archiveReason: 'died' }, { name: 'New' }] });
 });
 
-test('a place is spelled as the oldest active plant that stands there spells it', async () => {
+test('a location has the spelling of its oldest active plant', async () => {
   const old = await user.plant({ location: 'Salle à manger'.normalize('NFD') });
   await user.plant({ location: 'Salle à manger ' });
   const places = async () => (await user.get('/api/locations').expect(200)).body as string[];
@@ -137,7 +137,7 @@ test('a place is spelled as the oldest active plant that stands there spells it'
   expect(await names('status=all&location=Salle%20%C3%A0%20manger')).toHaveLength(2);
 });
 
-test('events can still be logged on it by its id, but not among those of many', async () => {
+test('events can be logged on an archived plant by its id, but not in bulk', async () => {
   const [archived, active] = [
     await user.plant({ location: 'Hall' }),
     await user.plant({ location: 'Hall' }),
@@ -158,7 +158,7 @@ test('events can still be logged on it by its id, but not among those of many', 
   expect(faultsOf(empty)).toEqual(['location']);
 });
 
-test('it is due for nothing, and its care is refused until it is active again', async () => {
+test('an archived plant has no due care, and care operations on it are refused', async () => {
   const { id } = await user.plant({ wateringFrequencyDays: 3 });
   const due = async () => bodyOf(await user.get('/api/care').expect(200))['items'];
   const snooze = () => user.post('/api/care/snooze', { plantId: id, type: 'watered', until: null });
@@ -171,7 +171,7 @@ test('it is due for nothing, and its care is refused until it is active again', 
   await snooze().expect(200);
 });
 
-test('copies learn of it as of any change', async () => {
+test('copies get archived plants as changed plants', async () => {
   const client = new Client(service.url, user.token);
   const { id } = await user.plant({ wateringFrequencyDays: 3 });
   const until = new Date(Date.now() + 2 * DAY_MS).toISOString().slice(0, 10);
@@ -190,7 +190,7 @@ test('copies learn of it as of any change', async () => {
   expect(snoozes).toEqual([snooze]);
 });
 
-test('a tag from before it no longer matches', async () => {
+test('archiving changes the tag of the plant', async () => {
   const { id } = await user.plant();
   const tag = String((await user.get(`/api/plants/${id}`)).headers['etag']);
   await archive(id).expect(200);
@@ -218,7 +218,7 @@ describe('places in the tier', () => {
 
   const checked = async () => (await reconcile(small.app, { repair: false })).differences;
 
-  test('an archived plant frees its place, and takes one again only where there is one', async () => {
+  test('an archived plant frees its place, and needs a free one to come back', async () => {
     const free = await small.user({ tier: 'free' });
     const [first, ...others] = await Promise.all([free.plant(), free.plant(), free.plant()]);
     await archive(first.id, { reason: 'sold' }, free).expect(200);
@@ -232,7 +232,7 @@ describe('places in the tier', () => {
     expect(await checked()).toEqual([]);
   });
 
-  test('one that is deleted from the archive frees no second place', async () => {
+  test('deleting an archived plant frees no second place', async () => {
     const free = await small.user({ tier: 'free' });
     const { id } = await free.plant();
     await free.plant();
@@ -242,7 +242,7 @@ describe('places in the tier', () => {
     expect(await checked()).toEqual([]);
   });
 
-  test('of many that come back at once exactly as many do as there are places', async () => {
+  test('of many plants unarchived at once exactly as many succeed as there are places', async () => {
     const free = await small.user({ tier: 'free' });
     const ids: string[] = [];
     for (let count = 0; count < 6; count += 1) {

@@ -22,14 +22,14 @@ async function locations(): Promise<unknown> {
   return (await user.get('/api/locations').expect(200)).body as unknown;
 }
 
-test('all plants that stand there move, however their location is spelled', async () => {
+test('all plants at a location move, in whatever spelling', async () => {
   const spellings = ['Véranda'.normalize('NFC'), 'Véranda'.normalize('NFD'), ' Véranda '];
   for (const location of [...spellings, 'véranda', 'Hall']) await user.plant({ location });
   expect((await rename('Véranda ', 'Wintergarten ').expect(200)).body).toEqual({ plants: 3 });
   expect(await locations()).toEqual(['Hall', 'Wintergarten ', 'véranda']);
 });
 
-test('a place may take the name of another, and another spelling of its own', async () => {
+test('a location can be merged into another, or respelled', async () => {
   for (const location of ['Hall', 'Hall ', 'Attic']) await user.plant({ location });
   expect((await rename('Hall', 'Hall').expect(200)).body).toEqual({ plants: 2 });
   expect((await rename('Attic', 'Hall').expect(200)).body).toEqual({ plants: 1 });
@@ -37,7 +37,7 @@ test('a place may take the name of another, and another spelling of its own', as
   expect(plants.map(({ location }) => location)).toEqual(['Hall', 'Hall', 'Hall']);
 });
 
-test('copies learn of each plant that changed, and of no other', async () => {
+test('copies get the plants that changed, and no others', async () => {
   const client = new Client(service.url, user.token);
   const { id } = await user.plant({ location: 'Hall ' });
   await user.plant({ location: 'Hall' });
@@ -47,7 +47,7 @@ test('copies learn of each plant that changed, and of no other', async () => {
   expect(plants).toEqual([(await user.get(`/api/plants/${id}`)).body]);
 });
 
-test('archived plants move along, and are not counted', async () => {
+test('archived plants move too, and are not counted', async () => {
   const { id } = await user.plant({ location: 'Hall' });
   await user.plant({ location: 'Hall' });
   await user.post(`/api/plants/${id}/archive`, { reason: 'other' }).expect(200);
@@ -55,7 +55,7 @@ test('archived plants move along, and are not counted', async () => {
   expect((await user.get(`/api/plants/${id}`)).body).toMatchObject({ location: 'Loft' });
 });
 
-test('nothing stands at a place of others, nor at one that differs in case; what is no name is refused', async () => {
+test('a location of others, or one that differs in case, has no plants; a blank name is refused', async () => {
   const other = await service.user();
   await other.plant({ location: 'Hall' });
   await user.plant({ location: 'Loft' });
@@ -70,14 +70,14 @@ test('nothing stands at a place of others, nor at one that differs in case; what
   expect(listOf(await other.get('/api/plants'))).toMatchObject([{ location: 'Hall' }]);
 });
 
-test('it takes the scope of those who change plants', async () => {
+test('renaming needs plants:write', async () => {
   await user.plant({ location: 'Hall' });
   const reader = await service.user({ id: user.id, scopes: ['plants:read'] });
   const refused = await reader.post('/api/locations/rename', { from: 'Hall', to: 'Loft' });
   expectError(refused, 403, 'insufficient_scope');
 });
 
-test('an assistant renames a place', async () => {
+test('an assistant renames a location', async () => {
   const me = await assistant(service);
   await tool(me, 'create_plant', { name: 'Fern', location: 'Hall' });
   expect(await tool(me, 'rename_location', { from: 'Hall', to: 'Loft' })).toEqual({ plants: 1 });

@@ -48,7 +48,7 @@ function withoutIds(garden: Garden): string {
   return ids.reduce((rest, id, at) => rest.replaceAll(id, `photo ${at}`), text);
 }
 
-test('what is taken out and brought into another account is the same garden', async () => {
+test('an export imports into an equal garden', async () => {
   await gardenOf(user);
   const [fern, oak] = [await user.plant({ name: 'Fern' }), await user.plant({ name: 'Oak 🌿' })];
   const shared = await user.photo({ plantId: oak.id });
@@ -104,7 +104,7 @@ test('what is taken out and brought into another account is the same garden', as
   );
 });
 
-test('an export imports whatever is written while it is made', async () => {
+test('an export can be imported whatever was written during it', async () => {
   const { id } = await user.plant();
   const { app } = service;
   const parts = {
@@ -131,14 +131,14 @@ test('an account without plants has an export too', async () => {
   expect(csv.text).toMatch(/^name,species,.*archiveReason\r\n$/);
 });
 
-test('a garden of thousands of events is sent piece by piece, each event once', async () => {
+test('a garden of thousands of events is streamed, each event once', async () => {
   const plants = [await user.plant(), await user.plant(), await user.plant()];
   await logMany(service.app, user.id, Object.fromEntries(plants.map(({ id }) => [id, 2000])));
   const garden = await exportOf(user);
   expect(garden.plants.map(({ events }) => events.length)).toEqual([2000, 2000, 2000]);
 });
 
-test('CSV is safe in spreadsheets, and comes back as it was', async () => {
+test('CSV is safe in spreadsheets, and imports unchanged', async () => {
   const names = [
     '=HYPERLINK("http://x","y")',
     "'=1",
@@ -169,7 +169,7 @@ test('CSV is safe in spreadsheets, and comes back as it was', async () => {
   expect(await fields(other)).toEqual(await fields(user));
 });
 
-test('an export is tagged, and answered with 304 as long as nothing was written', async () => {
+test('an export has a tag, and 304 until something is written', async () => {
   await user.plant();
   const { headers } = await user.get('/api/export').expect(200);
   const tag = String(headers['etag']);
@@ -180,13 +180,13 @@ test('an export is tagged, and answered with 304 as long as nothing was written'
   await user.get('/api/export').set('If-None-Match', tag).expect(200);
 });
 
-test('it needs the scope to read, and takes no other format', async () => {
+test('an export needs plants:read, and a known format', async () => {
   expectError(await user.get('/api/export?format=xml'), 400, 'validation_error');
   const writer = await service.user({ scopes: ['plants:write', 'events:write'] });
   expectError(await writer.get('/api/export'), 403, 'insufficient_scope');
 });
 
-test('others are answered while a large garden is brought in', async () => {
+test('other accounts are served during a large import', async () => {
   const other = await service.user();
   const [client, busy] = [
     new Client(service.url, other.token),

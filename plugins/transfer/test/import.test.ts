@@ -36,7 +36,7 @@ function faults(response: { body: unknown }): unknown[] {
   return details.map(({ field, line }) => (line === undefined ? field : [line, field]));
 }
 
-test('plants come with their photos and events, and all that follows from these is right', async () => {
+test('plants are imported with their photos and events, and derived data is right', async () => {
   const plants = [
     {
       name: 'Monstera',
@@ -83,7 +83,7 @@ test('plants come with their photos and events, and all that follows from these 
   expect(await differencesOf(service.app, user.id)).toEqual([]);
 });
 
-test('a copy that follows by changes has what was brought in, and need not begin anew', async () => {
+test('a copy gets imported plants without starting again', async () => {
   const client = new Client(service.url, user.token);
   const copy = new Copy();
   await user.plant();
@@ -124,7 +124,7 @@ test('as many schedules and events as one request may have are imported', async 
   );
 });
 
-test('faults are all told by path, and nothing is added', async () => {
+test('all faults are reported by path, and nothing is added', async () => {
   const answer = await bring({
     plants: [
       { name: '', colour: 1, photos: [{ ...image(), plantId: NOBODYS_ID }], events: 7 },
@@ -165,7 +165,7 @@ test('at most a hundred faults are listed', async () => {
   expect(bodyOf(answer)['error']).toBe('plants[0].name is required (and 149 more faults).');
 });
 
-test('photos that the account has may be shown, and nobody else’s', async () => {
+test('photos of the account can be named, but not those of others', async () => {
   const own = await user.photo();
   const other = await service.user();
   const plantWith = (primaryPhotoId: string) => ({ plants: [{ name: 'Fern', primaryPhotoId }] });
@@ -177,7 +177,7 @@ test('photos that the account has may be shown, and nobody else’s', async () =
   expect(await plantsOf()).toHaveLength(1);
 });
 
-test('the limits of the tier hold exactly, and over them nothing is added', async () => {
+test('the limits of the tier hold exactly, and nothing is added beyond them', async () => {
   user = await service.user({ tier: 'free' });
   const plants = (count: number) => Array.from({ length: count }, () => ({ name: 'Fern' }));
   await bring({ plants: plants(20) }).expect(201);
@@ -190,7 +190,7 @@ test('the limits of the tier hold exactly, and over them nothing is added', asyn
   expectError(await bring({ plants: [], photos }), 403, 'photo_limit_reached');
 });
 
-test('archived plants come archived, and do not count against the tier', async () => {
+test('archived plants are imported as archived, and do not count against the tier', async () => {
   user = await service.user({ tier: 'free' });
   const active = Array.from({ length: 25 }, () => ({ name: 'Fern' }));
   const archivedAt = ago(9);
@@ -217,7 +217,7 @@ test('archived plants come archived, and do not count against the tier', async (
   await bring({ plants: many.slice(3) }).expect(201);
 });
 
-test('a dry run answers what would be done, and does nothing', async () => {
+test('a dry run returns what would be added, and adds nothing', async () => {
   const before = bodyOf(await user.get('/api/account'))['limits'];
   const answer = await bring({ plants: [{ name: 'Fern', events: [{}] }] }, '?dryRun=true').expect(
     200,
@@ -229,7 +229,7 @@ test('a dry run answers what would be done, and does nothing', async () => {
   expect((await bring({ plants: [] }, '?dryRun=maybe')).status).toBe(400);
 });
 
-test('a repeat under the same key adds nothing, and a dry run does not use the key up', async () => {
+test('a retry under the same key adds nothing, and a dry run does not use the key', async () => {
   const body = { plants: [{ name: 'Fern', createdAt: ago(1) }] };
   const send = (query = '', sent: object = body) =>
     bring(sent, query).set('Idempotency-Key', 'spring');
@@ -241,7 +241,7 @@ test('a repeat under the same key adds nothing, and a dry run does not use the k
   expect(await plantsOf()).toHaveLength(1);
 });
 
-test('it needs both scopes', async () => {
+test('an import needs both scopes', async () => {
   for (const scopes of [['plants:write'], ['events:write'], ['plants:read', 'plants:write']]) {
     user = await service.user({ scopes });
     expectError(await bring({ plants: [] }), 403, 'insufficient_scope');
@@ -251,7 +251,7 @@ test('it needs both scopes', async () => {
 });
 
 describe('bounds', () => {
-  test('500 plants and 5,000 events are taken, and one more of either is not', async () => {
+  test('an import has at most 500 plants and 5,000 events', async () => {
     const events = Array.from({ length: 10 }, (_, day) => ({
       occurredAt: ago(day),
       type: 'watered',
@@ -268,7 +268,7 @@ describe('bounds', () => {
     ).toEqual(['plants']);
   });
 
-  test('2 MiB are taken, and a byte more is not', async () => {
+  test('an import has at most 2 MiB', async () => {
     const start = '{"plants":[]';
     const send = (bytes: number) =>
       service.anonymous
@@ -282,7 +282,7 @@ describe('bounds', () => {
   });
 });
 
-test('schedules come with their plants, and the events that name them', async () => {
+test('schedules are imported with their plants and events', async () => {
   const id = '0b7d3c0e-5a7e-4d0e-9d62-5a3a0f5d2c11';
   const mist = { id, care: 'other', label: 'Mist', everyDays: 3, startOn: '2026-01-01' };
   const event = { type: 'note', scheduleId: id, occurredAt: '2026-03-01T12:00:00Z' };

@@ -32,7 +32,7 @@ function faults(response: { body: unknown }): unknown[] {
   return details.map(({ field, line }) => [line, field]);
 }
 
-test('a table of another tracker comes in by its own headings', async () => {
+test('a table of another tracker is imported by its own headings', async () => {
   const csv =
     '\ufeffPlant;Art;Standort;Gießen (Tage);Gekauft;Notizen;Bild\r\n' +
     '"Monstera ""Thai""";Monstera × deliciosa;Büro;7;24.12.2025;"Erste Zeile\r\nzweite; mit Semikolon";x\r\n' +
@@ -72,7 +72,7 @@ test.each([';', '\t', ','])('a delimiter, %j, is seen from the first line', asyn
   expect(await plantsOf()).toMatchObject([{ name: 'A, b; c', species: 'D' }]);
 });
 
-test('each fault is told with the line on which its plant begins', async () => {
+test('each fault has the line on which its plant begins', async () => {
   const csv =
     'name,wateringFrequencyDays,potType,toxic,createdAt,notes\n' +
     'Fern,3.5,,,,\n' +
@@ -103,12 +103,12 @@ test('each fault is told with the line on which its plant begins', async () => {
 test.each([
   ['in a quoted heading', '"Plant, or its name";Days\nFern;3\n', 'Plant, or its name'],
   ['before the first heading', '\n\nPlant;Days\nFern;3\n', 'Plant'],
-])('a delimiter or blank line %s does not hide the delimiter', async (_, csv, name) => {
+])('the delimiter is found despite a delimiter or blank line %s', async (_, csv, name) => {
   await bring({ csv, columns: { name, wateringFrequencyDays: 'Days' } }).expect(201);
   expect(await plantsOf()).toMatchObject([{ name: 'Fern', wateringFrequencyDays: 3 }]);
 });
 
-test('a column may be for two fields, and a field has one column', async () => {
+test('a column can be for two fields, and a field has one column', async () => {
   const csv = 'Plant;Plant again\nFern;Oak\n';
   await bring({ csv, columns: { name: 'Plant', species: 'Plant' } }).expect(201);
   expect(await plantsOf()).toMatchObject([{ name: 'Fern', species: 'Fern' }]);
@@ -131,7 +131,7 @@ test.each([
   expect(faults(answer)).toEqual(expected);
 });
 
-test('a mapping to a column that is not there is a fault, and so is a form of dates that is none', async () => {
+test('a mapping to a missing column is a fault, and so is an invalid form of dates', async () => {
   const csv = 'Plant,Bought\nFern,3/14/2026\nOak,14.3.2026\n';
   const wrong = await bring({ csv, columns: { name: 'Pflanze' } });
   expect(faults(wrong)).toEqual([[1, 'columns.name']]);
@@ -147,7 +147,7 @@ test('a mapping to a column that is not there is a fault, and so is a form of da
   });
 });
 
-test('what belongs to a table is refused beside plants', async () => {
+test('fields of a table are refused together with plants', async () => {
   expectError(
     await bring({ plants: [], columns: { name: 'Plant' } }),
     400,
@@ -163,20 +163,20 @@ test('what belongs to a table is refused beside plants', async () => {
   expectError(await bring({}), 400, 'validation_error', /^plants or csv is required/);
 });
 
-test('quotes that guard against formulas are taken away', async () => {
+test('quotes that guard against formulas are removed', async () => {
   await bringText("name,notes\n'=1+1,'plain\n''@x,-5 °C\n").expect(201);
   expect(await namesOf()).toEqual(["'@x", '=1+1']);
   expect((await plantsOf()).map(({ notes }) => notes).sort()).toEqual(["'plain", '-5 °C']);
 });
 
-test('a long table of any characters is read as it is, however it is cut into pieces', async () => {
+test('a long table of any characters is read unchanged in pieces of any size', async () => {
   const name = '🌿×é'.repeat(20);
   const csv = `name,notes\n${`${name},${'木🌱'.repeat(300)}\n`.repeat(200)}`;
   await bringText(csv).expect(201);
   expect(new Set(await namesOf())).toEqual(new Set([name]));
 });
 
-test('only text in UTF-8 is taken', async () => {
+test('only UTF-8 is accepted', async () => {
   expectError(await bringText(Buffer.from([0x6e, 0xff])), 400, 'invalid_json');
   expectError(
     await bringText('name\nFern\n', 'text/csv; charset=latin1'),
