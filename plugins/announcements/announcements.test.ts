@@ -56,11 +56,11 @@ async function shown(): Promise<unknown[]> {
   return listOf(await user.get('/api/announcements').expect(200));
 }
 
-test('there may be nothing to announce', async () => {
+test('there can be no announcements', async () => {
   expect(await shown()).toEqual([]);
 });
 
-test('an announcement is shown with every field, null where nothing is said', async () => {
+test('an announcement has every field, null if it is not set', async () => {
   const bare = announcement();
   await load(bare);
   expect(await shown()).toEqual([bare]);
@@ -115,7 +115,7 @@ test('everybody sees the same, with any valid token and no scope', async () => {
   expect(theirs).toEqual(mine);
 });
 
-test('without a token nothing is announced', async () => {
+test('announcements need a token', async () => {
   expectError(await service.anonymous.get('/api/announcements'), 401, 'unauthorized');
 });
 

@@ -19,7 +19,7 @@ async function plantsOf(token: string): Promise<unknown[]> {
     .body as unknown[];
 }
 
-test('the first start loads a garden and says how to try it, and later ones say nothing', async () => {
+test('the first start loads a garden and prints how to try it; later ones print nothing', async () => {
   const token = await tokenOfWelcome();
   expect((await plantsOf(token ?? '')).length).toBeGreaterThan(0);
   expect(await tokenOfWelcome()).toBeUndefined();
@@ -34,7 +34,7 @@ test('the first start names the front page, and invites its person there', async
   expect(page.text).toContain('<strong>demo</strong>');
 });
 
-test('where people sign in elsewhere nobody is invited', async () => {
+test('nobody is invited if an issuer signs people in', async () => {
   const other = await startService({
     env: { OIDC_ISSUER: 'https://id.example.com', OIDC_AUDIENCE: 'plants' },
   });
@@ -44,7 +44,7 @@ test('where people sign in elsewhere nobody is invited', async () => {
   expect(lines).not.toContain('Sign in');
 });
 
-test('a first start that was cut short once the account was made is finished by the next', async () => {
+test('the next start finishes a first start that was interrupted after it created the account', async () => {
   const accounts = service.app.exportsOf(accountsPlugin);
   await tokenOfWelcome();
   const [demo] = await accounts.accounts();
@@ -56,14 +56,14 @@ test('a first start that was cut short once the account was made is finished by 
   expect((await plantsOf(token ?? '')).length).toBeGreaterThan(0);
 });
 
-test('a first start that was cut short before its token was made is finished by the next', async () => {
+test('the next start finishes a first start that was interrupted before it created the token', async () => {
   await tokenOfWelcome();
   await service.app.database.connection.collection('tokens').deleteMany({});
   const token = await tokenOfWelcome();
   expect((await plantsOf(token ?? '')).length).toBeGreaterThan(0);
 });
 
-test('where somebody has a token already, nothing is loaded', async () => {
+test('nothing is loaded if there are tokens already', async () => {
   const user = await service.user();
   expect(await tokenOfWelcome()).toBeUndefined();
   expect((await user.get('/api/announcements').expect(200)).body).toEqual([]);

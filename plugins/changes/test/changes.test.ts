@@ -43,13 +43,13 @@ async function upToDate(): Promise<string> {
   return copy.cursor ?? '';
 }
 
-test('an account without records has no changes, and a cursor all the same', async () => {
+test('an account without records has no changes, but a cursor', async () => {
   const page = await changesSince(client);
   expect(page).toEqual({ ...EMPTY, nextCursor: expect.any(String) as string });
   expect(await changesSince(client, page.nextCursor)).toEqual(page);
 });
 
-test('without a cursor all that is there comes, each as the lists show it', async () => {
+test('without a cursor all records are returned, as in the lists', async () => {
   const photo = await user.photo();
   const plant = await user.plant({ primaryPhotoId: photo.id });
   await user.event(plant.id, { photoIds: [photo.id] });
@@ -61,7 +61,7 @@ test('without a cursor all that is there comes, each as the lists show it', asyn
   expect((await changesSince(client)).deleted).toEqual([]);
 });
 
-test('a synchronization after one event is one call of under 2 KB', async () => {
+test('a sync after one event is one request of less than 2 KB', async () => {
   const plant = await user.plant();
   const cursor = await upToDate();
   const event = await user.event(plant.id, { text: 'A good soak' });
@@ -76,7 +76,7 @@ test('a synchronization after one event is one call of under 2 KB', async () => 
   expect(response.text.length).toBeLessThan(2000);
 });
 
-test('when nothing changed the answer is a 304 to those who have it', async () => {
+test('unchanged changes are 304', async () => {
   await user.plant();
   const cursor = await upToDate();
   const first = await user.get(`/api/changes?since=${cursor}`).expect(200);
@@ -103,7 +103,7 @@ test('deletions of events and plants are listed by kind and id', async () => {
   expect(page.events).toEqual([]);
 });
 
-test('a deleted plant stands for its events, before and after they are marked deleted', async () => {
+test('the deletion of a plant implies those of its events, before and after they are marked as deleted', async () => {
   const plant = await user.plant();
   const cursor = await upToDate();
   for (let count = 0; count < 5; count += 1) await user.event(plant.id);
@@ -115,7 +115,7 @@ test('a deleted plant stands for its events, before and after they are marked de
   expect(await changesSince(client)).toMatchObject(EMPTY);
 });
 
-test('the records that show a photo come again when it is cropped, a page at a time', async () => {
+test('records that show a cropped photo are sent again, a page at a time', async () => {
   const photo = await user.photo();
   const plant = await user.plant({ primaryPhotoId: photo.id });
   const events: string[] = [];
@@ -133,7 +133,7 @@ test('the records that show a photo come again when it is cropped, a page at a t
   expect(copy.applied - before).toBe(3);
 });
 
-test('the records that show a photo come again when it is deleted, and no others do', async () => {
+test('only records that show a deleted photo are sent again', async () => {
   // A bulk load, before which no copy was begun.
   const { writeQueue } = service.app;
   await writeQueue.run(user.id, (tx) => service.app.exportsOf(plantsPlugin).insertBulk(tx, []));
@@ -168,7 +168,7 @@ test('of the events only those that show a deleted photo are read to bring them 
   expect(Math.max(...ofEvents.map(({ keysExamined }) => keysExamined))).toBeLessThanOrEqual(3);
 });
 
-test('an answer holds at most so many records, deletions included, and at most 1 MB', async () => {
+test('an answer has at most `limit` records, deletions included, and at most 1 MB', async () => {
   const plant = await user.plant();
   const events = await Promise.all(
     Array.from({ length: 30 }, () => user.event(plant.id, { text: '\u0001'.repeat(2000) })),
@@ -206,7 +206,7 @@ test('a cursor that was tampered with, is of another account or of another list 
   expectError(await other.get(`/api/changes?since=${cursor}`), 400, 'invalid_cursor');
 });
 
-test('a cursor in which sources were numbered goes on, and within a revision begins that anew', async () => {
+test('a cursor with numbered sources continues, and within a revision repeats that revision', async () => {
   const plant = await user.plant();
   const event = await user.event(plant.id);
   const account = await service.app.exportsOf(accountsPlugin).account(user.id);
@@ -222,7 +222,7 @@ test('a cursor in which sources were numbered goes on, and within a revision beg
   expect(await changesSince(client, within.nextCursor)).toMatchObject(EMPTY);
 });
 
-test('a cursor is good for 90 days, and expired after them', async () => {
+test('a cursor is valid for 90 days', async () => {
   await user.plant();
   const cursor = await upToDate();
   const now = Date.now();
@@ -235,7 +235,7 @@ test('a cursor is good for 90 days, and expired after them', async () => {
   await latest.get('/api/changes').expect(200);
 });
 
-test('of an account only the newest deletions are remembered, and cursors of before are expired', async () => {
+test('only the newest deletions of an account are kept, and older cursors expire', async () => {
   const other = await service.user();
   const gone = await other.plant();
   const others = new Client(service.url, other.token);
@@ -263,7 +263,7 @@ test('of an account only the newest deletions are remembered, and cursors of bef
   expect(await remembered.countDocuments({ userId: user.id })).toBe(3);
 });
 
-test('a cursor of an account that was deleted is none of another of its name', async () => {
+test('a cursor of a deleted account is not valid for a new account of the same name', async () => {
   await user.plant();
   const cursor = await upToDate();
   await service.app.exportsOf(accountsPlugin).deleteUser(user.id, () => undefined);
@@ -272,7 +272,7 @@ test('a cursor of an account that was deleted is none of another of its name', a
   expectError(await other.get(`/api/changes?since=${cursor}`), 410, 'cursor_expired');
 });
 
-test('a cursor ahead of the account, as after a restored backup, is expired', async () => {
+test('a cursor ahead of the account, as after a restore, is expired', async () => {
   await user.plant();
   const cursor = await upToDate();
   const accounts = service.app.database.connection.collection('accounts');

@@ -96,7 +96,7 @@ test('a location means all of its plants, and no others', async () => {
   expectError(none, 400, 'validation_error', /^location /);
 });
 
-test('of 101 plants at a location none is logged, and of 100 all are', async () => {
+test('care of 100 plants at a location is logged, of 101 it is refused', async () => {
   const ids = await plants(101, { location: 'Hall' });
   const refused = await user.post('/api/events', { location: 'Hall' });
   expectError(refused, 400, 'validation_error', /100/);
@@ -107,7 +107,7 @@ test('of 101 plants at a location none is logged, and of 100 all are', async () 
   );
 });
 
-test('one plant or photo that is not there undoes all', async () => {
+test('an unknown plant or photo undoes everything', async () => {
   const plantIds = await plants(2);
   const theirs = await (await service.user()).plant();
   for (const id of [NOBODYS_ID, theirs.id]) {
@@ -150,7 +150,7 @@ test('each event counts against the limit, and none is logged beyond it', async 
   expectError(one, 403, 'feature_not_available');
 });
 
-test('sent twice under a key it is logged once', async () => {
+test('a retry under the same key logs nothing more', async () => {
   const plantIds = await plants(2);
   const send = () =>
     user.post('/api/events', { plantIds }).set('Idempotency-Key', 'once').expect(201);
@@ -178,7 +178,7 @@ test('a hundred plants take as many commands as one', async () => {
   }
 });
 
-test('of an answer that is too large for an assistant this gets one event at a time, each once', async () => {
+test('an assistant gets a response that is too long in parts, each event once', async () => {
   const pro = await service.user({ tier: 'pro' });
   const plantIds = await plants(3, {}, pro);
   const photos = await several(20, () => pro.photo(LARGEST_PHOTO));

@@ -85,20 +85,20 @@ test('plain base64 of the same bytes is no cursor', async () => {
   if (base64 !== cursor) expectError(await next(base64), 400, 'invalid_cursor');
 });
 
-test('a cursor of one plant is not one of another, of the same user', async () => {
+test('a cursor of one plant is not valid for another plant of the user', async () => {
   const other = await user.plant();
   for (let count = 0; count < 3; count += 1) await user.event(other.id);
   expectError(await next(cursor, other.id), 400, 'invalid_cursor');
 });
 
-test('a cursor of one user is not one of another', async () => {
+test('a cursor of one user is not valid for another', async () => {
   const other = await service.user();
   const theirs = await other.plant();
   await other.event(theirs.id);
   expectError(await next(cursor, theirs.id, other), 400, 'invalid_cursor');
 });
 
-test('a cursor goes with its plant whatever the case of the id in the path', async () => {
+test('a cursor is valid for its plant, whatever the case of the id in the path', async () => {
   await next(cursor, plantId.toUpperCase()).expect(200);
 });
 

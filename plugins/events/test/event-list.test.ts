@@ -28,7 +28,7 @@ test('a plant without events has one empty page', async () => {
   });
 });
 
-test('a page has 15 events unless another number is asked for', async () => {
+test('a page has 15 events by default', async () => {
   const events = newestFirst(await log(Array.from({ length: 16 }, (_, index) => index)));
   const first = await eventPage(garden.user, garden.plantId);
   expect(first.items).toEqual(events.slice(0, 15));
@@ -38,7 +38,7 @@ test('a page has 15 events unless another number is asked for', async () => {
   expect(second).toEqual({ items: events.slice(15), hasMore: false, nextCursor: null });
 });
 
-test('the last page says so, also when it is full', async () => {
+test('hasMore is false on the last page, even if it is full', async () => {
   await log([1, 2, 3, 4]);
   const first = await eventPage(garden.user, garden.plantId, { limit: 2 });
   const last = await eventPage(garden.user, garden.plantId, {
@@ -136,7 +136,7 @@ test.each([
   expectError(response, 400, 'validation_error', name);
 });
 
-test('paging is exact while events come and go: one that is there throughout is seen once', async () => {
+test('paging is exact during writes: an event that exists throughout is seen once', async () => {
   const stable = await log(Array.from({ length: 30 }, (_, index) => index * 10));
   const passing = await log(Array.from({ length: 30 }, (_, index) => index * 10 + 5));
   let round = 0;
@@ -188,7 +188,7 @@ test('the cursor still works when the event that it points at is deleted', async
   expect(rest.items).toEqual(events.slice(2));
 });
 
-test('a page ends at 1 MB, and the next one goes on with the very next event', async () => {
+test('a page ends at 1 MB, and the next one continues with the next event', async () => {
   const { plantId: largest } = await storeLargest(garden.service.app, garden.user.id, {
     plants: 1,
     events: 25,

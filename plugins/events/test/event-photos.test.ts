@@ -45,7 +45,7 @@ test('photos are shown whole and in the order in which they were named', async (
   }
 });
 
-test('an event may have twenty photos and no more', async () => {
+test('an event can have twenty photos', async () => {
   const event = await user.event(plantId, { photoIds: ids(photos.slice(0, MAX_PHOTOS)) });
   expect(event['photos']).toEqual(photos.slice(0, MAX_PHOTOS));
   const creation = await user.post(`/api/plants/${plantId}/events`, { photoIds: ids(photos) });

@@ -29,7 +29,7 @@ async function stored(id: string): Promise<Record<string, unknown>> {
   return items.find((event) => event['id'] === id) ?? {};
 }
 
-test('a new event takes each field within its limits, gives it back as sent, and refuses anything else', async () => {
+test('each field of a new event is accepted within its limits and returned as sent', async () => {
   await checkFields({
     rules: FIELDS,
     nullable: [],
@@ -39,7 +39,7 @@ test('a new event takes each field within its limits, gives it back as sent, and
   });
 });
 
-test('a change takes what a new event takes, and null for the text alone', async () => {
+test('a change accepts what a new event accepts, and null only for text', async () => {
   const { id } = await garden.user.event(garden.plantId);
   await checkFields({
     rules: CHANGEABLE,

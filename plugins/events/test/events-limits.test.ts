@@ -24,7 +24,7 @@ function add(user: TestUser, plantId: string) {
   return user.post(`/api/plants/${plantId}/events`, {});
 }
 
-test('an account logs as many events as its tier allows and then gets 403, which says the number', async () => {
+test('an account can log as many events as its tier allows, then gets 403 with the number', async () => {
   const user = await one.user({ tier: 'free' });
   const { id } = await user.plant();
   for (let count = 0; count < FREE; count += 1) await user.event(id);
@@ -34,7 +34,7 @@ test('an account logs as many events as its tier allows and then gets 403, which
   expect(await countThrough(() => add(pro, plant.id), 12, 'feature_not_available')).toBe(8);
 });
 
-test('of thirty events logged at once through two processes exactly as many as allowed are there', async () => {
+test('the limit is exact when two processes log thirty events at once', async () => {
   const user = await one.user({ tier: 'free' });
   const { id } = await user.plant();
   const users = [user, userOf(two.url, user.id, user.token)];
@@ -60,7 +60,7 @@ test('deleted events, and those of deleted plants, free no places', async () => 
   expect(await differencesOf(one.app, user.id)).toEqual([]);
 });
 
-test('an event that is refused, or sent again under its key, takes no place', async () => {
+test('a refused event takes no place, nor does a retry', async () => {
   const user = await one.user({ tier: 'free' });
   const { id } = await user.plant();
   await user.post(`/api/plants/${id}/events`, { type: 'pruned' }).expect(400);

@@ -9,7 +9,7 @@ async function listed(): Promise<Record<string, unknown>[]> {
   return bodyOf(page)['items'] as Record<string, unknown>[]; // Compared by the tests.
 }
 
-test('an event of which nothing is said is a watering, now', async () => {
+test('an event without fields is a watering now', async () => {
   const from = Date.now();
   const response = await garden.user.post(`/api/plants/${garden.plantId}/events`, {}).expect(201);
   const event = bodyOf(response);
@@ -188,7 +188,7 @@ test('the events of a deleted plant are gone at once', async () => {
   );
 });
 
-test('the events of a deleted plant come to be marked deleted in the database', async () => {
+test('a job marks the events of a deleted plant as deleted', async () => {
   await Promise.all(
     Array.from({ length: 5 }, () => garden.user.event(garden.plantId, { text: 'Orphan' })),
   );
@@ -199,7 +199,7 @@ test('the events of a deleted plant come to be marked deleted in the database', 
   expect(await events.countDocuments({ userId: garden.user.id, text: 'Orphan' })).toBe(5);
 });
 
-test('an event and a plant that are not there are not found', async () => {
+test('unknown events and plants are not found', async () => {
   expectError(await garden.user.patch(`/api/events/${NOBODYS_ID}`, {}), 404, 'event_not_found');
   expectError(await garden.user.delete(`/api/events/${NOBODYS_ID}`), 404, 'event_not_found');
   expectError(await garden.user.get(`/api/plants/${NOBODYS_ID}/events`), 404, 'plant_not_found');

@@ -69,7 +69,7 @@ test('the feed has every event of all plants, newest first, each on exactly one 
   for (const limit of [1, 7, 100]) expect(await all({ limit })).toEqual(events);
 });
 
-test('each filter, and all together, let through what they say', async () => {
+test('each filter, and all of them together, select the right events', async () => {
   const { plants, events } = await garden();
   const [plantId = ''] = plants;
   const of = (wanted: (event: ListedEvent) => boolean) => events.filter(wanted);
@@ -109,7 +109,7 @@ test('each filter, and all together, let through what they say', async () => {
   }
 });
 
-test('events that are deleted, or whose plant is, are not there, and restored ones are', async () => {
+test('deleted events and events of deleted plants are left out, restored ones are not', async () => {
   const { plants, events } = await garden();
   const [first] = events;
   await user.delete(`/api/events/${first?.id ?? ''}`).expect(200);
@@ -123,7 +123,7 @@ test('events that are deleted, or whose plant is, are not there, and restored on
   expect(await all({ q: 'thrips' })).toEqual(left.filter(({ text }) => text !== null));
 });
 
-test('a cursor is good for the same account, filters and list, and no other', async () => {
+test('a cursor is valid only for the same account, filters and list', async () => {
   const { plants } = await garden();
   const [plantId = ''] = plants;
   const { nextCursor } = await page({ type: 'note', limit: 1 });
@@ -167,7 +167,7 @@ test.each([
   expect(faultsOf(await user.get(`/api/events?${query}`).expect(400))).toEqual(fields);
 });
 
-test('a page ends at 1 MB, and the next one goes on where it ended', async () => {
+test('a page ends at 1 MB, and the next one continues there', async () => {
   const { id } = await user.plant();
   const secureUrl = `https://images.example.com/${'a'.repeat(2000)}`;
   const photos = await several(20, () => user.photo({ secureUrl }));
@@ -180,7 +180,7 @@ test('a page ends at 1 MB, and the next one goes on where it ended', async () =>
   expect(await all({ limit: 100, q: '蕨' })).toHaveLength(30);
 });
 
-test('a search that looks at 5,000 events says where to go on, and finds what is beyond', async () => {
+test('a search stops after 5,000 events, and its cursor continues from there', async () => {
   const { id } = await user.plant();
   await logMany(service.app, user.id, { [id]: 5200 }, 1000);
   const event = await user.event(id, { text: 'Thrips!', occurredAt: '2001-01-01T00:00:00Z' });
@@ -198,7 +198,7 @@ function of(collection: string, queries: readonly ProfiledQuery[]): ProfiledQuer
   return queries.filter((query) => query.collection === collection);
 }
 
-test('of many events each filter reads its page by an index, without sorting', async () => {
+test('each filter reads its page by an index, without sorting', async () => {
   const made = await several(12, (index) =>
     user.plant({ location: index < 4 ? 'Hall' : `Attic ${index}` }),
   );

@@ -55,7 +55,7 @@ test('all events of the range are there, newest first, then by id, however many'
   expect(response.body).toEqual(newestFirst(events));
 });
 
-test('deleted events and those of other plants are not there', async () => {
+test('deleted events and those of other plants are left out', async () => {
   const [plant, other] = await Promise.all([user.plant(), user.plant()]);
   const gone = await log(plant.id, START);
   await log(other.id, START);
@@ -110,7 +110,7 @@ test.each(['1.5', '-0', 'x', ''])('where monthStart is %j the range is no fault'
   expect(faultsOf(await month(range(start, 2)))).toEqual(['monthStart']);
 });
 
-test('where both are beyond what a clock reaches, each is a fault of its own, and the range is none', async () => {
+test('bounds beyond the range of Date are one fault each, without a fault of the range', async () => {
   const { details } = bodyOf(await month(range(MAX_MOMENT_MS + 1, MAX_MOMENT_MS + 2)).expect(400));
   expect(details).toEqual(
     ['monthStart', 'monthEnd'].map((field) => ({
@@ -165,7 +165,7 @@ test('a free account has no monthly view, also of a plant of its own', async () 
   expectError(response, 403, 'feature_not_available');
 });
 
-test('another user’s plant is as little there as a missing one', async () => {
+test('a plant of another user is not found', async () => {
   const other = await service.user();
   const plant = await other.plant();
   await other.event(plant.id, { occurredAt: new Date(START).toISOString() });

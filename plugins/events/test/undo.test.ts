@@ -56,7 +56,7 @@ test.each(KINDS)(
   },
 );
 
-test('a restored event is the event that it was, and restoring it again changes nothing', async () => {
+test('a restored event is unchanged, and restoring it again changes nothing', async () => {
   const photo = await user.photo();
   const event = await user.event(plantIds[0] ?? '', { text: 'Hello', photoIds: [photo.id] });
   const before = await everything();
@@ -68,7 +68,7 @@ test('a restored event is the event that it was, and restoring it again changes 
   }
 });
 
-test('the tag of a restored event is good for the next change', async () => {
+test('the tag of a restored event matches the next change', async () => {
   const { id } = await user.event(plantIds[0] ?? '');
   await user.delete(`/api/events/${id}`).expect(200);
   const { headers } = await user.post(`/api/events/${id}/restore`).expect(200);
@@ -76,7 +76,7 @@ test('the tag of a restored event is good for the next change', async () => {
   await change.set('If-Match', String(headers['etag'])).expect(200);
 });
 
-test('an event of a deleted plant never comes back, nor does another’s', async () => {
+test('an event of a deleted plant, or of another user, cannot be restored', async () => {
   const [plantId = ''] = plantIds;
   const [deleted, live] = [await user.event(plantId), await user.event(plantId)];
   await user.delete(`/api/events/${deleted.id}`).expect(200);
@@ -89,7 +89,7 @@ test('an event of a deleted plant never comes back, nor does another’s', async
   expect((await insightsOf(user)).overview.totalEvents).toBe(0);
 });
 
-test('where one event is not there, none is deleted', async () => {
+test('if one event does not exist, none is deleted', async () => {
   const ids = await log();
   const other = await service.user();
   const theirs = await other.event((await other.plant()).id);
@@ -103,7 +103,7 @@ test('where one event is not there, none is deleted', async () => {
   expect(await everything()).toEqual(before);
 });
 
-test('events of a plant that is deleted are not there to delete', async () => {
+test('events of a deleted plant cannot be deleted', async () => {
   const ids = await log();
   await user.delete(`/api/plants/${plantIds[0] ?? ''}`).expect(200);
   const answer = await user.post('/api/events/delete', { eventIds: ids });
@@ -121,12 +121,12 @@ test.each([
   expect(faultsOf(await user.post('/api/events/delete', body).expect(400))).toEqual(['eventIds']);
 });
 
-test('a list of none is refused in words that fit one', async () => {
+test('an empty list is refused with a message for one item', async () => {
   const refusal = await user.post('/api/events/delete', { eventIds: [] });
   expectError(refusal, 400, 'validation_error', /^eventIds must contain at least 1 item\b/);
 });
 
-test('sent twice under a key it deletes once and is answered twice', async () => {
+test('a retry under the same key deletes nothing more', async () => {
   const eventIds = await log();
   const send = () => user.post('/api/events/delete', { eventIds }).set('Idempotency-Key', 'undo');
   await send().expect(200);

@@ -32,7 +32,7 @@ function streaksOf(days: readonly number[]) {
   return { currentStreak: 0, longestStreak, lastWateredDate };
 }
 
-test('streaks are right after each of many waterings that come, go and move in any order', async () => {
+test('streaks are right after each of many added, deleted and moved waterings', async () => {
   const logged = new Map<string, number>();
   // A fixed sequence that looks like chance.
   let state = 7;

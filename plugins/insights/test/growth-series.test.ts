@@ -33,7 +33,7 @@ const cm = (month: string, total: number, of = plantId) => ({
   ...{ plantId: of, unit: 'cm', month, total },
 });
 
-test('it is there only when it is asked for, and then it is what was asked for', async () => {
+test('growthSeries is returned only on request', async () => {
   await grow('2026-11-01', 2);
   expect(await insightsOf(user)).not.toHaveProperty('growthSeries');
   expect(await insightsOf(user, 'sections=growthTracking')).not.toHaveProperty('growthSeries');
@@ -70,7 +70,7 @@ test('a month is that of the days of the person', async () => {
   expect(await series(far)).toEqual([]);
 });
 
-test('it follows what is deleted and restored, and has archived plants', async () => {
+test('growth by month follows deleted and restored events, and includes archived plants', async () => {
   const { id } = await grow('2026-11-01', 2);
   await user.post(`/api/plants/${plantId}/archive`, { reason: 'sold' }).expect(200);
   expect(await series()).toEqual([cm('2026-11', 2)]);

@@ -85,7 +85,7 @@ test.each([
   expect(await growth()).toEqual([{ ...FERN, plantId, total, measurements: amounts.length }]);
 });
 
-test('what was added and taken away again leaves no trace, also beside huge amounts', async () => {
+test('added and deleted amounts leave no trace, even next to huge ones', async () => {
   await grow(0.1);
   const huge = await grow(1e300);
   const other = await grow(0.3, 'cm', 9);
@@ -157,7 +157,7 @@ test('deleting the last measurement leaves nothing', async () => {
   expect(await growth()).toEqual([]);
 });
 
-test('the plant goes by the name that it has now, and is gone once deleted', async () => {
+test('growth has the present name of the plant, until it is deleted', async () => {
   await grow(1);
   await user.patch(`/api/plants/${plantId}`, { name: 'Oak' }).expect(200);
   expect(await growth()).toEqual([

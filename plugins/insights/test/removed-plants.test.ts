@@ -63,7 +63,7 @@ test('the totals are the same before, while and after the events of a deleted pl
   }
 });
 
-test('the deletion of a plant with many events holds up nobody else’s', async () => {
+test('deleting a plant with many events does not hold up other deletions', async () => {
   const service = await startService({ jobs: false });
   try {
     const [many, few] = await Promise.all([service.user(), service.user()]);
@@ -81,7 +81,7 @@ test('the deletion of a plant with many events holds up nobody else’s', async 
   }
 });
 
-test('a plant deleted while its events are being logged leaves nothing behind', async () => {
+test('a plant that is deleted while its events are logged leaves nothing behind', async () => {
   const service = await startService();
   try {
     const user = await service.user();
@@ -101,7 +101,7 @@ test('a plant deleted while its events are being logged leaves nothing behind', 
   }
 });
 
-test('where the events of a deleted plant cannot be marked the log says why', async () => {
+test('the log has the reason if the events of a deleted plant cannot be marked', async () => {
   const service = await startService();
   try {
     const user = await service.user();

@@ -36,7 +36,7 @@ const SECTIONS = [
   'growthTracking',
 ] as const;
 
-test('without sections all are there, and each can be asked for alone', async () => {
+test('all sections are returned by default, and each can be requested alone', async () => {
   await water(user, plantId, ['2026-03-14']);
   await user.event(plantId, { type: 'growth', growthAmount: 2, growthUnit: 'cm' });
   const all = await insightsOf(user);
@@ -46,7 +46,7 @@ test('without sections all are there, and each can be asked for alone', async ()
   }
 });
 
-test('several sections are separated by commas, and one named twice is there once', async () => {
+test('several sections are separated by commas, and one named twice is returned once', async () => {
   const { overview, growthTracking } = await insightsOf(user);
   expect(await ask('sections=growthTracking,overview,overview')).toEqual({
     growthTracking,

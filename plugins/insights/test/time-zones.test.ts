@@ -54,7 +54,7 @@ test.each([
   expect(wateringStreaks.lastWateredDate).toBe(day);
 });
 
-test('what would be of no year of four digits, is of the first', async () => {
+test('a day before the year 0 becomes the first day of that year', async () => {
   const { user, plantId } = await userAt('America/New_York', '2026-03-20T12:00:00Z');
   await water(user, plantId, ['0000-01-01T03:00:00Z']);
   expect((await insightsOf(user)).wateringStreaks.lastWateredDate).toBe('0000-01-01');
@@ -128,7 +128,7 @@ describe('when the account’s time zone changes', () => {
   const move = (user: TestUser, timezone: string) =>
     user.patch('/api/account', { timezone }).expect(200);
 
-  test('whoever travels keeps the streak', async () => {
+  test('a streak survives travel', async () => {
     // 12:00, 23:30 and 12:00 in Los Angeles.
     const { user, plantId } = await userAt('America/Los_Angeles', '2026-07-12T20:00:00Z');
     await water(user, plantId, [

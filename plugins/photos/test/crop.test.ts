@@ -26,7 +26,7 @@ async function stored(): Promise<unknown> {
   return response.body as unknown;
 }
 
-test('a crop is answered and kept, and nothing else of the photo changes', async () => {
+test('a crop is returned and stored, and nothing else of the photo changes', async () => {
   const response = await crop(GOOD).expect(200);
   const expected = { ...photo, cropX: 10, cropY: 20, cropWidth: 100, cropHeight: 100 };
   expect(response.body).toEqual(expected);

@@ -42,7 +42,7 @@ test('its events stay, without it, and so do its plants', async () => {
   expect(changed.body).toMatchObject({ photos: [{ id: other.id }] });
 });
 
-test('a deleted photo can be given to nothing any more', async () => {
+test('a deleted photo can no longer be used', async () => {
   const photo = await user.photo();
   const plant = await user.plant();
   await user.delete(`/api/photos/${photo.id}`).expect(200);
@@ -52,7 +52,7 @@ test('a deleted photo can be given to nothing any more', async () => {
   expectError(ofEvent, 400, 'photo_not_found');
 });
 
-test('its place is free at once, and only one place', async () => {
+test('a deleted photo frees one place at once', async () => {
   const free = await service.user({ tier: 'free' });
   const photo = await free.photo();
   await free.delete(`/api/photos/${photo.id}`).expect(200);

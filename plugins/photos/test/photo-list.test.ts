@@ -44,7 +44,7 @@ test('photos are listed newest first, each as it is read alone', async () => {
   expect((await user.get(`/api/photos/${first?.id ?? ''}`).expect(200)).body).toEqual(first);
 });
 
-test('pages hold 15 unless asked for otherwise, and each photo is on exactly one', async () => {
+test('pages have 15 photos by default, and each photo is on exactly one', async () => {
   const made = await photos(17);
   const first = await page();
   expect([first.items.length, first.hasMore]).toEqual([15, true]);
@@ -69,7 +69,7 @@ test('the photos of a plant are those that name it, and none once it is deleted'
   expect((await page({ plantId: NOBODYS_ID })).items).toEqual([]);
 });
 
-test('a cursor is good for the list that gave it, and no other', async () => {
+test('a cursor is valid only for the list that returned it', async () => {
   const plant = await user.plant();
   await photos(2, { plantId: plant.id });
   const { nextCursor } = await page({ limit: 1 });

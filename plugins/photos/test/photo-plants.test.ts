@@ -97,7 +97,7 @@ test('a photo of a plant stays that of the plant, whatever else shows it', async
   expect(bodyOf(await user.get(`/api/photos/${photo.id}`).expect(200))).toEqual(photo);
 });
 
-test('a refused call gives no photo to a plant', async () => {
+test('a refused request assigns no photo to a plant', async () => {
   const photo = await user.photo();
   const { id } = await user.plant();
   const photoIds = [photo.id, '00000000-0000-4000-8000-000000000000'];

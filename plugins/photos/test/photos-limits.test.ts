@@ -21,7 +21,7 @@ afterAll(() => service.close());
 
 const add = (user: TestUser) => () => user.post('/api/photos', PHOTO);
 
-test('a free account gets as many photos as its tier allows and then 403, which names the number', async () => {
+test('an account can have as many photos as its tier allows, then gets 403 with the number', async () => {
   const user = await service.user({ tier: 'free' });
   for (let count = 0; count < FREE; count += 1) await user.photo();
   expectError(await add(user)(), 403, 'photo_limit_reached', /\b3\b/);
@@ -32,7 +32,7 @@ test('a pro account has a limit of its own', async () => {
   expect(await countThrough(add(user), 7, 'photo_limit_reached')).toBe(5);
 });
 
-test('of thirty photos added at once by a free account exactly as many as allowed are there', async () => {
+test('the limit is exact when thirty photos are added at once', async () => {
   const user = await service.user({ tier: 'free' });
   expect(await countThrough(add(user), 30, 'photo_limit_reached')).toBe(FREE);
   const photos = service.app.database.connection.collection('photos');
@@ -53,7 +53,7 @@ test('a deleted plant frees no photo’s place, since its photos stay', async ()
   expectError(await add(user)(), 403, 'photo_limit_reached');
 });
 
-test('a photo that was refused takes no place', async () => {
+test('a refused photo takes no place', async () => {
   const user = await service.user({ tier: 'free' });
   for (let attempt = 0; attempt < 5; attempt += 1) {
     await user.post('/api/photos', { ...PHOTO, width: 0 }).expect(400);
@@ -63,7 +63,7 @@ test('a photo that was refused takes no place', async () => {
   expect(await countThrough(add(user), FREE + 1, 'photo_limit_reached')).toBe(FREE);
 });
 
-test('a free account may have 250 photos and a pro account 20,000 unless the operator says otherwise', async () => {
+test('by default a free account can have 250 photos and a pro account 20,000', async () => {
   const byDefault = await startService();
   try {
     const accounts = byDefault.app.database.connection.collection('accounts');

@@ -36,7 +36,7 @@ async function stored(id: string): Promise<Record<string, unknown>> {
   return bodyOf(await user.get(`/api/photos/${id}`).expect(200));
 }
 
-test('a photo of which only what is required was given has every field, null or with its default', async () => {
+test('a photo with only the required fields has all others, null or with their defaults', async () => {
   const response = await user.post('/api/photos', REQUIRED).expect(201);
   const photo = bodyOf(response);
   expect(photo).toEqual({
@@ -64,7 +64,7 @@ test('a photo that was stored while its texts could be longer is shown as it is'
   expect((await user.patch(`/api/photos/${id}`, crop).expect(200)).body).toMatchObject(longer);
 });
 
-test('the scheme of an address may be in either case, and an address has an end', async () => {
+test('a URL can have a scheme in either case, and has a maximum length', async () => {
   const secureUrl = 'HTTPS://images.example.com/fern.jpg';
   const photo = await user.post('/api/photos', { ...REQUIRED, secureUrl }).expect(201);
   expect(photo.body).toMatchObject({ secureUrl });
@@ -73,7 +73,7 @@ test('the scheme of an address may be in either case, and an address has an end'
   expect(refused.text).toContain('secureUrl');
 });
 
-test('a new photo takes each field within its limits, gives it back as sent, and refuses anything else', async () => {
+test('each field of a new photo is accepted within its limits and returned as sent', async () => {
   await checkFields({
     rules: FIELDS,
     nullable: [],
@@ -96,7 +96,7 @@ test.each(['id', 'userId', 'cropX', 'createdAt', 'publicId', '$set'])(
   },
 );
 
-test('bytes may be more than 32 bits can say', async () => {
+test('bytes can exceed 32 bits', async () => {
   const photo = await user.photo({ bytes: 5_000_000_000 });
   expect((await stored(photo.id))['bytes']).toBe(5_000_000_000);
 });
@@ -149,7 +149,7 @@ describe('the plant of a photo', () => {
   });
 });
 
-test('a photo that is not there can be neither read nor cropped', async () => {
+test('a photo that does not exist can be neither read nor cropped', async () => {
   const crop = { x: 0, y: 0, width: 1, height: 1 };
   expectError(await user.get(`/api/photos/${NOBODYS_ID}`), 404, 'photo_not_found');
   expectError(await user.patch(`/api/photos/${NOBODYS_ID}`, crop), 404, 'photo_not_found');

@@ -26,19 +26,19 @@ async function locations(): Promise<unknown> {
   return response.body as unknown;
 }
 
-test('there are no locations without plants, nor with plants that stand nowhere', async () => {
+test('there are no locations without plants, or with plants without a location', async () => {
   expect(await locations()).toEqual([]);
   await user.plant();
   expect(await locations()).toEqual([]);
 });
 
-test('a location of nothing but spaces is none', async () => {
+test('a blank location is left out', async () => {
   await user.plant({ location: '' });
   await user.plant({ location: ' \u00a0' });
   expect(await locations()).toEqual([]);
 });
 
-test('each location is there once, however many plants share it', async () => {
+test('each location is listed once', async () => {
   await Promise.all(['Hall', 'Attic', 'Hall', 'Hall'].map((location) => user.plant({ location })));
   expect(await locations()).toEqual(['Attic', 'Hall']);
 });
@@ -52,7 +52,7 @@ const VERANDA = [
 ];
 const OTHERS = ['véranda Sud', 'Veranda Sud'];
 
-test('a place has the spelling of its oldest plant; case and accents tell places apart', async () => {
+test('a location has the spelling of its oldest plant; case and accents count', async () => {
   const [first, ...others] = VERANDA;
   const oldest = await user.plant({ location: first });
   for (const location of [...others, ...OTHERS]) await user.plant({ location });
@@ -87,7 +87,7 @@ test.each([...VERANDA, 'V\u00e9randa\tSud'])(
   },
 );
 
-test('the feed goes on under another spelling of the same location', async () => {
+test('a cursor of the feed is valid for another spelling of the same location', async () => {
   const plant = await user.plant({ location: VERANDA[0] });
   for (let count = 0; count < 2; count += 1) await user.event(plant.id);
   const at = (index: number) => `location=${encodeURIComponent(VERANDA[index] ?? '')}&limit=1`;
@@ -102,7 +102,7 @@ test('locations are sorted the same whatever the order of the plants', async () 
   expect(await locations()).toEqual(['1', 'C', 'Z', 'a', 'b', 'z', 'é']);
 });
 
-test('a location goes with its last plant, moved, cleared or deleted', async () => {
+test('a location is gone when its last plant is moved, cleared or deleted', async () => {
   const hall = await user.plant({ location: 'Hall' });
   const attic = await user.plant({ location: 'Attic' });
   const cellar = await user.plant({ location: 'Cellar' });
@@ -118,7 +118,7 @@ test('the locations of others are not shown', async () => {
   expect(await locations()).toEqual([]);
 });
 
-test('what a location costs does not grow with the plants elsewhere', async () => {
+test('the cost of a location does not depend on plants elsewhere', async () => {
   for (const location of ['Hall', 'Attic', 'Hall ']) {
     await several(20, () => user.plant({ location }));
   }

@@ -85,14 +85,14 @@ test.each([
   },
 );
 
-test('q and location hold together', async () => {
+test('q and location can be combined', async () => {
   await user.plant({ name: 'Fern', location: 'Hall' });
   await user.plant({ name: 'Fern two', location: 'Attic' });
   await user.plant({ name: 'Oak', location: 'Hall' });
   expect(await names({ q: 'fern', location: 'Hall' })).toEqual(['Fern']);
 });
 
-test('a summary has its eight fields and no other', async () => {
+test('a summary has exactly eight fields', async () => {
   const photo = await user.photo();
   const plant = await user.plant({
     ...{ name: 'Fern', species: 'Nephrolepis', location: 'Hall', notes: 'Long' },
@@ -126,7 +126,7 @@ test('an assistant gets the summary unless it asks for all', async () => {
   expect(JSON.stringify(refused)).toContain('view must be one of [summary, full].');
 });
 
-test('summaries are found as plants are', async () => {
+test('summaries can be filtered like plants', async () => {
   await user.plant({ name: 'Camélia', location: 'Hall' });
   await user.plant({ name: 'Fern', location: 'Hall ' });
   await user.plant({ name: 'Camélia', location: 'Attic' });

@@ -30,7 +30,7 @@ const DETAILS = {
 };
 const ESSENTIALS = { name: 'Fern', mossPoleNeeded: true, toxic: true };
 
-test('an empty change answers the plant and changes nothing, not even updatedAt', async () => {
+test('an empty change returns the plant and changes nothing, not even updatedAt', async () => {
   const plant = await user.plant({ ...ESSENTIALS, ...DETAILS });
   await user.event(plant.id);
   const before = await user.get(`/api/plants/${plant.id}`).expect(200);

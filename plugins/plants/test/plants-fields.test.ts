@@ -41,7 +41,7 @@ async function stored(id: string): Promise<Record<string, unknown>> {
   return bodyOf(await user.get(`/api/plants/${id}`).expect(200));
 }
 
-test('a new plant takes each field within its limits, gives it back as sent, and refuses anything else', async () => {
+test('each field of a new plant is accepted within its limits and returned as sent', async () => {
   await checkFields({
     rules: FIELDS,
     nullable: [],
@@ -51,7 +51,7 @@ test('a new plant takes each field within its limits, gives it back as sent, and
   });
 });
 
-test('a change takes what a new plant takes, and null where a field may be cleared', async () => {
+test('a change accepts what a new plant accepts, and null for fields that can be cleared', async () => {
   const { id } = await user.plant();
   await checkFields({
     rules: FIELDS,

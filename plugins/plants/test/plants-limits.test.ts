@@ -18,7 +18,7 @@ async function countPlants(user: TestUser): Promise<number> {
   return listOf(await user.get('/api/plants').expect(200)).length;
 }
 
-test('a free account gets as many plants as its tier allows and then 403, which names the number', async () => {
+test('an account can have as many plants as its tier allows, then gets 403 with the number', async () => {
   const user = await service.user({ tier: 'free' });
   for (let count = 0; count < FREE; count += 1) await user.plant();
   expectError(await add(user)(), 403, 'plant_limit_reached', /\b3\b/);
@@ -30,13 +30,13 @@ test('a pro account has a limit of its own', async () => {
   expect(await countThrough(add(user), 7, 'plant_limit_reached')).toBe(5);
 });
 
-test('of thirty plants added at once by a free account exactly as many as allowed are there', async () => {
+test('the limit is exact when thirty plants are added at once', async () => {
   const user = await service.user({ tier: 'free' });
   expect(await countThrough(add(user), 30, 'plant_limit_reached')).toBe(FREE);
   expect(await countPlants(user)).toBe(FREE);
 });
 
-test('the limit is exact also when two servers add plants of one account at once', async () => {
+test('the limit is exact when two servers add plants at once', async () => {
   const second = await startService({
     env: { TIER_FREE_PLANTS: String(FREE) },
     mongodbUri: service.mongodbUri,
@@ -75,7 +75,7 @@ test('plants added and deleted at once never exceed the limit and never lose a p
   expect(await countThrough(add(user), FREE + 1, 'plant_limit_reached')).toBe(FREE - added);
 });
 
-test('a plant that was refused takes no place', async () => {
+test('a refused plant takes no place', async () => {
   const user = await service.user({ tier: 'free' });
   for (let attempt = 0; attempt < 5; attempt += 1) {
     await user.post('/api/plants', { name: '' }).expect(400);
@@ -85,7 +85,7 @@ test('a plant that was refused takes no place', async () => {
   expect(await countThrough(add(user), FREE + 1, 'plant_limit_reached')).toBe(FREE);
 });
 
-test('an account over the limit of its new tier keeps its plants and may change them but add none', async () => {
+test('an account above the limit of a new tier can change its plants, but not add any', async () => {
   const user = await service.user({ tier: 'pro' });
   const plants = await Promise.all(Array.from({ length: 5 }, () => user.plant()));
   await service.app.exportsOf(accountsPlugin).changeAccount(user.id, { tier: 'free' });
@@ -94,7 +94,7 @@ test('an account over the limit of its new tier keeps its plants and may change 
   expectError(await add(user)(), 403, 'plant_limit_reached');
 });
 
-test('a free account may have 25 plants and a pro account 1,000 unless the operator says otherwise', async () => {
+test('by default a free account can have 25 plants and a pro account 1,000', async () => {
   const byDefault = await startService();
   try {
     const free = await byDefault.user({ tier: 'free' });

@@ -38,18 +38,18 @@ const EVERYTHING = {
   careNotes: 'Wipe the leaves',
 };
 
-test('a plant of which only the name is given has every field, null or with its default', async () => {
+test('a plant with only a name has all fields, null or with their defaults', async () => {
   const response = await user.post('/api/plants', { name: 'Fern' }).expect(201);
   expect(response.body).toEqual(barePlant(user.id, 'Fern'));
   expect(bodyOf(response)['updatedAt']).toBe(bodyOf(response)['createdAt']);
 });
 
-test('a plant keeps everything that was said of it', async () => {
+test('a plant is stored as sent', async () => {
   const response = await user.post('/api/plants', EVERYTHING).expect(201);
   expect(response.body).toEqual({ ...barePlant(user.id, ''), ...EVERYTHING });
 });
 
-test('a plant reads the same from its creation, by itself and in the list', async () => {
+test('a plant is the same in the answer to its creation, by itself and in the list', async () => {
   const photo = await user.photo();
   const plant = await user.plant({ ...EVERYTHING, primaryPhotoId: photo.id });
   const one = await user.get(`/api/plants/${plant.id}`).expect(200);
@@ -122,7 +122,7 @@ test('a plant can be deleted once', async () => {
   expectError(await user.delete(`/api/plants/${id}`), 404, 'plant_not_found');
 });
 
-test('a plant that is not there can be neither read nor changed nor deleted', async () => {
+test('a plant that does not exist can be neither read nor changed nor deleted', async () => {
   const path = `/api/plants/${NOBODYS_ID}`;
   expectError(await user.get(path), 404, 'plant_not_found');
   expectError(await user.patch(path, { name: 'Oak' }), 404, 'plant_not_found');

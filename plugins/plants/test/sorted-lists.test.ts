@@ -44,14 +44,14 @@ test.each([
   }
 });
 
-test('another language is another order, at once', async () => {
+test('a change of language changes the order at once', async () => {
   await add('Zamia', 'Ört');
   expect(await names('sort=name')).toEqual(['Ört', 'Zamia']);
   await user.patch('/api/account', { language: 'sv' }).expect(200);
   expect(await names('sort=name')).toEqual(['Zamia', 'Ört']);
 });
 
-test('the oldest comes first, or the youngest, of all and of those that are alike', async () => {
+test('plants can be listed oldest or newest first, and ties are oldest first', async () => {
   for (const species of ['1', '2', '3']) await user.plant({ name: 'Fern', species });
   const species = async (query: string) =>
     listOf(await user.get(`/api/plants?${query}`).expect(200)).map((each) => each['species']);
@@ -65,7 +65,7 @@ test('the oldest comes first, or the youngest, of all and of those that are alik
   }
 });
 
-test('plants that were never watered come last, either way', async () => {
+test('plants that were never watered come last in either order', async () => {
   await add('Never');
   for (const [name, day] of [['Late', '03'] as const, ['Early', '01'] as const]) {
     const { id } = await user.plant({ name });
@@ -80,7 +80,7 @@ test('plants that were never watered come last, either way', async () => {
   }
 });
 
-test('long lists are whole and in order, narrowed as any', async () => {
+test('long sorted lists are complete, in order, and can be filtered', async () => {
   const all = Array.from({ length: 150 }, (_, index) => `Fern ${String(index).padStart(3, '0')}`);
   await Promise.all(all.toReversed().map((name) => user.plant({ name, location: 'Hall' })));
   await add('Moss', 'Fern elsewhere');
@@ -90,13 +90,13 @@ test('long lists are whole and in order, narrowed as any', async () => {
   expect(await names('sort=name&status=archived&order=desc')).toEqual(['Fern 007']);
 });
 
-test('another order is refused', async () => {
+test('an unknown order is refused', async () => {
   expect(faultsOf(await user.get('/api/plants?sort=species&order=up').expect(400))).toEqual([
     ...['order', 'sort'],
   ]);
 });
 
-test('an assistant may sort as well', async () => {
+test('an assistant can sort plants', async () => {
   const me = await assistant(service);
   for (const name of ['Aloe', 'Moss']) await tool(me, 'create_plant', { name });
   const sorted = await tool(me, 'list_plants', { sort: 'name', order: 'desc' });
