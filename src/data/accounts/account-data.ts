@@ -49,7 +49,6 @@ export class AccountData {
   }
 
   /**
-<<<<<<< HEAD
    * Replaces the account's id in the audit log by a pseudonym.
    *
    * @returns the pseudonym
@@ -59,10 +58,7 @@ export class AccountData {
   }
 
   /**
-   * Deletes all records, a chunk at a time. Nothing may be written to the account any more.
-=======
    * Deletes all records, a chunk at a time. The account must not be written to any more.
->>>>>>> af83ea8 (docs: comments and messages of the data layer in plain English)
    *
    * @param onDeleted called with the size of each chunk
    */
