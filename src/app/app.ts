@@ -35,8 +35,6 @@ interface AppOptions {
   log: Logger;
   /** Who does what no token does; the server by itself where left out. */
   acting?: Acting | undefined;
-  /** Whether answers are checked against their schemas, as in tests. */
-  checkResponses?: boolean;
 }
 
 /** The program without its sockets: plugins set up, and what they contribute put together. */
@@ -198,7 +196,7 @@ export class App {
   }
 
   get #http(): Http.HttpListeners {
-    const { plugins, log, checkResponses = false } = this.#options;
+    const { plugins, log } = this.#options;
     const { settings, metrics, writeQueue, identity } = this;
     this.#listeners ??= new (loadHttp().HttpListeners)({
       plugins,
@@ -207,7 +205,6 @@ export class App {
       metrics,
       writeQueue,
       identity,
-      checkResponses,
       isSharded: this.database.isSharded,
       redis: this.#connections.redis,
       idempotency: this.#idempotency,

@@ -43,7 +43,6 @@ interface Dependencies {
   mongo: MongoHealth;
   identity: Identity;
   hashAccount: (accountId: string) => string;
-  checkResponses: boolean;
   isSharded: boolean;
   isClosing: () => boolean;
   isStarting: () => boolean;

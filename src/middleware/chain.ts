@@ -36,19 +36,13 @@ export interface Services {
   mongo: MongoHealth;
   idempotency: IdempotencyStore;
   writeQueue: WriteQueue;
-  /** Whether responses are checked against their schemas, as in tests. */
-  checkResponses: boolean;
 }
 
 /** The steps of a request for an operation, in order. */
 export function chainOf(operation: Operation, services: Services): Middleware[] {
   const { identity, rateLimits, concurrency } = services;
   if ('public' in operation.access) {
-    return [
-      rateLimits.anonymous(operation),
-      validate(operation),
-      publicHandler(operation, services),
-    ];
+    return [rateLimits.anonymous(operation), validate(operation), publicHandler(operation)];
   }
   return steps([
     authenticate(identity, rateLimits.authFailures),
@@ -93,13 +87,13 @@ function respond(operation: Operation, services: Services, isKeyed: boolean): St
       readHandler(operation, services),
     ];
   }
-  if (operation.method === 'PUT') return [concurrency.writes, putHandler(operation, services)];
+  if (operation.method === 'PUT') return [concurrency.writes, putHandler(operation)];
   return [
     concurrency.writes,
     isKeyed && idempotency(operation, services),
     transaction(operation, services, [
       ...steps([operation.state && ifMatch(operation.state)]),
-      writeHandler(operation, services),
+      writeHandler(operation),
     ]),
   ];
 }

@@ -12,24 +12,16 @@ import type { Operation } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
 import { actingOf } from './authenticate';
 import { streamed } from './responses/streamed';
-import { checkedResponse } from './responses/checked-response';
 import { partOfRead } from './responses/list-part';
 import { revisionEtag } from './response-cache';
 import { callerOf } from './state';
 import { isDryRun } from './validate';
 
-interface Dependencies {
-  mongo: MongoHealth;
-  /** Whether responses are checked against their schemas, as in tests. */
-  checkResponses: boolean;
-}
-
 /** Runs the handler of a public operation. */
-export function publicHandler(operation: Operation, { checkResponses }: Dependencies): Middleware {
-  const run = runner(operation, checkResponses);
+export function publicHandler(operation: Operation): Middleware {
   const { status, type } = operation.response;
   return async function handler(ctx) {
-    const value = await run({ ...ctx.state.input, now: new Date() });
+    const value = await run(operation, { now: new Date() });
     ctx.status = status;
     ctx.type = type ?? 'application/json';
     ctx.body = type === undefined ? JSON.stringify(value) : value;
@@ -37,17 +29,13 @@ export function publicHandler(operation: Operation, { checkResponses }: Dependen
 }
 
 /** Runs the handler of a read. Leaves a response that can be cached, or a stream. */
-export function readHandler(
-  operation: Operation,
-  { mongo, checkResponses }: Dependencies,
-): Middleware {
-  const run = runner(operation, checkResponses);
+export function readHandler(operation: Operation, { mongo }: { mongo: MongoHealth }): Middleware {
   const { status, type = 'application/json' } = operation.response;
   const isKept = operation.notConditional === undefined;
   return async function handler(ctx) {
     const { state } = ctx;
     const call = readCallOf(ctx);
-    const read = (): Promise<unknown> => mongo.untilDown(() => run(call));
+    const read = (): Promise<unknown> => mongo.untilDown(() => run(operation, call));
     const { part } = state.input;
     const value = part ? await partOf(part, call, await read()) : await read();
     ctx.status = status;
@@ -78,17 +66,16 @@ export function readHandler(
       list: [call.account.id, operationName(operation), call.params, call.query],
       readPage: (limit) => {
         const query = { ...(call.query as object), limit }; // Every page has a limit.
-        return mongo.untilDown(() => run({ ...call, query }));
+        return mongo.untilDown(() => run(operation, { ...call, query }));
       },
     });
   }
 }
 
 /** Runs the handler of a write in its transaction. */
-export function writeHandler(operation: Operation, { checkResponses }: Dependencies): Middleware {
-  const run = runner(operation, checkResponses);
+export function writeHandler(operation: Operation): Middleware {
   return async function handler(ctx) {
-    const value = await run(writeCallOf(ctx));
+    const value = await run(operation, writeCallOf(ctx));
     ctx.status = isDryRun(ctx.state.input) ? 200 : operation.response.status;
     ctx.type = 'application/json';
     ctx.body = await jsonText(value);
@@ -96,8 +83,7 @@ export function writeHandler(operation: Operation, { checkResponses }: Dependenc
 }
 
 /** Runs the handler of a PUT, which runs its own transactions. */
-export function putHandler(operation: Operation, { checkResponses }: Dependencies): Middleware {
-  const run = runner(operation, checkResponses);
+export function putHandler(operation: Operation): Middleware {
   return async function handler(ctx) {
     const { account, token } = callerOf(ctx);
     ctx.status = operation.response.status;
@@ -105,7 +91,14 @@ export function putHandler(operation: Operation, { checkResponses }: Dependencie
       ctx.status = 201;
     };
     const acting = actingOf(ctx);
-    const value = await run({ ...ctx.state.input, account, token, acting, now: new Date(), made });
+    const value = await run(operation, {
+      ...ctx.state.input,
+      account,
+      token,
+      acting,
+      now: new Date(),
+      made,
+    });
     ctx.type = 'application/json';
     ctx.body = await jsonText(value);
   };
@@ -136,10 +129,7 @@ function writeCallOf(ctx: Context) {
   return { ...input, tx, token: callerOf(ctx).token, now: tx.now };
 }
 
-function runner(operation: Operation, checkResponses: boolean) {
-  return async (call: object): Promise<unknown> => {
-    // The call was validated by the schemas that the handler's types come from.
-    const value = await operation.handler(call as never);
-    return checkResponses ? checkedResponse(operation, value) : value;
-  };
+function run({ handler }: Operation, call: object): Promise<unknown> {
+  // The call was validated by the schemas that the handler's types come from.
+  return handler(call as never);
 }

@@ -9,6 +9,7 @@ import { App } from '../../src/app/app';
 import { LOG_FORMAT } from '../../src/app/process/log';
 import { createHttpServer } from '../../src/http/server';
 import type { Tier } from '../../src/core/identity';
+import { checkResponses } from './checked-responses';
 import { Conformance } from './conformance';
 import { giveBack, takeDatabase } from './databases';
 import { listening } from './listening';
@@ -142,8 +143,8 @@ async function launch(options: ServiceOptions): Promise<RunningService> {
     plugins: pluginsUnderTest(),
     env: { ...NO_LIMITS, ...options.env },
     log: pino({ ...LOG_FORMAT, level: 'debug' }, sink),
-    checkResponses: true,
   });
+  for (const operation of app.operations) checkResponses(operation);
   const mongodbUri = options.mongodbUri ?? takeDatabase();
   const redisUrl =
     options.redisUrl === undefined ? process.env['TEST_REDIS_URL'] : options.redisUrl;

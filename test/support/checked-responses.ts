@@ -1,7 +1,13 @@
-import { TextStream } from '../../core/text/text-stream';
-import { isAsyncIterable } from '../../core/values';
-import type { Operation } from '../../plugins/operation';
-import { operationName } from '../../plugins/operation-facts';
+import { TextStream } from '../../src/core/text/text-stream';
+import { isAsyncIterable } from '../../src/core/values';
+import type { Operation } from '../../src/plugins/operation';
+import { operationName } from '../../src/plugins/operation-facts';
+
+/** Has an operation fail where its response does not match its schema. */
+export function checkResponses(operation: Operation): void {
+  const { handler } = operation;
+  operation.handler = async (call) => checkedResponse(operation, await handler(call));
+}
 
 /**
  * Validates a response by the schema of its operation and returns it; batches of a stream are
@@ -9,7 +15,7 @@ import { operationName } from '../../plugins/operation-facts';
  *
  * @throws Error if the response does not match the schema
  */
-export function checkedResponse(operation: Operation, value: unknown): unknown {
+function checkedResponse(operation: Operation, value: unknown): unknown {
   // A streamed text is not known before it is sent.
   if (value instanceof TextStream) return value;
   if (isAsyncIterable(value)) return checkedBatches(operation, value);
