@@ -134,8 +134,12 @@ export class StoredModel implements Adapter {
 
 type StateSession = NonNullable<Parameters<StateStore['put']>[0]['session']>;
 
-/** A payload without secrets: its own id, and that of its session. */
-function withoutSecrets({ jti: _id, consumed: _used, ...payload }: AdapterPayload): object {
+/**
+ * A payload without secrets, which are its own id and that of its session, and without what a session
+ * collects of every client that it authorizes, which only logout needs.
+ */
+function withoutSecrets(whole: AdapterPayload): object {
+  const { jti: _id, consumed: _used, authorizations: _clients, ...payload } = whole;
   const session: unknown = payload.session;
   if (!isRecord(session)) return payload;
   const { cookie: _cookie, ...rest } = session;

@@ -111,3 +111,29 @@ test('an account has at most 100 authorized apps: beyond them the oldest ends', 
     (await userOf(service.url, ada.name, token).get('/api/plants')).status;
   expect([await status(first), await status(last)]).toEqual([401, 200]);
 });
+
+test('a session does not grow with the apps that it authorizes', async () => {
+  const ada = await person(service);
+  const phone = await Phone.register(service, ada);
+  await phone.tokens();
+  const { connection } = service.app.database;
+  const sessions = connection.collection('oauthState').find({ userId: ada.name, kind: 'Session' });
+  expect(JSON.stringify(await sessions.toArray())).not.toContain(phone.clientId);
+});
+
+test('a token for the tools opens them with a trailing slash too, and no other path', async () => {
+  const phone = await Phone.register(service, await person(service));
+  const resource = `${service.url}/api/mcp/`;
+  const { access_token: token } = await phone.tokens({ resource, scope: 'account plants:read' });
+  const user = userOf(service.url, '', token);
+  const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  for (const path of ['/api/mcp', '/api/mcp/']) await user.post(path, list).expect(200);
+  for (const path of [
+    '/api/account',
+    '/api/account/export',
+    '/api/account/tokens',
+    '/api/plants',
+  ]) {
+    await user.get(path).expect(401);
+  }
+});
