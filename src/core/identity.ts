@@ -49,7 +49,7 @@ export interface Account {
   timezone: string;
   /** BCP 47 tag of the language for sorting names. */
   language: string;
-  /** The time of day for reminders, `HH:MM`; null for none. */
+  /** The time of day at which the person is reminded, `HH:MM`; null for never. */
   remindAt: string | null;
   createdAt: Date;
   /** Incremented by every write to the account's data. */
