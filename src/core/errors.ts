@@ -165,7 +165,7 @@ export const invalidToken = hostError(
 export const insufficientScope = hostError(
   'insufficient_scope',
   403,
-  'The token does not carry the scope that this request needs.',
+  'The token lacks the scope that this request needs.',
 );
 export const featureNotAvailable = hostError(
   'feature_not_available',
@@ -181,13 +181,13 @@ export const notFound = hostError('not_found', 404, 'Path not found.');
 export const methodNotAllowed = hostError(
   'method_not_allowed',
   405,
-  'Method not allowed; the header Allow lists those that this path takes.',
+  'Method not allowed; the Allow header lists the methods of this path.',
 );
 export const invalidCursor = hostError(
   'invalid_cursor',
   400,
   'Invalid cursor; start again without it.',
-  'Make the same call without cursor.',
+  'Repeat the call without cursor.',
 );
 export const preconditionFailed = hostError(
   'precondition_failed',
@@ -198,13 +198,13 @@ export const idempotencyConflict = hostError(
   'idempotency_conflict',
   409,
   'A request with this Idempotency-Key is still running.',
-  'Wait a few seconds, then make the same call once more.',
+  'Wait a few seconds, then repeat the call.',
 );
 export const idempotencyMismatch = hostError(
   'idempotency_mismatch',
   422,
   'This Idempotency-Key has been used with another request.',
-  'Make this call with another Idempotency-Key, or without one.',
+  'Repeat the call with another Idempotency-Key, or without one.',
 );
 export const serviceUnavailable = hostError(
   'service_unavailable',

@@ -34,7 +34,9 @@ export function concurrency({ perAccount, total }: Limits): Middleware {
         if (!isWaiting) return;
         isWaiting = false;
         clearTimeout(timer);
-        reject(serviceUnavailable.error('Other calls took too long; this one was not made.'));
+        reject(
+          serviceUnavailable.error('Too many concurrent calls; this one timed out before it ran.'),
+        );
       };
       const timer = setTimeout(giveUp, MAX_WAIT_MS);
       void ctx.state.sent.then(giveUp);
