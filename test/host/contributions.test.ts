@@ -161,12 +161,12 @@ describe('an operation and the manifests', () => {
     [
       'a public operation that has a limit',
       { ...list, access: { public: 'for all' } },
-      'GET /api/herbs: access: what needs no token can only be a GET without a limit',
+      'GET /api/herbs: access: a public operation must be a GET without a limit',
     ],
     [
       'a public operation that is no GET',
       { ...list, method: 'POST', access: { public: 'for all' }, limit: { none: 'it is free' } },
-      'POST /api/herbs: access: what needs no token can only be a GET without a limit',
+      'POST /api/herbs: access: a public operation must be a GET without a limit',
     ],
     [
       'a GET that takes an Idempotency-Key',
@@ -201,13 +201,13 @@ describe('an operation and the manifests', () => {
     const second = { ...other, path, ...(param ? { params: { [param]: herbNotFound } } : {}) };
     const shape = param ? '/api/herbs/{}' : path;
     expect(refusal(keeper, herbs(first, second))).toBe(
-      `plugins/herbs: GET ${path}: the operation GET ${shape} is already that of plugins/herbs: GET ${first.path}`,
+      `plugins/herbs: GET ${path}: the operation GET ${shape} is already declared by plugins/herbs: GET ${first.path}`,
     );
   });
 
   test('a second tool of the same name is refused by both routes', () => {
     expect(refusal(keeper, herbs(list, { ...other, tool: list.tool }))).toBe(
-      'plugins/herbs: GET /api/spices: the tool list_herbs is already that of plugins/herbs: GET /api/herbs',
+      'plugins/herbs: GET /api/spices: the tool list_herbs is already declared by plugins/herbs: GET /api/herbs',
     );
   });
 
@@ -258,7 +258,7 @@ describe('what a plugin contributes', () => {
         keeper,
         plugin('lazy', () => ({ exports: undefined }), { models }),
       ),
-    ).toBe('plugins/lazy: models: it does not declare the quota spices');
+    ).toBe('plugins/lazy: models: the plugin does not declare the quota spices');
   });
 
   test.each([
@@ -285,20 +285,18 @@ describe('what a plugin contributes', () => {
       protocols: [{ path: '/api/herbs', methods: { GET: method } }],
     }));
     expect(refusal(keeper, herbs(list), talker)).toBe(
-      'plugins/talker: the operation GET /api/herbs is already that of plugins/herbs: GET /api/herbs',
+      'plugins/talker: the operation GET /api/herbs is already declared by plugins/herbs: GET /api/herbs',
     );
   });
 
   test('a program without a plugin that authenticates is refused', () => {
-    expect(refusal(herbs(list))).toBe(
-      'plugins: exactly one plugin must answer who a caller is (identity): none',
-    );
+    expect(refusal(herbs(list))).toBe('plugins: exactly one plugin must have an identity: none');
   });
 
   test('a program in which two plugins authenticate is refused, naming both', () => {
     const second = plugin('doorman', () => ({ exports: undefined, identity }));
     expect(refusal(keeper, second)).toBe(
-      'plugins: exactly one plugin must answer who a caller is (identity): keeper, doorman',
+      'plugins: exactly one plugin must have an identity: keeper, doorman',
     );
   });
 });

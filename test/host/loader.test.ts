@@ -58,7 +58,7 @@ describe('one manifest by itself', () => {
     [
       'a name that is not that of its folder',
       "name: 'spices'",
-      'plugins/herbs: manifest: name is spices, and must be that of its folder',
+      'plugins/herbs: manifest: name is spices, but must be that of its folder',
     ],
     [
       'a model whose schema names no collection',
@@ -154,15 +154,15 @@ describe('what two plugins both declare', () => {
     ],
   ])('%s is refused by both folders', (_, properties, thing) => {
     const modules = { one: manifest('one', properties), two: manifest('two', properties) };
-    expect(refusalOf(modules)).toBe(`plugins/two: the ${thing} is already that of plugins/one`);
+    expect(refusalOf(modules)).toBe(`plugins/two: the ${thing} is already declared by plugins/one`);
   });
 
   test('a rate budget is refused, and so is what sets it', () => {
     const budgets = "budgets: { herbs: rateSetting('HERB_RATE', 5, 'Herbs') }";
     const modules = { one: manifest('one', budgets), two: manifest('two', budgets) };
     expect(refusalOf(modules).split('\n')).toEqual([
-      'plugins/two: the setting HERB_RATE is already that of plugins/one',
-      'plugins/two: the budget herbs is already that of plugins/one',
+      'plugins/two: the setting HERB_RATE is already declared by plugins/one',
+      'plugins/two: the budget herbs is already declared by plugins/one',
     ]);
   });
 
@@ -172,9 +172,9 @@ describe('what two plugins both declare', () => {
       error: new ErrorCode('herb_limit', 403, 'Too many.') } }`;
     const modules = { one: manifest('one', quotas), two: manifest('two', quotas) };
     expect(refusalOf(modules).split('\n')).toEqual([
-      'plugins/two: the setting A is already that of plugins/one',
-      'plugins/two: the setting B is already that of plugins/one',
-      'plugins/two: the quota herbs is already that of plugins/one',
+      'plugins/two: the setting A is already declared by plugins/one',
+      'plugins/two: the setting B is already declared by plugins/one',
+      'plugins/two: the quota herbs is already declared by plugins/one',
     ]);
   });
 
@@ -183,7 +183,9 @@ describe('what two plugins both declare', () => {
       one: manifest('one', `models: [${model('Herb', 'herbs')}]`),
       two: manifest('two', `models: [${model('Herb', 'spices')}]`),
     };
-    expect(refusalOf(modules)).toBe('plugins/two: the model Herb is already that of plugins/one');
+    expect(refusalOf(modules)).toBe(
+      'plugins/two: the model Herb is already declared by plugins/one',
+    );
   });
 
   test('a collection name is refused even when the models differ', () => {
@@ -192,21 +194,21 @@ describe('what two plugins both declare', () => {
       two: manifest('two', `models: [${model('Spice', 'herbs')}]`),
     };
     expect(refusalOf(modules)).toBe(
-      'plugins/two: the collection herbs is already that of plugins/one',
+      'plugins/two: the collection herbs is already declared by plugins/one',
     );
   });
 
   test('a plugin name is refused in folders that are apart', () => {
     const folders = [1, 2].map(() => pluginFolder({ herbs: manifest('herbs') }));
     expect(() => loadPlugins(...folders)).toThrow(
-      'plugins/herbs: the plugin herbs is already that of plugins/herbs',
+      'plugins/herbs: the plugin herbs is already declared by plugins/herbs',
     );
   });
 
   test('a plugin name is refused, since the second is in a folder of another name', () => {
     const modules = { one: manifest('one'), two: manifest('one') };
     expect(refusalOf(modules)).toBe(
-      'plugins/two: manifest: name is one, and must be that of its folder',
+      'plugins/two: manifest: name is one, but must be that of its folder',
     );
   });
 });
@@ -229,7 +231,7 @@ describe('what the host itself has', () => {
     ['a collection', `models: [${model('Herb', 'keptAnswers')}]`, 'collection keptAnswers'],
   ])('%s is refused to plugins', (_, properties, thing) => {
     expect(refusalOf({ herbs: manifest('herbs', properties) })).toBe(
-      `plugins/herbs: the ${thing} is already that of src`,
+      `plugins/herbs: the ${thing} is already declared by src`,
     );
   });
 });

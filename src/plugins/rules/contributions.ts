@@ -48,7 +48,7 @@ export function contributionFaults(all: readonly SetUpPlugin[]): string[] {
   const identities = all.filter(({ contribution }) => contribution.identity !== undefined);
   if (identities.length !== 1) {
     const found = identities.map(({ plugin }) => plugin.name).join(', ') || 'none';
-    faults.push(`plugins: exactly one plugin must answer who a caller is (identity): ${found}`);
+    faults.push(`plugins: exactly one plugin must have an identity: ${found}`);
   }
   return faults;
 }
@@ -62,7 +62,7 @@ function quotaFaults({ name, quotas = {}, models = [] }: Plugin): string[] {
       .map((quota) => `plugins/${name}: quotas: none of its models counts against ${quota}`),
     ...counted
       .filter((quota) => !Object.hasOwn(quotas, quota))
-      .map((quota) => `plugins/${name}: models: it does not declare the quota ${quota}`),
+      .map((quota) => `plugins/${name}: models: the plugin does not declare the quota ${quota}`),
   ];
 }
 
@@ -106,13 +106,13 @@ function operationFaults(operation: Operation, known: Known): string[] {
     faults.push(`${key}: neither it nor a plugin that it requires declares the ${kind} ${value}`);
   };
   if ('public' in access && (method !== 'GET' || typeof limit === 'string')) {
-    faults.push('access: what needs no token can only be a GET without a limit');
+    faults.push('access: a public operation must be a GET without a limit');
   }
   if (method === 'GET' && idempotent) {
     faults.push('method: a GET takes no Idempotency-Key');
   }
   if (audit !== undefined && !path.includes('{id}')) {
-    faults.push('audit: only an operation on {id} says by its path what it acts on');
+    faults.push('audit: needs {id} in the path');
   }
   for (const scope of requiredScopes(operation)) requireDeclared('access', 'scope', scope);
   requireDeclared('limit', 'budget', typeof limit === 'string' ? limit : undefined);

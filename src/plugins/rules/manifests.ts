@@ -79,7 +79,7 @@ export function manifestSchemaFault(folder: string, manifest: unknown): string |
   const { name: given } = manifest as Plugin;
   return given === folder
     ? undefined
-    : `plugins/${folder}: manifest: name is ${given}, and must be that of its folder`;
+    : `plugins/${folder}: manifest: name is ${given}, but must be that of its folder`;
 }
 
 /** Names of the host, which plugins cannot use again. */

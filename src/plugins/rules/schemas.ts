@@ -36,7 +36,7 @@ export function uniqueness(faults: string[]) {
       for (const key of names.map((each) => `${kind} ${each}`)) {
         const owner = owners.get(key);
         if (owner === undefined) owners.set(key, place);
-        else faults.push(`${place}: the ${key} is already that of ${owner}`);
+        else faults.push(`${place}: the ${key} is already declared by ${owner}`);
       }
     }
   };
