@@ -16,6 +16,7 @@ import type { LargeBody } from '../plugins/operation';
 
 /** Longer bodies take milliseconds to parse and to validate. In bytes. */
 const LONG = 16 * 1024;
+
 interface Expected {
   isRequired: boolean;
   large?: Pick<LargeBody<never, unknown>, 'maxKib' | 'text'> | undefined;
@@ -29,7 +30,9 @@ interface Expected {
  *   the body is nested too deep
  */
 export function bodyParserOf({ isRequired, large }: Expected): Middleware {
-  const parse = compose([mediaType(large), bytes(large), content(large)]);
+  const types = ['application/json', ...(large ? [large.text.type] : [])];
+  const maxKib = large?.maxKib ?? MAX_BODY_KIB;
+  const parse = compose([requireType(types), bytes(types, maxKib), content(large)]);
   return async function bodyParser(ctx, next) {
     if (hasBody(ctx)) await parse(ctx, next);
     else if (isRequired) throw empty();
@@ -41,11 +44,10 @@ export function bodyParserOf({ isRequired, large }: Expected): Middleware {
  * Reads the inflated bytes, up to the limit. `content` parses them, because the library's own JSON
  * mode silently replaces invalid UTF-8.
  */
-function bytes(large: Expected['large']): Middleware {
-  const maxKib = large?.maxKib ?? MAX_BODY_KIB;
+function bytes(types: string[], maxKib: number): Middleware {
   const textMode: bodyParser.Options = {
     enableTypes: ['text'],
-    extendTypes: { text: ['application/json', ...(large ? [large.text.type] : [])] },
+    extendTypes: { text: types },
     textLimit: `${maxKib}kb`,
     onerror: (error) => {
       throw bodyError(error, maxKib);
@@ -60,8 +62,7 @@ function hasBody({ req: { headers } }: Context): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-function mediaType(large: Expected['large']): Middleware {
-  const types = ['application/json', ...(large ? [large.text.type] : [])];
+function requireType(types: string[]): Middleware {
   return (ctx, next) => {
     const { headers } = ctx.req;
     // Content codings are case-insensitive; the library only knows them in lower case.
@@ -71,7 +72,7 @@ function mediaType(large: Expected['large']): Middleware {
     const isUtf8 = charset === '' || /^utf-?8$/i.test(charset);
     if (ctx.request.is(types) && isUtf8) return next();
     throw unsupportedMediaType.error(
-      large && `The request body must be sent as ${types.join(' or ')} in UTF-8.`,
+      `The request body must be sent as ${types.join(' or ')} in UTF-8.`,
     );
   };
 }
