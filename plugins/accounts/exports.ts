@@ -9,7 +9,7 @@ const ACCOUNTS = [
 ] as const;
 const LISTS = ['accounts', 'accountsAfter', 'lapsed', 'timezones', 'toRemind'] as const;
 const TOKENS = [
-  ...(['createToken', 'goodTokens', 'hasTokens', 'idOf', 'makeOwn', 'pruneTokens'] as const),
+  ...(['createToken', 'validTokens', 'hasTokens', 'idOf', 'makeOwn', 'pruneTokens'] as const),
   ...([
     'revokeAll',
     'revokeOwn',

@@ -25,7 +25,7 @@ export function routes(tokens: TokenService, data: PersonalData): Operation[] {
       tool,
       notCacheable: 'the last use of a token is recorded without a write to its account',
       response: { schema: ownTokens, description: 'The tokens, oldest first' },
-      handler: async ({ account }) => ({ items: await tokens.goodTokens(account.id) }),
+      handler: async ({ account }) => ({ items: await tokens.validTokens(account.id) }),
     }),
     write({
       method: 'POST',

@@ -118,7 +118,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       response: { schema: ownTokens, description: 'The tokens, oldest first' },
       handler: async ({ params, tenant }) => {
         await person(params.id, tenant);
-        return { items: await accounts.goodTokens(params.id) };
+        return { items: await accounts.validTokens(params.id) };
       },
     }),
     write({

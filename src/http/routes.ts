@@ -112,7 +112,7 @@ const done = async (): Promise<void> => undefined;
 
 function protocolApi(description: ApiDescription, services: Services): ProtocolApi {
   const { identity, rateLimits } = services;
-  const letIn = authenticate(identity, rateLimits.authFailures);
+  const authorize = authenticate(identity, rateLimits.authFailures);
   const parseBody = bodyParserOf({ isRequired: true });
   const chains = new Map(
     description.operations.map((operation) => [
@@ -123,7 +123,7 @@ function protocolApi(description: ApiDescription, services: Services): ProtocolA
   return {
     ...description,
     authenticate: async (ctx) => {
-      await letIn(ctx, done);
+      await authorize(ctx, done);
       await refuseBackend(ctx, done);
       return callerOf(ctx);
     },

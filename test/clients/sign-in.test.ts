@@ -11,7 +11,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 
 import { Browser } from '../../plugins/oauth/test/browser';
 import { person, type Person } from '../../plugins/oauth/test/people';
-import { letIn } from '../../plugins/oauth/test/program';
+import { authorize } from '../../plugins/oauth/test/program';
 import { resetClock, setClock } from '../support/clock';
 import { listening } from '../support/listening';
 import { until } from '../support/processes';
@@ -148,7 +148,7 @@ async function revokeAll(browser: Browser): Promise<void> {
 async function expectLetIn(agent: Agent): Promise<void> {
   const browser = new Browser(service.url);
   const first = await agent.asked();
-  const page = await letIn(browser, first, ada);
+  const page = await authorize(browser, first, ada);
   await agent.back(page.url);
   expect(await agent.call()).toMatch(ANSWERED);
   setClock(Date.now() + HOUR_MS + 1000);

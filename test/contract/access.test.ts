@@ -26,13 +26,13 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 /** Good tokens by the scopes that they have. */
-const goodTokens = new Map<string, Promise<string>>();
+const validTokens = new Map<string, Promise<string>>();
 
 function goodToken(scopes: readonly string[]): Promise<string> {
-  const known = goodTokens.get(scopes.join());
+  const known = validTokens.get(scopes.join());
   if (known) return known;
   const made = tokenWith(scopes).then(({ token }) => token);
-  goodTokens.set(scopes.join(), made);
+  validTokens.set(scopes.join(), made);
   return made;
 }
 

@@ -108,7 +108,7 @@ test('a token that was rotated, is revoked or has expired is not rotated', async
 });
 
 test('expired tokens are pruned, and no others', async () => {
-  // Later than all of other tests.
+  // Later than those of other tests.
   const start = START + 1000 * DAY_MS;
   setClock(start);
   await accounts.pruneTokens();

@@ -35,7 +35,7 @@ async function viewOf(userId: string): Promise<TokenView | undefined> {
   return (await accounts.tokens(userId))[0];
 }
 
-/** Makes a request; uses are noted beside it, so a moment is left for the note of this one. */
+/** Makes a request, which records the use of the token beside it. */
 async function use(user: TestUser, expected = 200): Promise<void> {
   await user.get('/api/plants').expect(expected);
 }
@@ -132,7 +132,7 @@ test('creating, first using and revoking a token are recorded once each', async 
 
 test('a revoked token is refused from the next request on, and others of the account are not', async () => {
   const [revoked, kept] = [await makeToken('revoking'), await makeToken('revoking')];
-  // By the third time the service knows the token.
+  // On the third request the service remembers the token.
   for (let count = 0; count < 3; count += 1) await use(revoked.user);
   const view = await accounts.revokeToken(revoked.view.id);
   expect(new Date(String(view?.revokedAt)).getTime()).toBeGreaterThan(0);

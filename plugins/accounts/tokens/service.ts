@@ -65,7 +65,7 @@ export class TokenService {
   }
 
   /** The valid tokens of an account, oldest first. */
-  async goodTokens(userId: string): Promise<OwnToken[]> {
+  async validTokens(userId: string): Promise<OwnToken[]> {
     const found = this.#tokens.find(valid(userId, new Date())).sort({ createdAt: 1 });
     return (await found.lean()).map(asOwn);
   }

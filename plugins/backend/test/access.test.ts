@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Calls an operation with what need not be right: who calls is asked first. */
+/** Calls an operation with invalid input: authorization is checked first. */
 function call(
   user: TestUser,
   { method, path }: { method: keyof typeof CLIENT_METHODS; path: string },

@@ -119,7 +119,7 @@ test('each account is listed once, by id, whatever is created and deleted meanwh
     const put = (id: string) => backend.put(`/api/accounts/${id}`).expect(201);
     const names = Array.from({ length: 25 }, (_, index) => `m${String(index).padStart(2, '0')}`);
     for (const name of names) await put(name);
-    // An operator may name users as no path does.
+    // Operators may use names that no path can contain.
     await own.user({ id: 'Ada Lovelace' });
     const seen: string[] = [];
     let cursor = '';

@@ -50,7 +50,7 @@ export class Credentials {
   /** What is stored for a way to sign in. @throws PageFault if the password is too weak */
   async stored(account: string, way: Way): Promise<Stored> {
     if ('passkey' in way) return { passkeys: [way.passkey] };
-    return { passwordHash: await goodHash(way.password, account) };
+    return { passwordHash: await strongHash(way.password, account) };
   }
 
   /** Replaces all ways to sign in to an account. @throws PageFault */
@@ -70,7 +70,7 @@ export class Credentials {
 
   /** Sets the password, and ends all sessions. @throws PageFault if it is too weak */
   async setPassword(account: string, password: string, acting: Acting): Promise<void> {
-    const passwordHash = await goodHash(password, account);
+    const passwordHash = await strongHash(password, account);
     await this.#store.host.transactShared(async (tx) => {
       const scope = { session: tx.session };
       const set = this.#credentials.updateOne({ _id: account }, { $set: { passwordHash } }, scope);
@@ -143,7 +143,7 @@ function targetOf(id: string) {
 }
 
 /** @throws PageFault if the password is too weak */
-async function goodHash(password: string, name: string): Promise<string> {
+async function strongHash(password: string, name: string): Promise<string> {
   const fault: Sentence | undefined = passwordFault(password, name);
   if (fault !== undefined) throw new PageFault(fault);
   return hashOfPassword(password);

@@ -24,7 +24,7 @@ export interface Sent {
 type Action = (sent: Sent) => Promise<Outcome | undefined>;
 
 /** Actions that need a recent sign-in, so that a browser left open is not enough. */
-export const GRAVE: ReadonlySet<string> = new Set([
+export const SENSITIVE: ReadonlySet<string> = new Set([
   'makeToken',
   'addPasskey',
   'removePasskey',

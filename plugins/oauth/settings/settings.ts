@@ -5,11 +5,11 @@ import { PageFault } from '../pages/texts';
 import type { Visit } from '../pages/visit';
 import { sessionsOf } from '../state/sessions';
 import { grantName } from '../state/store';
-import { ACTIONS, GRAVE } from './actions';
+import { ACTIONS, SENSITIVE } from './actions';
 import { showIssuer } from './elsewhere';
 import { type Outcome, showSettings } from './page';
 
-/** How old a sign-in may be for the actions in {@link GRAVE}. */
+/** How old a sign-in may be for the actions in {@link SENSITIVE}. */
 const FRESH_SECONDS = 3600;
 
 interface SignedIn {
@@ -36,7 +36,7 @@ export async function changeSettings(visit: Visit, parts: Parts): Promise<void> 
   const person = await signedIn(visit, parts);
   if (!person) return;
   const name = form.get('action') ?? '';
-  if (GRAVE.has(name) && !person.isFresh) {
+  if (SENSITIVE.has(name) && !person.isFresh) {
     if (parts.issuer) showIssuer(visit, parts.issuer, true);
     else visit.redirect('/sign-in?return=/settings&again=1');
     return;
@@ -74,7 +74,7 @@ async function show(
   const { scopes } = visit.api;
   const [found, tokens, apps, sessions, credentials] = await Promise.all([
     accounts.account(account),
-    accounts.goodTokens(account),
+    accounts.validTokens(account),
     store.authorizedApps(account),
     sessionsOf(store, account),
     people.credentials.find(account),

@@ -42,7 +42,7 @@ export async function beginSession(
 
 /** The sessions of one account, or of all. */
 export async function sessionsOf(store: StateStore, user?: string): Promise<SessionView[]> {
-  return (await goodSessions(store, user)).map(({ view }) => view);
+  return (await validSessions(store, user)).map(({ view }) => view);
 }
 
 /**
@@ -56,7 +56,7 @@ export async function endSessions(
   which: { id: string; user?: string } | { user: string },
   acting?: Acting,
 ): Promise<SessionView[]> {
-  const good = await goodSessions(store, which.user);
+  const good = await validSessions(store, which.user);
   const ended = 'id' in which ? good.filter(({ view }) => view.id === which.id) : good;
   for (const { _id, view } of ended) {
     await store.host.transactShared(async (tx) => {
@@ -70,7 +70,7 @@ export async function endSessions(
 }
 
 /** Valid sessions, each with the id of its document. */
-async function goodSessions(
+async function validSessions(
   { documents }: StateStore,
   user: string | undefined,
 ): Promise<{ _id: string; view: SessionView }[]> {

@@ -5,7 +5,7 @@ import type { TestService } from '../../../test/support/service';
 import { Browser } from './browser';
 import { person } from './people';
 import { Phone } from './phone';
-import { letIn } from './program';
+import { authorize } from './program';
 
 let service: TestService;
 beforeAll(async () => {
@@ -14,10 +14,10 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const CALLBACK = 'com.example.ferns:/callback';
-// oxlint-disable-next-line typescript/no-deprecated -- it is, so that it stands out; loopback has no TLS
+// oxlint-disable-next-line typescript/no-deprecated -- deprecated only to stand out; loopback has no TLS
 const insecure = { [oauth.allowInsecureRequests]: true };
 
-/** A phone as a certified library has it: discovered, registered, let in by somebody. */
+/** A phone that uses a certified library: discovery, registration, authorization. */
 async function letInPhone() {
   const issuer = new URL(service.url);
   const discovered = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure });
@@ -36,7 +36,7 @@ async function letInPhone() {
     code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
   }).toString();
-  const page = await letIn(new Browser(service.url), url, await person(service));
+  const page = await authorize(new Browser(service.url), url, await person(service));
   const sent = oauth.validateAuthResponse(server, client, page.url, state);
   const none = oauth.None();
   const answered = await oauth.authorizationCodeGrantRequest(
@@ -55,7 +55,7 @@ async function letInPhone() {
   };
 }
 
-/** Sends a request whose answer never comes. */
+/** Sends a request whose response is lost. */
 async function lost(...request: Parameters<typeof fetch>): Promise<Response> {
   await (await fetch(...request)).text();
   throw new TypeError('The connection was lost.');

@@ -5,7 +5,7 @@ import { startService } from '../../../test/support/program';
 import type { TestService } from '../../../test/support/service';
 import { Browser } from './browser';
 import { person } from './people';
-import { Assistant, letIn } from './program';
+import { Assistant, authorize } from './program';
 
 let service: TestService;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ async function connected(name: string): Promise<{ assistant: Assistant; client: 
   const assistant = new Assistant(new URL('/api/mcp', service.url), { client_name: name });
   const browser = new Browser(service.url);
   const ada = await person(service);
-  const client = await assistant.connect((asked) => letIn(browser, asked, ada));
+  const client = await assistant.connect((asked) => authorize(browser, asked, ada));
   return { assistant, client };
 }
 

@@ -3,7 +3,7 @@ import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { record } from '../../../test/support/client';
 import type { Page } from './browser';
 
-/** What a device may get wrong, or a thief may try. */
+/** What a device may get wrong, or an attacker may try. */
 export interface Lies {
   origin?: string;
   challenge?: string;
@@ -12,7 +12,7 @@ export interface Lies {
   isUserVerified?: boolean;
 }
 
-/** A device with one passkey, as a browser and it make them: what a form then carries. */
+/** A device with one passkey; creates what a browser would submit. */
 export class Authenticator {
   readonly id = randomBytes(16);
   counter = 0;
@@ -20,7 +20,7 @@ export class Authenticator {
 
   constructor(readonly origin: string) {}
 
-  /** Makes its passkey as a page asks. */
+  /** Creates its passkey with the options of a page. */
   make(page: Page, { format = 'none', ...lies }: Lies = {}): string {
     const attestation = Buffer.concat([
       Buffer.of(0xa3),
@@ -31,7 +31,7 @@ export class Authenticator {
     return this.#sent({ clientDataJSON, attestationObject: attestation });
   }
 
-  /** Uses its passkey as a page asks. */
+  /** Uses its passkey with the options of a page. */
   use(page: Page, lies: Lies = {}): string {
     this.counter += 1;
     const clientDataJSON = this.#clientData('webauthn.get', optionsOf(page), lies);
@@ -65,7 +65,7 @@ export class Authenticator {
     return Buffer.concat([...head, Buffer.alloc(16), Buffer.of(0, this.id.length), this.id, made]);
   }
 
-  /** In COSE. */
+  /** The public key in COSE. */
   #publicKey(): Buffer {
     const { x = '', y = '' } = this.#keys.publicKey.export({ format: 'jwk' });
     const [left, right] = [x, y].map((each) => bytes(Buffer.from(each, 'base64url')));
@@ -74,7 +74,7 @@ export class Authenticator {
   }
 }
 
-/** What a page asks the browser for. */
+/** The options of the passkey button on a page. */
 export function optionsOf({ text: page }: Page): Record<string, unknown> {
   const found = /data-passkey="([^"]*)"/.exec(page)?.[1] ?? '{}';
   return record(JSON.parse(found.replaceAll('&quot;', '"')));

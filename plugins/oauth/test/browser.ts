@@ -1,4 +1,4 @@
-/** A browser as far as pages without scripts need one: cookies with paths, forms and redirects. */
+/** A minimal browser without scripts: cookies with paths, forms and redirects. */
 export class Browser {
   readonly #cookies = new Map<string, { value: string; path: string }>();
 
@@ -20,7 +20,7 @@ export class Browser {
    * Follows redirects as long as they stay at the origin.
    *
    * @param to a path, or an address
-   * @returns the last page, or where it leads to
+   * @returns the last page, or the address of a redirect to another origin
    */
   async go(
     to: string | URL,
@@ -40,7 +40,7 @@ export class Browser {
     return { status: answer.status, url: at, text, headers: answer.headers };
   }
 
-  /** Sends a form of a page, with other values in some of its fields. */
+  /** Submits a form of a page, with some fields changed. */
   async submit(
     page: Page,
     fields: Record<string, string | string[] | undefined>,
@@ -78,7 +78,7 @@ export class Browser {
   }
 }
 
-/** What a browser shows; at another origin it has only its address. */
+/** A page; of another origin only its address is known. */
 export interface Page {
   status: number;
   url: URL;

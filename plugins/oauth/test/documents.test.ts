@@ -7,13 +7,13 @@ import { bodyOf } from '../../../test/support/shapes';
 import { person, type Person } from './people';
 import { CALLBACK, Phone } from './phone';
 
-/** Where programs say of themselves what they are. */
+/** The origin of metadata documents. */
 const ORIGIN = 'https://assistants.example';
 
 let service: TestService;
 let ada: Person;
 let server: Server;
-/** The paths that the program asked for. */
+/** The paths that were fetched. */
 const asked: string[] = [];
 beforeAll(async () => {
   server = createServer(answer);
@@ -38,7 +38,7 @@ const documents: Record<string, object> = {
 
 function answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
   asked.push(url);
-  // It never says a word.
+  // Never responds.
   if (url === '/slow') return;
   if (url === '/redirect') {
     response.writeHead(302, { Location: '/good' }).end();

@@ -129,3 +129,15 @@ test('a refusal at the issuer, and an issuer that is down, are reported', async 
   await beside.close();
   await fresh.close();
 });
+
+test('under PUBLIC_URL the issuer returns there, and the cookie has the prefix __Host-', async () => {
+  const env = { ...issuer.env, ...CLIENT, PUBLIC_URL: 'https://plants.example' };
+  const secure = await startService({ env });
+  const answer = await secure.anonymous.get('/settings/sign-in').expect(303);
+  expect(answer.headers['set-cookie']).toEqual([
+    expect.stringMatching(/^__Host-sign-in=.*; path=\/;.* secure; httponly/),
+  ]);
+  const { searchParams } = new URL(String(answer.headers['location']));
+  expect(searchParams.get('redirect_uri')).toBe('https://plants.example/settings/signed-in');
+  await secure.close();
+});

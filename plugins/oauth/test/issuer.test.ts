@@ -35,7 +35,7 @@ async function accountOf(user: TestUser): Promise<Record<string, unknown>> {
   return bodyOf(await user.get('/api/account').expect(200));
 }
 
-/** Holds that a token lets nobody in, and that programs learn to get another. */
+/** Expects that a token is refused, and that clients are told to get another. */
 async function expectRefused(token: string, why: RegExp = /malformed/, at = service) {
   const user = userOf(at.url, '', token);
   expectError(await user.get('/api/plants'), 401, 'invalid_token', why);
@@ -50,7 +50,7 @@ test('the first call with a valid token creates the account, once', async () => 
   const accounts = await Promise.all(users.map(accountOf));
   expect(new Set(accounts.map(({ userId }) => userId)).size).toBe(1);
   const [{ userId, token } = {}] = accounts;
-  // As docs/sign-in.md has it, for backends.
+  // As docs/sign-in.md tells backends.
   expect(userId).toBe(`oidc|${hashOf(JSON.stringify([issuer.name, sub]))}`);
   expect(token).toMatchObject({ name: new URL(issuer.name).host, scopes: SCOPE.split(' ') });
   const [user] = users;

@@ -247,7 +247,7 @@ test('pages escape what people write', async () => {
 
 test('an address creates 30 accounts an hour', async () => {
   const own = await startService({ env: { SIGN_UP: 'open' } });
-  // All within one of the hours that are counted.
+  // All within one window of the budget.
   setClock(Math.ceil(Date.now() / 3_600_000) * 3_600_000);
   const statuses: number[] = [];
   for (let times = 0; times < 31; times += 1) {

@@ -22,7 +22,7 @@ afterAll(() => service.close());
 
 const freshName = (): string => `fern-${randomUUID()}`;
 
-/** Somebody who was invited, and has made a passkey. */
+/** A person who was invited and has created a passkey. */
 async function invited(name = freshName()) {
   const [browser, device] = [new Browser(origin), new Authenticator(origin)];
   const page = await browser.go(await inviteTo(service, name));
@@ -41,7 +41,7 @@ function isIn(page: Page, name: string): boolean {
   return page.url.pathname === '/settings' && page.text.includes(`<strong>${name}</strong>`);
 }
 
-/** Sends one of the forms of the settings. */
+/** Submits a form of the settings. */
 async function send(browser: Browser, page: Page, fields: Record<string, string>): Promise<Page> {
   const csrf = /name="csrf" value="([^"]*)"/.exec(page.text)?.[1] ?? '';
   const body = new URLSearchParams({ csrf, ...fields });
@@ -183,7 +183,7 @@ test('a page runs one script if passkeys can be used, else none', async () => {
   expect(page.headers.get('Content-Security-Policy')).toContain("script-src 'self'");
   const script = await service.anonymous.get('/passkeys.js').expect(200);
   expect(script.headers['content-type']).toContain('text/javascript');
-  // Browsers have no passkeys for bare addresses.
+  // Browsers do not support passkeys at IP addresses.
   expect((await new Browser(service.url).go('/sign-in')).text).not.toMatch(/<script|passkey/);
 });
 

@@ -6,13 +6,13 @@ import { Browser } from './browser';
 
 export const PASSWORD = 'seven green ferns';
 
-/** Somebody who signs in. */
+/** A person who can sign in. */
 export interface Person {
   name: string;
   password: string;
 }
 
-/** Somebody who was invited, and has chosen a password. */
+/** Creates a person with a password through an invitation. */
 export async function person(service: TestService, name = `user-${randomUUID()}`): Promise<Person> {
   const browser = new Browser(service.url);
   const page = await browser.go(await inviteTo(service, name));
@@ -21,7 +21,7 @@ export async function person(service: TestService, name = `user-${randomUUID()}`
   return { name, password: PASSWORD };
 }
 
-/** The path of the link by which somebody is invited. */
+/** The path of an invitation link. */
 export async function inviteTo(service: TestService, name: string): Promise<string> {
   const link = new URL(await service.app.exportsOf(oauthPlugin).invite(name, 'pro', 3600));
   return link.pathname + link.search;

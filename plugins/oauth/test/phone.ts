@@ -4,7 +4,7 @@ import type { TestService } from '../../../test/support/service';
 import { bodyOf } from '../../../test/support/shapes';
 import { Browser, type Page } from './browser';
 import type { Person } from './people';
-import { letIn } from './program';
+import { authorize } from './program';
 
 export const CALLBACK = 'com.example.ferns:/callback';
 
@@ -14,11 +14,11 @@ export interface Tokens {
   scope: string;
 }
 
-/** A phone's program: registered, with a private scheme. */
+/** An app on a phone, with a private scheme. */
 export class Phone {
   readonly verifier = randomBytes(32).toString('base64url');
   readonly browser: Browser;
-  /** The secret of a program that has one. */
+  /** The client secret, if it has one. */
   secret: string | undefined;
 
   constructor(
@@ -40,7 +40,7 @@ export class Phone {
     return new Phone(service, somebody, String(bodyOf(answer)['client_id']));
   }
 
-  /** Where the program sends the browser. */
+  /** The address of an authorization request. */
   asks(changes: Record<string, string | undefined> = {}): URL {
     const url = new URL('/oauth/authorize', this.service.url);
     const parameters: Record<string, string | undefined> = {
@@ -59,7 +59,7 @@ export class Phone {
   }
 
   allowed(changes: Record<string, string | undefined> = {}, scope?: string[]): Promise<Page> {
-    return letIn(this.browser, this.asks(changes), { ...this.person, scope });
+    return authorize(this.browser, this.asks(changes), { ...this.person, scope });
   }
 
   async code(changes: Record<string, string | undefined> = {}, scope?: string[]): Promise<string> {

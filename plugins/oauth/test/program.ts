@@ -13,7 +13,7 @@ type Tokens = NonNullable<Awaited<ReturnType<OAuthClientProvider['tokens']>>>;
 
 export const CALLBACK = 'http://127.0.0.1:41999/callback';
 
-/** An assistant that knows an address, and connects by the official TypeScript client. */
+/** An assistant that connects to an address with the official TypeScript client. */
 export class Assistant implements OAuthClientProvider {
   information: Stored | undefined;
   kept: Tokens | undefined;
@@ -65,7 +65,7 @@ export class Assistant implements OAuthClientProvider {
     this.asked = url;
   }
 
-  /** Connects as somebody who is let in by `consent`; from the bare address where nothing is known. */
+  /** Connects; if it has no token, `consent` authorizes it. */
   async connect(consent: (asked: URL) => Promise<Page>): Promise<Client> {
     const client = () => new Client({ name: 'test', version: '1' });
     const transport = () => new StreamableHTTPClientTransport(this.address, { authProvider: this });
@@ -86,8 +86,8 @@ export class Assistant implements OAuthClientProvider {
   }
 }
 
-/** Signs in and allows all that is asked, or some of it. */
-export async function letIn(
+/** Signs in, and grants all requested scopes or some of them. */
+export async function authorize(
   browser: Browser,
   asked: URL,
   { name, password, scope }: { name: string; password: string; scope?: string[] | undefined },

@@ -4,7 +4,7 @@ import type { TestService } from '../../../test/support/service';
 import { bodyOf, expectError } from '../../../test/support/shapes';
 import { person, type Person } from './people';
 import { CALLBACK, Phone, type Tokens } from './phone';
-import { letIn } from './program';
+import { authorize } from './program';
 
 let service: TestService;
 let ada: Person;
@@ -192,7 +192,7 @@ test.each([
   const phone = await register();
   const { url } = await phone.browser.go(phone.asks(changes));
   expect(url.protocol).toBe('com.example.ferns:');
-  // Where a token would have been, what is wrong is there as well.
+  // Errors of the implicit flow are in the fragment.
   const inFragment = new URLSearchParams(url.hash.slice(1)).get('error');
   expect(url.searchParams.get('error') ?? inFragment).toBe(error);
 });
@@ -283,7 +283,7 @@ test('scripts of any origin may register, get tokens and read metadata', async (
 test('deleting an account revokes its authorized apps', async () => {
   const { name, password } = await person(service);
   const phone = await register();
-  const page = await letIn(phone.browser, phone.asks({ scope: 'account plants:read' }), {
+  const page = await authorize(phone.browser, phone.asks({ scope: 'account plants:read' }), {
     name,
     password,
   });
@@ -318,8 +318,8 @@ test('a metadata document at a private address, or that does not exist, is refus
 
 test('an address may register 120 clients an hour, and start 60 authorizations a minute', async () => {
   const limited = await startService({});
-  // Calls on a busy machine would take more than one of the minutes that are counted. MongoDB deletes by
-  // its own clock what has expired, so it is a moment to come.
+  // All within one window of the budgets, in the future: MongoDB deletes expired documents by its own
+  // clock.
   setClock(Math.ceil(Date.now() / HOUR_MS) * HOUR_MS);
   const from = (each: number) => ({ redirect_uris: [`${CALLBACK}/${each}`] });
   const statuses: number[] = [];

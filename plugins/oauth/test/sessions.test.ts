@@ -9,7 +9,7 @@ import { Phone } from './phone';
 
 let service: TestService;
 beforeAll(async () => {
-  // One of its own: starting authorizations in a loop spends the budget of the address.
+  // A service of its own: starting many authorizations spends the budget of the address.
   service = await startService({});
 });
 afterEach(resetClock);

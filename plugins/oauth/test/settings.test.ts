@@ -10,7 +10,7 @@ import type { TestService } from '../../../test/support/service';
 import { expectError } from '../../../test/support/shapes';
 import { Browser, type Page } from './browser';
 import { PASSWORD, person } from './people';
-import { Assistant, letIn } from './program';
+import { Assistant, authorize } from './program';
 
 let service: TestService;
 beforeAll(async () => {
@@ -26,13 +26,13 @@ type Fields = Readonly<Record<string, string | readonly string[]>>;
 interface Visitor {
   name: string;
   browser: Browser;
-  /** Sends a form of the settings. */
+  /** Submits a form of the settings. */
   send(action: string, fields?: Fields): Promise<Page>;
-  /** The ids of the entries of a list, by the action that their buttons do. */
+  /** The ids in a list, by the action of its buttons. */
   ids(action: string): Promise<string[]>;
 }
 
-/** Somebody who is signed in by a browser. */
+/** Signs a person in with a browser. */
 async function visitor(name?: string): Promise<Visitor> {
   const who = name === undefined ? await person(service) : { name };
   const browser = new Browser(service.url);
@@ -152,7 +152,7 @@ test('an authorized app is listed, and has no access once revoked', async () => 
   const ada = await visitor();
   const assistant = new Assistant(new URL('/api/mcp', service.url));
   const client = await assistant.connect((asked) =>
-    letIn(ada.browser, asked, { name: ada.name, password: PASSWORD, scope: ['plants:read'] }),
+    authorize(ada.browser, asked, { name: ada.name, password: PASSWORD, scope: ['plants:read'] }),
   );
   expect((await ada.browser.go('/settings')).text).toContain('<strong>Fern watcher</strong>');
   const [id = ''] = await ada.ids('revokeApp');

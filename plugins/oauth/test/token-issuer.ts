@@ -8,17 +8,17 @@ import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 type PrivateKey = Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
 
 export const AUDIENCE = 'https://api.plants.example';
-/** Settings for people to sign in to /settings. */
+/** The settings of the client for /settings. */
 export const CLIENT = { OIDC_CLIENT_ID: 'plants', OIDC_CLIENT_SECRET: 'a secret of ours' };
 
-/** Claims of a token, right or wrong. */
+/** Claims of a token, valid or not. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** An issuer of JWTs as Keycloak is one: discovery, keys, and tokens of people. */
+/** An issuer like Keycloak: discovery, keys and tokens. */
 export class TokenIssuer {
-  /** How often the keys were asked for. */
+  /** How often the keys were fetched. */
   asked = 0;
-  /** Whether it answers with errors. */
+  /** Whether it responds with errors. */
   isBroken = false;
   readonly #keys = new Map<string, PrivateKey>();
   readonly #codes = new Map<string, { asked: URLSearchParams; claims: Claims }>();
@@ -45,14 +45,14 @@ export class TokenIssuer {
     return { OIDC_ISSUER: this.name, OIDC_AUDIENCE: AUDIENCE };
   }
 
-  /** Signs by another key, and publishes no other. */
+  /** Signs with a new key, and publishes only that. */
   async rotate(kid: string, alg = 'RS256'): Promise<void> {
     const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
     this.#keys.set(kid, privateKey);
     this.#published = [{ ...(await exportJWK(publicKey)), kid, alg, use: 'sig' }];
   }
 
-  /** A token that is good, but for what is changed. */
+  /** A valid token, except for the given claims and key. */
   async token(
     claims: Claims,
     { kid = this.#published[0]?.kid ?? '', alg = this.#published[0]?.alg ?? '', key = '' } = {},
@@ -64,7 +64,7 @@ export class TokenIssuer {
     return new SignJWT(whole).setProtectedHeader({ alg, kid }).sign(secret);
   }
 
-  /** Signs in the person of some claims who was sent to an address; returns where they go next. */
+  /** Signs in a person who was redirected here; returns the address they return to. */
   signIn(sentTo: URL, claims: Claims): URL {
     const code = randomUUID();
     const asked = sentTo.searchParams;
@@ -91,7 +91,7 @@ export class TokenIssuer {
     return { access_token: 'opaque', token_type: 'Bearer', expires_in: 60, id_token };
   }
 
-  /** Takes requests again, at the same address as before. */
+  /** Accepts requests, always at the same address. */
   async open(): Promise<void> {
     const answer = async (request: IncomingMessage): Promise<object | undefined> => {
       if (request.url === '/realms/plants/token') return this.#exchange(request);
@@ -118,7 +118,7 @@ export class TokenIssuer {
     this.#port = (server.address() as AddressInfo).port; // It listens on a port.
   }
 
-  /** Goes away, as in an outage. */
+  /** Stops accepting requests, as in an outage. */
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server?.close(resolve));
     this.#server?.closeAllConnections();
