@@ -134,7 +134,6 @@ export class App {
           settings: this.settings,
           idempotency: this.#idempotency,
           audit: this.audit,
-          identity,
         }),
         ...(backups ? [backups.job] : []),
         ...contributions.flatMap((each) => each.jobs ?? []),

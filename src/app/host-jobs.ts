@@ -1,6 +1,5 @@
 import { hostSettings } from '../core/settings/host-settings';
 import type { Settings } from '../core/settings/settings';
-import type { Identity } from '../core/identity';
 import { DAY_MS, HOUR_MS } from '../core/time';
 import type { AuditLog } from '../data/audit/audit-log';
 import type { Database } from '../data/mongodb/database';
@@ -15,7 +14,6 @@ interface Dependencies {
   settings: Settings;
   idempotency: IdempotencyStore;
   audit: AuditLog;
-  identity: Identity;
 }
 
 /** The work that the host does by itself, backups aside. */
@@ -25,7 +23,6 @@ export function hostJobs({
   settings,
   idempotency,
   audit,
-  identity,
 }: Dependencies): Job[] {
   return [
     {
@@ -37,7 +34,7 @@ export function hostJobs({
     {
       name: 'forgetting of deletions that are too many',
       everySeconds: DAY_MS / 1000,
-      run: (stopping) => pruneDeletions({ database, writeQueue, identity }, stopping),
+      run: (stopping) => pruneDeletions({ database, writeQueue }, stopping),
     },
     {
       name: 'deletion of old entries of the audit log',

@@ -1,4 +1,4 @@
-import { type Identity, unlessGone } from '../../core/identity';
+import { unlessGone } from '../../core/identity';
 import { anyOf } from '../../core/ids';
 import type { Database } from '../mongodb/database';
 import { everythingDeleted } from '../model/tracking';
@@ -14,7 +14,6 @@ const CHUNK = 1000;
 interface Dependencies {
   database: Database;
   writeQueue: WriteQueue;
-  identity: Pick<Identity, 'accountIds'>;
 }
 
 /**
@@ -28,9 +27,20 @@ export async function pruneDeletions(
   stopping: AbortSignal,
   limits = { kept: KEPT, max: MAX },
 ): Promise<void> {
-  for (const userId of await dependencies.identity.accountIds()) {
+  for await (const userId of accountsWithDeletions(dependencies.database)) {
     if (stopping.aborted) return;
     await unlessGone(prune(dependencies, userId, limits, stopping));
+  }
+}
+
+/** The ids of all accounts with deletions, in order. */
+async function* accountsWithDeletions(database: Database): AsyncGenerator<string> {
+  const deletions = database.model(deletionModel);
+  for (let last: string | undefined = ''; last !== undefined; ) {
+    const next = deletions.findOne({ userId: { $gt: last } }).sort({ userId: 1 });
+    const found = await next.select({ _id: 0, userId: 1 }).acrossAccounts('deletions to prune').lean();
+    last = found?.userId;
+    if (last !== undefined) yield last;
   }
 }
 
