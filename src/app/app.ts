@@ -15,14 +15,14 @@ import { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings/settings';
 import { IdempotencyStore } from '../data/idempotency/idempotency';
 import type { Operation } from '../plugins/operation';
-import type { PluginRuntime, DataCheck, Plugin, SeedKind, SetUpPlugin } from '../plugins/plugin';
+import type { Plugin, PluginRuntime, SeedKind, SetUpPlugin } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/host';
 import { setUpPlugins } from '../plugins/setup';
 import type { ApiDescription } from '../plugins/protocol-endpoint';
 import { type ApiPart, describeApi, probesOf, scopesOf } from './api-description';
 import { scheduledBackups } from './backup/schedule';
 import { DataLayer } from './data-layer';
-import { hostFor, type HostDependencies } from './host';
+import { hostFor } from './host';
 import { hostJobs } from './host-jobs';
 import type * as Http from './http-listeners';
 import { JobRunner } from './jobs';
@@ -33,11 +33,11 @@ interface AppOptions {
   plugins: readonly Plugin[];
   env: NodeJS.ProcessEnv;
   log: Logger;
-  /** Who does what no token does; the server by itself where left out. */
+  /** The actor of audit entries that no token causes; defaults to the server. */
   acting?: Acting | undefined;
 }
 
-/** The program without its sockets: plugins set up, and what they contribute put together. */
+/** The application without its sockets: the plugins, set up, and what they contribute. */
 export class App {
   readonly settings: Settings;
   readonly metrics = new Metrics();
@@ -46,16 +46,14 @@ export class App {
   readonly fence: Fence;
   readonly schema: StoredSchema;
   readonly writeQueue: WriteQueue;
-  /** In the order in which plugins require each other. */
+  /** In dependency order. */
   readonly plugins: readonly SetUpPlugin[];
   readonly operations: readonly Operation[];
   readonly identity: Identity;
   readonly derived: readonly DerivedData[];
-  readonly dataChecks: readonly DataCheck[];
   readonly seeds: readonly SeedKind[];
   readonly scopes: ReadonlyMap<string, string>;
   readonly #options: AppOptions;
-  readonly #data: DataLayer;
   readonly #contributions = new Map<PluginReference, PluginRuntime>();
   readonly #idempotency: IdempotencyStore;
   readonly #jobs: JobRunner;
@@ -66,9 +64,9 @@ export class App {
   #starting: string | undefined;
 
   /**
-   * Sets the plugins up in their order; nothing is connected yet.
+   * Sets up the plugins; connects to nothing.
    *
-   * @throws LoaderError when contributions do not fit together, SettingsError
+   * @throws LoaderError if contributions conflict, SettingsError
    */
   constructor(options: AppOptions) {
     const { plugins, env, log } = options;
@@ -77,10 +75,10 @@ export class App {
     this.#options = options;
     this.settings = readSettings(plugins, env);
     this.scopes = scopesOf(plugins);
-    this.#data = new DataLayer({
+    const data = new DataLayer({
       ...{ plugins, settings: this.settings, log, metrics, acting },
       identity: () => this.identity,
-      listeners: () => this.plugins.flatMap(({ contribution }) => contribution.listeners ?? []),
+      listeners: () => this.contributions.flatMap(({ listeners = [] }) => listeners),
     });
     ({
       database: this.database,
@@ -88,38 +86,31 @@ export class App {
       fence: this.fence,
       writeQueue: this.writeQueue,
       schema: this.schema,
-    } = this.#data);
-    this.#connections = new ServerConnections(this.database, log, metrics);
-    const host: HostDependencies = {
-      log,
-      app: this,
-      plugins,
-      accountData: this.#data.accountData,
-      quotas: this.#data.quotas,
-      connections: this.#connections,
-    };
+    } = data);
+    const connections = new ServerConnections(this.database, log, metrics);
+    this.#connections = connections;
     this.plugins = setUpPlugins(plugins, (plugin) => {
-      const contribution = plugin.setup(hostFor(plugin, host));
+      const host = hostFor(plugin, { log, app: this, plugins, data, connections });
+      const contribution = plugin.setup(host);
       this.#contributions.set(plugin, contribution);
       return contribution;
     });
-    const contributions = this.plugins.map(({ contribution }) => contribution);
+    const { contributions } = this;
     const identity = contributions.find((each) => each.identity)?.identity;
-    if (!identity) throw new Error('No plugin answers who a caller is.');
+    if (!identity) throw new Error('No plugin contributes the identity of callers.');
     this.identity = identity;
     this.operations = this.plugins.flatMap(({ operations }) => operations);
     this.#idempotency = new IdempotencyStore(
       this.database,
-      this.#connections.mongo,
+      connections.mongo,
       this.settings,
       metrics,
     );
     this.derived = [
-      ...this.#data.derived,
+      ...data.derived,
       ...contributions.flatMap((each) => each.derived ?? []),
       this.#idempotency.usage,
     ];
-    this.dataChecks = contributions.flatMap((each) => each.dataChecks ?? []);
     this.seeds = contributions.flatMap((each) => each.seeds ?? []);
     for (const reading of contributions.flatMap((each) => each.readings ?? [])) {
       metrics.reading(reading);
@@ -128,13 +119,7 @@ export class App {
     if (backups) metrics.reading(backups.lastSuccess);
     this.#jobs = new JobRunner(
       [
-        ...hostJobs({
-          database: this.database,
-          writeQueue: this.writeQueue,
-          settings: this.settings,
-          idempotency: this.#idempotency,
-          audit: this.audit,
-        }),
+        ...hostJobs(this, this.#idempotency),
         ...(backups ? [backups.job] : []),
         ...contributions.flatMap((each) => each.jobs ?? []),
       ],
@@ -143,10 +128,10 @@ export class App {
   }
 
   /**
-   * Connects to MongoDB, has its data fit this version, and starts to connect to Redis.
+   * Connects to MongoDB, prepares its data, and starts to connect to Redis.
    *
-   * @param prepare what is done about data that does not fit; answers the migrations that it ran
-   * @throws SchemaError where it does not, RightsError where MongoDB does not let us look
+   * @param prepare migrates or checks the data; returns the migrations that it ran
+   * @throws SchemaError if the data does not fit this release, RightsError if MongoDB denies access
    */
   async connect(
     servers: ServerAddresses,
@@ -160,26 +145,26 @@ export class App {
     this.#starting = undefined;
   }
 
-  /** Says to whoever asks whether the service is ready how far its data is brought up to this release. */
+  /** Makes `/readyz` report the progress of a migration. */
   reportMigration(progress: string): void {
-    this.#starting = `The data is being brought up to this release. ${progress}.`;
+    this.#starting = `The data is being migrated to this release. ${progress}.`;
   }
 
-  /** Records in the audit log that migrations were run. */
+  /** Records the migrations that were run in the audit log. */
   async recordMigrations(migrations: readonly string[]): Promise<void> {
     for (const id of migrations) {
       await this.audit.record({ action: 'migration.run', target: { type: 'migration', id } });
     }
   }
 
-  /** Loads and makes what serving takes, some time before there is a need for it. */
+  /** Loads what serving needs, ahead of time. */
   prepareToServe(): void {
     loadHttp();
     const { description } = this;
     for (const { prepare } of description.protocols) prepare?.(description);
   }
 
-  /** Serves the API, or a part of it and the probes; the probes only while it connects. */
+  /** Serves the API, or `part` of it and the probes; only the probes until it is connected. */
   requestListener(part?: ApiPart): Http.RequestListener {
     const { description } = this;
     const only = part && {
@@ -189,7 +174,7 @@ export class App {
     return this.#http.listenerOf({ ...description, ...only });
   }
 
-  /** The names of the steps that a request for an operation passes, in their order. */
+  /** Returns the names of the middleware of an operation, in order. */
   stepsOf(operation: Operation): string[] {
     return this.#http.stepsOf(operation);
   }
@@ -198,52 +183,41 @@ export class App {
     const { plugins, log } = this.#options;
     const { settings, metrics, writeQueue, identity } = this;
     this.#listeners ??= new (loadHttp().HttpListeners)({
-      plugins,
-      settings,
-      log,
-      metrics,
-      writeQueue,
-      identity,
-      isSharded: this.database.isSharded,
-      redis: this.#connections.redis,
+      ...{ plugins, settings, log, metrics, writeQueue, identity },
+      connections: this.#connections,
       idempotency: this.#idempotency,
-      mongo: this.#connections.mongo,
-      hashAccount: (accountId) => this.#connections.hashAccount(accountId),
-      isClosing: () => this.isClosing,
+      isSharded: this.database.isSharded,
+      isClosing: () => this.#closing,
       isStarting: () => this.#starting !== undefined,
     });
     return this.#listeners;
   }
 
-  /** All that the API consists of, what has a port of its own left out. */
+  /** The API without the parts that have a port of their own. */
   get description(): ApiDescription {
     return describeApi(this.plugins, this.settings);
   }
 
-  /** Starts the work that the server does by itself. */
   startJobs(): void {
     this.#jobs.start();
   }
 
-  /** What operators should know of the requests that came. */
+  /** Warnings for operators that follow from the requests so far. */
   get warnings(): readonly string[] {
     return this.#listeners?.warnings ?? [];
   }
 
-  /** Why the program cannot serve, whatever its servers are like; undefined when it can. */
+  /** Why the process itself is not ready to serve; undefined if it is. */
   get unready(): string | undefined {
     return this.#closing ? 'The service is stopping.' : this.#starting;
   }
 
-  get isClosing(): boolean {
-    return this.#closing;
-  }
-
+  /** What the plugins contribute that have been set up so far. */
   get contributions(): readonly PluginRuntime[] {
     return [...this.#contributions.values()];
   }
 
-  /** From now on connections are not kept, and the service is not ready. */
+  /** Makes the service unready, and closes connections after their next response. */
   beginClosing(): void {
     this.#closing = true;
   }
@@ -253,17 +227,17 @@ export class App {
     await this.#connections.close();
   }
 
-  /** The exports of a plugin. */
+  /** Returns the exports of a plugin. */
   exportsOf<Exports>(plugin: PluginReference<Exports>): Exports {
     const contribution = this.#contributions.get(plugin);
     if (!contribution) throw new Error(`The plugin ${plugin.name} is not set up.`);
-    // It was this plugin's own setup that made them.
+    // The plugin's own setup made them, so they have its type.
     return contribution.exports as Exports;
   }
 }
 
-/** Commands never serve, and need not wait until what does is loaded. */
+/** Loads the HTTP side on demand: commands never serve. */
 function loadHttp(): typeof Http {
-  // Its own sibling, in the sources as in the build.
+  // A sibling file, in the sources and in the build.
   return createRequire(__filename)('./http-listeners') as typeof Http;
 }

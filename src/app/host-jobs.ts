@@ -12,32 +12,26 @@ interface Dependencies {
   database: Database;
   writeQueue: WriteQueue;
   settings: Settings;
-  idempotency: IdempotencyStore;
   audit: AuditLog;
 }
 
-/** The work that the host does by itself, backups aside. */
-export function hostJobs({
-  database,
-  writeQueue,
-  settings,
-  idempotency,
-  audit,
-}: Dependencies): Job[] {
+/** The host's own jobs, except backups. */
+export function hostJobs(app: Dependencies, idempotency: IdempotencyStore): Job[] {
+  const { audit, settings } = app;
   return [
     {
-      // Not when connecting: commands connect too, perhaps without the server's settings.
-      name: 'expiry of stored responses',
+      // Not on connect: commands connect too, and may lack the server's settings.
+      name: 'idempotency key expiry',
       everySeconds: HOUR_MS / 1000,
       run: () => idempotency.deleteExpired(),
     },
     {
-      name: 'forgetting of deletions that are too many',
+      name: 'deletion record pruning',
       everySeconds: DAY_MS / 1000,
-      run: (stopping) => pruneDeletions({ database, writeQueue }, stopping),
+      run: (stopping) => pruneDeletions(app, stopping),
     },
     {
-      name: 'deletion of old entries of the audit log',
+      name: 'audit log pruning',
       everySeconds: HOUR_MS / 1000,
       run: (stopping) => audit.prune(settings.of(hostSettings.auditKeepDays), stopping),
     },

@@ -1,11 +1,9 @@
 import type { ClientSession } from 'mongoose';
 import type { Logger } from 'pino';
 
-import type { Quotas } from '../data/model/quotas';
 import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings/settings';
 import { withTimeout } from '../core/async/timeout';
-import type { AccountData } from '../data/accounts/account-data';
 import type { AuditLog } from '../data/audit/audit-log';
 import type { Database } from '../data/mongodb/database';
 import type { DerivedData } from '../data/writing/derived';
@@ -15,10 +13,11 @@ import type { WriteQueue } from '../data/writing/write-queue';
 import type { Host, PluginReference } from '../plugins/host';
 import type { PluginRuntime, Plugin } from '../plugins/plugin';
 import { requireCollected, requirePlugin } from '../plugins/setup';
+import type { DataLayer } from './data-layer';
 import { rebuildAll } from './reconcile';
 import { READY_MS, type ServerConnections } from './server-connections';
 
-/** The program that plugins are set up for: what it has only then is read when they ask for it. */
+/** The part of the app that plugins use. They read it lazily, because it is complete only after set-up. */
 interface AppForPlugins {
   readonly settings: Settings;
   readonly scopes: ReadonlyMap<string, string>;
@@ -30,25 +29,24 @@ interface AppForPlugins {
   readonly unready: string | undefined;
   readonly fence: Fence;
   readonly warnings: readonly string[];
-  /** Of the plugins that are set up by now. */
+  /** Those of the plugins that have been set up so far. */
   readonly contributions: readonly PluginRuntime[];
   exportsOf: <Exports>(plugin: PluginReference<Exports>) => Exports;
 }
 
-export interface HostDependencies {
+interface HostDependencies {
   log: Logger;
   app: AppForPlugins;
-  /** All that there are. */
+  /** All plugins. */
   plugins: readonly Plugin[];
-  accountData: AccountData;
-  quotas: Quotas;
+  data: Pick<DataLayer, 'accountData' | 'quotas'>;
   connections: ServerConnections;
 }
 
-/** What a plugin gets of the program. */
+/** Returns the host of a plugin. */
 export function hostFor(
   plugin: Plugin,
-  { log, app, plugins, accountData, quotas, connections }: HostDependencies,
+  { log, app, plugins, data: { accountData, quotas }, connections }: HostDependencies,
 ): Host {
   return {
     settings: app.settings,

@@ -7,8 +7,6 @@ import type { Identity } from '../core/identity';
 import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings/settings';
 import type { IdempotencyStore } from '../data/idempotency/idempotency';
-import type { MongoHealth } from '../data/mongodb/mongo-health';
-import type { RedisConnection } from '../data/redis-connection';
 import type { WriteQueue } from '../data/writing/write-queue';
 import { koaApp } from '../http/koa-app';
 import { onlyProbesWhile } from '../http/only-probes';
@@ -22,14 +20,15 @@ import { ResponseCache } from '../middleware/response-cache';
 import type { Operation } from '../plugins/operation';
 import type { Plugin } from '../plugins/plugin';
 import type { ApiDescription } from '../plugins/protocol-endpoint';
+import type { ServerConnections } from './server-connections';
 
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** How many reads are worked on at once: each may be a long list. */
+/** The limit of concurrent reads: each may be a long list. */
 const MAX_READS = { perAccount: 4, total: 100 };
-/** How many writes are: they mostly wait for a transaction that they then share (see WriteQueue). */
+/** The limit of concurrent writes: most wait for a transaction that they share (see WriteQueue). */
 const MAX_WRITES = { perAccount: 100, total: 1000 };
-/** How many calls with large bodies are, from the first byte on: each takes tens of megabytes. */
+/** The limit of concurrent calls with large bodies, each of which takes tens of megabytes. */
 const MAX_LARGE = { perAccount: 1, total: 8 };
 
 interface Dependencies {
@@ -37,18 +36,16 @@ interface Dependencies {
   settings: Settings;
   log: Logger;
   metrics: Metrics;
-  redis: RedisConnection | undefined;
   writeQueue: WriteQueue;
   idempotency: IdempotencyStore;
-  mongo: MongoHealth;
+  connections: ServerConnections;
   identity: Identity;
-  hashAccount: (accountId: string) => string;
   isSharded: boolean;
   isClosing: () => boolean;
   isStarting: () => boolean;
 }
 
-/** The HTTP side of the program; all of its ports share limits, caches and metrics. */
+/** The HTTP side of the app. All ports share its limits, caches and metrics. */
 export class HttpListeners {
   readonly #dependencies: Dependencies;
   readonly #services: Services;
@@ -56,7 +53,8 @@ export class HttpListeners {
   readonly #unheededProxy: UnheededProxy;
 
   constructor(dependencies: Dependencies) {
-    const { plugins, settings, log, metrics, redis, isSharded, mongo, identity } = dependencies;
+    const { plugins, settings, log, metrics, connections, isSharded, identity } = dependencies;
+    const { mongo, redis } = connections;
     const budgets = plugins.flatMap((plugin) => Object.entries(plugin.budgets ?? {}));
     const megabytes = settings.of(hostSettings.answerCacheMegabytes);
     this.#dependencies = dependencies;
@@ -64,6 +62,7 @@ export class HttpListeners {
     this.#unheededProxy = new UnheededProxy(settings, log, metrics);
     this.#services = {
       ...dependencies,
+      mongo,
       identity: {
         authenticate: (token, options) =>
           mongo.untilDown(() => identity.authenticate(token, options)),
@@ -78,26 +77,28 @@ export class HttpListeners {
     };
   }
 
-  /** What operators should know of the requests that come. */
+  /** Warnings for operators that follow from the requests so far. */
   get warnings(): readonly string[] {
     return this.#unheededProxy.warnings;
   }
 
-  /** The names of the steps that a request for an operation passes, in their order. */
+  /** Returns the names of the middleware of an operation, in order. */
   stepsOf(operation: Operation): string[] {
     return chainOf(operation, this.#services).map(({ name }) => name);
   }
 
-  /** What serves an API, or a part of it. */
+  /** Returns the request listener of an API, or of a part of it. */
   listenerOf(description: ApiDescription): RequestListener {
+    const { connections, isStarting, settings } = this.#dependencies;
     const koa = koaApp({
       ...this.#dependencies,
+      hashAccount: (accountId) => connections.hashAccount(accountId),
       metrics: this.#metrics,
       rateLimits: this.#services.rateLimits,
       unheededProxy: this.#unheededProxy,
       routes: [
-        onlyProbesWhile(this.#dependencies.isStarting, description),
-        ...routes(description, this.#services, this.#dependencies.settings),
+        onlyProbesWhile(isStarting, description),
+        ...routes(description, this.#services, settings),
       ],
     });
     return koa.callback();

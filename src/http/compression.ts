@@ -6,7 +6,7 @@ import type { Middleware } from 'koa';
 import { BROTLI_OPTIONS, type Coding, compress } from '../core/http/content';
 import { codingFor, setEtag } from '../plugins/send-content';
 
-/** Compresses what is long enough for clients that take it, and is not compressed already. */
+/** Compresses bodies that are long enough and not yet encoded, for clients that accept it. */
 export const compression: Middleware = async (ctx, next) => {
   await next();
   const body: unknown = ctx.body;
@@ -23,6 +23,6 @@ export const compression: Middleware = async (ctx, next) => {
 
 function compressedStream(body: Readable, coding: Coding): Readable {
   const compressor = coding === 'br' ? createBrotliCompress(BROTLI_OPTIONS) : createGzip();
-  // What fails in it is seen by whoever reads the end of it.
+  // The consumer of the stream sees its errors.
   return pipeline(body, compressor, () => undefined);
 }

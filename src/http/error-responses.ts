@@ -3,10 +3,10 @@ import type { Duplex } from 'node:stream';
 
 import { type ApiError, validationError } from '../core/errors';
 
-/** How long a connection stays open after its last answer, so that the client can read it. */
+/** How long a connection stays open after its last response, so that the client can read it. */
 const LINGER_MS = 1000;
 
-/** The error for what Node's parser refuses; undefined where no HTTP answer can be read. */
+/** Returns the error for a request that Node's parser rejects; undefined if no response can be sent. */
 export function parserError({ code }: NodeJS.ErrnoException): ApiError | undefined {
   if (code === 'HPE_HEADER_OVERFLOW') {
     return validationError.error('The headers of the request are too large.', { status: 431 });
@@ -18,9 +18,9 @@ export function parserError({ code }: NodeJS.ErrnoException): ApiError | undefin
   return undefined;
 }
 
-/** Answers on a connection that Node made no request of, and closes it. */
+/** Writes an error to a connection for which Node created no request, and closes it. */
 export function answerAndClose(socket: Duplex, error: ApiError): void {
-  // Nobody else listens to the connection of a CONNECT, and a reset would end the process.
+  // The connection of a CONNECT has no other listener, and an unhandled reset would end the process.
   socket.on('error', () => undefined);
   const body = JSON.stringify(error.body);
   const headers = {
@@ -34,7 +34,7 @@ export function answerAndClose(socket: Duplex, error: ApiError): void {
   socket.end(
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${head.join('')}\r\n${body}`,
   );
-  // What the client still sends is read, or a reset could overtake the answer.
+  // Read what the client still sends: unread data would make the kernel reset the connection.
   socket.resume();
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

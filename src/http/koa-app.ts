@@ -21,7 +21,7 @@ interface Dependencies extends RequestLogDependencies {
   unheededProxy: UnheededProxy;
 }
 
-/** The Koa application: what every request passes before and after its route. */
+/** Returns the Koa application: the middleware of every request, then the routes. */
 export function koaApp(dependencies: Dependencies): Koa {
   const { settings, log, routes, rateLimits, unheededProxy } = dependencies;
   const app = new Koa();
@@ -38,14 +38,14 @@ export function koaApp(dependencies: Dependencies): Koa {
   app.use(securityHeaders(settings));
   app.use(corsFor(settings.of(hostSettings.corsOrigins)));
   for (const middleware of routes) app.use(middleware);
-  // Errors after the answer began, such as a client that went away, end here.
+  // Koa reports errors here that occur after the response has begun, such as a lost client.
   app.on('error', (error: Error) => {
-    log.debug({ reason: error.message }, 'A connection failed while it was answered');
+    log.debug({ reason: error.message }, 'A connection failed during the response');
   });
   return app;
 }
 
-/** What matters for JSON; the headers that only concern pages would be ballast on slow networks. */
+/** Sets the security headers that matter for JSON; those for pages would only cost bytes. */
 function securityHeaders(settings: Settings): Middleware {
   return helmet({
     contentSecurityPolicy: {
@@ -65,7 +65,7 @@ function securityHeaders(settings: Settings): Middleware {
   });
 }
 
-/** Whatever fails, the caller gets the Error shape. */
+/** Turns every error into a response with the Error body. */
 const errorShape: Middleware = async (ctx, next) => {
   try {
     await next();
@@ -79,29 +79,31 @@ const errorShape: Middleware = async (ctx, next) => {
   }
 };
 
-/** A name or an address, and maybe a port; HTTP leaves it empty where there is none. */
+/** A host name or address with an optional port; HTTP allows an empty one. */
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]*|\[[^\]\s]+\])(?::\d*)?$/;
 
-/** Whether a header comes once; names stand at every other place. */
+/** Returns whether a header occurs at most once. Raw headers alternate names and values. */
 function isOnce(name: string, rawHeaders: readonly string[]): boolean {
   const isNamed = (text: string, place: number): boolean =>
     place % 2 === 0 && text.length === name.length && text.toLowerCase() === name;
   return rawHeaders.filter(isNamed).length < 2;
 }
 
-/** What Node would refuse by itself, but without the Error body, or lets pass and cannot read. */
+/** Rejects targets that Node would reject without the Error body, or would accept and misread. */
 const requireTarget: Middleware = async (ctx, next) => {
   const { httpVersion, headers, rawHeaders } = ctx.req;
   if (httpVersion === '1.1' && headers.host === undefined) {
-    throw validationError.error('The request must have the header Host.');
+    throw validationError.error('The request must have a Host header.');
   }
-  // Of two Node takes the first one, and a proxy on the way maybe the other.
+  // With two of them, Node reads the first, and a proxy may have read the second.
   if (headers.host !== undefined && !(HOST.test(headers.host) && isOnce('host', rawHeaders))) {
-    throw validationError.error('The request must have one header Host with a valid name.');
+    throw validationError.error(
+      'The request must have exactly one Host header, with a valid name.',
+    );
   }
-  // An absolute address may be none.
+  // An absolute-form target may be malformed.
   if (!/^[/*]/.test(ctx.url) && !URL.canParse(ctx.url)) {
-    throw validationError.error('The address of the request is not a valid URL.');
+    throw validationError.error('The request target is not a valid URL.');
   }
   await next();
 };

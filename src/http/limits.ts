@@ -1,32 +1,32 @@
-/** What a server allows its clients, by the names that Node has for it; times in milliseconds. */
+/** Limits for clients, under Node's names; times in milliseconds. */
 export interface HttpLimits {
   /** How long the TLS handshake may take. */
   handshakeTimeout: number;
-  /** How long the head of a request may take to arrive. */
+  /** How long the headers of a request may take to arrive. */
   headersTimeout: number;
   /** How long a whole request may take to arrive. */
   requestTimeout: number;
-  /** How long a connection is kept after an answer. */
+  /** How long an idle connection is kept open after a response. */
   keepAliveTimeout: number;
-  /** How long nothing may move on a connection that has a request: a client that reads nothing. */
+  /** How long a connection with a request may be inactive, as when the client does not read. */
   timeout: number;
-  /** How often Node checks how slowly requests arrive. */
+  /** How often Node checks for requests that arrive too slowly. */
   connectionsCheckingInterval: number;
-  /** How many requests a connection may carry; the last answer says `Connection: close`. */
+  /** How many requests a connection may carry; the last response has `Connection: close`. */
   maxRequestsPerSocket: number;
-  /** How many connections may be open. Node closes those above it, with the event `drop`. */
+  /** How many connections may be open. Node closes further ones and emits `drop`. */
   maxConnections: number;
 }
 
-/** What 400 MB of memory hold without trouble. */
+/** So many connections fit into 400 MB of memory. */
 const MAX_CONNECTIONS = 10_000;
-/** How many connections a port has that is for one transport, and for operators. */
+/** The limit of connections on a port that serves a single protocol to operators, such as metrics. */
 export const OWN_PORT_CONNECTIONS = 32;
-/** Descriptors that connections leave to MongoDB, Redis, files, a port of its own and the program. */
+/** Descriptors reserved for MongoDB, Redis, files and a port for operators. */
 const RESERVED_DESCRIPTORS = 128 + OWN_PORT_CONNECTIONS;
 const MIN_CONNECTIONS = 16;
 
-/** The limits where none are given: as many connections as the process may open files. */
+/** Returns the default limits. The descriptor limit of the process bounds the connections. */
 export function defaultLimits(): HttpLimits {
   const left = descriptorLimit() - RESERVED_DESCRIPTORS;
   return {
@@ -41,9 +41,9 @@ export function defaultLimits(): HttpLimits {
   };
 }
 
-/** How many descriptors the process may have open. */
+/** Returns how many file descriptors the process may open. */
 function descriptorLimit(): number {
-  // The part of Node's report that this reads; a limit is a number or "unlimited".
+  // Node does not type its report. A limit is a number or "unlimited".
   const { userLimits } = process.report.getReport() as {
     userLimits?: { open_files?: { soft: number | string } };
   };

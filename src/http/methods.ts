@@ -1,2 +1,2 @@
-/** The methods of HTTP that some path takes. */
+/** The HTTP methods that the API uses. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

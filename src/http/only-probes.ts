@@ -3,7 +3,7 @@ import type { Middleware } from 'koa';
 import { serviceUnavailable } from '../core/errors';
 import type { ApiDescription } from '../plugins/protocol-endpoint';
 
-/** Lets nobody in but what operators' own programs ask, as long as the service cannot serve yet. */
+/** Responds 503 to everything but probes while the service is starting. */
 export function onlyProbesWhile(
   isStarting: () => boolean,
   { operations, protocols }: ApiDescription,

@@ -4,17 +4,17 @@ import type { Metrics } from '../core/metrics';
 
 const REPORT_MS = 60_000;
 
-/** The status that a refusal was answered with; `none` where a connection too many was closed. */
+/** The status of the response; `none` if a connection above the limit was closed without one. */
 export type RefusalStatus = number | 'none';
 
 /**
- * Counts what never reaches the application. Once a minute, the log says how many connections were
- * closed because too many are open.
+ * Returns a function that counts requests and connections that never reach the application. Once a
+ * minute, it logs how many connections were closed because the limit was reached.
  */
 export function countRefusals(metrics: Metrics, log: Logger): (status: RefusalStatus) => void {
   const refusals = metrics.counter(
     'http_refusals_total',
-    'Requests that are not valid HTTP, by the status of the answer; none: connections above the limit, which were closed',
+    'Requests that are not valid HTTP, by response status; none: connections closed because the limit was reached',
     ['status'],
   );
   refusals.inc({ status: 'none' }, 0);
@@ -25,7 +25,7 @@ export function countRefusals(metrics: Metrics, log: Logger): (status: RefusalSt
     if (dropped === 0) return;
     log.warn(
       { refused: dropped },
-      'New connections are closed: as many are open as this server may have (docs/operations.md)',
+      'New connections are closed because the connection limit is reached (docs/operations.md)',
     );
     dropped = 0;
     timer = setTimeout(report, REPORT_MS).unref();

@@ -12,20 +12,19 @@ import { bytesToSend } from '../middleware/conditional';
 import { CLIENT_CLOSED, type RequestMetrics } from './request-metrics';
 import { traceOf } from './trace';
 
-/** What the log and the metrics of requests need. */
 export interface RequestLogDependencies {
   settings: Settings;
   log: Logger;
   metrics: RequestMetrics;
-  /** What an account is called in the log (see `AccountHash`). */
+  /** Returns the pseudonym of an account in the log (see `AccountHash`). */
   hashAccount: (accountId: string) => string;
-  /** Whether the program is stopping: connections are then not kept. */
+  /** Whether the server is stopping and closes connections after each response. */
   isClosing: () => boolean;
 }
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
-/** Gives each request its ids and, once it is over, its line in the log and its place in the metrics. */
+/** Gives each request an id and a trace; once it ends, logs it and records its metrics. */
 export function requestLog(dependencies: RequestLogDependencies): Middleware {
   const { settings, log, metrics, hashAccount, isClosing } = dependencies;
   const clientIp = settings.of(hostSettings.logClientIp);
@@ -41,14 +40,14 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
     Object.assign(ctx.state, {
       log: log.child({ requestId, ...traceOf(ctx.req.headers['traceparent']?.toString()) }),
       sent,
-      // Asked now: a connection that is gone has no address any more.
+      // Read now: a closed connection has no address.
       client: loggedAddress(ctx.ip, clientIp),
     });
     await next();
-    // Asked afterwards, since stopping may have begun meanwhile.
+    // Checked after the request, because closing may have begun meanwhile.
     if (isClosing()) ctx.set('Connection', 'close');
     const bytesOf = countBytes(ctx);
-    // Fulfilled already where the client left before the answer.
+    // Already resolved if the client left before the response.
     void sent.then((at) => {
       const seconds = (at - started) / 1000;
       const isAnswered = ctx.headerSent;
@@ -75,7 +74,7 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
   };
 }
 
-/** The caller's own id for the request, unless a token or the credentials are in it. */
+/** Returns the caller's own request id, unless it contains a token or the credentials. */
 function requestIdOf(ctx: Context): string | undefined {
   const given = ctx.get('X-Request-Id');
   if (!REQUEST_ID.test(given)) return undefined;
@@ -84,7 +83,7 @@ function requestIdOf(ctx: Context): string | undefined {
   return isSecret || given.includes(TOKEN_PREFIX) ? undefined : given;
 }
 
-/** Counts the bytes of the body; those of one that is made piece by piece as they are sent. */
+/** Returns a function for the size of the body; that of a stream is counted while it is sent. */
 function countBytes(ctx: Context): () => number {
   const body: unknown = ctx.body;
   if (!(body instanceof Readable)) {
@@ -93,14 +92,14 @@ function countBytes(ctx: Context): () => number {
   }
   const length = lengthOf(ctx);
   const counter = new ByteCounter();
-  // What fails in it is seen by whoever reads the end of it.
+  // The consumer of the stream sees its errors.
   ctx.body = pipeline(body, counter, () => undefined);
-  // Koa takes the length away from whatever becomes a stream.
+  // Koa removes Content-Length when the body becomes a stream.
   if (length !== undefined) ctx.length = length;
   return () => counter.bytes;
 }
 
-/** Koa's own type does not know that there may be none. */
+/** Koa's type omits that the length may be undefined. */
 function lengthOf({ length }: { length: number | undefined }): number | undefined {
   return length;
 }

@@ -3,10 +3,10 @@ import type { DefaultState } from 'koa';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What a request counts as whose client did not wait for its answer, as in nginx. */
+/** The status recorded when the client disconnects before the response, as in nginx. */
 export const CLIENT_CLOSED = 499;
 
-/** How long requests and tool calls take, and how they end. */
+/** Durations and results of requests and tool calls. */
 export class RequestMetrics {
   readonly #duration;
   readonly #errors;
@@ -16,32 +16,31 @@ export class RequestMetrics {
   constructor(metrics: Metrics) {
     this.#duration = metrics.histogram(
       'http_request_duration_seconds',
-      'Time until a request was answered, by operation and status',
+      'Time from request to response, by operation and status',
       SECONDS,
       ['operation', 'status'],
     );
     this.#errors = metrics.counter(
       'http_errors_total',
-      'Requests that were answered with an error, by operation and code',
+      'Requests that failed, by operation and error code',
       ['operation', 'code'],
     );
     this.#toolDuration = metrics.histogram(
       'tool_call_duration_seconds',
-      'Time until a call of a tool was answered',
+      'Duration of tool calls',
       SECONDS,
       ['tool'],
     );
-    this.#toolCalls = metrics.counter(
-      'tool_calls_total',
-      'Calls of tools, by the code of the error that was answered, or ok',
-      ['tool', 'code'],
-    );
+    this.#toolCalls = metrics.counter('tool_calls_total', 'Tool calls, by error code, or ok', [
+      'tool',
+      'code',
+    ]);
   }
 
-  /** @param seconds from the request's head until its answer was sent or its client was gone */
+  /** @param seconds from the request's headers until the response was sent or the client disconnected */
   observe({ operation = 'none', tool, code }: DefaultState, status: number, seconds: number): void {
     this.#duration.observe({ operation, status }, seconds);
-    // Nobody was answered with an error, and a client alone must not raise an alert.
+    // The service did not fail, and clients that disconnect must not raise an alert.
     if (status === CLIENT_CLOSED) return;
     if (tool !== undefined) {
       this.#toolDuration.observe({ tool }, seconds);

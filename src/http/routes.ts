@@ -23,7 +23,7 @@ import type {
   ToolResult,
 } from '../plugins/protocol-endpoint';
 
-/** Serves operations over HTTP, and the other protocols over the same operations. */
+/** Returns the middleware that routes requests to operations and to protocol endpoints. */
 export function routes(
   description: ApiDescription,
   services: Services,
@@ -32,14 +32,14 @@ export function routes(
   const router = new Router({ sensitive: true, strict: true });
   const paths = new Set(description.operations.map(({ path }) => path));
   const add = (method: string, at: readonly string[], name: string, chain: Middleware): void => {
-    // The router's own type of a context is narrower than what it passes on.
+    // The router types its context more narrowly than what it passes.
     router.register(at.map(routerPath), [method.toLowerCase()], chain as never, { name });
   };
   for (const operation of description.operations) {
     const { method, path } = operation;
     const name = operationName(operation);
     const chain = compose([named(name, operation), ...chainOf(operation, services)]);
-    // A path of its own is no parameter of another: `/api/records/delete` is not the record `delete`.
+    // A literal path takes precedence: `/api/records/delete` is not the record `delete`.
     const unlessOther: Middleware = (ctx, next) => (paths.has(ctx.path) ? next() : chain(ctx));
     add(method, [path], name, path.includes('{') ? unlessOther : (ctx) => chain(ctx));
   }
@@ -69,12 +69,12 @@ export function routes(
   ];
 }
 
-/** `/api/records/{id}` in the router's way of writing. */
+/** Returns `/api/records/{id}` in the router's syntax. */
 function routerPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-/** Says what a request asks for, for its line in the log and the metrics. */
+/** Names the operation of a request for its log line and metrics. */
 function named(operation: string, { isProbe = false }: Pick<Operation, 'isProbe'>): Middleware {
   return (ctx, next) => {
     Object.assign(ctx.state, { operation, isProbe });
@@ -83,8 +83,8 @@ function named(operation: string, { isProbe = false }: Pick<Operation, 'isProbe'
 }
 
 /**
- * An endpoint of another protocol authenticates by itself; one that forgot to lets nobody in. Which
- * operation a message calls is known only once it was handled: one that called none spends a read.
+ * A protocol endpoint authenticates by itself; if it forgets to, the request fails. Only afterwards is
+ * it known whether a message called an operation: one that called none spends a read.
  */
 function protocolChain(
   method: ProtocolMethod,
@@ -102,7 +102,7 @@ function protocolChain(
         if (principal && !isCall) await rateLimits.of('reads').spend(ctx);
       }
       if (!ctx.state.principal && ctx.status < 400) {
-        throw new Error(`${ctx.path} let somebody in without asking for a token.`);
+        throw new Error(`${ctx.path} responded without authenticating the caller.`);
       }
     },
   ];
@@ -112,7 +112,7 @@ const done = async (): Promise<void> => undefined;
 
 function protocolApi(description: ApiDescription, services: Services): ProtocolApi {
   const { identity, rateLimits } = services;
-  const authorize = authenticate(identity, rateLimits.authFailures);
+  const authenticateToken = authenticate(identity, rateLimits.authFailures);
   const parseBody = bodyParserOf({ isRequired: true });
   const chains = new Map(
     description.operations.map((operation) => [
@@ -123,7 +123,7 @@ function protocolApi(description: ApiDescription, services: Services): ProtocolA
   return {
     ...description,
     authenticate: async (ctx) => {
-      await authorize(ctx, done);
+      await authenticateToken(ctx, done);
       await refuseBackend(ctx, done);
       return callerOf(ctx);
     },
@@ -160,9 +160,9 @@ function protocolApi(description: ApiDescription, services: Services): ProtocolA
   };
 }
 
-/** Answers what no route took: a known path with another method, or an unknown path. */
+/** Handles requests that no route matches: 405 and OPTIONS for a known path, else 404. */
 const refuse: Middleware = (ctx) => {
-  // The router lists here every route whose path matched, whatever its method.
+  // The router lists every route whose path matched, whatever its method.
   const matched = (ctx['matched'] ?? []) as { path: string; methods: string[] }[];
   if (matched.length === 0) throw notFound.error();
   const own = matched.filter(({ path }) => path === ctx.path);
@@ -171,6 +171,6 @@ const refuse: Middleware = (ctx) => {
   methods.delete('OPTIONS');
   const allowed = [...methods].join(', ');
   ctx.set('Allow', allowed);
-  if (ctx.method !== 'OPTIONS') throw methodNotAllowed.error(`This path takes only ${allowed}.`);
+  if (ctx.method !== 'OPTIONS') throw methodNotAllowed.error(`This path allows only ${allowed}.`);
   ctx.status = 204;
 };

@@ -15,33 +15,33 @@ import { tlsOptions } from './tls';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** How long an open connection may take to send a last request once the server closes. */
+/** How long an open connection may still send a last request once the server closes. */
 const LAST_REQUEST_MS = 1000;
 
-/** After so many turns of the event loop without a new connection, none waits to be accepted. */
+/** After so many event loop turns without a new connection, none is waiting to be accepted. */
 const QUIET_TURNS = 20;
 
-/** How many requests a client may send ahead of their answers on one connection. */
+/** How many requests a client may pipeline on one connection. */
 const MAX_AHEAD = 100;
 
-/** How often a server that closes looks whether all requests are answered. */
+/** How often a closing server checks whether all requests have been answered. */
 const LOOK_MS = 10;
 
-/** A request whose answer is not sent yet. */
+/** A request whose response has not been sent yet. */
 interface Pending {
   response: ServerResponse;
   start: () => unknown;
 }
 
-/** What is pending on the connections of each server, in the order of the requests. */
+/** The pending requests of each server, by connection, in the order of their arrival. */
 const pendingOf = new WeakMap<Server, Map<Duplex, Pending[]>>();
 
 interface ServerOptions extends Partial<HttpLimits> {
-  /** Called for each request or connection that never reaches the handler. */
+  /** Called for each request or connection that is refused before it reaches the handler. */
   onRefusal?: (status: RefusalStatus) => void;
 }
 
-/** An HTTP/1.1 server for `handler`, over TLS where a certificate is set. */
+/** Returns an HTTP/1.1 server for `handler`, over TLS if a certificate is set. */
 export function createHttpServer(
   handler: Handler,
   settings: Settings,
@@ -50,12 +50,12 @@ export function createHttpServer(
   const { handshakeTimeout, ...limits } = { ...defaultLimits(), ...changes };
   const tls = tlsOptions(settings);
   const server = tls ? createSecureServer({ ...tls, handshakeTimeout }) : createServer();
-  // The application refuses a request without Host itself, by the Error body.
+  // The application itself rejects requests without Host, to send the Error body.
   Object.assign(server, { requireHostHeader: false, ...limits });
   const pending = new Map<Duplex, Pending[]>();
   pendingOf.set(server, pending);
   const refuse = (socket: Duplex, error: ApiError | undefined): void => {
-    // It was refused before, and the client sends more.
+    // Already refused; the client keeps sending.
     if (socket.writableEnded) return;
     const current = pending.get(socket)?.[0]?.response;
     if (!error || !socket.writable || current?.headersSent) {
@@ -72,7 +72,7 @@ export function createHttpServer(
       queue.shift();
       if (!request.socket.destroyed) queue[0]?.start();
     });
-    // One at a time: 30 clients that send 1,000 ahead would keep all others waiting for 8 s.
+    // One at a time: 30 clients that pipeline 1,000 requests each would delay all others by 8 s.
     if (queue.length === 1) queue[0]?.start();
     else if (queue.length > MAX_AHEAD) request.socket.destroy();
   });
@@ -80,7 +80,7 @@ export function createHttpServer(
     refuse(socket, parserError(reason));
   });
   server.on('checkExpectation', ({ socket }) => {
-    const message = 'The header Expect cannot be met.';
+    const message = 'The expectation in the Expect header cannot be met.';
     refuse(socket, validationError.error(message, { status: 417 }));
   });
   server.on('connect', (_request, socket) => {
@@ -94,15 +94,15 @@ export function createHttpServer(
 }
 
 /**
- * Takes no more connections and soon no more requests, and waits for those in progress, but not
- * longer than `patienceMs`; returns how many are not done by then.
+ * Stops accepting connections, then requests, and waits up to `patienceMs` for those in progress.
+ * Returns how many were cut off.
  */
 export async function closeHttpServer(server: Server, patienceMs: number): Promise<number> {
   const deadline = performance.now() + patienceMs;
   const inProgress = () => [...(pendingOf.get(server)?.values() ?? [])].flat().length;
   await withTimeout(LAST_REQUEST_MS, acceptWaiting(server));
   const closed = new Promise((resolve) => server.once('close', resolve));
-  // Node's own close would end kept connections on which a request may be on its way.
+  // Node's HTTP close would end idle connections at once, though a request may be on its way.
   TcpServer.prototype.close.call(server);
   await withTimeout(LAST_REQUEST_MS, closed);
   server.close();
@@ -121,12 +121,12 @@ function queueOf(pending: Map<Duplex, Pending[]>, socket: Duplex): Pending[] {
   return queue;
 }
 
-/** Waits until every connection that was made is accepted: those that are not would be reset. */
+/** Waits until pending connections are accepted; the kernel would reset the others. */
 async function acceptWaiting(server: Server): Promise<void> {
   let quiet = 0;
   server.on('connection', () => {
     quiet = 0;
   });
-  // One is accepted in a turn of the event loop, though not in each where the machine is busy.
+  // The event loop accepts one connection a turn, but not in every turn on a busy machine.
   for (; quiet < QUIET_TURNS; quiet += 1) await setImmediate();
 }

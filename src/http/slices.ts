@@ -2,13 +2,12 @@ import { Readable } from 'node:stream';
 
 import type { Middleware } from 'koa';
 
-/** How much of an answer is given to its connection at once. */
+/** How much of a body is written to the connection at once. */
 const SLICE_BYTES = 64 * 1024;
 
 /**
- * Sends large bodies as streams, so that a connection holds one slice of what its client has not
- * taken yet. TLS would copy all of it at once: 100 answers of 3 MB that nobody reads took 370 MB and
- * take 80.
+ * Sends large bodies as streams, so that a connection buffers only one slice that its client has not
+ * read. TLS would copy the whole body at once: 100 unread responses of 3 MB took 370 MB, and now 80.
  */
 export const sliceLargeBodies: Middleware = async (ctx, next) => {
   await next();
@@ -18,7 +17,7 @@ export const sliceLargeBodies: Middleware = async (ctx, next) => {
   ctx.body = Readable.from(slicesOf(typeof body === 'string' ? Buffer.from(body) : body), {
     objectMode: false,
   });
-  // Koa takes the length away from whatever becomes a stream.
+  // Koa removes Content-Length when the body becomes a stream.
   ctx.length = length;
 };
 

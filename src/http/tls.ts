@@ -4,7 +4,7 @@ import { Server as TlsServer } from 'node:tls';
 import { hostRules, hostSettings } from '../core/settings/host-settings';
 import { readSettingsFile, Settings } from '../core/settings/settings';
 
-/** All of TLS 1.3; of 1.2 only what encrypts with authentication and keeps no past secret open. */
+/** All of TLS 1.3; of TLS 1.2 only ciphers with authenticated encryption and forward secrecy. */
 const CIPHERS = [
   'TLS_AES_256_GCM_SHA384',
   'TLS_CHACHA20_POLY1305_SHA256',
@@ -14,9 +14,9 @@ const CIPHERS = [
 ].join(':');
 
 /**
- * What TLS needs; undefined where no certificate is set.
+ * Returns the options for TLS; undefined if no certificate is set.
  *
- * @throws SettingsError where the certificate or its key cannot be read
+ * @throws SettingsError if the certificate or its key cannot be read
  */
 export function tlsOptions(settings: Settings) {
   const { tlsCertFile, tlsKeyFile } = hostSettings;
@@ -32,13 +32,13 @@ export function tlsOptions(settings: Settings) {
 }
 
 /**
- * Has new connections get the certificate that is in the files now; false where none is set.
+ * Reloads the certificate from its files, for new connections. Returns false if none is set.
  *
- * @throws SettingsError where it is not one with its key; the server then keeps the one it has
+ * @throws SettingsError if the files hold no valid pair; the server then keeps the previous one
  */
 export function reloadCertificate(server: Server, settings: Settings): boolean {
   const files = [hostSettings.tlsCertFile, hostSettings.tlsKeyFile];
-  // Checked as at the start: the files may hold anything by now.
+  // Check them as at startup: the files may have changed.
   new Settings(
     files,
     Object.fromEntries(files.map((each) => [each.name, settings.of(each)])),

@@ -6,9 +6,9 @@ import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings/settings';
 
 const WARNING =
-  'Requests come with X-Forwarded-For, and TRUST_PROXY is 0: if there is a proxy in front, all of its clients count as one address, and one that guesses tokens locks the others out. Set TRUST_PROXY to the number of proxies.';
+  'Requests carry X-Forwarded-For, but TRUST_PROXY is 0. Behind a proxy, all clients share one address, so a client that guesses tokens locks out the others. Set TRUST_PROXY to the number of proxies.';
 
-/** Notices a proxy of which the settings know nothing: it would be taken for the client. */
+/** Detects a proxy that TRUST_PROXY does not cover: its address would pass for the client's. */
 export class UnheededProxy {
   readonly #isTrusting: boolean;
   readonly #log: Logger;
@@ -26,7 +26,7 @@ export class UnheededProxy {
     this.#requests.inc({}, 0);
   }
 
-  /** What operators should know, once there was such a request. */
+  /** The warning for operators, once there has been such a request. */
   get warnings(): string[] {
     return this.#isSeen ? [WARNING] : [];
   }

@@ -358,7 +358,7 @@ describe('data of an earlier version', () => {
     expect(migrating.length).toBeGreaterThan(0);
     for (const { retry, said, statuses } of migrating) {
       expect(said).toContain(
-        `The data is being brought up to this release. Migration ${held} (${ALL.indexOf(held) + 1} of ${ALL.length})`,
+        `The data is being migrated to this release. Migration ${held} (${ALL.indexOf(held) + 1} of ${ALL.length})`,
       );
       expect(retry).toEqual(
         Array.from({ length: 3 }, () => expect.stringMatching(/^\d+$/) as string),

@@ -42,7 +42,7 @@ test.each<[string, [string, string], ReturnType<typeof json>]>([
   [
     '405 of another method',
     ['PUT', '/healthz'],
-    json(405, { error: 'This path takes only GET.', code: 'method_not_allowed' }),
+    json(405, { error: 'This path allows only GET.', code: 'method_not_allowed' }),
   ],
 ])('%s conforms', async (_what, request, answer) => {
   expect(await faultsOf(request, answer)).toEqual([]);

@@ -52,7 +52,8 @@ export const derived: OnlineCheck = async ({ app }) => {
 export const storedData: OnlineCheck = async ({ app }) => {
   const userIds = await app.identity.accountIds();
   const findings: Finding[] = [];
-  for (const check of app.dataChecks) findings.push(await findingOf(check, userIds));
+  for (const check of app.contributions.flatMap(({ dataChecks = [] }) => dataChecks))
+    findings.push(await findingOf(check, userIds));
   return findings;
 };
 
