@@ -4,7 +4,7 @@ import type { Operation } from '../plugins/operation';
 import type { Plugin, SetUpPlugin } from '../plugins/plugin';
 import type { ApiDescription, ProtocolEndpoint } from '../plugins/protocol-endpoint';
 
-/** All that the API consists of, what has a port of its own left out. */
+/** Returns the API without the parts that have a port of their own. */
 export function describeApi(plugins: readonly SetUpPlugin[], settings: Settings): ApiDescription {
   const manifests = plugins.map(({ plugin }) => plugin);
   return {
@@ -19,17 +19,17 @@ export function describeApi(plugins: readonly SetUpPlugin[], settings: Settings)
   };
 }
 
-/** What operators' own programs ask again and again. */
+/** The operations that monitoring calls at regular intervals. */
 export function probesOf({ operations }: ApiDescription): Operation[] {
   return operations.filter(({ isProbe }) => isProbe);
 }
 
-/** A part of the API, and the setting of the port that it is served at. */
+/** A part of the API with a port of its own. */
 export interface ApiPart extends Pick<ApiDescription, 'operations' | 'protocols'> {
   ownPort: PortSetting<number | undefined>;
 }
 
-/** The parts that have a port of their own, by their settings. */
+/** Returns the parts of the API whose own port is set. */
 export function partsWithPorts(plugins: readonly SetUpPlugin[], settings: Settings): ApiPart[] {
   const operations = operationsOf(plugins).filter((each) => hasOwnPort(each, settings));
   const protocols = protocolsOf(plugins).filter((each) => hasOwnPort(each, settings));
@@ -41,7 +41,7 @@ export function partsWithPorts(plugins: readonly SetUpPlugin[], settings: Settin
   }));
 }
 
-/** Scopes that plugins declare, each with what it permits. */
+/** The scopes that plugins declare, each with what it permits. */
 export function scopesOf(plugins: readonly Plugin[]): Map<string, string> {
   return new Map(plugins.flatMap((plugin) => Object.entries(plugin.scopes ?? {})));
 }

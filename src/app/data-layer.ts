@@ -25,12 +25,12 @@ interface DataOptions {
   log: Logger;
   metrics: Metrics;
   acting: Acting;
-  /** What plugins contribute, known once they are set up. */
+  /** Contributed by plugins, and available once they are set up. */
   identity: () => Identity;
   listeners: () => readonly Listener[];
 }
 
-/** The models of the host and of all plugins, how they are written, and what keeps them right. */
+/** The database with all models, the write queue, the audit log, quotas and the stored schema. */
 export class DataLayer {
   readonly database: Database;
   readonly fence: Fence;
@@ -39,7 +39,7 @@ export class DataLayer {
   readonly quotas: Quotas;
   readonly writeQueue: WriteQueue;
   readonly schema: StoredSchema;
-  /** What follows from records alone, and is right before what plugins derive. */
+  /** Derived data of the host, rebuilt before that of plugins. */
   readonly derived: readonly DerivedData[];
 
   constructor({ plugins, settings, log, metrics, acting, identity, listeners }: DataOptions) {
@@ -80,7 +80,7 @@ export class DataLayer {
       },
     });
     this.derived = [
-      // First, since what puts other data right moves revisions as well.
+      // First, because rebuilding other data moves revisions too.
       ...models
         .filter(isTracked)
         .map((each) => missingRevisions(collectionOf(each), this.database.model(each))),
@@ -88,12 +88,12 @@ export class DataLayer {
     ];
   }
 
-  /** How the records are counted that take up a quota. */
+  /** Returns a function that counts the records of a quota. */
   #counting(quota: string, models: readonly ModelDefinition[]): CountRecords {
     const counted = models
       .filter((model) => model.quota === quota)
       .map((model) => ({
-        // Only models of accounts are counted.
+        // Only models that accounts own count against a quota.
         model: this.database.model(model as ModelDefinition<object, 'account'>),
         filter: countedFilter(model),
       }));

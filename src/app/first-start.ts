@@ -1,7 +1,7 @@
 import type { App } from './app';
 import { loadSeeds, SEEDS_FOLDER } from './seeds';
 
-/** Prepares a new user's first start; returns what each plugin has to print. */
+/** Runs the plugins' hooks for a first start; returns the lines that they print. */
 export async function onFirstStart(app: App, url: string): Promise<string[]> {
   const { scopes, plugins } = app;
   const lines: string[] = [];

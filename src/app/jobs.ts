@@ -7,7 +7,7 @@ import { reasonOf } from '../core/values';
 import { isConnectionError } from '../data/mongodb/errors';
 import type { Job } from '../plugins/plugin';
 
-/** Runs jobs from time to time: each at once, then after each pause, never beside itself. */
+/** Runs each job at once and then at its interval; runs of the same job never overlap. */
 export class JobRunner {
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
@@ -21,19 +21,17 @@ export class JobRunner {
     this.#log = log;
     this.#lastSuccess = metrics.gauge(
       'job_last_success_timestamp_seconds',
-      'When a job was last done, or began to be tried where it was not yet',
-      // Collectors have a label of their own that is called job.
+      'When a job last succeeded; until then, when the server started it',
+      // Prometheus itself sets a label named job.
       ['job_name'],
     );
-    this.#failures = metrics.counter('job_failures_total', 'Runs of a job that failed', [
-      'job_name',
-    ]);
+    this.#failures = metrics.counter('job_failures_total', 'Failed runs of a job', ['job_name']);
     for (const { name } of jobs) this.#failures.inc({ job_name: name }, 0);
   }
 
   start(): void {
     for (const job of this.#jobs) {
-      // One that never succeeds is to be noticed as well.
+      // Lets an alert notice a job that never succeeds.
       this.#lastSuccess.set({ job_name: job.name }, Date.now() / 1000);
       const loop = this.#loop(job);
       this.#running.add(loop);
@@ -41,7 +39,7 @@ export class JobRunner {
     }
   }
 
-  /** Waits for what is running to come to a stop. */
+  /** Signals running jobs to stop, and waits for them. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#running);
@@ -54,25 +52,25 @@ export class JobRunner {
     while (!isStopping()) {
       try {
         await job.run(signal);
-        // What was broken off is not done.
+        // An aborted run is no success.
         if (isStopping()) return;
         this.#lastSuccess.set({ job_name: job.name }, Date.now() / 1000);
-        if (isFailing) this.#log.info({ job: job.name }, 'A job that failed is done again');
+        if (isFailing) this.#log.info({ job: job.name }, 'A failed job has recovered');
         isFailing = false;
       } catch (error) {
         this.#failures.inc({ job_name: job.name });
-        // One line for all failures in a row: a job may run every second.
+        // Log only the first of consecutive failures: a job may run every second.
         if (!isFailing) this.#logFailure(job, error);
         isFailing = true;
       }
-      // Cut short by the signal, which is then seen above.
+      // The signal ends the pause early.
       await sleep(job.everySeconds * 1000, undefined, { signal }).catch(() => undefined);
     }
   }
 
   #logFailure({ name: job }: Job, error: unknown): void {
-    const message = 'A job failed; it is tried again later';
-    // Where MongoDB is away a stack says nothing more.
+    const message = 'A job failed; it will be retried';
+    // A stack trace adds nothing when MongoDB is unreachable.
     if (isConnectionError(error)) this.#log.warn({ job, reason: reasonOf(error) }, message);
     else this.#log.error({ job, err: error }, message);
   }

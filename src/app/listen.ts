@@ -4,13 +4,13 @@ import { hostSettings } from '../core/settings/host-settings';
 import type { PortSetting, Settings } from '../core/settings/settings';
 import { ServersError } from '../servers';
 
-/** How many connections may wait to be accepted: beyond it they are neither served nor refused. */
+/** How many connections may wait to be accepted; the kernel ignores further ones. */
 const BACKLOG = 4096;
 
 /**
- * Has a server listen where the settings say.
+ * Makes a server listen on HOST and on the port of a setting.
  *
- * @throws ServersError that says in a sentence why it cannot
+ * @throws ServersError if it cannot, with the reason
  */
 export async function listen(
   server: Server,
@@ -39,14 +39,14 @@ function reasonFor(
 ): string {
   switch (error.code) {
     case 'EADDRINUSE':
-      return `Port ${port} on ${host} is in use; set ${name} to another one.`;
+      return `Port ${port} on ${host} is already in use; set ${name} to another port.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `HOST ${host} is no address of this machine; set HOST to one of its addresses, or to 0.0.0.0 for all.`;
+      return `HOST ${host} is not an address of this machine; set HOST to one of its addresses, or to 0.0.0.0 for all.`;
     case 'EACCES':
-      return `Port ${port} takes rights that this user does not have; set ${name} to 1024 or more.`;
+      return `This user may not listen on port ${port}; set ${name} to 1024 or higher.`;
     default:
-      return `Cannot listen on ${host} port ${port}: ${error.message}`;
+      return `Cannot listen on ${host} port ${port}: ${error.message}.`;
   }
 }

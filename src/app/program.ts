@@ -11,38 +11,38 @@ import { acquireServers, type Progress, type Role, type Servers } from '../serve
 import { hostSettings } from '../core/settings/host-settings';
 import { withTimeout } from '../core/async/timeout';
 
-/** How long the app may take to finish with its servers before they are stopped. */
+/** How long the app may take to close its connections before the servers are stopped. */
 const CLOSE_MS = 3000;
 
-/** The app with its servers up and connected. */
+/** The app, connected to its servers. */
 export interface Program {
   app: App;
   servers: Servers;
   log: Logger;
-  /** Closes the app's connections, then stops the servers that nobody else uses. */
+  /** Closes the app's connections, then stops the servers that this process started. */
   stop(): Promise<void>;
 }
 
 interface ProgramOptions {
   role: Role;
   env: NodeJS.ProcessEnv;
-  /** Those that a server needs where left out. */
+  /** Defaults to those of a server. */
   plugins?: readonly Plugin[];
   progress?: Progress;
-  /** Whether a backup is to be restored, and data need not be whole. */
+  /** Whether a backup is being restored, so that the data may be incomplete. */
   restoring?: boolean;
-  /** Aborted when what was started is not wanted any more. */
+  /** Aborts the start. */
   stopping?: AbortSignal;
-  /** Who acts; the server by itself where left out. */
+  /** The actor of audit entries that no token causes; defaults to the server. */
   acting?: Acting;
-  /** Whether data that does not fit this version is left as it is. */
+  /** Whether to accept data of another release without migrating it. */
   leaveSchema?: boolean;
-  /** Called when MongoDB is there, before data is brought up to this release, which may take long. */
+  /** Called once MongoDB is connected, before migrations, which may take long. */
   onConnected?: (program: Pick<Program, 'app' | 'log'>) => Promise<void>;
 }
 
 /**
- * Sets the plugins up, finds or starts the servers, and connects.
+ * Sets up the plugins, finds or starts the servers, and connects to them.
  *
  * @throws SettingsError, LoaderError, SchemaError or ServersError, whose messages are for the operator
  */
@@ -62,12 +62,12 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   measureProcess(app.metrics, settings, dropped);
   const restarts = app.metrics.counter(
     'own_server_restarts_total',
-    'Times that a managed MongoDB or Redis had ended and was started again',
+    'Times that a managed MongoDB or Redis exited and was restarted',
     ['server'],
   );
   const external = settings.of(hostSettings.mongodbUri);
   const waiting: Waiting = {
-    // A command is for somebody who can call it again.
+    // An operator can run a command again.
     waitMs: role === 'server' ? settings.of(hostSettings.startupTimeoutSeconds) * 1000 : 0,
     onWait: (line) => {
       log.warn(line);
@@ -98,7 +98,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   );
   const stop = async (): Promise<void> => {
     try {
-      // What waits for a MongoDB that hangs must not keep it from being stopped.
+      // Waiting for a hung MongoDB must not prevent stopping it.
       await withTimeout(CLOSE_MS, app.close());
     } finally {
       await servers.release();
@@ -113,7 +113,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   return { app, servers, log, stop };
 }
 
-/** Data of an earlier version is brought up to this one by its server, and never by a command. */
+/** Migrates the data for a server; a command only checks it. Returns the migrations that were run. */
 async function prepare(
   { app, log }: Pick<Program, 'app' | 'log'>,
   {

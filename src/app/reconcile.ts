@@ -6,27 +6,27 @@ import type { DerivedData } from '../data/writing/derived';
 import type { Transaction } from '../data/writing/transaction';
 import type { WriteQueue } from '../data/writing/write-queue';
 
-/** Derived data that is not what its causes say it should be. */
+/** Derived data that differs from what its source data yields. */
 export interface Difference {
   user: string;
-  /** Name of the derived data. */
+  /** The name of the derived data. */
   derived: string;
-  /** What it is, and what it should be. */
+  /** The stored value and the right one. */
   difference: string;
 }
 
-/** What was found of all accounts. */
+/** The result for all accounts. */
 export interface Reconciliation {
-  /** How many accounts were looked at. */
+  /** How many accounts were checked. */
   checked: number;
   differences: Difference[];
-  /** Accounts whose data could not be recomputed, and why. */
+  /** Accounts whose data could not be recomputed. */
   failures: { user: string; reason: string }[];
-  /** Whether the differences are put right. */
+  /** Whether the differences were repaired. */
   repaired: boolean;
 }
 
-/** What is needed of the program to reconcile its data. */
+/** The part of the app that reconciliation uses. */
 interface Reconcilable {
   database: Database;
   identity: Identity;
@@ -34,7 +34,7 @@ interface Reconcilable {
   derived: readonly DerivedData[];
 }
 
-/** Recomputes all derived data of the account of `tx`; answers what differed. */
+/** Recomputes all derived data of the account of `tx`; returns the differences. */
 export async function rebuildAll(
   derived: readonly DerivedData[],
   tx: Transaction,
@@ -50,11 +50,11 @@ export async function rebuildAll(
 }
 
 /**
- * Recomputes the derived data of every account, each in a transaction of its own, so
- * that it can be done while the service runs. Only `repair` keeps what was computed. An account
- * that fails does not keep the others from it; one that is deleted meanwhile is left out.
+ * Recomputes the derived data of every account, each in its own transaction, so that the service can
+ * keep running. Without `repair` the transactions are rolled back. A failure is reported and does not
+ * affect other accounts; accounts that are deleted meanwhile are skipped.
  *
- * @param onAccount called after each account with the number of all accounts
+ * @param onAccount called after each account, with the total number of accounts
  */
 export async function reconcile(
   { database, identity, writeQueue, derived }: Reconcilable,
@@ -76,7 +76,7 @@ export async function reconcile(
         : await writeQueue.dryRun(userId, rebuild);
       differences.push(...found);
     } catch (error) {
-      // Where MongoDB is away the others would each wait for it, and fail like this one.
+      // Without MongoDB, each of the other accounts would time out as well.
       if (!(await database.ping())) throw error;
       if (isAccountGone(error)) checked -= 1;
       else failures.push({ user: userId, reason: reasonOf(error) });
@@ -86,7 +86,7 @@ export async function reconcile(
   return { checked, differences, failures, repaired: repair };
 }
 
-/** How many differences there were of each derived data; they themselves show what people did. */
+/** The audit entry of a repair, with counts alone: the differences would reveal personal data. */
 function repairOf(userId: string, differences: readonly Difference[]): Act {
   const changes: Record<string, number> = {};
   for (const { derived } of differences) changes[derived] = (changes[derived] ?? 0) + 1;

@@ -10,10 +10,10 @@ import type { AuditLog } from '../data/audit/audit-log';
 import type { SeedKind } from '../plugins/plugin';
 import { PROJECT_FOLDER } from '../core/settings/project';
 
-/** The folder of the program's own seeds, which the build leaves where it is. */
+/** The folder of the seeds that come with the program. */
 export const SEEDS_FOLDER = path.join(PROJECT_FOLDER, 'seeds');
 
-/** Says what is wrong with seeds: a line for each fault, naming file and place. */
+/** The faults in seeds, one per line, each with its file and place. */
 export class SeedError extends OperatorError {
   constructor(faults: readonly string[]) {
     super(faults.map(printable).join('\n'));
@@ -21,9 +21,9 @@ export class SeedError extends OperatorError {
 }
 
 /**
- * Loads every `*.json` of a folder. All files are checked before the first is loaded.
+ * Loads every `*.json` file of a folder. Checks all files before it loads the first.
  *
- * @returns how many records are new, by the name of the file
+ * @returns how many records were added, by the name of the file without its extension
  * @throws SeedError naming every fault
  */
 export async function loadSeeds(
@@ -37,7 +37,7 @@ export async function loadSeeds(
     const kind = kinds.find((each) => `${each.name}.json` === file);
     if (!kind) {
       const known = kinds.map(({ name }) => `${name}.json`).join(', ');
-      faults.push(`${file}: no plugin loads this file; known are ${known}`);
+      faults.push(`${file}: no plugin loads this file; the known files are ${known}`);
       continue;
     }
     const checked = await check(kind, path.join(folder, file));
@@ -46,7 +46,7 @@ export async function loadSeeds(
   }
   if (faults.length > 0) throw new SeedError(faults);
   for (const { kind, content } of loads) {
-    // The schema of this very kind has let the content through.
+    // It has passed the schema of this kind.
     const found = (await kind.preflight?.(content as never)) ?? [];
     faults.push(...found.map((fault) => `${kind.name}.json: ${fault}`));
   }
@@ -65,7 +65,7 @@ async function seedFiles(folder: string): Promise<string[]> {
   try {
     names = await readdir(folder);
   } catch (error) {
-    throw new SeedError([`The folder of seeds cannot be read: ${reasonOf(error)}`]);
+    throw new SeedError([`The seed folder cannot be read: ${reasonOf(error)}`]);
   }
   const files = names.filter((name) => name.endsWith('.json')).sort();
   if (files.length === 0) throw new SeedError([`There are no .json files in ${folder}.`]);
@@ -78,7 +78,7 @@ async function check(
 ): Promise<{ faults: string[]; content?: unknown }> {
   let parsed: unknown;
   try {
-    // Reading a pipe would wait for whoever writes to it.
+    // Reading a pipe would wait for its writer.
     if (!(await stat(file)).isFile()) return { faults: ['is not a regular file'] };
     parsed = parseJson(await readFile(file));
   } catch (error) {

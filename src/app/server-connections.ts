@@ -7,18 +7,18 @@ import { MongoHealth } from '../data/mongodb/mongo-health';
 import type { Database } from '../data/mongodb/database';
 import { explainRights } from '../data/mongodb/errors';
 
-/** How long MongoDB may take to answer for the service to be ready; probes wait a second. */
+/** How long MongoDB may take to respond before the service is unready; probes time out after a second. */
 export const READY_MS = 800;
 
-/** Where MongoDB and Redis are. */
+/** The addresses of MongoDB and Redis. */
 export interface ServerAddresses {
   mongodbUri: string;
   redisUrl?: string | undefined;
-  /** Whether a backup is to be restored, and data need not be whole. */
+  /** Whether a backup is being restored, so that the data may be incomplete. */
   restoring?: boolean | undefined;
 }
 
-/** The connections to MongoDB and Redis, and whether these answer. */
+/** The connections to MongoDB and Redis, and their health. */
 export class ServerConnections {
   readonly mongo: MongoHealth;
   readonly #database: Database;
@@ -34,16 +34,15 @@ export class ServerConnections {
     this.mongo = new MongoHealth(() => database.ping(), log, metrics);
   }
 
-  /** The connection to Redis, where there is one. */
+  /** Undefined without a Redis. */
   get redis(): RedisConnection | undefined {
     return this.#redis;
   }
 
   /**
-   * Connects to MongoDB and Redis, and has the data prepared: while that takes its time there is
-   * something to be asked already.
+   * Connects to MongoDB and Redis, then runs `prepare`. Readiness can be queried meanwhile.
    *
-   * @throws RightsError where MongoDB does not let us look, and what `prepare` throws
+   * @throws RightsError if MongoDB denies access, and whatever `prepare` throws
    */
   async open(
     { mongodbUri, redisUrl, restoring = false }: ServerAddresses,
@@ -54,7 +53,7 @@ export class ServerConnections {
       throw explainRights(error, database.connection.name);
     };
     await database.connect(mongodbUri, { restoring }).catch(refused);
-    // A connection that breaks and is made anew at once is no outage; a second failure may be one.
+    // One failure may be a broken connection that is replaced at once; a second may be an outage.
     let failures = 0;
     const client = database.connection.getClient();
     client.on('serverHeartbeatSucceeded', () => (failures = 0));
@@ -70,12 +69,12 @@ export class ServerConnections {
     this.#accountHash = await AccountHash.open(database);
   }
 
-  /** What an account is called in the log. */
+  /** Returns the pseudonym of an account in the log. */
   hashAccount(accountId: string): string {
     return this.#accountHash?.of(accountId) ?? '';
   }
 
-  /** Whether MongoDB answers, and whether processes share rate limits. */
+  /** Returns whether MongoDB responds, and whether processes share rate limits. */
   async readiness() {
     const [mongodb, redis] = await Promise.all([
       this.mongo.respondsWithin(READY_MS),

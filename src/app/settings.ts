@@ -4,9 +4,9 @@ import { type Plugin, settingsOf } from '../plugins/plugin';
 import { scopesOf } from './api-description';
 
 /**
- * The settings of the host and of the plugins.
+ * Reads the settings of the host and of the plugins.
  *
- * @throws SettingsError naming every variable that is wrong, and why
+ * @throws SettingsError with every invalid variable and the reason
  */
 export function readSettings(plugins: readonly Plugin[], env: NodeJS.ProcessEnv): Settings {
   const settings = [...Object.values(hostSettings), ...plugins.flatMap(settingsOf)];

@@ -7,28 +7,28 @@ import { type JsonSchema, jsonSchemaOf } from '../fields/json-schema';
 import type { Access, Feature, Operation } from '../plugins/operation';
 import type { Plugin, SetUpPlugin } from '../plugins/plugin';
 
-/** An operation, or a method of a endpoint, as an auditor sees it. */
+/** An operation, or a method of a protocol endpoint, as an auditor sees it. */
 export interface Endpoint {
   method: string;
   path: string;
   summary: string;
   access: Access;
   plugin: string;
-  /** Collections that a call may read or write; what a endpoint calls has its own. */
+  /** Collections that a call may access. Operations called through an endpoint list their own. */
   collections: string[];
-  /** Undefined for a endpoint: what it takes and gives is up to its protocol. */
+  /** Undefined for a protocol endpoint, whose protocol defines requests and responses. */
   operation?: Pick<Operation, 'limit' | 'idempotent' | 'tool'> & {
     quota: string | undefined;
     feature: Feature | undefined;
-    /** The names of the steps that a request passes (src/middleware/chain.ts). */
+    /** The names of the middleware of the operation (src/middleware/chain.ts). */
     steps: string[];
-    /** Its path parameters are UUIDs, but for the one that is an account. */
+    /** Path parameters are UUIDs, except for accounts. */
     request: { query: JsonSchema | undefined; body: JsonSchema | undefined };
     response: { status: number; type: string | undefined; schema: JsonSchema };
   };
 }
 
-/** What calls of a plugin's operations may reach: names of plugins, its own included. */
+/** The plugins whose data the operations of a plugin may access, itself included. */
 interface Reach {
   plugin: string;
   reads: string[];
@@ -37,33 +37,33 @@ interface Reach {
 
 export interface Collection {
   name: string;
-  /** `src` for those of the host. */
+  /** `src` for collections of the host. */
   plugin: string;
   owner: ModelDefinition['owner'];
-  /** Those beside the one on `_id`, as Mongoose lists them. */
+  /** All except the index on `_id`, as Mongoose lists them. */
   indexes: { fields: Record<string, unknown>; options: Record<string, unknown> }[];
 }
 
-/** All that can be called from outside, and the data behind it. */
+/** Everything that can be called from outside, and the data behind it. */
 export interface Surface {
-  /** What needs no token first, then what any token opens. */
+  /** Sorted by access: public, any token, scopes. */
   endpoints: Endpoint[];
   reach: Reach[];
   collections: Collection[];
 }
 
-/** What the surface follows from: plugins that are set up, and the steps that their operations have. */
+/** The part of the app that the surface is computed from. */
 interface Source {
   plugins: readonly SetUpPlugin[];
   stepsOf: (operation: Operation) => string[];
 }
 
-/** The surface of a program; everything in it follows from what its plugins declare. */
+/** Computes the surface from what the plugins declare. */
 export function surfaceOf(source: Source): Surface {
   const { plugins } = source;
   const identity = plugins.filter(({ contribution }) => contribution.identity);
   const quotas = plugins.flatMap(({ plugin }) => Object.entries(plugin.quotas ?? {}));
-  /** What an operation counts against shows in the error that it may answer. */
+  /** The quota of an operation follows from the quota error that it declares. */
   const quotaOf = ({ errors = [] }: Operation): string | undefined =>
     quotas.flatMap(([name, { error }]) => (errors.includes(error) ? name : [])).join(' ') ||
     undefined;
@@ -140,12 +140,12 @@ function factsOf(
 }
 
 /**
- * A plugin and those that its calls may get to: what it requires or collects from and, of a write,
- * what listens to its domain events; and so on from there.
+ * Returns the plugins that calls of a plugin may reach, directly or indirectly: itself, plugins that it
+ * requires or collects from and, for writes, plugins that listen to its domain events.
  */
 function reachOf(from: SetUpPlugin, all: readonly SetUpPlugin[], isWrite: boolean): SetUpPlugin[] {
   const reached = new Set([from]);
-  // A set goes on to what is added to it meanwhile.
+  // The iteration includes plugins that are added on the way.
   for (const { plugin } of reached) {
     for (const other of all) {
       if (
@@ -168,7 +168,7 @@ function modelsOf({ plugin }: SetUpPlugin): readonly ModelDefinition[] {
   return plugin.models ?? [];
 }
 
-/** The collections of some models, and what follows from their being tracked. */
+/** Returns the models of plugins, and that of deletions if one of them is tracked. */
 function reachedModels(plugins: readonly SetUpPlugin[]): readonly ModelDefinition[] {
   const models = plugins.flatMap(modelsOf);
   const isTracked = models.some((model) => model.tracked !== undefined);
@@ -181,7 +181,7 @@ function namesOf(models: readonly ModelDefinition[]): string[] {
 
 function describe(plugin: string, model: ModelDefinition): Collection {
   const indexes = model.schema.indexes().map(([fields, { ...options }]) => {
-    // Mongoose adds it to each; MongoDB has no use for it any more.
+    // Mongoose adds this option to every index; MongoDB ignores it.
     delete options.background;
     return { fields, options };
   });

@@ -237,7 +237,7 @@ describe('what seeds may hold', () => {
   });
 
   test.each([
-    ['that is not there', 'nowhere', /^The folder of seeds cannot be read: /],
+    ['that is not there', 'nowhere', /^The seed folder cannot be read: /],
     ['without seeds', '.', /^There are no \.json files in /],
   ])('a folder %s is reported in one sentence', async (_what, name, message) => {
     const { code, stdout, stderr } = await cli.run('seed', path.join(folder, name));

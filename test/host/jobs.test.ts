@@ -23,9 +23,9 @@ test('a job that fails is counted, and logged as done again once it is, but not 
   await until(() => ends.length === 0);
   await jobs.stop();
   expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
-    'A job failed; it is tried again later',
-    'A job that failed is done again',
-    'A job failed; it is tried again later',
+    'A job failed; it will be retried',
+    'A failed job has recovered',
+    'A job failed; it will be retried',
   ]);
   expect(await metrics.text()).toContain('plantcare_job_failures_total{job_name="backup"} 3\n');
 });

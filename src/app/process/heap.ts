@@ -1,15 +1,15 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * By how many hundredths of what is in use the heap may grow before garbage is collected. V8 lets a
- * small one grow to four times as much, under load 100 MB more; 40 would cost a tenth of the requests a
- * second that are answered anew.
+ * How far the heap may grow before a garbage collection, in percent of the live objects. V8's default
+ * lets a small heap grow to four times its size, which takes 100 MB more under load; 40 would cost a
+ * tenth of the uncached requests per second.
  */
 const GROWTH_PERCENT = 50;
 
 /**
- * Keeps what is no longer in use from making up most of the process's memory. Space for new objects
- * can be bounded only by how Node is started, as `npm start` and deploy/ do: Node 24 doubles it.
+ * Limits how much garbage the heap may hold. The young generation can be limited only by a flag when
+ * Node starts, which `npm start` and deploy/ set, because Node 24 doubled it.
  */
 export function limitHeapGrowth(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);

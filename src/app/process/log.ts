@@ -6,10 +6,10 @@ import { hostSettings } from '../../core/settings/host-settings';
 import { isRecord } from '../../core/values';
 
 const STANDARD_ERROR = 2;
-/** How many bytes may wait for a reader of the log; lines beyond them are dropped. */
+/** How many bytes may wait for the reader of the log; further lines are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-/** The form of all lines: moments in ISO form, levels by their names. */
+/** The format of all lines: ISO timestamps, levels by name. */
 export const LOG_FORMAT = {
   base: null,
   timestamp: pino.stdTimeFunctions.isoTime,
@@ -17,26 +17,26 @@ export const LOG_FORMAT = {
   serializers: { err: describeError },
 } satisfies LoggerOptions;
 
-/** What is logged of an error: not what else hangs on it, such as what was to be written. */
+/** Serializes an error without its other properties, which may hold user data. */
 function describeError(error: unknown): object {
   if (!isRecord(error)) return { message: String(error) };
   const { name, message, stack, code } = error;
   return { type: name, code, message: withoutValues(message), stack: withoutValues(stack) };
 }
 
-/** MongoDB's words for a duplicate key end with the values of the key. */
+/** Removes the key values at the end of MongoDB's duplicate key errors. */
 function withoutValues(text: unknown): string {
   return String(text).replace(/ dup key: .*/g, '');
 }
 
-/** The program's log, on standard error: standard output is for what somebody asked for. */
+/** Opens the log on standard error. Standard output is for results. */
 export function openLog(env: NodeJS.ProcessEnv): {
   log: Logger;
-  /** How many lines were dropped because nobody read them in time. */
+  /** How many lines were dropped because the reader was too slow. */
   dropped: () => number;
 } {
   const level = env[hostSettings.logLevel.name];
-  // A level that is not one is reported with all other settings when they are checked.
+  // An invalid level is reported when the settings are checked.
   const isLevel =
     level !== undefined && hostSettings.logLevel.schema.validate(level).error === undefined;
   let dropped = 0;
@@ -49,10 +49,10 @@ export function openLog(env: NodeJS.ProcessEnv): {
   return { log, dropped: () => dropped };
 }
 
-/** A destination that never waits for its reader. */
+/** Returns a destination that never blocks on its reader. */
 function openDestination(onDrop: () => void): DestinationStream {
   const kind = fstatSync(STANDARD_ERROR);
-  // Node's own stream waits for terminals and disks, and for nothing else.
+  // process.stderr is asynchronous for pipes and sockets only.
   if (kind.isFIFO() || kind.isSocket()) return pipe(process.stderr, onDrop);
   const destination = pino.destination({
     dest: STANDARD_ERROR,
@@ -65,7 +65,7 @@ function openDestination(onDrop: () => void): DestinationStream {
 }
 
 function pipe(stream: NodeJS.WriteStream, onDrop: () => void): DestinationStream {
-  // A reader that is gone must not end the program; one listener is enough for all its logs.
+  // A closed reader must not end the process; one listener serves all logs.
   if (stream.listenerCount('error') === 0) stream.on('error', () => undefined);
   const written = (error?: Error | null): void => {
     if (error) onDrop();

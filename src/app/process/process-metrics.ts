@@ -6,7 +6,7 @@ import { hostSettings } from '../../core/settings/host-settings';
 import type { Metrics } from '../../core/metrics';
 import type { Settings } from '../../core/settings/settings';
 
-/** Adds what only a running program has: its folder, its certificate, its log. */
+/** Adds the metrics of the log, the data directory and the certificate. */
 export function measureProcess(
   metrics: Metrics,
   settings: Settings,
@@ -14,13 +14,13 @@ export function measureProcess(
 ): void {
   metrics.reading({
     name: 'log_lines_dropped_total',
-    help: 'Lines of the log that nobody read in time',
+    help: 'Log lines dropped because the reader was too slow',
     isTotal: true,
     read: droppedLogLines,
   });
   metrics.reading({
     name: 'data_dir_free_bytes',
-    help: 'Bytes that are free on the disk of DATA_DIR',
+    help: 'Free bytes on the disk of DATA_DIR',
     read: () => freeBytes(settings.of(hostSettings.dataDir)),
   });
   const certificate = settings.of(hostSettings.tlsCertFile);

@@ -1,15 +1,15 @@
-/** What signals ask of a server. */
+/** How a server reacts to signals. */
 interface Reactions {
   /** The first SIGTERM or SIGINT. */
   stop: () => void;
-  /** The second, as when Ctrl-C is typed again: or npm passes on what the terminal sent to all. */
+  /** The second: Ctrl-C was typed again, or npm forwarded the signal of the terminal. */
   hurry: () => void;
-  /** The third, and those after it. */
+  /** Any further one. */
   end: () => void;
   reload: () => void;
 }
 
-/** Reacts to SIGTERM, SIGINT and SIGHUP; answers how to leave them to Node again. */
+/** Handles SIGTERM, SIGINT and SIGHUP; returns a function that removes the handlers. */
 export function onSignals(reactions: Reactions): () => void {
   let count = 0;
   const stop = (): void => {
