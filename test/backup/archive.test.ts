@@ -145,12 +145,12 @@ test.each([
       content.writeUInt8(content.readUInt8(40) ^ 1, 40);
       await writeFile(file, content);
     },
-    /events is not what its manifest says/,
+    /the content of events differs from the manifest/,
   ],
   [
     'a collection is missing',
     (contents: string) => rm(path.join(contents, 'collections/plants'), { recursive: true }),
-    /plants does not have as many documents/,
+    /the size of plants differs from the manifest/,
   ],
   [
     'there is a collection more',
@@ -159,7 +159,7 @@ test.each([
       const file = path.join(contents, 'collections/others/000001.bson');
       await writeFile(file, mongo.BSON.serialize({ _id: 1 }));
     },
-    /does not name others/,
+    /does not list others/,
   ],
   [
     'a part is missing',
@@ -191,9 +191,7 @@ test('an archive of a later release, or in a later form, is refused', async () =
   const empty = new CommandLine(freshDatabase());
   const { code, stderr } = await empty.run('backup', 'restore', later);
   expect({ code, stderr }).toMatchObject({ code: 1 });
-  expect(stderr).toMatch(
-    /^The archive holds data of release 99\.0\.0, and this is \S+: [^\n]+\.\n$/,
-  );
+  expect(stderr).toMatch(/^The archive is of release 99\.0\.0, and this is \S+: [^\n]+\.\n$/);
   const format = await repacked((contents) => changeManifest(contents, () => ({ format: 2 })));
   await expectRefused(format, /newer release of the program/);
 });
@@ -201,11 +199,11 @@ test('an archive of a later release, or in a later form, is refused', async () =
 test('an archive is restored into an empty database only, and no file is ever replaced', async () => {
   const { code, stderr } = await cli.run('backup', 'restore', archive);
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^The database \S+ is not empty \(there are \w+\): [^\n]+\.\n$/);
+  expect(stderr).toMatch(/^The database \S+ is not empty \(it has \w+\): [^\n]+\.\n$/);
   const again = await cli.run('backup', 'create', archive);
   expect({ code: again.code, stderr: again.stderr }).toEqual({
     code: 1,
-    stderr: `${archive} exists already: choose another name, or move it away.\n`,
+    stderr: `${archive} already exists: choose another name, or move it away.\n`,
   });
   expect(await readFile(archive)).toEqual(intact);
   const nowhere = await cli.run('backup', 'create', path.join(folder, 'missing/archive.tar.gz'));
@@ -223,7 +221,7 @@ test('a restore whose documents are in the way of each other is refused in one s
   expect({ code, stderr }).toEqual({
     code: 1,
     stderr:
-      'Others have written to events meanwhile: run `backup restore FILE` again, which starts over.\n',
+      'Another process has written to events meanwhile: run `backup restore FILE` again, which starts over.\n',
   });
 });
 

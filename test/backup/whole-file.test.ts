@@ -15,7 +15,7 @@ test('of two backups that get one name at once only one is made, and none is los
     expect(made.filter(({ status }) => status === 'rejected')).toEqual([
       {
         status: 'rejected',
-        reason: new Error(`${file} exists already: choose another name, or move it away.`),
+        reason: new Error(`${file} already exists: choose another name, or move it away.`),
       },
     ]);
     expect(await readdir(folder)).toEqual(['a.tar.gz']);

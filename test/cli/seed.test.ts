@@ -207,7 +207,7 @@ describe('what seeds may hold', () => {
       /^garden\.json: timezone /m,
       /^announcements\.json: \[0\]\.id must be a UUID$/m,
       /^announcements\.json: \[0\]\.textFr is required$/m,
-      /^weather\.json: no plugin loads this file; known are .*garden\.json/m,
+      /^weather\.json: no plugin loads this file; the known files are .*garden\.json/m,
     ]) {
       expect(stderr).toMatch(fault);
     }

@@ -102,6 +102,6 @@ test('a METRICS_PORT in use is reported in one sentence', async () => {
   other.close();
   expect(code).toBe(1);
   expect(failing.stderr).toBe(
-    `Port ${used} on 127.0.0.1 is in use; set METRICS_PORT to another one.\n`,
+    `Port ${used} on 127.0.0.1 is already in use; set METRICS_PORT to another port.\n`,
   );
 });

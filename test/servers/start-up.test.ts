@@ -163,7 +163,7 @@ test('a HOST that is none of this machine is said in one sentence', async () => 
   const env = { MONGODB_URI: uri, REDIS_URL, HOST: '203.0.113.9' };
   expect(await refusalOf(env)).toEqual({
     code: 1,
-    said: 'HOST 203.0.113.9 is no address of this machine; set HOST to one of its addresses, or to 0.0.0.0 for all.',
+    said: 'HOST 203.0.113.9 is not an address of this machine; set HOST to one of its addresses, or to 0.0.0.0 for all.',
   });
   await giveBack(uri);
 });
@@ -179,7 +179,7 @@ test('a PORT in use ends the start, also after the port of the metrics was opene
   const env = { MONGODB_URI: uri, REDIS_URL, PORT, METRICS_PORT: '0' };
   expect(await refusalOf(env)).toEqual({
     code: 1,
-    said: `Port ${PORT} on 127.0.0.1 is in use; set PORT to another one.`,
+    said: `Port ${PORT} on 127.0.0.1 is already in use; set PORT to another port.`,
   });
   await giveBack(uri);
 });

@@ -10,25 +10,23 @@ import { reasonOf } from '../../core/values';
 import { BackupError } from './errors';
 import { type Manifest, MANIFEST_FILE, parseManifest, Tally } from './manifest';
 
-/** A part is a few megabytes and one document, a manifest much less. */
+/** A part holds a few megabytes plus at most one document; a manifest is much smaller. */
 const MAX_ENTRY_BYTES = 32 * 1024 * 1024;
 
-/** The least length of a document: its own length, and the byte that ends it. */
+/** The length of an empty document: its length field and the final zero byte. */
 const SHORTEST = 5;
 
-/** What is done with an archive while it is read. */
 interface ArchiveVisitor {
-  /** Gets each part of a collection, in order, before the archive as a whole is known to be good. */
+  /** Receives each part of a collection in order, before the whole archive has been verified. */
   onDocuments?: (collection: string, documents: readonly Buffer[]) => Promise<void>;
-  /** Called with the bytes of the file that were read since the last time, and its size. */
+  /** Called with the number of bytes read since the last call, and the size of the file. */
   onBytes?: (bytes: number, size: number) => void;
 }
 
 /**
- * Reads an archive from its beginning to its end, a few megabytes at a time, and compares it with
- * its manifest.
+ * Reads an archive to its end, a few megabytes at a time, and checks it against its manifest.
  *
- * @throws BackupError where it was cut, or is not what was written
+ * @throws BackupError if it is truncated or altered
  */
 export async function readArchive(file: string, visitor: ArchiveVisitor = {}): Promise<Manifest> {
   const size = await sizeOf(file);
@@ -49,7 +47,7 @@ export async function readArchive(file: string, visitor: ArchiveVisitor = {}): P
 }
 
 function damaged(why: string): BackupError {
-  return new BackupError(`The archive is damaged and is not used: ${why}.`);
+  return new BackupError(`The archive is damaged and was not used: ${why}.`);
 }
 
 async function sizeOf(file: string): Promise<number> {
@@ -62,7 +60,7 @@ async function sizeOf(file: string): Promise<number> {
   }
 }
 
-/** The files of a compressed tar. */
+/** Yields the files of a compressed tar. */
 async function* filesIn(
   file: string,
   size: number,
@@ -73,15 +71,15 @@ async function* filesIn(
   const gunzip = createGunzip();
   const tar = extract();
   const unpacked = pipeline(source, gunzip, tar);
-  // It is awaited at the end.
+  // Awaited at the end.
   unpacked.catch(() => undefined);
   try {
     for await (const entry of tar) {
       const { name, type, size: bytes } = entry.header;
-      // One that was packed anew may have folders.
+      // A repacked archive may contain folders.
       if (type === 'directory') entry.resume();
       else if (type !== 'file' || bytes > MAX_ENTRY_BYTES)
-        throw damaged(`${name} is no part of it`);
+        throw damaged(`it contains ${name}, which does not belong there`);
       else yield { name, content: await buffer(entry) };
     }
     await unpacked;
@@ -90,14 +88,14 @@ async function* filesIn(
   } finally {
     source.destroy();
   }
-  if (gunzip.bytesWritten !== size) throw damaged('something was added at its end');
+  if (gunzip.bytesWritten !== size) throw damaged('it has extra data at its end');
 }
 
-/** @throws BackupError where it is not the next part of a collection */
+/** @throws BackupError if the file is not the next part of a collection */
 function addPart(tallies: Map<string, Tally>, name: string, content: Buffer) {
   const encoded = /^collections\/([^/]+)\/\d{6,}\.bson$/.exec(name)?.[1];
   const documents = documentsOf(content);
-  if (encoded === undefined || !documents) throw damaged(`${name} is no part of a collection`);
+  if (encoded === undefined || !documents) throw damaged(`${name} is not part of a collection`);
   const collection = decodeURIComponent(encoded);
   const tally = tallies.get(collection) ?? new Tally(collection);
   if (name !== tally.nextPart) throw damaged(`a part of ${collection} is missing`);
@@ -106,7 +104,7 @@ function addPart(tallies: Map<string, Tally>, name: string, content: Buffer) {
   return { collection, documents };
 }
 
-/** The documents of a part, which are BSON one after the other; undefined where they are not. */
+/** Splits a part into its BSON documents; returns undefined if they are invalid. */
 function documentsOf(part: Buffer): Buffer[] | undefined {
   const documents: Buffer[] = [];
   for (let start = 0; start < part.length;) {
@@ -119,16 +117,16 @@ function documentsOf(part: Buffer): Buffer[] | undefined {
   return documents;
 }
 
-/** @throws BackupError where what was found is not what a manifest says */
+/** @throws BackupError if the parts do not match the manifest */
 function compare(tallies: ReadonlyMap<string, Tally>, { collections }: Manifest): void {
   for (const { name, documents, bytes, sha256 } of collections) {
     const found = (tallies.get(name) ?? new Tally(name)).entry;
     if (found.documents !== documents || found.bytes !== bytes) {
-      throw damaged(`${name} does not have as many documents as its manifest says`);
+      throw damaged(`the size of ${name} differs from the manifest`);
     }
-    if (found.sha256 !== sha256) throw damaged(`${name} is not what its manifest says`);
+    if (found.sha256 !== sha256) throw damaged(`the content of ${name} differs from the manifest`);
   }
   const named = new Set(collections.map(({ name }) => name));
   const other = [...tallies.keys()].find((name) => !named.has(name));
-  if (other !== undefined) throw damaged(`its manifest does not name ${other}`);
+  if (other !== undefined) throw damaged(`its manifest does not list ${other}`);
 }

@@ -11,10 +11,10 @@ export interface ArchiveFile {
 }
 
 /**
- * Writes files as a compressed tar, one of them in memory at a time.
+ * Writes files as a compressed tar, holding one at a time in memory.
  *
  * @param moment what the files are dated
- * @param signal breaks it off
+ * @param moment the modification time of the files
  */
 export async function writeArchive(
   output: Writable,
@@ -31,7 +31,7 @@ export async function writeArchive(
           if (error) reject(error);
           else resolve();
         };
-        // One that is broken off emits the error, too.
+        // An aborted entry emits the error as well.
         tar.entry(header, content, done).on('error', done);
       });
     }
@@ -42,7 +42,7 @@ export async function writeArchive(
   added.catch((error: unknown) => {
     tar.destroy(error instanceof Error ? error : undefined);
   });
-  // Of a write that fails what is before it knows only that it is broken off.
+  // If the output fails, `added` rejects with a mere abort; `written` has the reason.
   const [ofWrite, ofFiles] = await Promise.allSettled([written, Promise.race([added, written])]);
   if (ofFiles.status === 'rejected') throw ofFiles.reason;
   if (ofWrite.status === 'rejected') throw ofWrite.reason;

@@ -8,15 +8,14 @@ import { BackupError, explain } from './errors';
 import { documentsIn, FORMAT, type Manifest, MANIFEST_FILE, Tally } from './manifest';
 import { makeWholeFile } from './whole-file';
 
-/** How often a moment is chosen anew where an index was made meanwhile. */
+/** How often to start over when the snapshot is gone, as after an index was built. */
 const ATTEMPTS = 3;
-/** How much of a collection makes a file of the archive, which is held in memory meanwhile. */
+/** The size of a file in the archive; one is held in memory at a time. */
 const PART_BYTES = 4 * 1024 * 1024;
 
-/** An archive that was made. */
 interface Backup {
   file: string;
-  /** The size of the file. */
+  /** The size of the archive. */
   bytes: number;
   moment: string;
   documents: number;
@@ -24,23 +23,23 @@ interface Backup {
 
 interface BackupOptions {
   mongodbUri: string;
-  /** Whether MongoDB is a managed one. */
+  /** Whether the program manages this MongoDB. */
   isManaged: boolean;
-  /** Must not be there yet. */
+  /** Must not exist yet. */
   file: string;
-  /** Its path as long as it is not whole; one that nobody else has where left out. */
+  /** Its path until it is complete; a unique one by default. */
   partial?: string;
-  /** Breaks it off. */
+  /** Aborts the backup. */
   signal?: AbortSignal;
-  /** Called as documents are archived, with how many since the last time, and about how many in all. */
+  /** Called with the number of documents archived since the last call, and the estimated total. */
   onDocuments?: (count: number, total: number) => void;
 }
 
 /**
- * Archives a database as it is at one moment, whatever is written meanwhile. All collections are in
- * it, whoever they belong to; indexes are not, for the program makes them.
+ * Archives a snapshot of a database: all of its collections, without the indexes, which the program
+ * can rebuild. Writes may go on meanwhile.
  *
- * @throws BackupError where it cannot be done, and nothing is left of it then
+ * @throws BackupError if it fails; no file is left then
  */
 export async function createBackup(options: BackupOptions): Promise<Backup> {
   for (let attempt = 1; ; attempt += 1) {
@@ -51,7 +50,7 @@ export async function createBackup(options: BackupOptions): Promise<Backup> {
       if (!(error instanceof SnapshotGoneError)) throw explain(error);
       if (attempt < ATTEMPTS) continue;
       throw new BackupError(
-        'MongoDB does not keep one moment for as long as the backup takes: raise its minSnapshotHistoryWindowInSeconds.',
+        'The backup takes longer than MongoDB keeps a snapshot: raise its minSnapshotHistoryWindowInSeconds.',
       );
     } finally {
       await reader.close();
@@ -65,7 +64,7 @@ async function archive(
 ): Promise<Backup> {
   if (isRestoring(reader.collections)) {
     throw new BackupError(
-      'The database holds a backup that was restored half way: restore it again first.',
+      'The database holds an incomplete restore: run that restore again first.',
     );
   }
   const total = await reader.estimatedDocuments();
@@ -88,7 +87,7 @@ async function archive(
   return { file, bytes, moment: manifest.moment, documents: documentsIn(manifest) };
 }
 
-/** The files of an archive, the last of them its manifest, which notes the others. */
+/** Yields the files of an archive, with the manifest last, because it lists the others. */
 async function* filesOf(
   reader: DatabaseReader,
   manifest: Manifest,

@@ -1,10 +1,10 @@
 import { OperatorError } from '../../core/operator-error';
 import { codeOf, reasonOf } from '../../core/values';
 
-/** Says in a sentence why an archive cannot be made, read or restored, for the operator. */
+/** Tells the operator why an archive cannot be written, read or restored. */
 export class BackupError extends OperatorError {}
 
-/** What the operating system refuses, such as a full disk, becomes a BackupError. */
+/** Turns an error of the operating system, such as a full disk, into a BackupError. */
 export function explain(error: unknown): unknown {
   const isOfSystem = error instanceof Error && 'syscall' in error && codeOf(error) !== undefined;
   if (!isOfSystem) return error;

@@ -8,26 +8,25 @@ import { codeOf } from '../../core/values';
 import { explain } from './errors';
 import { PARTIAL } from './whole-file';
 
-/** Names of backups that were given none; only those that the server made are ever removed. */
+/** Default names of backups. Only scheduled ones are ever removed. */
 const NAME = /^plant-care-(scheduled-)?(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.tar\.gz$/;
 
-/** By how much the clock of another server may be ahead of this one's. */
+/** The tolerated clock skew between servers. */
 const AHEAD_MS = 5 * 60_000;
 
-/** How long nothing is written to a backup whose program was killed. */
+/** A partial backup that has not grown for so long was left by a killed process. */
 const STALE_MS = 5 * 60_000;
 
-/** A backup in the folder for those that are given no file. */
 interface BackupFile {
   path: string;
   madeAt: Date;
-  /** Whether the server made it by itself. */
+  /** Whether a server's schedule made it. */
   isScheduled: boolean;
-  /** Whether a clock that was wrong named it: when it was made nobody knows. */
+  /** Whether its date is in the future because of a wrong clock, so that its age is unknown. */
   isAhead: boolean;
 }
 
-/** The folder for backups that are given no file. */
+/** The default folder for backups. */
 export class BackupFolder {
   readonly path: string;
 
@@ -36,15 +35,15 @@ export class BackupFolder {
     this.path = path.resolve(settings.of(backupDir) ?? path.join(settings.of(dataDir), 'backups'));
   }
 
-  /** Where the backup that a scheduled one becomes is written; one program at a time does. */
+  /** The path of the scheduled backup in progress; one process at a time can create it. */
   get scheduledPartial(): string {
     return path.join(this.path, `plant-care-scheduled${PARTIAL}`);
   }
 
   /**
-   * Makes the folder where it is missing; returns a path in it for a backup that is made now.
+   * Creates the folder if it is missing; returns the path of a backup made now.
    *
-   * @throws BackupError where it cannot be made
+   * @throws BackupError if the folder cannot be created
    */
   async nextFile({ scheduled }: { scheduled: boolean }): Promise<string> {
     await makeFolder(this.path, 0o700).catch((error: unknown) => {
@@ -54,7 +53,7 @@ export class BackupFolder {
     return path.join(this.path, `plant-care-${scheduled ? 'scheduled-' : ''}${moment}Z.tar.gz`);
   }
 
-  /** The backups in it, the newest first; last those of which nobody knows when they were made. */
+  /** Returns the backups, newest first; those of unknown age come last. */
   async backups(): Promise<BackupFile[]> {
     const names = await readdir(this.path).catch((error: unknown) => {
       if (codeOf(error) === 'ENOENT') return [];
@@ -73,21 +72,20 @@ export class BackupFolder {
     );
   }
 
-  /** The newest backup; undefined where there is none. */
+  /** Returns the newest backup, if any. */
   async newest({ scheduled = false } = {}): Promise<BackupFile | undefined> {
     const made = await this.backups();
     return made.find((each) => !each.isAhead && (each.isScheduled || !scheduled));
   }
 
-  /** Removes all that the server made but the newest. */
+  /** Removes all scheduled backups except the newest. */
   async prune(keep: number): Promise<void> {
     const scheduled = (await this.backups()).filter(({ isScheduled }) => isScheduled);
     for (const { path: file } of scheduled.slice(keep)) await rm(file, { force: true });
   }
 
   /**
-   * Returns whether a scheduled backup is being written, by whichever program; what a killed one left
-   * is removed.
+   * Returns whether any process is writing a scheduled backup. Removes the file that a killed one left.
    */
   async isBeingWritten(): Promise<boolean> {
     const partial = await stat(this.scheduledPartial).catch(() => undefined);

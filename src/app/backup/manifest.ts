@@ -5,31 +5,29 @@ import Joi from 'joi';
 import { isRecord, reasonOf } from '../../core/values';
 import { BackupError } from './errors';
 
-/** Moves when a program of before could no longer read what is written now. */
+/** Incremented when older releases can no longer read new archives. */
 export const FORMAT = 1;
 
-/** The file of an archive that says what is in the others. It is the last one, since it counts them. */
+/** Lists the other files of an archive. It is the last one, because it counts them. */
 export const MANIFEST_FILE = 'manifest.json';
 
-/** A collection in an archive. */
 export interface ArchivedCollection {
   name: string;
   documents: number;
-  /** The size of its documents as BSON, one after the other. */
+  /** The total size of its BSON documents. */
   bytes: number;
-  /** Of those bytes, in hexadecimal digits. */
+  /** Of those bytes, in hexadecimal. */
   sha256: string;
 }
 
-/** What an archive says of itself. */
 export interface Manifest {
   format: number;
   /** The release that wrote it. */
   program: { name: string; version: string };
   mongodb: { version: string };
-  /** The migrations that its data has passed. */
+  /** The migrations that its data has been through. */
   migrations: string[];
-  /** The one moment whose data is in it, as RFC 3339. */
+  /** The time of the snapshot, as RFC 3339. */
   moment: string;
   collections: ArchivedCollection[];
 }
@@ -57,19 +55,19 @@ const schema = Joi.object<Manifest>({
     .required(),
 });
 
-/** @throws BackupError where it is none that this release can read */
+/** @throws BackupError if it is invalid, or of a newer format */
 export function parseManifest(content: string): Manifest {
   try {
     const written: unknown = JSON.parse(content);
     if (isRecord(written) && typeof written['format'] === 'number' && written['format'] > FORMAT) {
-      throw new BackupError(
-        'The archive was written by a newer release of the program: use that one to read it.',
-      );
+      throw new BackupError('A newer release wrote this archive: use that release to read it.');
     }
     return Joi.attempt(written, schema, { convert: false });
   } catch (error) {
     if (error instanceof BackupError) throw error;
-    throw new BackupError(`The archive is damaged: its manifest is not one (${reasonOf(error)}).`);
+    throw new BackupError(
+      `The archive is damaged: its manifest is not valid (${reasonOf(error)}).`,
+    );
   }
 }
 
@@ -78,7 +76,7 @@ export function documentsIn({ collections }: Manifest): number {
   return collections.reduce((sum, { documents }) => sum + documents, 0);
 }
 
-/** Counts and hashes the parts of a collection, as they are written to an archive or read from it. */
+/** Counts and hashes the parts of a collection while they are written or read. */
 export class Tally {
   parts = 0;
   #documents = 0;
@@ -100,7 +98,7 @@ export class Tally {
     this.#hash.update(content);
   }
 
-  /** What the manifest says of it. */
+  /** The entry of the collection in the manifest. */
   get entry(): ArchivedCollection {
     const sha256 = this.#hash.copy().digest('hex');
     return { name: this.name, documents: this.#documents, bytes: this.#bytes, sha256 };

@@ -21,34 +21,33 @@ import { readArchive } from './archive-reader';
 import { BackupError } from './errors';
 import type { Manifest } from './manifest';
 
-/** How many documents go to the database at once: a few megabytes. */
+/** How many documents one insert takes: a few megabytes. */
 const BATCH = 1000;
 
-/** Numbers keep the type that they have in the archive. */
+/** Keeps the BSON types of the archive. */
 const AS_STORED = { promoteValues: false, promoteLongs: false, bsonRegExp: true };
 
 interface RestoreOptions {
   mongodbUri: string;
-  /** The program, connected to the same database. */
+  /** Connected to the same database. */
   app: App;
   file: string;
-  /** Of the archive, which must have been verified. */
+  /** The manifest of the archive, which must have been verified. */
   manifest: Manifest;
-  /** Called as documents are restored, with how many since the last time. */
+  /** Called with the number of documents restored since the last call. */
   onDocuments?: (count: number) => void;
 }
 
-/** What was restored. */
 interface Restored {
-  /** Whether it is of an earlier version, which a server's start or `migrate up` brings up to this one. */
+  /** Whether the data is of an earlier release and still needs migrations. */
   isOlder: boolean;
 }
 
 /**
- * Puts what is in an archive into an empty database. Until all of it is there the database is marked
- * as not whole; one that a killed restore left is emptied first.
+ * Restores an archive into an empty database. The database is marked as incomplete until the end; what
+ * an interrupted restore left is deleted first.
  *
- * @throws BackupError where the database has data, or the archive that of a newer release
+ * @throws BackupError if the database is not empty, or the archive is of a newer release
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   requireOwnVersion(options.manifest);
@@ -69,7 +68,7 @@ async function restoreInto(
   await requireEmpty(database);
   const id = randomUUID();
   await beginRestore(database, id);
-  // It gives way to what the program noted for itself in the archive.
+  // The archive has the host's own records, too.
   await empty(database, ownNotes());
   await readArchive(file, {
     onDocuments: async (collection, documents) => {
@@ -80,7 +79,7 @@ async function restoreInto(
           .collection(collection)
           .insertMany(inserted, { ordered: false })
           .catch((error: unknown) => {
-            // It was empty, so that only another restore can have written the same.
+            // The database was empty, so another restore must have inserted the same document.
             throw isDuplicateKey(error) ? new BackupError(writtenTo(collection)) : error;
           });
         onDocuments?.(batch.length);
@@ -88,7 +87,7 @@ async function restoreInto(
     },
   });
   const { pending } = await app.schema.status();
-  // That of an earlier version is left as it is: there may be servers of it that are to use it.
+  // Data of an earlier release stays as it is: servers of that release may be meant to use it.
   if (pending.length === 0) await app.schema.update(() => undefined);
   await beginAnew(app);
   await app.audit.record({ action: 'backup.restored', target: { type: 'backup', id: file } });
@@ -98,13 +97,13 @@ async function restoreInto(
 }
 
 function writtenTo(collection: string): string {
-  return `Others have written to ${collection} meanwhile: run \`backup restore FILE\` again, which starts over.`;
+  return `Another process has written to ${collection} meanwhile: run \`backup restore FILE\` again, which starts over.`;
 }
 
-/** Has nothing that was answered before the restore pass for an answer of after it. */
+/** Invalidates the ETags and sync cursors that clients got before the restore. */
 async function beginAnew({ identity, database }: App): Promise<void> {
   const deletions = database.model(deletionModel);
-  // No account can have been written to a thousand times a second: none had such a revision before.
+  // The time in milliseconds exceeds any revision: no account gets a thousand writes a second.
   for (const { userId, revision } of await identity.raiseRevisions(Date.now())) {
     await deletions.create(everythingDeleted({ userId, revision }));
   }
@@ -112,15 +111,15 @@ async function beginAnew({ identity, database }: App): Promise<void> {
 
 async function requireCurrent(database: mongo.Db, id: string): Promise<void> {
   if (await isCurrentRestore(database, id)) return;
-  throw new BackupError('Another restore into this database has begun meanwhile.');
+  throw new BackupError('Another restore into this database has started.');
 }
 
-/** @throws BackupError where a newer release has written the archive */
+/** @throws BackupError if a newer release wrote the archive */
 export function requireOwnVersion({ program }: Manifest): void {
   const [theirs = '', own] = [program, PROJECT].map(({ version }) => /^[\d.]+/.exec(version)?.[0]);
   if (theirs.localeCompare(own ?? '', 'en', { numeric: true }) <= 0) return;
   throw new BackupError(
-    `The archive holds data of release ${program.version}, and this is ${PROJECT.version}: restore it with that release or a later one.`,
+    `The archive is of release ${program.version}, and this is ${PROJECT.version}: restore it with that release or a later one.`,
   );
 }
 
@@ -133,12 +132,12 @@ async function requireEmpty(database: mongo.Db): Promise<void> {
   for (const name of await collectionNames(database)) {
     if (own.has(name) || !(await database.collection(name).findOne())) continue;
     throw new BackupError(
-      `The database ${database.databaseName} is not empty (there are ${name}): restore into one that is, such as that of another DATA_DIR.`,
+      `The database ${database.databaseName} is not empty (it has ${name}): restore into an empty one, such as that of a new DATA_DIR.`,
     );
   }
 }
 
-/** The collections of what the program notes for itself, also where nobody has any data yet. */
+/** Returns the collections of the host's own records, which exist even before there is any user data. */
 function ownNotes(): string[] {
   return hostModels.filter(({ owner }: ModelDefinition) => owner !== 'account').map(collectionOf);
 }

@@ -8,20 +8,19 @@ import { createBackup } from './create';
 import { BackupError } from './errors';
 import { BackupFolder } from './folder';
 
-/** How often it is looked whether one is due, at most. */
+/** How often to check whether a backup is due. */
 const LOOK_SECONDS = 60;
 
-/** The backups that a server makes by itself. */
 interface ScheduledBackups {
   job: Job;
   lastSuccess: Reading;
 }
 
 /**
- * The backups that the settings ask for; undefined where they ask for none. Servers that share a
- * folder make each of them once.
+ * Returns the job that makes scheduled backups; undefined without BACKUP_EVERY_HOURS. Servers that
+ * share a folder make each backup once.
  *
- * @param mongodbUri known once the program is connected
+ * @param mongodbUri returns undefined until the app is connected
  */
 export function scheduledBackups(
   settings: Settings,
@@ -33,7 +32,7 @@ export function scheduledBackups(
   const newest = async (): Promise<number | undefined> =>
     (await folder.newest({ scheduled: true }))?.madeAt.getTime();
   const isDue = async (): Promise<boolean> => {
-    // Asked first: what is written no more by then is among those that are made.
+    // Checked first: a backup that is finished by now is then among the existing ones.
     if (await folder.isBeingWritten()) return false;
     return Date.now() - ((await newest()) ?? -Infinity) >= everyMs;
   };
@@ -51,7 +50,7 @@ export function scheduledBackups(
       await folder.prune(settings.of(hostSettings.backupKeep));
     } catch (error) {
       const isOthers = error instanceof BackupError && codeOf(error.cause) === 'EEXIST';
-      // Another server was faster, or this one is stopping.
+      // Another server made it, or this one is stopping.
       if (!isOthers && !signal.aborted) throw error;
     }
   };
@@ -59,9 +58,9 @@ export function scheduledBackups(
     job: { name: 'backup', everySeconds: Math.min(LOOK_SECONDS, everyMs / 1000), run },
     lastSuccess: {
       name: 'backup_last_success_timestamp_seconds',
-      help: 'When the newest backup was made that a server made by itself',
+      help: 'When the newest scheduled backup was made',
       read: async () => {
-        // Where the folder cannot be read, the job says so.
+        // If the folder cannot be read, the job reports it.
         const last = await newest().catch(() => undefined);
         return last && last / 1000;
       },

@@ -7,20 +7,20 @@ import type { Writable } from 'node:stream';
 import { codeOf } from '../../core/values';
 import { BackupError } from './errors';
 
-/** How file systems say that a file has one name only, as exFAT and some network mounts do. */
+/** The errors of file systems without hard links, such as exFAT and some network mounts. */
 const NO_LINKS = new Set<unknown>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
-/** The end of the name of a file that is not whole yet. */
+/** The suffix of incomplete files. */
 export const PARTIAL = '.partial';
 
 /**
- * Makes a file that gets its name only once it is whole and on the disk; whatever ends the program
- * before leaves nothing under that name. Only its owner may read it.
+ * Creates a file atomically: it gets its name only once it is complete and flushed to disk, so that a
+ * crash leaves nothing under that name. Only its owner may read it.
  *
- * @param write writes all of it to a stream that it ends
- * @param partial its path until then, which must be in the same folder and not be there yet
- * @returns its size in bytes
- * @throws BackupError where there is a file of that name
+ * @param write writes the content to a stream and ends it
+ * @param partial its path until then, in the same folder; must not exist yet
+ * @returns the size in bytes
+ * @throws BackupError if a file of that name exists
  */
 export async function makeWholeFile(
   file: string,
@@ -30,9 +30,9 @@ export async function makeWholeFile(
   await refuseExisting(file);
   const handle = await open(partial, 'wx', 0o600);
   const { ino } = await handle.stat();
-  // It is on the disk when it is closed.
+  // Flushes the content to disk before it closes.
   const output = handle.createWriteStream({ flush: true });
-  // Another program removes what it takes for left by a killed one.
+  // Another process may have taken the file for a leftover and removed it.
   const isThere = async (): Promise<boolean> =>
     (await stat(partial).catch(() => undefined))?.ino === ino;
   const onExit = (): void => {
@@ -42,7 +42,7 @@ export async function makeWholeFile(
   try {
     await write(output);
     const { size } = await stat(partial);
-    if (!(await isThere())) throw new BackupError('Another backup has begun.');
+    if (!(await isThere())) throw new BackupError('Another backup has started.');
     await takeName(partial, file);
     return size;
   } finally {
@@ -52,7 +52,7 @@ export async function makeWholeFile(
   }
 }
 
-/** In one step, so that of two programs only one gets the name. */
+/** Renames the file atomically, so that only one of two processes gets the name. */
 async function takeName(partial: string, file: string): Promise<void> {
   try {
     await link(partial, file);
@@ -63,7 +63,7 @@ async function takeName(partial: string, file: string): Promise<void> {
   }
   const folder = await open(path.dirname(file));
   try {
-    // Only then the name is on the disk as well.
+    // Flushes the name to disk.
     await folder.sync();
   } finally {
     await folder.close();
@@ -76,6 +76,6 @@ async function refuseExisting(file: string): Promise<void> {
     () => false,
   );
   if (isThere) {
-    throw new BackupError(`${file} exists already: choose another name, or move it away.`);
+    throw new BackupError(`${file} already exists: choose another name, or move it away.`);
   }
 }

@@ -3,11 +3,11 @@ import type { DataCheck } from '../../plugins/plugin';
 import { reconcile } from '../reconcile';
 import { fault, type Finding, good, type OnlineCheck } from './check';
 
-const REMEDY = 'start the server of this version, or run `migrate up`';
-/** Accounts that are named; of more it is said how many they are. */
+const REMEDY = 'start the server of this release, or run `migrate up`';
+/** How many accounts a finding names; others are only counted. */
 const MAX_NAMED = 20;
 
-/** Whether the data is in the form that this version needs, with all indexes that it declares. */
+/** Checks that all migrations have been run and all indexes exist. */
 export const storedSchema: OnlineCheck = async ({ app }) => {
   try {
     const { isNew, pending, collections, indexes } = await app.schema.status();
@@ -16,10 +16,10 @@ export const storedSchema: OnlineCheck = async ({ app }) => {
       ...collections.map((name) => `The collection ${name} is missing`),
       ...indexes.flatMap(({ collection, missing, obsolete }) => [
         ...missing.map((name) => `${collection} has no index on ${name}`),
-        ...obsolete.map((name) => `${collection} has an index ${name} of another version`),
+        ...obsolete.map((name) => `${collection} has an index ${name} of another release`),
       ]),
     ];
-    const older = `An earlier version wrote the data (${pending.join(', ')}): ${REMEDY}.`;
+    const older = `The data is of an earlier release (missing migrations: ${pending.join(', ')}): ${REMEDY}.`;
     return [
       pending.length === 0 ? good('migrations', 'all are done') : fault('migrations', older),
       ...(wrong.length === 0
@@ -32,23 +32,27 @@ export const storedSchema: OnlineCheck = async ({ app }) => {
   }
 };
 
-/** Whether all derived data is what its causes say; reads everything that there is. */
+/** Checks all derived data against its source data; reads everything. */
 export const derived: OnlineCheck = async ({ app }) => {
   const check = 'derived data';
   const { checked, differences, failures } = await reconcile(app, { repair: false });
   const faults: Finding[] = [];
   if (differences.length > 0) {
-    const remedy = 'see them by `reconcile --check`, and put them right by `reconcile --repair`';
-    faults.push(fault(check, `There are ${differences.length} differences: ${remedy}.`));
+    const remedy = 'list them with `reconcile --check`, and repair them with `reconcile --repair`';
+    faults.push(
+      fault(check, `Stored derived data is wrong (differences: ${differences.length}): ${remedy}.`),
+    );
   }
   if (failures.length > 0) {
-    const remedy = 'see why by `reconcile --check`';
-    faults.push(fault(check, `${failures.length} accounts could not be checked: ${remedy}.`));
+    const remedy = '`reconcile --check` shows why';
+    faults.push(
+      fault(check, `Some accounts could not be checked (${failures.length}): ${remedy}.`),
+    );
   }
-  return faults.length > 0 ? faults : [good(check, `right in all of ${checked} accounts`)];
+  return faults.length > 0 ? faults : [good(check, `correct in all ${checked} accounts`)];
 };
 
-/** Whether accounts have data that plugins would not take any more. */
+/** Checks for stored data that plugins would no longer accept. */
 export const storedData: OnlineCheck = async ({ app }) => {
   const userIds = await app.identity.accountIds();
   const findings: Finding[] = [];

@@ -6,16 +6,16 @@ import { mongodb, redis, server } from './servers';
 
 export { fault, type Finding, good } from './check';
 
-/** Checks what is there without any server. */
+/** Runs the checks that need no server. */
 export async function checkOffline(settings: Settings): Promise<Finding[]> {
   const checks = [node, disk, rights, certificate, lastBackup, server];
   return (await Promise.all(checks.map((check) => check(settings)))).flat();
 }
 
 /**
- * Checks what is there with the servers up.
+ * Runs the checks that need MongoDB and Redis.
  *
- * @param options.quick whether what reads all data is left out
+ * @param options.quick whether to skip checks that read all data
  */
 export async function checkOnline(
   running: Parameters<OnlineCheck>[0],
@@ -24,7 +24,7 @@ export async function checkOnline(
   const [ofMongodb, ofRedis] = await Promise.all([mongodb(running), redis(running)]);
   const schema = await storedSchema(running);
   const found = [...ofMongodb, ...ofRedis, ...schema];
-  // This version cannot tell what is derived from data that it cannot use.
+  // This release cannot derive anything from data of another one.
   if (quick || schema.some(({ ok }) => !ok)) return found;
   return [...found, ...(await derived(running)), ...(await storedData(running))];
 }

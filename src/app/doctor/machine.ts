@@ -11,16 +11,16 @@ import { BackupFolder } from '../backup/folder';
 import { fault, type Finding, good, type OfflineCheck } from './check';
 
 const GIBIBYTE = 2 ** 30;
-/** Less is used up by a day of writes or one backup. */
+/** A day of writes or one backup may take as much. */
 const LEAST_BYTES = GIBIBYTE;
-/** The rights of everybody but the owner. */
+/** The permission bits of group and others. */
 const OTHERS = 0o077;
-/** Whoever renews certificates by themselves has done so by then. */
+/** Automatic renewal of certificates happens earlier. */
 const SOON_MS = 14 * DAY_MS;
-/** How many times in a row a backup may have failed before somebody should look. */
+/** How many backups in a row may be missing before it is a fault. */
 const MISSED = 2;
 
-/** Whether this is a Node on which the program runs. */
+/** Checks the version of Node. */
 export const node: OfflineCheck = async () => {
   const { node: version } = process.versions;
   const [least = '0'] = /\d+\.\d+/.exec(NODE_VERSIONS) ?? [];
@@ -29,17 +29,17 @@ export const node: OfflineCheck = async () => {
     good('program', `release ${PROJECT.version}`),
     isGood
       ? good('Node', `version ${version}`)
-      : fault('Node', `Node ${version} is not ${NODE_VERSIONS}: install one that is.`),
+      : fault('Node', `Node ${version} is not supported: install ${NODE_VERSIONS}.`),
   ];
 };
 
-/** Whether there is space where data and backups go. */
+/** Checks the free space for data and backups. */
 export const disk: OfflineCheck = (settings) => {
   const space = async (check: string, folder: string): Promise<Finding> => {
     const bytes = await freeBytes(nearestExisting(folder));
-    const free = `${(bytes / GIBIBYTE).toFixed(1)} GiB are free for ${folder}`;
+    const free = `${(bytes / GIBIBYTE).toFixed(1)} GiB is free in ${folder}`;
     if (bytes >= LEAST_BYTES) return good(check, free);
-    const remedy = 'remove what is not needed there, or move it to a larger disk';
+    const remedy = 'free some space, or move the folder to a larger disk';
     return fault(check, `Only ${free}: ${remedy}.`);
   };
   return Promise.all([
@@ -48,7 +48,7 @@ export const disk: OfflineCheck = (settings) => {
   ]);
 };
 
-/** Whether nobody else on this machine gets at data, backups and the private key. */
+/** Checks that only their owner has access to data, backups and the private key. */
 export const rights: OfflineCheck = async (settings) => {
   const check = 'rights of files';
   const dataDir = path.resolve(settings.of(hostSettings.dataDir));
@@ -62,25 +62,25 @@ export const rights: OfflineCheck = async (settings) => {
   ];
   const faults: Finding[] = [];
   for (const file of files) {
-    // One that is gone meanwhile is nobody's.
+    // It may have been removed meanwhile.
     const status = await stat(file).catch(() => undefined);
     if (!status || (status.mode & OTHERS) === 0) continue;
     const remedy = `run chmod go= '${file}'`;
-    faults.push(fault(check, `Other users of this machine get at ${file}: ${remedy}.`));
+    faults.push(fault(check, `Other users of this machine have access to ${file}: ${remedy}.`));
   }
-  return faults.length > 0 ? faults : [good(check, 'only their owner gets at data and keys')];
+  return faults.length > 0 ? faults : [good(check, 'only the owner has access to data and keys')];
 };
 
-/** Whether the TLS certificate is valid, and for how long. */
+/** Checks whether the TLS certificate is valid, and for how long. */
 export const certificate: OfflineCheck = async (settings) => {
   const check = 'certificate';
   const file = settings.of(hostSettings.tlsCertFile);
-  if (file === undefined) return [good(check, 'none is set: HTTP without TLS')];
+  if (file === undefined) return [good(check, 'not set: HTTP without TLS')];
   let content: Buffer;
   try {
     content = await readFile(file);
   } catch (error) {
-    const remedy = 'run doctor as the user that the server runs as';
+    const remedy = 'run doctor as the user that runs the server';
     return [fault(check, `${file} cannot be read (${reasonOf(error)}): ${remedy}.`)];
   }
   const { validFrom, validTo } = new X509Certificate(content);
@@ -94,7 +94,7 @@ export const certificate: OfflineCheck = async (settings) => {
   return [fault(check, `${file} ${how} on ${day}: renew it, then send SIGHUP to the server.`)];
 };
 
-/** Whether there are the backups that the settings ask for. */
+/** Checks that scheduled backups are up to date. */
 export const lastBackup: OfflineCheck = async (settings) => {
   const check = 'last backup';
   const folder = new BackupFolder(settings);
@@ -103,6 +103,6 @@ export const lastBackup: OfflineCheck = async (settings) => {
   const everyMs = settings.of(hostSettings.backupEveryHours) * HOUR_MS;
   const isLate = !newest || Date.now() - newest.getTime() > MISSED * everyMs;
   if (everyMs === 0 || !isLate) return [good(check, `${found} in ${folder.path}`)];
-  const remedy = 'see the log of the server for "job":"backup", and run `backup create`';
+  const remedy = 'look for "job":"backup" in the log of the server, and run `backup create`';
   return [fault(check, `The newest backup in ${folder.path} is late (${found}): ${remedy}.`)];
 };

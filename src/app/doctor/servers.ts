@@ -11,21 +11,21 @@ import { isRecord } from '../../core/values';
 import { redisVersion } from '../../servers';
 import { fault, type Finding, good, type OfflineCheck, type OnlineCheck } from './check';
 
-/** How long the server may take to say how it is; it looks at its own servers for a second. */
+/** How long the server may take to respond; it checks MongoDB and Redis for up to a second. */
 const PATIENCE_MS = 5000;
-/** Reads at one moment, which backups need, are there since this version. */
+/** The first version with snapshot reads, which backups need. */
 const LEAST_VERSION = 5;
-/** How far clocks may be apart: more, and what expires does so early or late. */
+/** The tolerated clock skew; with more, things expire early or late. */
 const MAX_SKEW_MS = 2000;
-/** States of members that are as they should be: primary, secondary, arbiter. */
+/** The member states primary, secondary and arbiter. */
 const GOOD_STATES: readonly unknown[] = [1, 2, 7];
 
-/** What the server of these settings says of itself, where one runs. */
+/** Asks the server of these settings, if one is running, whether it is ready. */
 export const server: OfflineCheck = async (settings) => {
   const check = 'server';
   const url = readinessUrl(settings);
   const answer = await ask(url).catch(() => undefined);
-  if (!isRecord(answer)) return [good(check, `none answers at ${url.host}`)];
+  if (!isRecord(answer)) return [good(check, `not running at ${url.host}`)];
   const { error, warnings = [] } = answer;
   const said = [error, warnings].flat().filter((each) => typeof each === 'string');
   if (said.length === 0) return [good(check, `ready at ${url.host}`)];
@@ -34,7 +34,7 @@ export const server: OfflineCheck = async (settings) => {
 
 function readinessUrl(settings: Settings): URL {
   const host = settings.of(hostSettings.host);
-  // Those of all addresses are reached by these too.
+  // A server that listens on all addresses is reachable on loopback.
   const loopback = new Map([['0.0.0.0', '127.0.0.1']]).set('::', '::1');
   const reached = loopback.get(host) ?? host;
   const scheme = settings.of(hostSettings.tlsCertFile) === undefined ? 'http' : 'https';
@@ -42,17 +42,17 @@ function readinessUrl(settings: Settings): URL {
   return new URL(`${scheme}://${name}:${settings.of(hostSettings.port)}/readyz`);
 }
 
-/** Returns the JSON at an address. */
+/** Returns the JSON that a URL responds with. */
 async function ask(url: URL): Promise<unknown> {
   const send = url.protocol === 'https:' ? requestByHttps : requestByHttp;
-  // Its certificate names it as clients do, not as it is reached from here.
+  // Its certificate is for its public name, not for the address used here.
   const options = { rejectUnauthorized: false, signal: AbortSignal.timeout(PATIENCE_MS) };
   const request = send(url, options).end();
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   return json(response);
 }
 
-/** Version, members and clock of MongoDB. */
+/** Checks the version, the members and the clock of MongoDB. */
 export const mongodb: OnlineCheck = async ({ app }) => {
   const admin = app.database.connection.getClient().db('admin');
   const { version } = await admin.admin().serverInfo();
@@ -79,32 +79,42 @@ async function membersFinding(admin: mongo.Db, name: unknown): Promise<Finding> 
     status = await admin.command({ replSetGetStatus: 1 });
   } catch (error) {
     if (!(error instanceof mongo.MongoServerError)) throw error;
-    return good(check, `${name}; its members are not for this user to see`);
+    return good(check, `${name}; this user may not see its members`);
   }
   const members = Array.isArray(status['members']) ? status['members'].filter(isRecord) : [];
   const ill = members.filter(({ state }) => !GOOD_STATES.includes(state));
-  if (ill.length === 0) return good(check, `${name} with ${members.length} members, all well`);
+  const all = `${members.length} healthy ${members.length === 1 ? 'member' : 'members'}`;
+  if (ill.length === 0) return good(check, `${name}, ${all}`);
   const named = ill.map((member) => `${String(member['name'])} is ${String(member['stateStr'])}`);
-  return fault(check, `Of ${name} ${named.join(', ')}: start it, or see its log.`);
+  return fault(
+    check,
+    `In the replica set ${name}, ${named.join(', ')}: start it, or check its log.`,
+  );
 }
 
 function clockFinding(time: unknown, sent: number, received: number): Finding {
   const check = 'clock';
-  if (!(time instanceof Date)) return good(check, 'MongoDB does not say what time it is');
+  if (!(time instanceof Date)) return good(check, 'MongoDB does not report its time');
   const moment = time.getTime();
   const skew = moment < sent ? moment - sent : Math.max(0, moment - received);
   const apart = `${(Math.abs(skew) / 1000).toFixed(1)} s`;
-  if (Math.abs(skew) <= MAX_SKEW_MS) return good(check, `as that of MongoDB, to ${apart}`);
+  if (Math.abs(skew) <= MAX_SKEW_MS) return good(check, `within ${apart} of MongoDB's`);
   const how = skew > 0 ? 'behind' : 'ahead of';
-  return fault(check, `The clock is ${apart} ${how} that of MongoDB: set both by NTP.`);
+  return fault(check, `The clock is ${apart} ${how} that of MongoDB: synchronize both with NTP.`);
 }
 
-/** Whether there is a Redis that answers. */
+/** Checks whether Redis responds. */
 export const redis: OnlineCheck = async ({ servers: { redisUrl } }) => {
   const check = 'Redis';
-  if (redisUrl === undefined) return [good(check, 'none: each process counts rate limits itself')];
+  if (redisUrl === undefined)
+    return [good(check, 'none: each process counts rate limits for itself')];
   const version = await redisVersion(redisUrl);
   if (version !== undefined) return [good(check, `version ${version}`)];
   const remedy = 'start it, or check REDIS_URL';
-  return [fault(check, `Redis does not answer, so limits are counted by process: ${remedy}.`)];
+  return [
+    fault(
+      check,
+      `Redis does not respond, so each process counts rate limits for itself: ${remedy}.`,
+    ),
+  ];
 };
