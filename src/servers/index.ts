@@ -9,36 +9,35 @@ export type { Role } from './data-directory';
 export { ServersError } from './errors';
 export { redisVersion } from './redis';
 
-/** The name of the database, unless MONGODB_URI names another. */
+/** The default name of the database. */
 export const DATABASE = 'plantcare';
 
-/** DATA_DIR, MONGODB_URI, REDIS_URL and MONGOD_BINARY of the environment. */
+/** The values of DATA_DIR, MONGODB_URI, REDIS_URL and MONGOD_BINARY. */
 export interface ServersConfig {
   dataDir: string;
-  /** That of an external MongoDB. */
+  /** Set for an external MongoDB. */
   mongodbUri?: string | undefined;
   redisUrl?: string | undefined;
   mongodBinary?: string | undefined;
 }
 
-/** Servers that are ready for use. */
 export interface Servers {
   mongodbUri: string;
-  /** A URL, or the path of a socket; undefined where there is no Redis. */
+  /** A URL, or the path of a socket; undefined without a Redis. */
   redisUrl: string | undefined;
-  /** Whether a server serves from this MongoDB already; undefined where that cannot be known. */
+  /** Whether a server process uses this MongoDB; undefined for an external one. */
   isServed: boolean | undefined;
-  /** What was found, started or is missing, a sentence each. */
+  /** Sentences that say what was found, started or is missing. */
   notes: string[];
-  /** Stops what was started. It may be called more than once. */
+  /** Stops the servers that were started. It may be called more than once. */
   release: () => Promise<void>;
 }
 
 /**
- * Has a MongoDB and a Redis serve: external ones, or managed ones. The server runs the managed ones of
- * a data directory. A command attaches to those, or runs MongoDB itself where no server does.
+ * Provides a MongoDB and a Redis, external or managed. A server process runs the managed ones of a data
+ * directory. A command attaches to them, or runs MongoDB itself if no server process does.
  *
- * @throws ServersError, whose message is for the operator
+ * @throws ServersError
  */
 export async function acquireServers(
   config: ServersConfig,
@@ -46,11 +45,11 @@ export async function acquireServers(
 ): Promise<Servers> {
   const { mongodbUri, redisUrl } = config;
   const notes: string[] = [];
-  if (mongodbUri !== undefined) notes.push('MongoDB is the one of MONGODB_URI.');
+  if (mongodbUri !== undefined) notes.push('Using the MongoDB of MONGODB_URI.');
   if (redisUrl !== undefined) {
-    // One that is away now may come back: limits do without it meanwhile.
-    const state = (await redisAnswers(redisUrl)) ? 'is' : 'does not answer now; it is';
-    notes.push(`Redis ${state} the one of REDIS_URL.`);
+    // It may come back later; until then, rate limits work without it.
+    const state = (await redisAnswers(redisUrl)) ? '' : ', which does not respond now';
+    notes.push(`Using the Redis of REDIS_URL${state}.`);
   }
   if (mongodbUri !== undefined && redisUrl !== undefined) {
     return { mongodbUri, redisUrl, isServed: undefined, notes, release: async () => undefined };

@@ -10,16 +10,16 @@ import { findBinary, type BinarySearch, type Program } from './binaries';
 import { answers, type DataDirectory } from './data-directory';
 import { InUseError, ServersError } from './errors';
 
-// Recovery after a crash may take long where there is much data.
+// Recovery after a crash may take long with much data.
 const READY_MS = 5 * 60_000;
-/** More than the guard takes to end a server by force. */
+/** Longer than the guard takes to kill a server. */
 const STOP_MS = 10_000;
 const LOOK_MS = 1_000;
 
 /**
- * Becomes the server, and leaves a guard that ends it as soon as this program closes its standard
- * input or dies: whatever ends the program, no server is left. One that hangs is killed after 5 s,
- * which loses nothing: the journal keeps what was acknowledged.
+ * Runs the server, and a guard in the background that terminates it as soon as this process closes the
+ * pipe to its standard input, or dies. So no server outlives its program. A hung server is killed after
+ * 5 s, which loses no data: the journal has every acknowledged write.
  */
 const GUARDED = `
 exec 3<&0 </dev/null
@@ -31,37 +31,37 @@ exec 3<&0 </dev/null
 } >/dev/null 2>&1 &
 exec "$@" 3<&-`;
 
-/** What is particular to mongod or to redis-server. */
+/** What differs between mongod and redis-server. */
 export interface ServerKind {
   program: Program;
   title: string;
-  /** Its folder in the data directory, in which it works; its socket there is called likewise. */
+  /** Its working folder in the data directory, and the name of its socket there. */
   folder: string;
   arguments: readonly string[];
-  /** Which lines of its log hold what users wrote, and are left out. */
+  /** Matches log lines to drop, because they contain user data. */
   unlogged?: string;
-  /** Returns within a few seconds whether it serves; does what it may need for that. */
+  /** Initializes the server if necessary; returns within a few seconds whether it serves. */
   serves: (socket: string) => Promise<boolean>;
-  /** Completes "MongoDB 6.0.5 …" from the log of a start that failed. */
+  /** Completes the sentence "MongoDB 6.0.5 …" from the log of a failed start. */
   explainEnd: (log: string, home: string, writtenBy?: string) => string | undefined;
 }
 
-/** A server of a data directory that this program may run. */
+/** A managed server of a data directory. */
 export class ManagedServer {
   readonly socket: string;
   readonly #home: string;
   readonly #log: string;
   #child: ChildProcess | undefined;
-  /** How its process ended. */
+  /** Resolves to the exit code or signal of the child. */
   #ended: Promise<string> | undefined;
-  /** Whether the last start found the data in use; its log is not worth keeping then. */
+  /** Whether the last start found the data in use; such a log is not kept. */
   #wasInUse = false;
 
   constructor(
     readonly kind: ServerKind,
     readonly directory: DataDirectory,
     readonly search: BinarySearch,
-    /** Called while a start is waited for, which takes a second: the time for other work. */
+    /** Called while the server starts, which takes a second, to do other work. */
     readonly meanwhile: () => void = () => undefined,
   ) {
     this.socket = path.join(directory.short, kind.folder, `${kind.folder}.sock`);
@@ -74,15 +74,15 @@ export class ManagedServer {
   }
 
   /**
-   * Starts it, and returns a sentence on it.
+   * Starts the server; returns a sentence about it.
    *
-   * @throws InUseError where another process has its data open, ServersError
+   * @throws InUseError if another process has its data open, ServersError
    */
   async start(signal: AbortSignal): Promise<string> {
     const { kind, directory } = this;
     const binary = await findBinary(kind.program, this.search);
     const name = `${kind.title} ${binary.version}`;
-    // A log for each start, so that none grows for ever; the one before is kept.
+    // Each start has a new log, so that none grows forever; the previous one is kept.
     if (!this.#wasInUse) await rename(this.#log, `${this.#log}.1`).catch(() => undefined);
     await directory.giveToOwner();
     const log = await open(this.#log, 'w', 0o600);
@@ -92,7 +92,7 @@ export class ManagedServer {
     try {
       signal.throwIfAborted();
       const child = spawn('/bin/sh', ['-c', GUARDED, 'sh', binary.path, ...kind.arguments], {
-        // A Ctrl-C in the terminal reaches this program only, which decides the order.
+        // Its own process group: Ctrl-C reaches only this process, which decides the order of shutdown.
         detached: true,
         stdio: ['pipe', output, output],
         cwd: this.#home,
@@ -115,7 +115,7 @@ export class ManagedServer {
     const deadline = performance.now() + READY_MS;
     while (end === undefined && performance.now() < deadline) {
       if ((await answers(this.socket)) && (await this.#isOwn()) && (await this.serves())) {
-        // What stops it waits for it.
+        // Only stop() waits for the child.
         [this.#child, lines?.filter].forEach((each) => each?.unref());
         await directory.setVersion(kind.program, binary.version);
         return `${name} (${binary.origin}) was started.`;
@@ -127,7 +127,7 @@ export class ManagedServer {
     throw await this.#failure(name, end);
   }
 
-  /** Resolves when it serves no more, whoever started it. */
+  /** Resolves when the server has ended, whichever process started it. */
   async ended(signal: AbortSignal): Promise<void> {
     if (this.#ended) await this.#ended;
     else {
@@ -137,23 +137,23 @@ export class ManagedServer {
     }
   }
 
-  /** Stops it where this program started it; by force where it hangs. */
+  /** Stops the server if this process started it; the guard kills it if it hangs. */
   async stop(): Promise<void> {
     this.#child?.ref();
     this.#child?.stdin?.destroy();
     await withTimeout(STOP_MS, this.#ended);
   }
 
-  /** Returns whether it is the child that has the data open, and not another process that answers. */
+  /** Returns whether the child has the data open, rather than another process that responds. */
   async #isOwn(): Promise<boolean> {
     const lock = path.join(this.#home, `${this.kind.program}.lock`);
     return Number.parseInt(await readFile(lock, 'utf8').catch(() => '')) === this.#child?.pid;
   }
 
-  async #failure(name: string, end = 'it does not answer'): Promise<ServersError> {
+  async #failure(name: string, end = 'it does not respond'): Promise<ServersError> {
     const log = await readFile(this.#log, 'utf8');
     const version = await this.directory.versionOf(this.kind.program);
-    // What it wrote to its log is cut off then.
+    // The log is truncated then.
     const isFull = (await freeBytes(this.#home)) < 2 ** 20;
     const why =
       (!isFull && this.kind.explainEnd(log, this.#home, version && `version ${version}`)) ||
@@ -164,11 +164,11 @@ export class ManagedServer {
   }
 }
 
-/** Has a process write to a file what it is given, those lines left out that match a pattern. */
+/** Spawns a grep that writes its input to a file, except lines that match a pattern. */
 function filterInto(fd: number, pattern: string | undefined, { owner }: DataDirectory) {
   if (pattern === undefined) return undefined;
   const args = ['--line-buffered', '--invert-match', '--extended-regexp', pattern];
   const filter = spawn('grep', args, { detached: true, stdio: ['pipe', fd, 'ignore'], ...owner });
-  // Where there is no grep there is no log.
+  // Without grep, there is no log.
   return { filter, ended: once(filter, 'exit').catch(() => undefined) };
 }

@@ -10,27 +10,27 @@ import { redis } from './redis';
 
 const RETRY_MS = 100;
 const RESTART_MS = 5_000;
-/** How long a program waits for another before it says so. */
+/** How long to wait for another process before reporting it. */
 const PATIENCE_MS = 2_000;
-/** A MongoDB that listens answers sooner, unless it hangs; what a killed program left ends sooner. */
+/** After so long, a MongoDB that listens but does not respond hangs; orphans end sooner, too. */
 const HANGS_MS = 12_000;
 
 export interface ServersOptions {
   role: Role;
   progress?: Progress | undefined;
-  /** Counts how often a server, by its name, had ended and was started again. */
+  /** Counts the restarts of a server that exited. */
   countRestarts?: (server: string, by: 0 | 1) => void;
-  /** Called while a start of MongoDB is waited for, which takes a second: the time for other work. */
+  /** Called while MongoDB starts, which takes a second, to do other work. */
   meanwhile?: (() => void) | undefined;
-  /** Ends the wait for another program. */
+  /** Aborts the wait for another process. */
   stopping?: AbortSignal | undefined;
 }
 
-/** The servers of a data directory that this program runs, or that it is attached to. */
+/** The managed servers of a data directory that this process runs or is attached to. */
 export class ManagedServers {
-  /** Whether this command is attached to the MongoDB of a server. */
+  /** Whether this command is attached to the MongoDB of a server process. */
   isServed = false;
-  /** What was found, started or is missing, a sentence each. */
+  /** Sentences that say what was found, started or is missing. */
   readonly notes: string[] = [];
   readonly #directory: DataDirectory;
   readonly #options: ServersOptions;
@@ -47,8 +47,8 @@ export class ManagedServers {
   }
 
   /**
-   * Runs MongoDB, of which a data directory has one at a time. While a server runs it, commands attach
-   * to it and a second server is refused; while a command runs it, others wait for its end.
+   * Runs MongoDB or attaches to it. While a server process runs it, commands attach to it and a second
+   * server process is refused. While a command runs it, others wait.
    *
    * @returns its socket
    * @throws ServersError
@@ -59,31 +59,31 @@ export class ManagedServers {
     const server = this.#serverOf(mongod, { chosen, meanwhile });
     const began = performance.now();
     let silentSince = began;
-    for (let isSaid = false; ;) {
+    for (let isReported = false; ;) {
       const claims = await directory.claims();
       if (claims.includes('server')) {
         if (role === 'server') {
           throw new ServersError(
-            `The data directory ${directory.root} is already served by another program: stop that one, or give this one a DATA_DIR of its own.`,
+            `Another server is running on the data directory ${directory.root}: stop it, or set DATA_DIR to another folder.`,
           );
         }
         if (await server.serves()) {
           this.isServed = true;
-          this.notes.push('MongoDB runs already.');
+          this.notes.push('MongoDB was already running.');
           return server.socket;
         }
-        // One that is started again does not listen yet.
+        // A MongoDB that is being restarted does not listen yet.
         if (!(await answers(server.socket))) silentSince = performance.now();
         if (performance.now() - silentSince > HANGS_MS) {
           throw new ServersError(
-            'MongoDB, which another program uses too, does not answer: stop that program, which ends what hangs.',
+            'MongoDB, which a server has started, does not respond: stop that server, which also stops MongoDB.',
           );
         }
       } else if (claims.length === 0 && (await answers(server.socket))) {
-        // Its program was killed. The guard ends it, which those of earlier releases have not.
+        // An orphan of a killed process. Its guard stops it; those of earlier releases have no guard.
         await shutDownMongodb(server.socket).catch(() => undefined);
         if (performance.now() - began > HANGS_MS) {
-          throw new ServersError(`MongoDB in ${directory.root} hangs: end its process first.`);
+          throw new ServersError(`MongoDB in ${directory.root} hangs: kill its process first.`);
         }
       } else if (claims.length === 0 && (await this.#claimAlone())) {
         try {
@@ -96,17 +96,17 @@ export class ManagedServers {
         }
       }
       const isLong = performance.now() - began > PATIENCE_MS;
-      if (isLong && !isSaid && !claims.includes('server')) {
-        isSaid = true;
-        this.#progress('Waiting for another program that uses the data directory …');
+      if (isLong && !isReported && !claims.includes('server')) {
+        isReported = true;
+        this.#progress('Waiting for another process that uses the data directory …');
       }
       await sleep(RETRY_MS * (1 + Math.random()), undefined, { signal: stopping });
     }
   }
 
-  /** Of programs that claim at once those that see another's claim withdraw for a moment. */
+  /** Claims MongoDB; withdraws and returns false if another process claims it at the same time. */
   async #claimAlone(): Promise<boolean> {
-    // That of a server once it serves: until then others are only to wait.
+    // A server claims its role only once it serves; until then, others just wait.
     this.#claims.push(await this.#directory.claim('tool'));
     const isAlone = (await this.#directory.claims()).length === 1;
     if (!isAlone) this.#giveUpClaims();
@@ -117,27 +117,27 @@ export class ManagedServers {
     this.#claims.splice(0).forEach((claim) => claim.close());
   }
 
-  /** Uses the Redis that runs, or starts one, which only a server does; returns its socket. */
+  /** Uses a running Redis; only a server process starts one. Returns its socket. */
   async runRedis(): Promise<string | undefined> {
     const server = this.#serverOf(redis);
-    // One that hangs under the server may answer again.
+    // A Redis that hangs may recover.
     if (this.#options.role === 'tool') {
       return (await answers(server.socket)) ? server.socket : undefined;
     }
     try {
       if (await server.serves()) {
-        this.notes.push('Redis runs already.');
+        this.notes.push('Redis was already running.');
         this.#supervised.push(this.#supervise(server));
       } else await this.#start(server);
       return server.socket;
     } catch (error) {
       const reason = reasonOf(error);
-      this.notes.push(`Redis cannot be used, so limits are counted in memory (${reason}).`);
+      this.notes.push(`Redis is not available, so rate limits are counted in memory (${reason}).`);
       return undefined;
     }
   }
 
-  /** Stops what this program started. */
+  /** Stops the servers that this process started. */
   async release(): Promise<void> {
     this.#over.abort();
     await Promise.all(this.#servers.map((server) => server.stop()));
@@ -162,7 +162,7 @@ export class ManagedServers {
     if (this.#options.role === 'server') this.#supervised.push(this.#supervise(server));
   }
 
-  /** Starts a server again whenever it has ended. */
+  /** Restarts a server whenever it ends. */
   async #supervise(server: ManagedServer): Promise<void> {
     const { signal } = this.#over;
     const { countRestarts } = this.#options;
@@ -171,11 +171,11 @@ export class ManagedServers {
     for (;;) {
       await server.ended(signal);
       if (signal.aborted) return;
-      this.#progress(`${title} has ended unexpectedly and is started again.`);
+      this.#progress(`${title} exited unexpectedly and is being restarted.`);
       try {
         await server.start(signal);
         countRestarts?.(program, 1);
-        this.#progress(`${title} serves again.`);
+        this.#progress(`${title} is running again.`);
       } catch (error) {
         if (!this.#over.signal.aborted) this.#progress(`${title} is down: ${reasonOf(error)}.`);
         await sleep(RESTART_MS, undefined, { signal, ref: false }).catch(() => undefined);

@@ -4,13 +4,13 @@ import type { ServerKind } from './managed-server';
 
 const SOCKET = 'mongodb.sock';
 const REPLICA_SET = 'plantcare';
-// Relative, so that a data directory that was moved or copied is a replica set of its own.
+// A relative path, so that a moved or copied data directory is its own replica set.
 const MEMBERS = [{ _id: 0, host: `./${SOCKET}` }];
 const NOT_INITIATED = 94;
 const OTHER_VERSION =
   /UPGRADE PROBLEM|compatibility ?version|mongod version|unsupported WiredTiger/i;
 
-/** The URI of a database in a managed MongoDB. */
+/** Returns the URI of a database in a managed MongoDB. */
 export function managedMongodbUri(socket: string, database: string): string {
   return `mongodb://${encodeURIComponent(socket)}/${database}?directConnection=true`;
 }
@@ -22,27 +22,27 @@ export const mongod: ServerKind = {
   folder: 'mongodb',
   arguments: [
     ...['--dbpath', '.', '--bind_ip', `./${SOCKET}`, '--nounixsocket', '--filePermissions', '0600'],
-    // The defaults, half of the memory and a part of the disk, are for a machine of its own.
+    // The defaults, half of the memory and 5 % of the disk, suit a dedicated machine.
     ...['--replSet', REPLICA_SET, '--wiredTigerCacheSizeGB', '0.5', '--oplogSize', '256'],
     ...['--wiredTigerEngineConfigString', 'log=(file_max=32MB)'],
-    // Slow operations are logged with the values in them, which only the Enterprise server redacts.
+    // Logs of slow operations contain user data, which only the Enterprise server can redact.
     ...['--quiet', '--slowms', String(2 ** 31 - 1)],
     ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
-    // What a killed client left open would block others for a minute.
+    // A transaction that a killed client left open would block others for a minute.
     ...['--setParameter', 'transactionLifetimeLimitSeconds=10'],
   ],
-  // Conflicts, and clients that are gone, are logged with the commands, whatever the level; crashes not.
+  // At any log level, conflicts and disconnects are logged with their commands, which contain user data.
   unlogged: '"s":"[^F]", *"c":"(COMMAND|QUERY|WRITE|TXN)"',
-  // While it starts, and on a slow disk, it may refuse or be silent.
+  // It may refuse or not respond while it starts, or on a slow disk.
   serves: async (socket) => asAdmin(socket, isPrimary).catch(() => false),
   explainEnd(log, home, writtenBy = 'another version') {
     if (log.includes('DBPathInUse')) {
-      return `cannot open ${home}, because another MongoDB works there which this program did not start: stop that one first`;
+      return `cannot open ${home}, because another MongoDB uses it that this program did not start: stop that one first`;
     }
-    // A line is JSON. What follows the first error is how and where it crashed.
+    // Each line is JSON. The first error is the cause; the rest is the crash.
     const errors = log.split('\n').filter((line) => /"s":"[EF]"/.test(line));
     if (errors.some((error) => OTHER_VERSION.test(error))) {
-      return `refuses the data in ${home}, which ${writtenBy} wrote: use ${writtenBy} for it, or another data directory`;
+      return `cannot read the data in ${home}, which ${writtenBy} wrote: use ${writtenBy}, or another data directory`;
     }
     const parts = /"msg":"(.*?)".*?(?:"(?:errmsg|error_str|message|error)":"((?:\\.|[^"])*)|$)/;
     const [, message, detail = 'see there'] = parts.exec(errors[0] ?? '') ?? [];
@@ -50,13 +50,13 @@ export const mongod: ServerKind = {
   },
 };
 
-/** Shuts the MongoDB down that listens on a socket, whoever started it. */
+/** Shuts down the MongoDB that listens on a socket, whichever process started it. */
 export async function shutDownMongodb(socket: string): Promise<void> {
   await asAdmin(socket, (admin) => admin.command({ shutdown: 1, force: true, timeoutSecs: 0 }));
 }
 
 async function asAdmin<T>(socket: string, work: (admin: mongo.Db) => Promise<T>): Promise<T> {
-  // The last holds a program that has ended otherwise, while MongoDB hangs.
+  // Without connectTimeoutMS, a hung MongoDB would delay the exit of the process.
   const limits = {
     serverSelectionTimeoutMS: 2_000,
     socketTimeoutMS: 2_000,
@@ -73,12 +73,12 @@ async function asAdmin<T>(socket: string, work: (admin: mongo.Db) => Promise<T>)
 
 async function isPrimary(admin: mongo.Db): Promise<boolean> {
   const hello: Record<string, unknown> = await admin.command({ hello: 1 });
-  // A fresh node is in no set, nor is one whose set had it listen on a port.
+  // True of a new node, and of one that earlier releases configured with a port.
   if (hello['setName'] === undefined) await configure(admin);
   return hello['isWritablePrimary'] === true;
 }
 
-/** Makes the node the one member of its set. */
+/** Makes the node the only member of its replica set. */
 async function configure(admin: mongo.Db): Promise<void> {
   try {
     const config: unknown = (await admin.command({ replSetGetConfig: 1 }))['config'];

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import type { ServerKind } from './managed-server';
 
-/** redis-server without persistence: what it holds may be lost. */
+/** redis-server without persistence, because its data may be lost. */
 export const redis: ServerKind = {
   program: 'redis-server',
   title: 'Redis',
@@ -10,21 +10,21 @@ export const redis: ServerKind = {
     ...['--port', '0', '--unixsocket', './redis.sock', '--unixsocketperm', '600'],
     ...['--dir', '.', '--pidfile', './redis-server.lock', '--daemonize', 'no'],
     ...['--save', '', '--appendonly', 'no'],
-    // What it is for is small and expires; should it not be, it is the oldest that can go.
+    // Rate limits are small and expire; if memory runs out, evict the keys that expire first.
     ...['--maxmemory', '64mb', '--maxmemory-policy', 'volatile-ttl'],
-    // They reach files, foreign code and memory; counting limits needs none of them.
+    // These access files, load code and read memory; rate limits need none of them.
     ...['CONFIG', 'MODULE', 'DEBUG'].flatMap((command) => ['--rename-command', command, '']),
   ],
   serves: redisAnswers,
   explainEnd: (log, home) => `could not start in ${home}: ${log.trim().split('\n').at(-1) ?? ''}`,
 };
 
-/** Returns whether a Redis answers at the URL, or on the socket with that path. */
+/** Returns whether Redis responds at a URL or socket path. */
 export async function redisAnswers(url: string): Promise<boolean> {
   return (await ask(url, async (client) => client.ping())) !== undefined;
 }
 
-/** The version of that Redis; undefined where none answers. */
+/** Returns the version of that Redis; undefined if it does not respond. */
 export async function redisVersion(url: string): Promise<string | undefined> {
   const info = await ask(url, async (client) => client.info('server'));
   return info && /^redis_version:(\S+)/m.exec(info)?.[1];
@@ -33,14 +33,14 @@ export async function redisVersion(url: string): Promise<string | undefined> {
 async function ask<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T | undefined> {
   const client = new Redis(url, {
     lazyConnect: true,
-    // It waits for an answer as long as the question itself.
+    // The ready check would have a timeout of its own.
     enableReadyCheck: false,
     connectTimeout: 2_000,
     commandTimeout: 2_000,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   });
-  // Without a listener the library prints what the caller learns anyway.
+  // Without a listener, the library prints errors that the caller gets anyway.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -60,7 +60,7 @@ test('during SHUTDOWN_DELAY_SECONDS /readyz is 503, and all else is answered as 
 test('SIGHUP does not stop a server without TLS, and a second signal to stop ends the delay', async () => {
   const server = await startServer({ SHUTDOWN_DELAY_SECONDS: '600' });
   server.process.kill('SIGHUP');
-  const said = () => server.stderr.includes('There is no certificate to be reloaded');
+  const said = () => server.stderr.includes('There is no certificate to reload');
   await until(said);
   expect(await statusOf(server, '/readyz')).toEqual([200, 'keep-alive']);
   server.process.kill('SIGINT');
@@ -100,7 +100,7 @@ test('SIGHUP has new connections get the new certificate; a pair that does not m
   expect(second).not.toBe(first);
   expect(next.cert.replace(/\n/g, '')).toContain(second);
 
-  const notReloaded = 'The certificate is not reloaded';
+  const notReloaded = 'The certificate could not be reloaded';
   await reload(makeCertificate().cert, next.key, notReloaded);
   await reload('no certificate', next.key, notReloaded);
   expect(
@@ -119,7 +119,7 @@ test('SIGHUP has new connections get the new certificate; a pair that does not m
 test.each([
   ['--version', 0, new RegExp(`^${PROJECT.version}\n$`), /^$/],
   ['--help', 0, /^Usage: node dist\/src\/main\.js \[options\]\n[^]*--version/, /^$/],
-  ['--serve', 2, /^$/, /^There is no option --serve; [^\n]*\n$/],
+  ['--serve', 2, /^$/, /^Unknown option --serve\. [^\n]*\n$/],
 ])('the server with %s ends with %i, and starts nothing', async (option, code, stdout, stderr) => {
   const server = RealServer.spawn(dataDir, { PORT: 'wrong' }, undefined, [option]);
   expect(await server.ended).toEqual({ code, signal: null });

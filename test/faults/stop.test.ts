@@ -152,7 +152,7 @@ test('a second server on a data directory is refused, and the first goes on', as
   expect(second.process.exitCode).toBe(1);
   expect(second.stdout).toBe('');
   expectOneSentence(second.stderr);
-  expect(second.stderr).toContain('already served by another program');
+  expect(second.stderr).toContain('Another server is running on the data directory');
   expect(await runningServers(dataDir)).toEqual(['mongod', 'redis']);
   const ready = await fetch(`${first.url}/readyz`);
   expect(ready.status).toBe(200);

@@ -66,7 +66,7 @@ test('a data directory that is moved while its servers run keeps them, and stops
   const mongod = processOf(before, 'mongod');
   await rename(before, after);
   const tool = await acquire(after, 'tool');
-  expect(tool.notes[0]).toContain('runs already');
+  expect(tool.notes[0]).toContain('was already running');
   expect(await idsIn(tool.mongodbUri)).toEqual(['Basil']);
   await tool.release();
   expect(processOf(after, 'mongod')).toBe(mongod);

@@ -60,8 +60,8 @@ test('a Redis that does not answer is used all the same, with a note', async () 
   const servers = await acquireServers({ dataDir: '/nowhere', ...given }, { role: 'server' });
   expect(servers).toMatchObject(given);
   expect(servers.notes).toEqual([
-    'MongoDB is the one of MONGODB_URI.',
-    'Redis does not answer now; it is the one of REDIS_URL.',
+    'Using the MongoDB of MONGODB_URI.',
+    'Using the Redis of REDIS_URL, which does not respond now.',
   ]);
   await servers.release();
   await mongodb.release();

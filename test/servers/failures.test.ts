@@ -22,7 +22,7 @@ test('data that another version wrote is refused with both versions', async () =
     `if [ "$1" = --version ]; then echo "db version v6.0.5"; exit; fi\necho '${WRONG_VERSION}'; exit 62`,
   );
   await expect(acquireServers({ dataDir, mongodBinary }, { role: 'server' })).rejects.toThrow(
-    `MongoDB 6.0.5 refuses the data in ${path.join(dataDir, 'mongodb')}, which version 8.2.6 wrote: use version 8.2.6 for it, or another data directory. Its log is ${path.join(dataDir, 'logs', 'mongod.log')}.`,
+    `MongoDB 6.0.5 cannot read the data in ${path.join(dataDir, 'mongodb')}, which version 8.2.6 wrote: use version 8.2.6, or another data directory. Its log is ${path.join(dataDir, 'logs', 'mongod.log')}.`,
   );
 });
 

@@ -28,7 +28,7 @@ function hang(name: OwnServer): void {
 test('doctor finds an own Redis that hangs under a server', async () => {
   hang('redis');
   const { code, stdout } = await run(['doctor', '--quick'], { DATA_DIR: dataDir });
-  expect(stdout).toMatch(/Redis +Redis does not answer/);
+  expect(stdout).toMatch(/Redis +Redis does not respond/);
   expect(code).toBe(1);
 });
 
@@ -41,6 +41,6 @@ test('a command says that the own MongoDB hangs under a server, and ends', async
   expect(await command.ended).toMatchObject({
     code: 1,
     stderr:
-      'MongoDB, which another program uses too, does not answer: stop that program, which ends what hangs.\n',
+      'MongoDB, which a server has started, does not respond: stop that server, which also stops MongoDB.\n',
   });
 });

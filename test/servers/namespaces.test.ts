@@ -22,7 +22,7 @@ itApart('a second server in a namespace of its own is refused, and the first goe
   const first = await acquire(dataDir, 'server', reported);
   const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
   await expect(program(dataDir, { through: CONTAINER })).rejects.toThrow(
-    'is already served by another program',
+    'Another server is running on the data directory',
   );
   expect([processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')]).toEqual(all);
   await plantsOf(first.mongodbUri).insertOne({ _id: 'Basil' });
@@ -36,14 +36,16 @@ itApart(
   async () => {
     const dataDir = await dataDirectory();
     const first = await program(dataDir, { through: CONTAINER });
-    await expect(acquire(dataDir)).rejects.toThrow('is already served by another program');
+    await expect(acquire(dataDir)).rejects.toThrow(
+      'Another server is running on the data directory',
+    );
     const plants = plantsOf(first.servers.mongodbUri);
     await plants.insertOne({ _id: 'Basil' });
     await connect(first.servers.mongodbUri)
       .db('admin')
       .command({ shutdown: 1, force: true })
       .catch(() => undefined);
-    await until(() => first.reported.join('').includes('MongoDB serves again.'));
+    await until(() => first.reported.join('').includes('MongoDB is running again.'));
     expect(await plants.countDocuments()).toBe(1);
     await first.leave();
   },
@@ -54,7 +56,7 @@ itApart('a command in a namespace of its own attaches to the MongoDB of the serv
   const server = await acquire(dataDir);
   const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
   const command = await program(dataDir, { role: 'tool', through: CONTAINER });
-  expect(command.servers.notes).toEqual(['MongoDB runs already.']);
+  expect(command.servers.notes).toEqual(['MongoDB was already running.']);
   await plantsOf(command.servers.mongodbUri).insertOne({ _id: 'Basil' });
   await command.leave();
   expect(all.every(isAlive)).toBe(true);

@@ -83,7 +83,7 @@ test('a data directory of before opens as it is, and what it needs no more is re
 test('a MongoDB of before that runs still is left alone, and named in one sentence', async () => {
   const { dataDir, mongod } = await oldDirectory();
   await expect(acquire(dataDir)).rejects.toThrow(
-    /^MongoDB [\d.]+ cannot open \S+mongodb, because another MongoDB works there which this program did not start: stop that one first\. Its log is \S+$/,
+    /^MongoDB [\d.]+ cannot open \S+mongodb, because another MongoDB uses it that this program did not start: stop that one first\. Its log is \S+$/,
   );
   expect(isAlive(mongod.pid ?? 0)).toBe(true);
   mongod.kill('SIGTERM');

@@ -59,7 +59,7 @@ itAsRoot('what root does in another user’s data directory, that user can go on
   const plants = plantsOf(service.servers.mongodbUri);
   expect(await plants.countDocuments()).toBe(1);
   const beside = await acquire(dataDir, 'tool');
-  expect(beside.notes[0]).toContain('runs already');
+  expect(beside.notes[0]).toContain('was already running');
   await beside.release();
   await plants.insertOne({ _id: 'Mint' });
   await service.leave();

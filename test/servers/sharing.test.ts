@@ -141,7 +141,7 @@ test('a second server on a data directory is refused; the first goes on, and tak
   const refused = acquire(dataDir);
   await expect(refused).rejects.toThrow(ServersError);
   await expect(refused).rejects.toThrow(
-    `The data directory ${dataDir} is already served by another program: stop that one, or give this one a DATA_DIR of its own.`,
+    `Another server is running on the data directory ${dataDir}: stop it, or set DATA_DIR to another folder.`,
   );
   expect([processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')]).toEqual(all);
   await connect(first.servers.mongodbUri).db().command({ ping: 1 });
@@ -159,7 +159,7 @@ test('commands attach to the MongoDB of a server, and leave it running', async (
   expect(meanwhile).not.toHaveBeenCalled();
   expect(passing.mongodbUri).toBe(server.mongodbUri);
   expect(passing.redisUrl).toBe(server.redisUrl);
-  expect(passing.notes).toContain('MongoDB runs already.');
+  expect(passing.notes).toContain('MongoDB was already running.');
   const another = await program(dataDir, { role: 'tool' });
   await passing.release();
   await another.crash();
@@ -180,7 +180,7 @@ test('a server and another command wait for the end of a command, and say so', a
     await release();
   });
   await until(() => reported.length === 2);
-  const line = 'Waiting for another program that uses the data directory …';
+  const line = 'Waiting for another process that uses the data directory …';
   expect(reported).toEqual([line, line]);
   await tool.release();
   await visited;

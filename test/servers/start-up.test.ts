@@ -66,7 +66,7 @@ test('a login that MongoDB refuses, and a user without rights, are each said in 
   expect(await startAs('reader:wrong@')).toEqual({
     code: 1,
     said: expect.stringMatching(
-      /^The MongoDB of MONGODB_URI refuses the login: check [^\n]*\.$/,
+      /^The MongoDB of MONGODB_URI rejects the credentials: check [^\n]*\.$/,
     ) as string,
   });
   const noRights =
@@ -110,7 +110,7 @@ test('a MongoDB that does not answer is waited for, then given up in one sentenc
   expect(await server.ended).toEqual({ code: 1, signal: null });
   const [waiting = '', sentence, ...others] = server.stderr.trim().split('\n');
   expect(JSON.parse(waiting)).toMatchObject({
-    msg: expect.stringMatching(/cannot be reached: .* It is waited for up to 6 s\.$/) as string,
+    msg: expect.stringMatching(/cannot be reached: .* Retrying for up to 6 s\.$/) as string,
   });
   expect(sentence).toMatch(/^The MongoDB of MONGODB_URI cannot be reached: .*\.$/);
   expect(others).toEqual([]);
@@ -155,7 +155,7 @@ test('an unexpected error during the start ends it with the words of the error',
   while (!server.stderr.includes('It is waited for')) await sleep(50);
   server.process.kill('SIGUSR2');
   expect(await server.ended).toEqual({ code: 1, signal: null });
-  expect(server.stderr).toContain('The program stops because of an error: Error: on purpose\n');
+  expect(server.stderr).toContain('The server stops because of an error: Error: on purpose\n');
 });
 
 test('a HOST that is none of this machine is said in one sentence', async () => {

@@ -33,7 +33,7 @@ test('a MongoDB and a Redis that are killed serve again, with the data, and are 
   // Once is no more than often.
   for (const mint of ['Mint', 'Peppermint']) {
     await killBoth(dataDir, reported);
-    expect(reported).toContain('MongoDB has ended unexpectedly and is started again.');
+    expect(reported).toContain('MongoDB exited unexpectedly and is being restarted.');
     expect(await plants.findOne({ _id: 'Basil' })).not.toBeNull();
     await plants.insertOne({ _id: mint });
     expect(await redisAnswers(servers.redisUrl ?? '')).toBe(true);
@@ -53,9 +53,9 @@ test('a Redis that was found running is replaced once it has ended', async () =>
   const progress = (line: string): void => void reported.push(line);
   const second = await acquireServers({ dataDir, mongodbUri }, { role: 'server', progress });
   afterwards(second.release);
-  expect(second.notes[1]).toBe('Redis runs already.');
+  expect(second.notes[1]).toBe('Redis was already running.');
   await first.crash();
-  await until(() => reported.includes('Redis serves again.'));
+  await until(() => reported.includes('Redis is running again.'));
   expect(await redisAnswers(second.redisUrl ?? '')).toBe(true);
 });
 

@@ -73,7 +73,7 @@ export async function killBoth(dataDir: string, reported: string[]): Promise<voi
   await kill(processOf(dataDir, 'redis'));
   // A mongod that answers already may refuse what is read or written until it is a primary again.
   await until(() =>
-    ['MongoDB', 'Redis'].every((title) => reported.includes(`${title} serves again.`)),
+    ['MongoDB', 'Redis'].every((title) => reported.includes(`${title} is running again.`)),
   );
 }
 
