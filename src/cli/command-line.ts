@@ -16,25 +16,25 @@ import type { Settings } from '../core/settings/settings';
 import { EXIT } from './exit-codes';
 import { progressBar } from './progress';
 
-/** Work of a command that the host itself adds, and that reaches what plugins need not. */
-type HostWork = (program: Program, app: RunningApp) => Promise<CommandResult | StreamedResult>;
+/** The work of a host command, which may use the whole program. */
+type HostWork = (program: Program) => Promise<CommandResult | StreamedResult>;
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** In what state a command takes the data. */
+/** Which data a command accepts. */
 interface DataOptions {
-  /** Whether data that does not fit this version is left as it is. */
+  /** Whether to accept data of another release without migrating it. */
   leaveSchema?: boolean;
-  /** Whether it restores a backup, and data need not be whole. */
+  /** Whether a backup is being restored, so that the data may be incomplete. */
   restoring?: boolean;
 }
 
-/** Runs the work of commands, and prints what it answers. */
+/** Runs commands and prints their results. */
 export class CommandRunner implements CommandLine {
   readonly scopes: ReadonlyMap<string, string>;
-  /** How the command ended, once it has. */
+  /** The exit code of the command, once it has ended. */
   exitCode: number = EXIT.done;
-  /** The server's settings would have it log more than people want to read beside a result. */
+  /** Raises the default log level, so that the log does not clutter the output. */
   readonly #env: NodeJS.ProcessEnv;
   readonly #givenEnv: NodeJS.ProcessEnv;
   readonly #plugins: readonly Plugin[];
@@ -51,24 +51,26 @@ export class CommandRunner implements CommandLine {
   }
 
   run(work: (app: RunningApp) => Promise<CommandResult | StreamedResult>): Promise<void> {
-    return this.runHost((_program, app) => work(app));
+    return this.runHost(({ app }) =>
+      work({ exportsOf: (plugin) => app.exportsOf(plugin), progress: progressBar }),
+    );
   }
 
   /**
-   * Does work with the servers up, and prints what it answers.
+   * Runs work that needs the servers, and prints its result.
    *
    * @param options as those of {@link withProgram}
    */
   runHost(work: HostWork, options?: DataOptions): Promise<void> {
     return this.withProgram(async (program) => {
-      const result = await work(program, runningApp(program));
-      // It is printed even if the servers then do not stop as they should.
+      const result = await work(program);
+      // Print it before the servers stop, which may fail.
       if ('pieces' in result) await this.#printEach(result);
       else this.print(result);
     }, options);
   }
 
-  /** Does work with the servers up, and leaves no server behind, whatever ends it. */
+  /** Runs work that needs the servers, and always stops the servers that it started. */
   async withProgram<T>(
     work: (program: Program) => Promise<T>,
     options: DataOptions = {},
@@ -76,11 +78,11 @@ export class CommandRunner implements CommandLine {
     let program: Program | undefined;
     const interruption = new AbortController();
     const interrupt = (): void => {
-      // Again while it stops already: npm passes on what the terminal has sent to all.
+      // Already stopping: npm forwards a signal that the terminal has sent to the whole group.
       if (interruption.signal.aborted) return;
       interruption.abort();
       process.stderr.write('Interrupted.\n');
-      // Servers that are being started are signalled to end when this process exits.
+      // Servers that are still starting end when this process exits.
       const stopped = program?.stop() ?? Promise.resolve();
       void stopped.catch(() => undefined).then(() => process.exit(EXIT.failed));
     };
@@ -98,7 +100,7 @@ export class CommandRunner implements CommandLine {
       });
       return await work(program);
     } catch (error) {
-      // An error that comes of the servers being stopped is of no interest.
+      // After an interruption, errors only come from the servers being stopped.
       await untilExit(interruption.signal);
       throw error;
     } finally {
@@ -108,7 +110,7 @@ export class CommandRunner implements CommandLine {
     }
   }
 
-  /** Does work that needs the plugins set up, and no server. */
+  /** Runs work that needs the plugins but no servers. */
   runOffline(work: (app: App) => CommandResult): void {
     this.print(
       work(new App({ plugins: this.#plugins, env: this.#env, log: openLog(this.#env).log })),
@@ -116,7 +118,7 @@ export class CommandRunner implements CommandLine {
   }
 
   /**
-   * The settings that a server would have here.
+   * Returns the settings that a server would have in this environment.
    *
    * @throws SettingsError
    */
@@ -124,7 +126,7 @@ export class CommandRunner implements CommandLine {
     return readSettings(this.#plugins, this.#givenEnv);
   }
 
-  /** Whether the result is wanted as JSON. */
+  /** Whether to print the result as JSON. */
   get isJson(): boolean {
     return this.#options.json === true;
   }
@@ -139,7 +141,7 @@ export class CommandRunner implements CommandLine {
     const onError = (): void => {
       cut.abort();
     };
-    // Whoever else listens says why, unless the reader has only seen enough, as head does.
+    // Another listener reports the error, except EPIPE, as when the reader is head.
     process.stdout.once('error', onError);
     for await (const piece of pieces(this.isJson)) {
       if (cut.signal.aborted) return;
@@ -149,7 +151,7 @@ export class CommandRunner implements CommandLine {
     process.stdout.off('error', onError);
   }
 
-  /** Who the audit log says did it. */
+  /** The actor of audit entries. */
   get #acting(): Acting {
     const { as: name = systemUser() } = this.#options;
     return { actor: { type: 'operator', name, host: hostname() } };
@@ -160,7 +162,7 @@ export class CommandRunner implements CommandLine {
   }
 }
 
-/** The user of the operating system; by number where it has no name. */
+/** Returns the name of the operating system's user, or the uid if it has none. */
 function systemUser(): string {
   try {
     return userInfo().username;
@@ -169,11 +171,7 @@ function systemUser(): string {
   }
 }
 
-/** Waits for the end that an interruption brings about; does nothing where there was none. */
+/** Waits for the process to exit if there was an interruption. */
 async function untilExit(interruption: AbortSignal): Promise<void> {
   if (interruption.aborted) await new Promise(() => undefined);
-}
-
-function runningApp({ app }: Program): RunningApp {
-  return { exportsOf: (plugin) => app.exportsOf(plugin), progress: progressBar };
 }

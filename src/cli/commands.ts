@@ -10,9 +10,9 @@ import { exitOf } from './exit-codes';
 import { userName } from './values';
 
 /**
- * Does what `args` say and answers the exit code. Nothing is started before a command asks for it.
+ * Runs the command of `args`; returns the exit code. Servers start only if the command needs them.
  *
- * @param given the plugins; those of the program where left out
+ * @param given plugins; defaults to those of the command line
  */
 export async function runCommand(
   args: readonly string[],
@@ -39,30 +39,30 @@ function rootCommand(version: string): Command {
   return (
     new Command('npm run --silent cli --')
       .description(
-        `Operates the plant care API: accounts and their tokens, seeds, demo data, checks.
+        `Administers the plant care API.
 
-Commands work on the data of DATA_DIR (or MONGODB_URI), whether the server runs or not, and read the same environment variables as the server does.`,
+Commands use the data of DATA_DIR (or MONGODB_URI) and read the same environment variables as the server. They work whether or not the server is running.`,
       )
-      .version(version, '--version', 'print the version of the program')
-      .option('--json', 'print the result as one line of JSON, the last of standard output')
-      .option('--as <name>', 'who the audit log says did it, instead of your user name', userName)
-      // Commands inherit what is set before they are added.
+      .version(version, '--version', 'print the version')
+      .option('--json', 'print the result as one line of JSON, the last line of standard output')
+      .option('--as <name>', 'actor in the audit log (default: your user name)', userName)
+      // Subcommands inherit settings made before they are added.
       .configureHelp({ showGlobalOptions: true })
       .exitOverride()
-      // What was given is said again, whatever is hidden in it.
+      // Error messages repeat arguments, which may contain control characters.
       .configureOutput({
         outputError: (text, write) => {
           write(text.split('\n').map(printable).join('\n'));
         },
       })
-      .showHelpAfterError('Add --help to see how it is used.')
+      .showHelpAfterError('Add --help for usage.')
       .addHelpText(
         'after',
         `
 Exit codes:
-  0  done
-  1  failed, or found a fault; standard error says which
-  2  used wrongly: unknown command or option, bad value, bad environment variable
+  0  success
+  1  failure, or a check found a fault
+  2  usage error: unknown command or option, invalid value or environment variable
 
 Examples:
   $ npm run --silent cli -- token create --user ada --tier pro

@@ -1,7 +1,7 @@
 import { OperatorError } from '../core/operator-error';
 
-/** Says in a sentence why a command could not do what it was asked for. */
+/** Tells the operator why a command failed. Exit code 1. */
 export class CommandError extends OperatorError {}
 
-/** Says in a sentence what was wrong with what was asked for. */
+/** Tells the operator what is wrong with the arguments. Exit code 2. */
 export class UsageError extends Error {}

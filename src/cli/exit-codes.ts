@@ -6,13 +6,13 @@ import { SettingsError } from '../core/settings/settings';
 import { isConnectionError } from '../data/mongodb/errors';
 import { UsageError } from './errors';
 
-/** How commands end, as shells see it. */
+/** The exit codes of commands. */
 export const EXIT = { done: 0, failed: 1, wrongUse: 2 } as const;
 
-/** How a command ends that threw `error`, and what to say of it. */
+/** Returns the exit code for `error`, and the message to print. */
 export function exitOf(error: unknown): { exitCode: number; message?: string } {
   if (error instanceof CommanderError) {
-    // Commander has said what there is to say; asking for help is not an error.
+    // Commander has printed its message; --help is not an error.
     return { exitCode: error.exitCode === 0 ? EXIT.done : EXIT.wrongUse };
   }
   if (error instanceof UsageError || error instanceof SettingsError) {

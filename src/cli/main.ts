@@ -4,7 +4,7 @@ import { EXIT } from './exit-codes';
 let isCut = false;
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A reader that has seen enough, such as head, ends nothing but the output.
+  // A reader such as head may close early, which is no failure.
   if (error.code === 'EPIPE' || isCut) return;
   isCut = true;
   process.stderr.write(`The result cannot be written: ${error.message}.\n`);

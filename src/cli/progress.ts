@@ -2,7 +2,7 @@ import { SingleBar } from 'cli-progress';
 
 import type { ProgressBar } from '../plugins/command';
 
-/** Draws on standard error, and only where somebody looks at it. */
+/** Shows a progress bar on standard error if that is a terminal. */
 export function progressBar(label: string, total: number): ProgressBar {
   if (!process.stderr.isTTY) return { advance: () => undefined, stop: () => undefined };
   const bar = new SingleBar({
@@ -22,7 +22,7 @@ export function progressBar(label: string, total: number): ProgressBar {
   };
 }
 
-/** Does work of which only it knows how much there is, and draws its progress. */
+/** Runs work that reports its progress and its total, and shows a progress bar. */
 export async function withProgress<T>(
   label: string,
   work: (advance: (by: number, total: number) => void) => Promise<T>,

@@ -3,10 +3,10 @@ import type { Host } from '../plugins/host';
 import { CommandError } from './errors';
 
 /**
- * Refuses more records than an account's tier leaves room for.
+ * Requires that the quotas of an account have room for more records.
  *
- * @param wanted how many, by quota
- * @throws CommandError
+ * @param wanted how many records, by quota
+ * @throws CommandError if a quota would be exceeded
  */
 export function requireRoom(
   host: Host,

@@ -3,14 +3,14 @@ import { operationName, requiredScopes } from '../plugins/operation-facts';
 
 const NONE = '-';
 
-/** Rows of text under their headings; a cell of several values has a line for each. */
+/** A table of text; a cell with several values has one line for each. */
 export interface Table {
   title: string;
   headings: string[];
   rows: string[][];
 }
 
-/** The surface in tables that fit into 120 columns. */
+/** Returns the surface as tables that fit into 120 columns. */
 export function surfaceTables({ endpoints, reach, collections }: Surface): Table[] {
   const chains = [...new Set(endpoints.flatMap(chainOf))];
   return [
@@ -25,8 +25,8 @@ export function surfaceTables({ endpoints, reach, collections }: Surface): Table
       rows: chains.map((chain, index) => [String(index + 1), chain]),
     },
     {
-      title: 'Plugins that a call may reach',
-      headings: ['of', 'by reads', 'by writes also'],
+      title: 'Plugins that a call may access',
+      headings: ['plugin', 'by reads', 'by writes also'],
       rows: reach.map(({ plugin, reads, writes }) => [
         plugin,
         reads.join(' '),
@@ -72,10 +72,10 @@ function accessCell({ access }: Endpoint): string {
   return 'public' in access ? 'public' : 'any token';
 }
 
-/** Shorter names, so that a row is a line. */
+/** Shorter names, so that a row fits on a line. */
 const SHORT: Readonly<Record<string, string>> = { partialFilterExpression: 'where' };
 
-/** `hash, createdAt -1`, `unique`: what is merely so by its name alone, the rest with its value. */
+/** Formats a record such as `hash, createdAt -1`; the values 1 and true are left out. */
 function members(record: Readonly<Record<string, unknown>>): string {
   const cells = Object.entries(record).map(([name, value]) =>
     value === 1 || value === true

@@ -1,4 +1,4 @@
-/** Rows under their headings, each column as wide as what is in it; a cell may have several lines. */
+/** Formats rows as a table with aligned columns; a cell may have several lines. */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
@@ -20,7 +20,7 @@ function linesOf(row: readonly string[]): string[][] {
   return Array.from({ length: height }, (_, line) => cells.map((cell) => cell[line] ?? ''));
 }
 
-/** A number of things: `1 account`, `2 accounts`. */
+/** Formats a count: `1 account`, `2 accounts`. */
 export function counted(count: number, singular: string, plural = `${singular}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`;
 }

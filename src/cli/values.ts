@@ -5,21 +5,21 @@ import { isUuid } from '../core/ids';
 import { isCalendarDay, timezoneName } from '../core/time';
 import { newUserNameFault, userNameFault } from '../core/text/names';
 
-/** The name of a user, or an operator, as it may be given on the command line. */
+/** Parses the name of a user or operator. */
 export function userName(value: string): string {
   const fault = userNameFault(value);
   if (fault !== undefined) throw new InvalidArgumentError(`It ${fault}.`);
   return value;
 }
 
-/** The name of a user whose account is made where there is none. */
+/** Parses the name of a user whose account may be created. */
 export function newUserName(value: string): string {
   const fault = newUserNameFault(value);
   if (fault !== undefined) throw new InvalidArgumentError(`It ${fault}.`);
   return value;
 }
 
-/** A whole number in a range. */
+/** Parses a whole number in a range. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
   return (value: string): number => {
     const number = Number(value);
@@ -36,7 +36,7 @@ const UNIT_SECONDS = new Map([
   ['d', 24 * 60 * 60],
 ]);
 
-/** A duration in seconds, given as `3600`, `15m`, `24h` or `90d`. */
+/** Parses a duration such as `3600`, `15m`, `24h` or `90d`; returns seconds. */
 export function duration(minSeconds: number, maxSeconds: number) {
   return (value: string): number => {
     const seconds = secondsOf(value);
@@ -47,7 +47,7 @@ export function duration(minSeconds: number, maxSeconds: number) {
   };
 }
 
-/** A moment: an RFC 3339 date or date-time, or how long ago it was, as `24h`. */
+/** Parses a time in the past: an RFC 3339 date or date-time, or a duration ago such as `24h`. */
 export function pastMoment(value: string): Date {
   const seconds = secondsOf(value);
   const time = seconds === undefined ? momentOf(value) : Date.now() - seconds * 1000;
@@ -68,20 +68,20 @@ function secondsOf(value: string): number | undefined {
   return digits === undefined || factor === undefined ? undefined : Number(digits) * factor;
 }
 
-/** The text form of a UUID. */
+/** Parses a UUID. */
 export function uuid(value: string): string {
   if (isUuid(value)) return value;
-  throw new InvalidArgumentError('It must be a UUID, as the lists show them.');
+  throw new InvalidArgumentError('It must be a UUID.');
 }
 
-/** An IANA time zone name, such as Europe/Paris. */
+/** Parses an IANA time zone name such as Europe/Paris. */
 export function timezone(value: string): string {
   const name = timezoneName(value);
   if (name !== undefined) return name;
-  throw new InvalidArgumentError('It must be an IANA name, such as Europe/Paris or UTC.');
+  throw new InvalidArgumentError('It must be an IANA time zone name, such as Europe/Paris or UTC.');
 }
 
-/** `--tier`, the same wherever it is taken. */
+/** Returns the option `--tier`. */
 export function tierOption(description: string): Option {
   return new Option('--tier <tier>', description).choices(TIERS);
 }

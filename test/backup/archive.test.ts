@@ -97,7 +97,7 @@ test('an archive is a tar of BSON and a manifest with counts and SHA-256, for it
   expect(await cli.json('backup', 'verify', archive)).toMatchObject({
     collections: { events: 5, plants: 1 },
   });
-  expect(await cli.text('backup', 'verify', archive)).toContain('archive.tar.gz is whole: ');
+  expect(await cli.text('backup', 'verify', archive)).toContain('archive.tar.gz is intact: ');
 });
 
 test('an archive has every collection that there is', async () => {

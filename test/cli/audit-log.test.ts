@@ -244,7 +244,7 @@ describe('audit verify finds', () => {
 
   test('nothing where nothing was touched', async () => {
     expect(await faults()).toEqual([]);
-    expect(await cli.text('audit', 'verify')).toBe('1 chain with 7 entries checked: no fault.\n');
+    expect(await cli.text('audit', 'verify')).toBe('1 chain with 7 entries checked: no faults.\n');
   });
 
   test('an entry that was altered', async () => {

@@ -28,7 +28,7 @@ async function shown(name: string, env: NodeJS.ProcessEnv): Promise<unknown> {
 test('config check is content with right settings, and starts nothing', async () => {
   const env = { DATA_DIR: folder, MONGODB_URI: 'mongodb://127.0.0.1:1' };
   const text = await run(['config', 'check'], env);
-  expect(text).toEqual({ code: 0, stdout: 'All settings are right.\n', stderr: '' });
+  expect(text).toEqual({ code: 0, stdout: 'All settings are valid.\n', stderr: '' });
   expect(resultOf(await run(['config', 'check', '--json'], env))).toEqual({ faults: [] });
 });
 

@@ -77,8 +77,10 @@ test('doctor shows people a table, and starts own servers where none run', async
   const dataDir = path.join(folder, 'own');
   const { code, stdout } = await run(['doctor'], { DATA_DIR: dataDir });
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^ +CHECK +FOUND\nok +settings +all are right\n/);
-  expect(stdout).toMatch(/\nok +replica set +plantcare, 1 healthy member\n[^]*\nAll is well\.\n$/);
+  expect(stdout).toMatch(/^ +CHECK +FOUND\nok +settings +all are valid\n/);
+  expect(stdout).toMatch(
+    /\nok +replica set +plantcare, 1 healthy member\n[^]*\nNo faults found\.\n$/,
+  );
 });
 
 test('doctor finds wrong settings, and looks no further', async () => {

@@ -10,8 +10,8 @@ import { table } from '../table';
 export function auditCommands(commandLine: CommandRunner): void {
   const parent = commandLine.program
     .command('audit')
-    .summary('show what an auditor asks for')
-    .description('Shows what an auditor asks for.');
+    .summary('show and check the audit log, list all operations')
+    .description('Shows, exports and verifies the audit log; lists all operations.');
   auditLogCommands(parent, commandLine);
   listRoutes(parent, commandLine);
 }
@@ -19,9 +19,9 @@ export function auditCommands(commandLine: CommandRunner): void {
 function listRoutes(parent: Command, commandLine: CommandRunner): void {
   parent
     .command('routes')
-    .summary('list every operation with who may call it, and the data behind it')
+    .summary('list all operations, who may call them, and their data')
     .description(
-      `Lists all that can be called from outside, the public first: who may call it, which rate budget and quota it spends, which tiers have it, its tool, and its plugin; then the steps that a request passes, which plugins' collections a call may reach, and the indexes of all collections. Starts no server.`,
+      `Lists every operation, public ones first, with its access, rate limit budget, quota, tool and plugin. Then lists the middleware of operations, the plugins whose data they may access, and all collections with their indexes. Needs no server.`,
     )
     .addHelpText(
       'after',
@@ -30,8 +30,8 @@ Examples:
   $ npm run --silent cli -- audit routes
   $ npm run --silent cli -- audit routes --json
 
-With --json it prints an object with the lists endpoints, reach and collections: with reasons,
-JSON Schemas and the collections of each operation.`,
+With --json, prints an object with the arrays endpoints, reach and collections, which include
+reasons, JSON Schemas and the collections of each operation.`,
     )
     .action(() => {
       commandLine.runOffline((app) => {

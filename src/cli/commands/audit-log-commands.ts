@@ -25,18 +25,25 @@ interface LogOptions extends Omit<AuditFilter, 'userId' | 'withDeleted'> {
 function showLog(parent: Command, commandLine: CommandRunner): void {
   parent
     .command('log')
-    .summary('show what was done, by whom')
+    .summary('show the audit log')
     .description(
-      `Shows the audit log, oldest first: tokens made, first used, rotated, revoked and pruned; accounts made, changed, exported and deleted; people and programs let in and out; records deleted for good; repairs, seeds, migrations, backups and restores, starts of the server.`,
+      `Shows the audit log, oldest entry first: tokens created, first used, rotated, revoked and pruned; accounts created, changed, exported and deleted; sign-ins and authorized apps; records deleted permanently; repairs, seeds, migrations, backups, restores and server starts.`,
     )
     .option(
       '--user <user>',
-      'only acts on the account of this user, deleted ones included',
+      'only entries about the account of this user, even if it was deleted',
       userName,
     )
-    .option('--actor <name>', 'only acts of this user, token (its id) or operator')
-    .option('--action <action>', 'only these acts: token.created, or token for all of tokens')
-    .option('--since <moment>', 'only since then: 2026-03-01, or 24h or 30d ago', pastMoment)
+    .option('--actor <name>', 'only actions of this user, token id or operator')
+    .option(
+      '--action <action>',
+      'only this action, such as token.created, or group of actions, such as token',
+    )
+    .option(
+      '--since <moment>',
+      'only entries since a date such as 2026-03-01, or within the last 24h or 30d',
+      pastMoment,
+    )
     .addHelpText(
       'after',
       `
@@ -62,7 +69,7 @@ function exportLog(parent: Command, commandLine: CommandRunner): void {
     .command('export')
     .summary('print the audit log with its hashes')
     .description(
-      `Prints every entry of the audit log as a line of JSON, with its chain, number and hash, and after them where each chain ends. Kept elsewhere, it shows what somebody did who could write to the database. A hash is the SHA-256 of the entry's JSON without it, the members of each object sorted by name.`,
+      `Prints every entry of the audit log as a line of JSON, with its chain, number and hash, then the end of each chain. A copy that is stored elsewhere reveals tampering by people who can write to the database. A hash is the SHA-256 of the entry as JSON, without the hash and with the members of each object sorted by name.`,
     )
     .addHelpText(
       'after',
@@ -70,7 +77,7 @@ function exportLog(parent: Command, commandLine: CommandRunner): void {
 Example:
   $ npm run --silent cli -- audit export > audit.jsonl
 
-With --json it prints one object with the lists entries and chains.`,
+With --json, prints one object with the arrays entries and chains.`,
     )
     .action(() =>
       commandLine.runHost(async ({ app }) => ({
@@ -82,16 +89,16 @@ With --json it prints one object with the lists entries and chains.`,
 function verifyLog(parent: Command, commandLine: CommandRunner): void {
   parent
     .command('verify')
-    .summary('look for entries of the audit log that were removed or altered')
+    .summary('check the audit log for removed or altered entries')
     .description(
-      `Checks that each entry of the audit log has its hash and follows on the one before it, and that each chain ends where it should. It may run while the service does.`,
+      `Checks the hash of each entry of the audit log, that each entry follows the previous one, and that no chain was cut off. It can run while the server is running.`,
     )
     .addHelpText(
       'after',
       `
 Exit codes:
-  0  every chain is whole
-  1  an entry was removed, altered or inserted; it says which
+  0  every chain is intact
+  1  an entry was removed, altered or inserted; the output says which
 
 Example:
   $ npm run --silent cli -- audit verify --json
@@ -106,7 +113,7 @@ function verification(found: Verification): CommandResult {
   const counts = [counted(chains, 'chain'), counted(entries, 'entry', 'entries')];
   const older = pruned === 0 ? '' : `, ${counted(pruned, 'older one')} deleted by age`;
   const rows = faults.map(({ chain, fault }) => [printable(chainName(chain)), fault]);
-  const outcome = rows.length === 0 ? 'no fault' : counted(rows.length, 'fault');
+  const outcome = rows.length === 0 ? 'no faults' : counted(rows.length, 'fault');
   const summary = `${counts.join(' with ')} checked${older}: ${outcome}.`;
   return {
     result: found,

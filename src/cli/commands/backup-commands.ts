@@ -16,8 +16,8 @@ import { counted, table } from '../table';
 export function backupCommands(commandLine: CommandRunner): void {
   const parent = commandLine.program
     .command('backup')
-    .summary('archive all data, check an archive, and restore one')
-    .description('Archives all data, checks an archive, and restores one.');
+    .summary('create, verify and restore archives of all data')
+    .description('Creates, verifies and restores archives of all data.');
   createCommand(commandLine, parent);
   verifyCommand(commandLine, parent);
   restoreCommand(commandLine, parent);
@@ -26,13 +26,13 @@ export function backupCommands(commandLine: CommandRunner): void {
 function createCommand(commandLine: CommandRunner, parent: Command): void {
   parent
     .command('create')
-    .summary('archive all data as it is at one moment')
+    .summary('archive a snapshot of all data')
     .description(
-      `Archives all data as it is at one moment, whatever is written meanwhile; the server may run. Data of another version is archived as it is, with nothing about it in the audit log. The archive is a tar, compressed by gzip, of BSON files and a manifest with counts and SHA-256. Only its owner may read it, and it gets its name once it is whole.`,
+      `Archives a consistent snapshot of all data; the server can keep running. Data of another release is archived as it is, without an audit entry. The archive is a gzip-compressed tar of BSON files and a manifest with counts and SHA-256 hashes. Only its owner can read it, and the file appears under its name only when it is complete.`,
     )
     .argument(
       '[file]',
-      'a file that is not there yet; by default one in BACKUP_DIR with the date in its name',
+      'the file to create (default: a file in BACKUP_DIR with the date in its name)',
     )
     .addHelpText(
       'after',
@@ -52,7 +52,7 @@ Examples:
           const made = await withProgress('Documents', (onDocuments) =>
             createBackup({ mongodbUri, isManaged, file: path.resolve(file), onDocuments }),
           );
-          // Data of another version is read, and nothing of it is written.
+          // Data of another release is only read.
           if (await app.schema.fits()) {
             await app.audit.record({
               action: 'backup.created',
@@ -61,7 +61,7 @@ Examples:
             });
           }
           const size = `${counted(made.documents, 'document')}, ${counted(made.bytes, 'byte')}`;
-          return { result: made, text: `${made.file} has all of ${made.moment}: ${size}.` };
+          return { result: made, text: `${made.file} holds all data of ${made.moment}: ${size}.` };
         },
         { leaveSchema: true },
       ),
@@ -71,17 +71,15 @@ Examples:
 function verifyCommand(commandLine: CommandRunner, parent: Command): void {
   parent
     .command('verify')
-    .summary('check that an archive is whole and unaltered')
-    .description(
-      `Reads an archive from its beginning to its end and compares it with its manifest. Starts no server.`,
-    )
+    .summary('check that an archive is complete and unaltered')
+    .description(`Reads a whole archive and compares it with its manifest. Needs no server.`)
     .argument('<file>', 'the archive')
     .addHelpText(
       'after',
       `
 Exit codes:
-  0  it is whole and as it was written
-  1  it is not, or cannot be read
+  0  the archive is complete and unaltered
+  1  it is damaged, or cannot be read
 
 Examples:
   $ npm run --silent cli -- backup verify /mnt/backups/today.tar.gz
@@ -99,7 +97,7 @@ Examples:
       const documents = documentsIn(manifest);
       commandLine.print({
         result: { file, moment, version, documents, collections: Object.fromEntries(counts) },
-        text: `${table(['collection', 'documents'], rows)}\n${file} is whole: ${counted(documents, 'document')} of ${moment}, written by release ${version}.`,
+        text: `${table(['collection', 'documents'], rows)}\n${file} is intact: ${counted(documents, 'document')} of ${moment}, written by release ${version}.`,
       });
     });
 }
@@ -107,9 +105,9 @@ Examples:
 function restoreCommand(commandLine: CommandRunner, parent: Command): void {
   parent
     .command('restore')
-    .summary('put what is in an archive into an empty database')
+    .summary('restore an archive into an empty database')
     .description(
-      `Checks an archive as verify does, then puts all that is in it into an empty database: that of another DATA_DIR, or of a MONGODB_URI. Stop the servers of that database before. Until all is there, servers and commands refuse to work on it; where a restore was interrupted, the same command starts over. Data of an earlier version stays so, for servers of that version; the start of one of this version, or migrate up, brings it up to this one.`,
+      `Verifies an archive, then restores it into an empty database: that of a new DATA_DIR, or of MONGODB_URI. Stop the servers of that database first. Until the restore is complete, servers and commands refuse the database; if it is interrupted, the same command starts over. Data of an earlier release is not migrated; the next server of this release does that, or migrate up.`,
     )
     .argument('<file>', 'the archive')
     .addHelpText(
@@ -136,7 +134,7 @@ Examples:
           const { moment } = manifest;
           return {
             result: { file, moment, documents },
-            text: `${counted(documents, 'document')} of ${moment} were restored from ${file}. Tokens that were revoked since and accounts that were deleted since are back: revoke and delete them again.${isOlder ? OLDER : ''}`,
+            text: `Restored ${counted(documents, 'document')} of ${moment} from ${file}. Tokens revoked and accounts deleted since then are back: revoke and delete them again.${isOlder ? OLDER : ''}`,
           };
         },
         { restoring: true },
@@ -145,9 +143,9 @@ Examples:
 }
 
 const OLDER =
-  ' It is as an earlier version wrote it: a server of this version brings it up to date when it starts, as `migrate up` does.';
+  ' The data is of an earlier release: the next start of the server migrates it, or run `migrate up`.';
 
-/** Returns the manifest of an archive that was read to its end. */
+/** Verifies an archive; returns its manifest. */
 function verified(file: string): Promise<Manifest> {
   return withProgress('Checking', (onBytes) => readArchive(file, { onBytes }));
 }

@@ -17,16 +17,16 @@ type Parent = CommandRunner['program'];
 function checkCommand(commandLine: CommandRunner, parent: Parent): void {
   parent
     .command('check')
-    .summary('check all settings as a server does when it starts')
+    .summary('check all settings')
     .description(
-      `Checks all settings as a server does when it starts: values, names that are nearly those of settings, files and folders. Starts no server and connects to none.`,
+      `Checks all settings as the server does when it starts: values, misspelled names, files and folders. Needs no server.`,
     )
     .addHelpText(
       'after',
       `
 Exit codes:
-  0  all settings are right
-  2  some are not; standard error says which, a line each
+  0  all settings are valid
+  2  some are invalid; standard error names each on a line
 
 Examples:
   $ npm run --silent cli -- config check
@@ -37,7 +37,7 @@ Examples:
     .action(() => {
       try {
         commandLine.serverSettings();
-        commandLine.print({ result: { faults: [] }, text: 'All settings are right.' });
+        commandLine.print({ result: { faults: [] }, text: 'All settings are valid.' });
       } catch (error) {
         if (error instanceof SettingsError && commandLine.isJson) {
           commandLine.print({ result: { faults: error.faults }, text: '' });
@@ -50,9 +50,9 @@ Examples:
 function showCommand(commandLine: CommandRunner, parent: Parent): void {
   parent
     .command('show')
-    .summary('show all settings, secrets masked')
+    .summary('show all settings')
     .description(
-      `Shows all settings: the value, without passwords, and whether it is the default, from the environment or from a file that a NAME_FILE names. Starts no server.`,
+      `Shows each setting with its value, secrets masked, and its source: the default, the environment, or the file that NAME_FILE names. Needs no server.`,
     )
     .addHelpText(
       'after',

@@ -9,22 +9,22 @@ import { counted, table } from '../table';
 export function doctorCommand(commandLine: CommandRunner): void {
   commandLine.program
     .command('doctor')
-    .summary('check all that the service needs, and say what to do')
+    .summary('diagnose problems')
     .description(
-      `Checks settings, disk, rights of files, versions, the replica set, migrations, indexes, the clock, the certificate, the last backup, all derived data, and whether any that was stored would not be taken any more. Each fault is a sentence that says what to do. It changes nothing, and may run while the service does.`,
+      `Checks settings, disk space, file permissions, versions, the replica set, migrations, indexes, the clock, the certificate, the last backup, derived data and stored data, and says how to fix each fault. It changes nothing and can run while the server is running.`,
     )
-    .option('--quick', 'leave out what is looked at account by account, derived data above all')
+    .option('--quick', 'skip checks that read all data')
     .addHelpText(
       'after',
       `
 Exit codes:
-  0  all is well
-  1  something is not
+  0  no faults
+  1  at least one fault
 
 Examples:
   $ npm run --silent cli -- doctor --quick
   $ npm run --silent cli -- doctor --json
-  [{"check":"settings","ok":true,"finding":"all are right"},…]     printed as one line`,
+  [{"check":"settings","ok":true,"finding":"all are valid"},…]     printed as one line`,
     )
     .action(async ({ quick = false }: { quick?: boolean }) => {
       const { settings, findings } = checkSettings(commandLine);
@@ -39,10 +39,10 @@ Examples:
 function checkSettings(commandLine: CommandRunner): { settings?: Settings; findings: Finding[] } {
   try {
     const settings = commandLine.serverSettings();
-    return { settings, findings: [good('settings', 'all are right')] };
+    return { settings, findings: [good('settings', 'all are valid')] };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    return { findings: error.faults.map((each) => fault('settings', `${each}: set it right.`)) };
+    return { findings: error.faults.map((each) => fault('settings', `${each}: correct it.`)) };
   }
 }
 
@@ -52,17 +52,14 @@ async function checkServers(commandLine: CommandRunner, quick: boolean): Promise
       leaveSchema: true,
     });
   } catch (error) {
-    return [fault('servers', exitOf(error).message ?? 'The servers cannot be started.')];
+    return [fault('servers', exitOf(error).message ?? 'MongoDB or Redis cannot be started.')];
   }
 }
 
 function resultOf(findings: readonly Finding[]): CommandResult {
   const rows = findings.map(({ check, ok, finding }) => [ok ? 'ok' : 'FAULT', check, finding]);
   const faults = findings.filter(({ ok }) => !ok).length;
-  const summary =
-    faults === 0
-      ? 'All is well.'
-      : `There ${faults === 1 ? 'is' : 'are'} ${counted(faults, 'fault')}.`;
+  const summary = faults === 0 ? 'No faults found.' : `${counted(faults, 'fault')} found.`;
   return {
     result: findings,
     text: `${table(['', 'check', 'found'], rows)}\n${summary}`,

@@ -14,7 +14,7 @@ import { migrateCommands } from './migrate-commands';
 import { withProgress } from '../progress';
 import { counted, table } from '../table';
 
-/** Adds the commands that concern no plugin alone. */
+/** Adds the commands that belong to no plugin. */
 export function hostCommands(commandLine: CommandRunner): void {
   seedCommand(commandLine);
   reconcileCommand(commandLine);
@@ -28,11 +28,11 @@ export function hostCommands(commandLine: CommandRunner): void {
 function seedCommand(commandLine: CommandRunner): void {
   commandLine.program
     .command('seed')
-    .summary('load seeds: data in JSON files that plugins know')
+    .summary('load seed data from JSON files')
     .description(
-      `Loads every .json file of a folder, after checking them all; a fault in one of them, and nothing is loaded. Loading the same files again adds nothing.`,
+      `Loads every .json file of a folder. Checks all files first, and loads nothing if one has a fault. Loading the same files again adds nothing.`,
     )
-    .argument('[folder]', 'the folder', SEEDS_FOLDER)
+    .argument('[folder]', 'the folder of the files', SEEDS_FOLDER)
     .addHelpText(
       'after',
       `
@@ -40,7 +40,7 @@ Examples:
   $ npm run --silent cli -- seed
   $ npm run --silent cli -- seed ./my-seeds --json
 
-With --json it prints an object: how many records are new, by the name of the file.`,
+With --json, prints an object: the number of new records by file name, without .json.`,
     )
     .action((folder: string) =>
       commandLine.runHost(async ({ app }) => {
@@ -54,17 +54,19 @@ With --json it prints an object: how many records are new, by the name of the fi
 function reconcileCommand(commandLine: CommandRunner): void {
   commandLine.program
     .command('reconcile')
-    .summary('compare derived data with what it derives from')
+    .summary('check and repair derived data')
     .description(
-      `Recomputes all data that derives from other data, for every account: latest dates, totals, counts by day, what counts against the limits of the tier. Prints each difference from what is stored. It may run while the service does.`,
+      `Recomputes the derived data of every account, such as the last care of plants, counts by day and usage of quotas, and prints each difference from what is stored. It can run while the server is running.`,
     )
-    .addOption(new Option('--check', 'change nothing').conflicts('repair'))
-    .option('--repair', 'put every difference right')
+    .addOption(
+      new Option('--check', 'report differences without changing anything').conflicts('repair'),
+    )
+    .option('--repair', 'repair all differences')
     .addHelpText(
       'after',
       `
 Exit codes:
-  0  nothing differs, or --repair put it right
+  0  no differences, or --repair repaired them
   1  --check found a difference, or an account could not be recomputed
 
 Examples:
@@ -74,7 +76,7 @@ Examples:
    "difference":"… should be …"}],"failures":[],"repaired":true}     printed as one line`,
     )
     .action(async ({ check = false, repair = false }: { check?: boolean; repair?: boolean }) => {
-      if (check === repair) throw new UsageError('Say either --check or --repair.');
+      if (check === repair) throw new UsageError('Use either --check or --repair.');
       await commandLine.runHost(async ({ app }) =>
         reconciliation(
           await withProgress('Accounts', (advance) =>
@@ -92,7 +94,7 @@ Examples:
 
 function reconciliation(found: Reconciliation): CommandResult {
   const { checked, differences, failures, repaired } = found;
-  const outcome = repaired ? 'put right' : 'found';
+  const outcome = repaired ? 'repaired' : 'found';
   const summary = `${counted(checked, 'account')} checked, ${counted(differences.length, 'difference')} ${outcome}.`;
   const rows = differences.map(({ user, derived, difference }) => [user, derived, difference]);
   const failed = failures.map(({ user, reason }) => `${user} could not be recomputed: ${reason}.`);

@@ -9,20 +9,20 @@ import { counted, table } from '../table';
 export function migrateCommands(commandLine: CommandRunner): void {
   const parent = commandLine.program
     .command('migrate')
-    .summary('bring data of an earlier version up to this one')
-    .description('Brings data of an earlier version up to this one.');
+    .summary('migrate the data to this release')
+    .description('Migrates data of an earlier release to this one.');
   parent
     .command('status')
-    .summary('show which migrations and indexes are missing')
+    .summary('show applied and missing migrations and indexes')
     .description(
-      'Shows which migrations were done, and which migrations and indexes are missing. Changes nothing, whoever uses the data meanwhile.',
+      'Shows the applied migrations, and which migrations and indexes are missing. It changes nothing and can run while servers are running.',
     )
     .addHelpText(
       'after',
       `
 Exit codes:
-  0  the data is as this version needs it
-  1  something is missing, or a newer version wrote the data
+  0  the data is up to date
+  1  migrations or indexes are missing, or the data is of a newer release
 
 Examples:
   $ npm run --silent cli -- migrate status
@@ -37,11 +37,11 @@ Examples:
     );
   parent
     .command('up')
-    .summary('do what is missing')
+    .summary('run the missing migrations')
     .description(
-      'Does the migrations that are missing, then drops and makes indexes; what was interrupted goes on where it was. The server does the same when it starts, so this is for a MongoDB of MONGODB_URI whose servers are to start at once. Servers of an earlier version write nothing from then on; those of 1.0.0, which would, are stopped before.',
+      'Runs the missing migrations, then drops and creates indexes. An interrupted migration resumes where it stopped. The server does the same when it starts, so use this command to migrate the data of MONGODB_URI before you replace servers. Servers of earlier releases stop writing; those of 1.0.0 do not, so stop them first.',
     )
-    .option('--dry-run', 'change nothing, and show what is missing')
+    .option('--dry-run', 'show what is missing without changing anything')
     .addHelpText(
       'after',
       `
@@ -57,13 +57,13 @@ Examples:
           if (!dryRun && !isUpToDate) {
             if (servers.isServed === true) {
               throw new CommandError(
-                'A server runs on this data and migrates it when it starts: restart one of an earlier version.',
+                'A server is running on this data: restart it with this release to migrate the data.',
               );
             }
             const report = (line: string): unknown => process.stderr.write(`${line}\n`);
             await app.recordMigrations(await app.schema.update(report));
           }
-          const done = dryRun ? 'to be done' : 'done';
+          const done = dryRun ? 'missing' : 'done';
           return {
             result: { migrations: pending, indexes, dryRun },
             text: isUpToDate ? 'Nothing is missing.' : missing({ pending, indexes }, done),
@@ -90,10 +90,10 @@ function missing(
   state: string,
 ): string {
   const changes = indexes.flatMap(({ collection, missing: made, obsolete }) => [
-    ...made.map((name) => [collection, 'make the index on', name]),
-    ...obsolete.map((name) => [collection, 'drop the index', name]),
+    ...made.map((name) => [collection, 'create index on', name]),
+    ...obsolete.map((name) => [collection, 'drop index', name]),
   ]);
   const rows = [...pending.map((migration) => ['', 'migrate', migration]), ...changes];
-  const summary = `${counted(pending.length, 'migration')} and ${counted(changes.length, 'change')} of indexes ${state}.`;
+  const summary = `${counted(pending.length, 'migration')} and ${counted(changes.length, 'index change')} ${state}.`;
   return `${table(['collection', 'work', 'name'], rows)}\n${summary}`;
 }
