@@ -33,7 +33,7 @@ async function startMongod(...options: string[]): Promise<number> {
 test('a single MongoDB server is refused in one sentence', async () => {
   const port = await startMongod();
   const message = await refusal(`mongodb://127.0.0.1:${port}/plants`);
-  expect(message).toContain('a single MongoDB server, but transactions need a replica set');
+  expect(message).toContain('a standalone MongoDB, but transactions need a replica set');
   expect(message).not.toContain('\n');
 });
 
