@@ -115,7 +115,7 @@ export class App {
     for (const reading of contributions.flatMap((each) => each.readings ?? [])) {
       metrics.reading(reading);
     }
-    const backups = scheduledBackups(this.settings, () => this.#mongodbUri);
+    const backups = scheduledBackups(this.settings, this.database, () => this.#mongodbUri);
     if (backups) metrics.reading(backups.lastSuccess);
     this.#jobs = new JobRunner(
       [

@@ -27,8 +27,6 @@ interface BackupOptions {
   isManaged: boolean;
   /** Must not exist yet. */
   file: string;
-  /** Its path until it is complete; a unique one by default. */
-  partial?: string;
   /** Aborts the backup. */
   signal?: AbortSignal;
   /** Called with the number of documents archived since the last call, and the estimated total. */
@@ -60,7 +58,7 @@ export async function createBackup(options: BackupOptions): Promise<Backup> {
 
 async function archive(
   reader: DatabaseReader,
-  { file, partial, signal, onDocuments = () => undefined }: BackupOptions,
+  { file, signal, onDocuments = () => undefined }: BackupOptions,
 ): Promise<Backup> {
   if (isRestoring(reader.collections)) {
     throw new BackupError(
@@ -79,10 +77,8 @@ async function archive(
   const files = filesOf(reader, manifest, (count) => {
     onDocuments(count, total);
   });
-  const bytes = await makeWholeFile(
-    file,
-    (output) => writeArchive(output, reader.moment, files, signal),
-    partial,
+  const bytes = await makeWholeFile(file, (output) =>
+    writeArchive(output, reader.moment, files, signal),
   );
   return { file, bytes, moment: manifest.moment, documents: documentsIn(manifest) };
 }

@@ -1,4 +1,4 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import { makeFolder } from '../../core/disk';
@@ -6,16 +6,13 @@ import { hostSettings } from '../../core/settings/host-settings';
 import type { Settings } from '../../core/settings/settings';
 import { codeOf } from '../../core/values';
 import { explain } from './errors';
-import { PARTIAL } from './whole-file';
 
 /** Default names of backups. Only scheduled ones are ever removed. */
 const NAME = /^plant-care-(scheduled-)?(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.tar\.gz$/;
+const INCOMPLETE = /^plant-care-scheduled.*\.partial$/;
 
 /** The tolerated clock skew between servers. */
 const AHEAD_MS = 5 * 60_000;
-
-/** A partial backup that has not grown for so long was left by a killed process. */
-const STALE_MS = 5 * 60_000;
 
 interface BackupFile {
   path: string;
@@ -33,11 +30,6 @@ export class BackupFolder {
   constructor(settings: Settings) {
     const { backupDir, dataDir } = hostSettings;
     this.path = path.resolve(settings.of(backupDir) ?? path.join(settings.of(dataDir), 'backups'));
-  }
-
-  /** The path of the scheduled backup in progress; one process at a time can create it. */
-  get scheduledPartial(): string {
-    return path.join(this.path, `plant-care-scheduled${PARTIAL}`);
   }
 
   /**
@@ -84,14 +76,10 @@ export class BackupFolder {
     for (const { path: file } of scheduled.slice(keep)) await rm(file, { force: true });
   }
 
-  /**
-   * Returns whether any process is writing a scheduled backup. Removes the file that a killed one left.
-   */
-  async isBeingWritten(): Promise<boolean> {
-    const partial = await stat(this.scheduledPartial).catch(() => undefined);
-    if (!partial) return false;
-    if (Math.abs(Date.now() - partial.mtimeMs) < STALE_MS) return true;
-    await rm(this.scheduledPartial, { force: true });
-    return false;
+  /** Removes incomplete scheduled backups, which killed processes left. */
+  async removeIncomplete(): Promise<void> {
+    for (const name of await readdir(this.path)) {
+      if (INCOMPLETE.test(name)) await rm(path.join(this.path, name), { force: true });
+    }
   }
 }

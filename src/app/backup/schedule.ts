@@ -1,11 +1,11 @@
 import { hostSettings } from '../../core/settings/host-settings';
 import type { Settings } from '../../core/settings/settings';
 import { HOUR_MS } from '../../core/time';
-import { codeOf } from '../../core/values';
 import type { Reading } from '../../core/metrics';
+import type { Database } from '../../data/mongodb/database';
+import { Lease, leaseModel } from '../../data/schema/lease';
 import type { Job } from '../../plugins/plugin';
 import { createBackup } from './create';
-import { BackupError } from './errors';
 import { BackupFolder } from './folder';
 
 /** How often to check whether a backup is due. */
@@ -24,34 +24,33 @@ interface ScheduledBackups {
  */
 export function scheduledBackups(
   settings: Settings,
+  database: Database,
   mongodbUri: () => string | undefined,
 ): ScheduledBackups | undefined {
   const everyMs = settings.of(hostSettings.backupEveryHours) * HOUR_MS;
   if (everyMs === 0) return undefined;
   const folder = new BackupFolder(settings);
+  const lease = new Lease(database.model(leaseModel), 'scheduled backup');
   const newest = async (): Promise<number | undefined> =>
     (await folder.newest({ scheduled: true }))?.madeAt.getTime();
-  const isDue = async (): Promise<boolean> => {
-    // Checked first: a backup that is finished by now is then among the existing ones.
-    if (await folder.isBeingWritten()) return false;
-    return Date.now() - ((await newest()) ?? -Infinity) >= everyMs;
+  const isDue = async (): Promise<boolean> =>
+    Date.now() - ((await newest()) ?? -Infinity) >= everyMs;
+  const backUp = async (uri: string, signal: AbortSignal): Promise<void> => {
+    // Another server may have made it before this one got the lease.
+    if (!(await isDue())) return;
+    const file = await folder.nextFile({ scheduled: true });
+    await folder.removeIncomplete();
+    const isManaged = settings.of(hostSettings.mongodbUri) === undefined;
+    await createBackup({ mongodbUri: uri, isManaged, file, signal });
+    await folder.prune(settings.of(hostSettings.backupKeep));
   };
   const run = async (signal: AbortSignal): Promise<void> => {
     const uri = mongodbUri();
     if (uri === undefined || !(await isDue())) return;
     try {
-      await createBackup({
-        mongodbUri: uri,
-        isManaged: settings.of(hostSettings.mongodbUri) === undefined,
-        file: await folder.nextFile({ scheduled: true }),
-        partial: folder.scheduledPartial,
-        signal,
-      });
-      await folder.prune(settings.of(hostSettings.backupKeep));
+      await lease.try(() => backUp(uri, signal));
     } catch (error) {
-      const isOthers = error instanceof BackupError && codeOf(error.cause) === 'EEXIST';
-      // Another server made it, or this one is stopping.
-      if (!isOthers && !signal.aborted) throw error;
+      if (!signal.aborted) throw error;
     }
   };
   return {

@@ -10,31 +10,23 @@ import { BackupError } from './errors';
 /** The errors of file systems without hard links, such as exFAT and some network mounts. */
 const NO_LINKS = new Set<unknown>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
-/** The suffix of incomplete files. */
-export const PARTIAL = '.partial';
-
 /**
  * Creates a file atomically: it gets its name only once it is complete and flushed to disk, so that a
  * crash leaves nothing under that name. Only its owner may read it.
  *
  * @param write writes the content to a stream and ends it
- * @param partial its path until then, in the same folder; must not exist yet
  * @returns the size in bytes
  * @throws BackupError if a file of that name exists
  */
 export async function makeWholeFile(
   file: string,
   write: (output: Writable) => Promise<void>,
-  partial = `${file}.${randomUUID().slice(0, 8)}${PARTIAL}`,
 ): Promise<number> {
   await refuseExisting(file);
+  const partial = `${file}.${randomUUID().slice(0, 8)}.partial`;
   const handle = await open(partial, 'wx', 0o600);
-  const { ino } = await handle.stat();
   // Flushes the content to disk before it closes.
   const output = handle.createWriteStream({ flush: true });
-  // Another process may have taken the file for a leftover and removed it.
-  const isThere = async (): Promise<boolean> =>
-    (await stat(partial).catch(() => undefined))?.ino === ino;
   const onExit = (): void => {
     rmSync(partial, { force: true });
   };
@@ -42,13 +34,12 @@ export async function makeWholeFile(
   try {
     await write(output);
     const { size } = await stat(partial);
-    if (!(await isThere())) throw new BackupError('Another backup has started.');
     await takeName(partial, file);
     return size;
   } finally {
     process.removeListener('exit', onExit);
     output.destroy();
-    if (await isThere()) await rm(partial, { force: true });
+    await rm(partial, { force: true });
   }
 }
 
