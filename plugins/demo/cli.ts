@@ -52,23 +52,27 @@ export default demo;
 function commands(commandLine: CommandLine): void {
   commandLine.program
     .command('demo')
-    .summary('generate a garden with a long history')
+    .summary('generate a demo garden')
     .description(
-      'Adds generated plants with years of care to an account, which is made when there is none: waterings, feedings, repotting, growth, notes, and photos as far as the tier has room for them. With the same seed on the same day, the same garden again.',
+      'Adds generated plants with years of events to an account, which is created if it does not exist. Adds photos as far as the quota allows. The same seed on the same day generates the same garden.',
     )
-    .requiredOption('--user <user>', 'whose garden, 1 to 128 characters', newUserName)
-    .addOption(tierOption("set the account's tier; a new account is free without it"))
-    .requiredOption('--plants <count>', 'how many plants', wholeNumber(1, 1_000_000))
+    .requiredOption('--user <user>', 'the account, 1 to 128 characters', newUserName)
+    .addOption(tierOption("set the account's tier; a new account is free by default"))
+    .requiredOption('--plants <count>', 'number of plants', wholeNumber(1, 1_000_000))
     .requiredOption(
       '--events <count>',
-      'how many events, over all plants',
+      'number of events over all plants',
       wholeNumber(0, 100_000_000),
     )
-    .option('--seed <number>', 'any number, for the same garden again', wholeNumber(0, 2 ** 32 - 1))
+    .option(
+      '--seed <number>',
+      'seed of the generator (default: random)',
+      wholeNumber(0, 2 ** 32 - 1),
+    )
     .addHelpText(
       'after',
       `
-It fails, before it writes anything, when the tier has no room for so many plants or events.
+It writes nothing if the quotas of the tier have no room for so many plants or events.
 
 Example:
   $ npm run --silent cli -- demo --user ada --tier pro --plants 100 --events 20000 --json
@@ -89,7 +93,7 @@ Example:
         const parts = `${counted(plants, 'plant')}, ${counted(events, 'event')}, ${counted(photos, 'photo')}`;
         return {
           result: { ...written, seconds },
-          text: `${user} has ${parts} more, written in ${seconds} s.`,
+          text: `Added ${parts} to ${user} in ${seconds} s.`,
         };
       }),
     );

@@ -7,7 +7,7 @@ export function openApiCommand(commandLine: CommandLine): void {
     .command('openapi')
     .summary('print the OpenAPI document')
     .description(
-      'Prints the OpenAPI document, for generators of clients and documentation. Starts no server.',
+      'Prints the OpenAPI document, for generators of clients and documentation. Needs no server.',
     )
     .addHelpText(
       'after',
@@ -16,7 +16,7 @@ Examples:
   $ npm run --silent cli -- openapi > openapi.json
   $ npm run --silent cli -- openapi --json
 
---json prints the document on one line.`,
+With --json, prints the document on one line.`,
     )
     .action(() => {
       commandLine.runOffline(({ description }) => {

@@ -17,7 +17,7 @@ export function requireRoom(
     const left = host.quotaLeft(account, quota);
     if (count <= left) continue;
     throw new CommandError(
-      `The ${account.tier} tier leaves ${account.id} room for ${left} more ${quota}, and ${count} are wanted.`,
+      `The ${account.tier} tier leaves ${account.id} room for ${left} more ${quota}, but ${count} are needed.`,
     );
   }
 }

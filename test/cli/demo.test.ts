@@ -46,14 +46,14 @@ test('in a terminal demo shows how far it is, and takes that away in the end', a
   const cleared = '\x1b[2K';
   const [last = ''] = stdout.split(cleared).slice(-1);
   expect(last).toMatch(
-    /^tess has 2 plants, 10,100 events, \d+ photos more, written in [\d.]+ s\.\r\n$/,
+    /^Added 2 plants, 10,100 events, \d+ photos to tess in [\d.]+ s\.\r\n$/,
   );
 });
 
 test('demo adds to what is there, and needs no events', async () => {
   await cli.json(...demo('bob', 1, 0));
   expect(await cli.text(...demo('bob', 2, 5))).toMatch(
-    /^bob has 2 plants, 5 events, \d+ photos? more, written in [\d.]+ s\.\n$/,
+    /^Added 2 plants, 5 events, \d+ photos? to bob in [\d.]+ s\.\n$/,
   );
   expect((await insightsOf('bob'))['overview']).toMatchObject({ totalPlants: 3, totalEvents: 5 });
 });
