@@ -39,7 +39,7 @@ export class SeededGarden {
         .map(([id]) => `${kind}: ${id} belongs to another user`);
     const over = (quota: string, wanted: number): string[] => {
       const left = this.#host.quotaLeft(account, quota);
-      const room = `the ${account.tier} tier has room for ${left} more, and ${wanted} are wanted`;
+      const room = `the ${account.tier} tier has room for ${left} more, but ${wanted} are needed`;
       return wanted > left ? [`${quota}: ${room}`] : [];
     };
     return [

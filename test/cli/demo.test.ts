@@ -88,7 +88,7 @@ test('demo takes no more than the tier leaves, and writes nothing when it refuse
   const refused = await cli.run(...demo('gina', 26, 10));
   expect(refused).toMatchObject({ code: 1, stdout: '' });
   expect(refused.stderr).toBe(
-    'The free tier leaves gina room for 25 more plants, and 26 are wanted.\n',
+    'The free tier leaves gina room for 25 more plants, but 26 are needed.\n',
   );
   expect((await cli.run('user', 'show', 'gina')).code).toBe(1);
   const tight = new CommandLine(cli.mongodbUri, { TIER_FREE_PHOTOS: '2', TIER_FREE_EVENTS: '500' });

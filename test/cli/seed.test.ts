@@ -110,7 +110,7 @@ describe('a garden', () => {
     expect(code).toBe(1);
     expect(stderr.trim().split('\n')).toEqual([
       `garden.json: plants: ${String(plant?.['id'])} belongs to another user`,
-      'garden.json: plants: the free tier has room for 25 more, and 26 are wanted',
+      'garden.json: plants: the free tier has room for 25 more, but 26 are needed',
     ]);
     expect(records(await cli.json('user', 'list'))).toMatchObject([
       { user: 'demo', tier: garden['tier'], timezone: 'Asia/Kolkata' },
@@ -230,8 +230,8 @@ describe('what seeds may hold', () => {
     const { code, stdout, stderr } = await tight.run('seed');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr.trim().split('\n')).toEqual([
-      'garden.json: plants: the pro tier has room for 1 more, and 8 are wanted',
-      expect.stringMatching(/^garden\.json: events: the pro tier has room for 2 more, and \d+ are/),
+      'garden.json: plants: the pro tier has room for 1 more, but 8 are needed',
+      expect.stringMatching(/^garden\.json: events: the pro tier has room for 2 more, but \d+ are/),
     ]);
     expect(await cli.json('user', 'list')).toEqual([]);
   });
