@@ -172,7 +172,7 @@ test.each([
   [
     'the manifest is none',
     (contents: string) => writeFile(path.join(contents, 'manifest.json'), '{}'),
-    /its manifest is not one/,
+    /its manifest is not valid/,
   ],
 ])('an archive in which %s is refused', async (_, change, reason) => {
   await expectRefused(await repacked(change), reason);
@@ -193,7 +193,7 @@ test('an archive of a later release, or in a later form, is refused', async () =
   expect({ code, stderr }).toMatchObject({ code: 1 });
   expect(stderr).toMatch(/^The archive is of release 99\.0\.0, and this is \S+: [^\n]+\.\n$/);
   const format = await repacked((contents) => changeManifest(contents, () => ({ format: 2 })));
-  await expectRefused(format, /newer release of the program/);
+  await expectRefused(format, /newer release wrote this archive/);
 });
 
 test('an archive is restored into an empty database only, and no file is ever replaced', async () => {
