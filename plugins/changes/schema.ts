@@ -33,7 +33,7 @@ export function changesSchema(lists: readonly ChangedList[]) {
     ),
     deleted: records(
       Joi.object({ kind: oneOf(kinds).required(), id: id().required() }),
-    ).description('To be applied last. A deleted plant stands for its events as well'),
+    ).description('Apply last. A deleted plant includes its events and schedules'),
     nextCursor: Joi.string().required().description('Opaque; send it as since next time'),
     hasMore: Joi.boolean().required().description('Whether there are more changes'),
   });

@@ -47,7 +47,7 @@ export async function welcome(
     '',
     `  curl -H 'Authorization: Bearer ${token}' ${url}/api/plants`,
     '',
-    `All that the API can do: ${url}/docs`,
+    `API reference: ${url}/docs`,
     ...(invitation === undefined
       ? []
       : [

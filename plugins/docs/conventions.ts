@@ -11,15 +11,15 @@ import {
 export const CONVENTIONS: readonly { topic: string; rule: string }[] = [
   {
     topic: 'Paging',
-    rule: `A paged list has \`items\`, \`hasMore\` and \`nextCursor\`. Send \`nextCursor\` back as \`cursor\` for the next page. \`limit\` is 1 to ${MAX_PAGE_SIZE}, ${DEFAULT_PAGE_SIZE} by default; a page may hold fewer while \`hasMore\` is true. An event that exists throughout is seen exactly once, whatever is logged meanwhile; one that is moved to another moment may be seen at both. A cursor is opaque and only good for the list that gave it; any other is 400 \`invalid_cursor\`.`,
+    rule: `A paged list has \`items\`, \`hasMore\` and \`nextCursor\`. Send \`nextCursor\` back as \`cursor\` for the next page. \`limit\` is 1 to ${MAX_PAGE_SIZE}, ${DEFAULT_PAGE_SIZE} by default; a page may hold fewer while \`hasMore\` is true. An event that exists throughout appears exactly once, whatever is logged meanwhile; one whose \`occurredAt\` changes may appear twice. A cursor is opaque and valid only for its list; any other is 400 \`invalid_cursor\`.`,
   },
   {
     topic: 'Retrying',
-    rule: `Give every \`POST\` an \`Idempotency-Key\` of your own (1 to ${MAX_KEY_LENGTH} characters) and repeat it as often as the network needs. For ${hostSettings.idempotencyKeepHours.fallback / 24} days (\`${hostSettings.idempotencyKeepHours.name}\`) a repeated request gets the first answer again, with \`Idempotent-Replayed: true\`, and has no second effect. After a 503 or a lost connection this is the only safe way to retry. \`PATCH\` and \`DELETE\` may be repeated as they are; a second \`DELETE\` is 404. Wait before each retry as long as \`Retry-After\` says, else twice as long as before.`,
+    rule: `Give every \`POST\` an \`Idempotency-Key\` (1 to ${MAX_KEY_LENGTH} characters) and repeat the request as often as the network needs. For ${hostSettings.idempotencyKeepHours.fallback / 24} days (\`${hostSettings.idempotencyKeepHours.name}\`) a repeated request returns the first response again, with \`Idempotent-Replayed: true\`, and has no second effect. After a 503 or a lost connection this is the only safe way to retry. \`PATCH\` and \`DELETE\` may be repeated as they are; a second \`DELETE\` is 404. Wait before each retry as long as \`Retry-After\` says, otherwise with exponential backoff.`,
   },
   {
     topic: 'Limits',
-    rule: 'Each answer shows in `RateLimit` and `RateLimit-Policy` what is left of its budget for the minute. A 429 `rate_limited` and a 503 `service_unavailable` say in `Retry-After` how many seconds to wait. The number of records depends on the tier of the account; `GET /api/account` shows limits and use.',
+    rule: 'Every response shows in `RateLimit` and `RateLimit-Policy` what is left of its budget for the minute. A 429 `rate_limited` and a 503 `service_unavailable` say in `Retry-After` how many seconds to wait. The tier limits the number of records; `GET /api/account` shows limits and usage.',
   },
   {
     topic: 'Types',
@@ -38,19 +38,19 @@ export const CONVENTIONS: readonly { topic: string; rule: string }[] = [
     rule: "UUIDs, in either case. In a path, a malformed id, an unknown id and the id of another account's record all get the same 404.",
   },
   {
-    topic: 'Faults',
-    rule: `A 400 \`validation_error\` reports all faults of the body and the query: \`error\` has the first one and the number of others, \`details\` the first ${MAX_DETAILS} (more where an operation says so) as \`[{ field, message }]\`. \`details\` is left out if no field is at fault. Messages are for people and may change; codes do not.`,
+    topic: 'Validation errors',
+    rule: `A 400 \`validation_error\` reports everything that is wrong with the body and the query: \`error\` has the first problem and the number of others, \`details\` the first ${MAX_DETAILS} (more where an operation says so) as \`[{ field, message }]\`. \`details\` is absent if no field is at fault. Messages are for people and may change; codes do not.`,
   },
   {
     topic: 'Conditions',
-    rule: 'Reads with a token carry an `ETag`. Sent back as `If-None-Match`, it gets 304 without a body as long as the answer is the same. Send the `ETag` of a single record as `If-Match` to change or delete it only in that state; otherwise the answer is 412 `precondition_failed`, and nothing changes.',
+    rule: 'Reads with a token carry an `ETag`. Send it as `If-None-Match` to get 304 without a body while the response is the same. Send the `ETag` of a single record as `If-Match` to change or delete it only in that state; otherwise the response is 412 `precondition_failed`, and nothing changes.',
   },
   {
     topic: 'Compression',
-    rule: `Answers of ${MIN_COMPRESSED / 1024} KiB and more are compressed with Brotli or gzip for clients that accept it.`,
+    rule: `Responses of ${MIN_COMPRESSED / 1024} KiB and more are compressed with Brotli or gzip for clients that accept it.`,
   },
   {
     topic: 'Methods',
-    rule: '`HEAD` works wherever `GET` does, and `OPTIONS` answers with the header `Allow`. Any other method that a path does not take is 405 `method_not_allowed` with `Allow`; an unknown path is 404 `not_found`.',
+    rule: '`HEAD` works wherever `GET` does, and `OPTIONS` returns the header `Allow`. Any other method that a path does not take is 405 `method_not_allowed` with `Allow`; an unknown path is 404 `not_found`.',
   },
 ];

@@ -2,13 +2,13 @@ import { definePlugin } from '../../src/plugins/plugin';
 import accountsPlugin from '../accounts';
 import { routes } from './routes';
 
-/** The account as its owner sees it, and the settings that are the owner's. */
+/** The account: tier, limits, token and the owner's settings. */
 export default definePlugin({
   name: 'profile',
   requires: ['accounts', 'plants'],
   tag: {
     name: 'Account',
-    description: "The account as its owner sees it, and the settings that are the owner's.",
+    description: 'The account: its tier, its limits and its settings.',
   },
   setup: (host) => ({ operations: () => routes(host, host.use(accountsPlugin)) }),
 });
