@@ -92,10 +92,12 @@ export class Dispatcher {
       this.#sender.abort();
     };
     stopping.addEventListener('abort', abort);
-    const endsAt = performance.now() + TURN_MS;
-    const turn: Turn = { endsAt, stopping, endpoints: new Map(), failures: [], hasMore: true };
+    const turn: Turn = {
+      ...{ endsAt: performance.now() + TURN_MS, stopping },
+      ...{ endpoints: new Map(), failures: [], hasMore: true },
+    };
     for (;;) {
-      const mayFetch = this.#mayContinue(turn) && performance.now() < endsAt;
+      const mayFetch = this.#mayContinue(turn);
       if (mayFetch) await this.#fetch(turn).catch((error: unknown) => turn.failures.push(error));
       const sending = [...turn.endpoints.values()].flatMap(({ accounts }) => [
         ...accounts.values(),
@@ -107,9 +109,10 @@ export class Dispatcher {
     if (turn.failures.length > 0) throw turn.failures[0];
   }
 
-  #mayContinue({ failures, stopping }: Turn): boolean {
+  #mayContinue({ endsAt, failures, stopping }: Turn): boolean {
     const isLeased = this.#lease.lasts(TIMEOUT_MS + LEASE_MARGIN_MS);
-    return isLeased && failures.length === 0 && !stopping.aborted;
+    const isOver = performance.now() >= endsAt || stopping.aborted;
+    return isLeased && failures.length === 0 && !isOver;
   }
 
   /** Begins to send to the accounts with due deliveries. */
