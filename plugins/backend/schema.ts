@@ -7,7 +7,7 @@ import { named } from '../../src/fields/schema-name';
 import { scopeList, tokenFields } from '../accounts';
 
 /** An account as a backend sees it. */
-export interface AccountView {
+interface AccountView {
   id: string;
   tier: Tier;
   tierUntil: Date | null;

@@ -8,7 +8,7 @@ import { loadLibrary } from './library';
 import { NEVER, type Providers } from './provider';
 
 /** A client that people can authorize, as operators see it. */
-export interface ClientView {
+interface ClientView {
   /** Its client_id. */
   id: string;
   name: string;
@@ -18,7 +18,7 @@ export interface ClientView {
   expiresAt: Date | null;
 }
 
-export interface NewClient {
+interface NewClient {
   name: string;
   redirectUris: string[];
   hasSecret: boolean;

@@ -9,7 +9,7 @@ import { documentFetch } from './documents';
 import type { Library } from './library';
 
 const DAY = DAY_MS / 1000;
-export const ACCESS_TOKEN_SECONDS = 3600;
+const ACCESS_TOKEN_SECONDS = 3600;
 export const SESSION_SECONDS = 30 * DAY;
 
 /** The largest documents of clients that are fetched. */
