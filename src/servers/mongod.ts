@@ -45,7 +45,7 @@ export const mongod: ServerKind = {
       return `cannot read the data in ${home}, which ${writtenBy} wrote: use ${writtenBy}, or another data directory`;
     }
     const parts = /"msg":"(.*?)".*?(?:"(?:errmsg|error_str|message|error)":"((?:\\.|[^"])*)|$)/;
-    const [, message, detail = 'see there'] = parts.exec(errors[0] ?? '') ?? [];
+    const [, message, detail = 'see its log'] = parts.exec(errors[0] ?? '') ?? [];
     return message && `could not start in ${home}: ${message}: ${detail.replace(/\\./g, ' ')}`;
   },
 };

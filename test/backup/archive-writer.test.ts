@@ -48,7 +48,7 @@ test.each(LIMITS.flatMap((limit) => [true, false].map((isSlow) => [limit, isSlow
   },
 );
 
-test('a backup that is broken off while a part is written ends without an error of its own', async () => {
+test('a backup that is aborted while a part is written throws no other error', async () => {
   const stopping = AbortSignal.timeout(30);
   const output = fullAfter(Infinity, true);
   const writing = writeArchive(output, new Date(), files(20, 3 * MEGABYTE), stopping);
@@ -56,7 +56,7 @@ test('a backup that is broken off while a part is written ends without an error 
   await sleep(20);
 });
 
-test('a backup whose data cannot be read any more ends with that reason', async () => {
+test('a backup whose data can no longer be read fails with that reason', async () => {
   async function* broken(): AsyncGenerator<ArchiveFile> {
     yield* files(2, MEGABYTE);
     throw new Error('The data is gone.');

@@ -82,7 +82,7 @@ async function expectRefused(file: string, reason: RegExp): Promise<void> {
   await client.close();
 }
 
-test('an archive is a tar of BSON and a manifest with counts and SHA-256, for its owner alone', async () => {
+test('an archive is a tar of BSON and a manifest with counts and SHA-256, readable only by its owner', async () => {
   const contents = await mkdtemp(path.join(folder, 'contents-'));
   tar('-xzf', archive, '-C', contents);
   const manifest = record(JSON.parse(await readFile(path.join(contents, 'manifest.json'), 'utf8')));
@@ -100,25 +100,25 @@ test('an archive is a tar of BSON and a manifest with counts and SHA-256, for it
   expect(await cli.text('backup', 'verify', archive)).toContain('archive.tar.gz is intact: ');
 });
 
-test('an archive has every collection that there is', async () => {
+test('an archive has every collection', async () => {
   const there = await service.app.database.connection.listCollections();
   const { collections } = record(await cli.json('backup', 'verify', archive));
   expect(Object.keys(record(collections)).sort()).toEqual(there.map(({ name }) => name).sort());
 });
 
-test('an archive that was packed anew unchanged is as good as before', async () => {
+test('an archive that was repacked unchanged is valid', async () => {
   const file = await repacked(async () => undefined);
   expect(await cli.json('backup', 'verify', file)).toMatchObject({ collections: { events: 5 } });
 });
 
-test('an archive that was cut is refused before anything is written, wherever it was cut', async () => {
+test('a truncated archive is refused before anything is written, wherever it was cut', async () => {
   for (const share of [0, 0.01, 0.3, 0.9, 0.999]) {
     const length = Math.min(Math.floor(intact.length * share), intact.length - 1);
     await expectRefused(await archiveOf(intact.subarray(0, length)), /damaged/);
   }
 });
 
-test('an archive of which a byte was altered is refused before anything is written', async () => {
+test('an archive with an altered byte is refused before anything is written', async () => {
   // Before that are the time and the operating system of the compression.
   const header = 10;
   for (let at = header; at < intact.length; at += Math.ceil(intact.length / 20)) {
@@ -128,7 +128,7 @@ test('an archive of which a byte was altered is refused before anything is writt
   }
 });
 
-test('an archive to which something was added is refused', async () => {
+test('an archive with extra data is refused', async () => {
   for (const added of ['more', Buffer.alloc(512)]) {
     const file = await archiveOf(intact);
     await appendFile(file, added);
@@ -178,13 +178,13 @@ test.each([
   await expectRefused(await repacked(change), reason);
 });
 
-test('what is no archive, and what is not there, is refused', async () => {
+test('a file that is not an archive, or is missing, is refused', async () => {
   await expectRefused(await archiveOf(Buffer.from('Boston fern')), /damaged/);
   await expectRefused(path.join(folder, 'missing.tar.gz'), /cannot be read/);
   await expectRefused(folder, /it is not a file/);
 });
 
-test('an archive of a later release, or in a later form, is refused', async () => {
+test('an archive of a later release, or in a later format, is refused', async () => {
   const later = await repacked((contents) =>
     changeManifest(contents, () => ({ program: { name: 'plant-care-api', version: '99.0.0' } })),
   );
@@ -196,7 +196,7 @@ test('an archive of a later release, or in a later form, is refused', async () =
   await expectRefused(format, /newer release wrote this archive/);
 });
 
-test('an archive is restored into an empty database only, and no file is ever replaced', async () => {
+test('an archive is restored only into an empty database, and no file is ever replaced', async () => {
   const { code, stderr } = await cli.run('backup', 'restore', archive);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^The database \S+ is not empty \(it has \w+\): [^\n]+\.\n$/);
@@ -211,7 +211,7 @@ test('an archive is restored into an empty database only, and no file is ever re
   expect(nowhere.stderr).toMatch(/^The backup cannot be written: ENOENT[^\n]+\.\n$/);
 });
 
-test('a restore whose documents are in the way of each other is refused in one sentence', async () => {
+test('a restore that meets documents of another restore is refused in one sentence', async () => {
   const uri = freshDatabase();
   const client = await new mongo.MongoClient(uri).connect();
   // As where another restore writes the same ones.
@@ -225,7 +225,7 @@ test('a restore whose documents are in the way of each other is refused in one s
   });
 });
 
-test('every value comes back with its type', async () => {
+test('every value keeps its type', async () => {
   const [from, to] = [freshDatabase(), freshDatabase()];
   await new CommandLine(from).json('user', 'list');
   const client = await new mongo.MongoClient(from).connect();

@@ -29,7 +29,7 @@ async function historySeconds(): Promise<unknown> {
   return (await client.db('admin').command({ getParameter: 1, [name]: 1 }))[name];
 }
 
-test('a managed MongoDB keeps the past for as long as any backup reads it', async () => {
+test('a managed MongoDB keeps a snapshot for as long as a backup reads it', async () => {
   const uri = databaseOf(dataDir);
   const first = await DatabaseReader.open(uri, true);
   const second = await DatabaseReader.open(uri, true);

@@ -108,7 +108,7 @@ async function startOwn(root: string): Promise<TestService> {
   return { ...service, close };
 }
 
-test('what an own MongoDB had is served by another one, and by an own one elsewhere', async () => {
+test('a backup of a managed MongoDB can be restored into an external one, and back', async () => {
   const env = { DATA_DIR: dataDir };
   const own = await startOwn(dataDir);
   const { id, token } = await own.user({ id: 'ada' });
@@ -147,7 +147,7 @@ test('what an own MongoDB had is served by another one, and by an own one elsewh
   await restored.close();
 });
 
-test('a restore that was killed is recognized and refused until it is done again', async () => {
+test('a database with an interrupted restore is refused until the restore is repeated', async () => {
   const from = takeDatabase();
   const to = freshDatabase();
   const cli = new CommandLine(from);
@@ -198,7 +198,7 @@ test('a backup that is interrupted leaves no file', async () => {
   await giveBack(uri);
 });
 
-test('the server backs up by itself, keeps the newest, and leaves other files alone', async () => {
+test('the server makes scheduled backups, keeps the newest, and leaves other files alone', async () => {
   const env = { BACKUP_EVERY_HOURS: '0.0005', BACKUP_KEEP: '2', BACKUP_DIR: folder };
   const others = ['plant-care-2020-01-01T00-00-00Z.tar.gz', 'plant-care-scheduled-old.tar.gz'];
   for (const name of others) await writeFile(path.join(folder, name), '');
@@ -253,7 +253,7 @@ test('servers that share a folder make each backup once', async () => {
   await giveBack(uri);
 });
 
-test('a backup that fails is a line of the log, and the server goes on', async () => {
+test('a failed backup is logged, and the server keeps running', async () => {
   const backups = path.join(folder, 'backups');
   const env = { BACKUP_EVERY_HOURS: '0.0005', BACKUP_DIR: backups };
   const service = await startService({ env });

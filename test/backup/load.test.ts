@@ -48,7 +48,7 @@ class Alternation {
   }
 }
 
-test('a backup under load has all of one moment, and is restored with nothing amiss', async () => {
+test('a backup under load is a consistent snapshot, and can be restored', async () => {
   const cli = new CommandLine(service.mongodbUri);
   const garden = ['--tier', 'pro', '--plants', '20', '--events', '2000'];
   await cli.json('demo', '--user', 'demo', ...garden);
@@ -94,7 +94,7 @@ test('a backup under load has all of one moment, and is restored with nothing am
   await giveBack(uri);
 });
 
-test('what was read before a restore never passes for what is read after it', async () => {
+test('ETags and cursors of before a restore are invalid after it', async () => {
   const cli = new CommandLine(service.mongodbUri);
   const user = await service.user();
   await user.plant();

@@ -48,7 +48,7 @@ async function dataOf(db: mongo.Db): Promise<Record<string, unknown[]>> {
   return data;
 }
 
-test('the backup of before an upgrade brings back the data of the release before', async () => {
+test('the backup made before an upgrade restores the data of the earlier release', async () => {
   const old = newDatabase();
   const user = await oldData(old, aGarden);
   const before = await dataOf(old.db);

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 
 import { makeWholeFile } from '../../src/app/backup/whole-file';
 
-test('of two backups that get one name at once only one is made, and none is lost', async () => {
+test('of two concurrent backups with the same name, one is made and the other is refused', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'backup-test-'));
   try {
     const file = path.join(folder, 'a.tar.gz');

@@ -28,7 +28,7 @@ function expectAbout(moment: unknown, expected: number): void {
   expect(Math.abs(Date.parse(String(moment)) - expected)).toBeLessThan(60_000);
 }
 
-test('token create makes the account and a token that opens the running service', async () => {
+test('token create makes an account and a token that the running server accepts', async () => {
   const ended = await cli.run('token', 'create', '--user', 'ada', '--json');
   const made = record(resultOf(ended));
   expect(Object.keys(made)).toEqual(['id', 'token', 'user', 'tier', 'scopes', 'expiresAt']);
@@ -180,7 +180,7 @@ test('every bad environment variable is named', async () => {
   expect(stderr).toMatch(/^PORT must be .*\nTIER_FREE_PLANTS must be .*\n$/);
 });
 
-test('a MongoDB that does not answer is reported in one sentence', async () => {
+test('a MongoDB that does not respond is reported in one sentence', async () => {
   const env = { MONGODB_URI: 'mongodb://127.0.0.1:1/x', REDIS_URL: process.env['TEST_REDIS_URL'] };
   const { code, stdout, stderr } = await run(['user', 'list'], env);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

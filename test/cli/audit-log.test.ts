@@ -65,7 +65,7 @@ async function adaWithTokens(count: number): Promise<void> {
 
 const ADA = { chain: 'account/ada' };
 
-test('the audit log says when, by whom and by which request something was done, and what changed', async () => {
+test('the audit log has the time, actor, request and changes of each act', async () => {
   await cli.json('user', 'list', '--as', 'grace');
   const made = record(
     await cli.json('token', 'create', '--user', 'ada', '--scopes', 'plants:read'),
@@ -95,7 +95,7 @@ test('the audit log says when, by whom and by which request something was done, 
   ]);
 });
 
-test('what a token does is recorded with its id, the address of its client and the id of the request', async () => {
+test("acts of a token are recorded with its id, the client's address and the request id", async () => {
   const user = await service.user({ id: 'ada' });
   const plant = await user.plant();
   const actor = { type: 'token', account: 'ada', token: expect.any(String) as string };
@@ -168,7 +168,7 @@ test('the start of a server is recorded with its version and settings, and witho
   }
 });
 
-test('neither tokens nor their hashes nor what people write is in the log', async () => {
+test('the log contains no tokens, hashes or user data', async () => {
   const user = await service.user({ id: 'ada' });
   const plant = await user.plant({ name: 'Secret fern', notes: 'Secret notes' });
   await user.delete(`/api/plants/${plant.id}`).expect(200);
@@ -177,7 +177,7 @@ test('neither tokens nor their hashes nor what people write is in the log', asyn
   for (const secret of ['tnd_mcp_', 'Secret', '"token":"tnd']) expect(stored).not.toContain(secret);
 });
 
-test('a write that is undone leaves no entry', async () => {
+test('a write that is rolled back leaves no entry', async () => {
   const user = await service.user({ id: 'ada' });
   const before = await entries().countDocuments({ action: { $ne: 'token.first_used' } });
   const act = { action: 'plant.deleted', target: { type: 'plant', id: '1' } };
@@ -193,7 +193,7 @@ test('a write that is undone leaves no entry', async () => {
   expect(await faults()).toEqual([]);
 });
 
-test('acts at once, in one process and in two, are all recorded in one whole chain', async () => {
+test('concurrent acts, in one process and in two, are all recorded in one intact chain', async () => {
   const second = await startService({ mongodbUri: service.mongodbUri, jobs: false });
   try {
     const user = await service.user({ id: 'ada' });
@@ -383,7 +383,7 @@ test('old entries that do not verify are not deleted', async () => {
   expect(await faults()).toEqual(['account/ada: entry 2 was altered']);
 });
 
-test('a chain is verified however long that takes, while acts are recorded', async () => {
+test('a long chain is verified while acts are recorded', async () => {
   const dataDir = await dataDirectory();
   const servers = await acquireServers({ dataDir }, { role: 'server' });
   const { proxy, uri } = await TcpProxy.before(servers.mongodbUri);

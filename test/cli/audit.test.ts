@@ -1,6 +1,6 @@
 import { runAlone } from './run';
 
-test('audit routes shows everything that can be called in 120 columns, the public first', async () => {
+test('audit routes lists all operations in 120 columns, public ones first', async () => {
   const { code, stdout, stderr } = await runAlone('audit', 'routes');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const lines = stdout.split('\n');

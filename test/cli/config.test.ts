@@ -25,14 +25,14 @@ async function shown(name: string, env: NodeJS.ProcessEnv): Promise<unknown> {
   return all.map(record).find((each) => each['name'] === name);
 }
 
-test('config check is content with right settings, and starts nothing', async () => {
+test('config check accepts valid settings, and starts nothing', async () => {
   const env = { DATA_DIR: folder, MONGODB_URI: 'mongodb://127.0.0.1:1' };
   const text = await run(['config', 'check'], env);
   expect(text).toEqual({ code: 0, stdout: 'All settings are valid.\n', stderr: '' });
   expect(resultOf(await run(['config', 'check', '--json'], env))).toEqual({ faults: [] });
 });
 
-test('config check names all faults, those of files and of names included, and ends with 2', async () => {
+test('config check reports all faults, including those of files and of names, and exits with 2', async () => {
   const env = {
     PORT: 'http',
     MONGODB_URL: 'mongodb://db',
@@ -58,7 +58,7 @@ test('config check names all faults, those of files and of names included, and e
   });
 });
 
-test('config show has a row for each setting, with its value and where that is from', async () => {
+test('config show has a row for each setting, with its value and its source', async () => {
   const env = { PORT: '8080', CORS_ORIGINS: 'https://a.example,https://b.example' };
   const { code, stdout } = await run(['config', 'show'], env);
   expect(code).toBe(0);
@@ -87,13 +87,13 @@ test('config show masks secrets, also those from files', async () => {
   expect(await shown('MONGODB_URI', {})).toEqual({ ...uri, value: null, source: 'default' });
 });
 
-test('config show of wrong settings is refused with all faults', async () => {
+test('config show fails with all faults if settings are invalid', async () => {
   const { code, stdout, stderr } = await run(['config', 'show'], { PORT: 'x', HOST: 'a b' });
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr.trim().split('\n')).toHaveLength(2);
 });
 
-test('any command is refused where a setting is nearly named', async () => {
+test('every command fails if the name of a setting is misspelled', async () => {
   expect(await run(['user', 'list'], { MONGODB_URL: 'mongodb://db/plants' })).toEqual({
     code: 2,
     stdout: '',
@@ -101,7 +101,7 @@ test('any command is refused where a setting is nearly named', async () => {
   });
 });
 
-test('settings may be in a file that Node is given by --env-file', async () => {
+test('settings can be in a file that --env-file names', async () => {
   const file = path.join(folder, '.env');
   await writeFile(file, '# For the garden\nPORT=8081\nMONGODB_URI="mongodb://ada:hunter2@db/x"\n');
   const show = start(

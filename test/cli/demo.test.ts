@@ -23,7 +23,7 @@ async function insightsOf(user: string): Promise<Record<string, unknown>> {
   return record((await client.get('/api/insights').expect(200)).body);
 }
 
-test('demo writes exactly as many plants and events as asked for, and all adds up', async () => {
+test('demo writes the requested numbers of plants and events, and derived data is correct', async () => {
   const command = demo('ada', 12, 3210, '--tier', 'pro');
   const written = record(resultOf(await cli.run(...command, '--json')));
   expect(Object.keys(written)).toEqual(['user', 'plants', 'events', 'photos', 'seconds']);
@@ -38,7 +38,7 @@ test('demo writes exactly as many plants and events as asked for, and all adds u
   expect(await cli.json('reconcile', '--check')).toMatchObject({ differences: [] });
 });
 
-test('in a terminal demo shows how far it is, and takes that away in the end', async () => {
+test('demo shows its progress in a terminal, and clears it at the end', async () => {
   // More than are written at once.
   const { code, stdout } = await cli.runInTerminal(...demo('tess', 2, 10_100, '--tier', 'pro'));
   expect(code).toBe(0);
@@ -48,7 +48,7 @@ test('in a terminal demo shows how far it is, and takes that away in the end', a
   expect(last).toMatch(/^Added 2 plants, 10,100 events, \d+ photos to tess in [\d.]+ s\.\r\n$/);
 });
 
-test('demo adds to what is there, and needs no events', async () => {
+test('demo adds to existing plants, and needs no events', async () => {
   await cli.json(...demo('bob', 1, 0));
   expect(await cli.text(...demo('bob', 2, 5))).toMatch(
     /^Added 2 plants, 5 events, \d+ photos? to bob in [\d.]+ s\.\n$/,
@@ -56,7 +56,7 @@ test('demo adds to what is there, and needs no events', async () => {
   expect((await insightsOf('bob'))['overview']).toMatchObject({ totalPlants: 3, totalEvents: 5 });
 });
 
-test('all that demo writes is what requests could have written, and in the past', async () => {
+test('demo writes only what requests could have written, with dates in the past', async () => {
   await cli.json(...demo('carl', 5, 400, '--tier', 'pro'));
   const { token } = record(await cli.json('token', 'create', '--user', 'carl'));
   const carl = userOf(service.url, 'carl', String(token));
@@ -82,7 +82,7 @@ test('the same seed makes the same garden', async () => {
   expect(await garden('finn', '8')).not.toEqual(first);
 });
 
-test('demo takes no more than the tier leaves, and writes nothing when it refuses', async () => {
+test('demo fails without writing anything if a quota would be exceeded', async () => {
   const refused = await cli.run(...demo('gina', 26, 10));
   expect(refused).toMatchObject({ code: 1, stdout: '' });
   expect(refused.stderr).toBe(

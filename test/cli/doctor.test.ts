@@ -52,7 +52,7 @@ function expectFault(found: Awaited<ReturnType<typeof doctor>>, check: string, s
   expect(found.faults[0]?.finding).toMatch(/^[A-Z/][^\n]*: [^\n]+\.$/);
 }
 
-test('doctor says that all is well, check by check', async () => {
+test('doctor reports each check if there are no faults', async () => {
   const { code, findings, faults } = await doctor({});
   expect({ code, faults }).toEqual({ code: 0, faults: [] });
   expect(findings.map(({ check }) => check)).toEqual([
@@ -73,7 +73,7 @@ test('doctor says that all is well, check by check', async () => {
   expect(quick.findings.map(({ check }) => check)).not.toContain('derived data');
 });
 
-test('doctor shows people a table, and starts own servers where none run', async () => {
+test('doctor prints a table, and starts managed servers if none are running', async () => {
   const dataDir = path.join(folder, 'own');
   const { code, stdout } = await run(['doctor'], { DATA_DIR: dataDir });
   expect(code).toBe(0);
@@ -83,7 +83,7 @@ test('doctor shows people a table, and starts own servers where none run', async
   );
 });
 
-test('doctor finds wrong settings, and looks no further', async () => {
+test('doctor finds invalid settings, and then skips the other checks', async () => {
   const { code, findings } = await doctor({ PORT: 'x', BACKUP_KEEP: '0' });
   expect(code).toBe(1);
   expect(findings.map(({ check, ok }) => [check, ok])).toEqual([
@@ -92,14 +92,14 @@ test('doctor finds wrong settings, and looks no further', async () => {
   ]);
 });
 
-test('doctor finds that MongoDB is away', async () => {
+test('doctor finds that MongoDB is unreachable', async () => {
   const env = { MONGODB_URI: 'mongodb://127.0.0.1:1', DATA_DIR: path.join(folder, 'data') };
   const { code, stdout } = await run(['doctor'], env);
   expect(code).toBe(1);
   expect(stdout).toMatch(/\nFAULT +servers +The MongoDB of MONGODB_URI cannot be reached: /);
 });
 
-test('doctor finds a Redis that is away', async () => {
+test('doctor finds that Redis is unreachable', async () => {
   const env = { REDIS_URL: 'redis://127.0.0.1:1', LOG_LEVEL: 'error' };
   expectFault(await doctor(env, '--quick'), 'Redis', /does not respond/);
 });
@@ -116,7 +116,7 @@ test('doctor finds a Redis that is away', async () => {
   }
 });
 
-test('doctor asks a server that runs, and says what it warns of', async () => {
+test('doctor asks a running server, and reports its warnings', async () => {
   const asked = await startService();
   try {
     const env = { PORT: new URL(asked.url).port };
@@ -130,12 +130,12 @@ test('doctor asks a server that runs, and says what it warns of', async () => {
   }
 });
 
-test('doctor finds a clock that is not that of MongoDB', async () => {
+test("doctor finds a clock that differs from MongoDB's", async () => {
   setClock(Date.now() + 60_000);
   expectFault(await doctor({}, '--quick'), 'clock', /(59|60)\.\d s ahead of that of MongoDB/);
 });
 
-test('doctor finds data that others can read', async () => {
+test('doctor finds files that other users can read', async () => {
   const dataDir = path.join(folder, 'open');
   await mkdir(path.join(dataDir, 'backups'), { recursive: true, mode: 0o700 });
   await chmod(path.join(dataDir, 'backups'), 0o755);
@@ -183,7 +183,7 @@ test('doctor finds that the last backup is late', async () => {
   expect(await doctor(env, '--quick')).toMatchObject({ code: 0 });
 });
 
-test('doctor finds data of an earlier version, and leaves it as it is', async () => {
+test('doctor finds data of an earlier release, and does not change it', async () => {
   const { connection } = service.app.database;
   const migrations = connection.collection<{ _id: string }>('migrations');
   await migrations.deleteOne({ _id: 'insights/0001-totals' });
@@ -200,14 +200,14 @@ test('doctor finds data of an earlier version, and leaves it as it is', async ()
   expect(await doctor({})).toMatchObject({ code: 0 });
 });
 
-test('doctor on an empty database says so, and has no command take it for old data', async () => {
+test('doctor reports an empty database, and other commands still accept it', async () => {
   const uri = freshDatabase();
   const cli = new CommandLine(uri, { DATA_DIR: path.join(folder, 'data') });
   expect(await cli.text('doctor')).toMatch(/\nok +migrations +nothing is stored yet\n/);
   expect(await cli.json('user', 'list')).toEqual([]);
 });
 
-test('doctor names who has events further ahead than one can be logged', async () => {
+test('doctor names accounts with events too far in the future', async () => {
   const events = service.app.database.connection.collection('events');
   const users = [await service.user(), await service.user(), await service.user()];
   for (const user of users) {
@@ -232,7 +232,7 @@ test('doctor names who has events further ahead than one can be logged', async (
   await cli.json('user', 'delete', users[1]?.id ?? '', '--confirm', users[1]?.id ?? '');
 });
 
-test('doctor finds derived data that is not right', async () => {
+test('doctor finds wrong derived data', async () => {
   const user = await service.user();
   await user.plant();
   const plants = service.app.database.connection.collection('plants');

@@ -4,7 +4,7 @@ import { loadPlugins } from '../support/program';
 
 const SCOPES = [...scopesOf(loadPlugins()).keys()];
 
-test('without a command the help is shown, as an error', async () => {
+test('without a command, the help is printed as an error', async () => {
   const { code, stdout, stderr } = await runAlone();
   expect(code).toBe(2);
   expect(stdout).toBe('');
@@ -101,7 +101,7 @@ test.each(WRONG)(
   },
 );
 
-test('what is refused is said again with nothing hidden in it', async () => {
+test('error messages repeat arguments with control characters escaped', async () => {
   const { stderr } = await runAlone('user', 'set', 'ada', '--tier', 'gold\u001b[31m\u202e');
   expect(stderr).toContain('gold<U+001B>[31m<U+202E>');
 });

@@ -50,7 +50,7 @@ function largeGarden(plants: number, events: number): object {
   };
 }
 
-test('a garden of any size comes in, adds up, and is seen by copies', async () => {
+test('a garden of any size is imported, with derived data and changes', async () => {
   await user.plant();
   const before = new Copy();
   const client = new Client(service.url, user.token);
@@ -68,14 +68,14 @@ test('a garden of any size comes in, adds up, and is seen by copies', async () =
   client.close();
 });
 
-test('in a terminal it shows how far it is', async () => {
+test('it shows its progress in a terminal', async () => {
   const { code, stdout } = await cli.runInTerminal(...(await command(largeGarden(1, 10_100))));
   expect(code).toBe(0);
   expect(stdout).toMatch(/Events [=-]+ \d+ %/);
   expect(stdout).toMatch(/1 plant, 10,100 events, 0 photos imported\.\r\n$/);
 });
 
-test('CSV is told by what it is', async () => {
+test('CSV is recognized by its content', async () => {
   await cli.json(...(await command('\ufeffname;location\r\nFern;Bad\r\n')));
   expect(await plantsOf()).toMatchObject([{ name: 'Fern', location: 'Bad' }]);
 });
@@ -100,7 +100,7 @@ test.each([
   expect(await plantsOf()).toEqual([]);
 });
 
-test('there must be such a file, and such a user', async () => {
+test('the file and the user must exist', async () => {
   const missing = await cli.run('import', path.join(folder, 'none'), '--user', user.id);
   expect(missing).toMatchObject({
     code: 1,

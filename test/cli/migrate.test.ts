@@ -79,7 +79,7 @@ describe('a database that a command has made', () => {
   });
   afterAll(dropDatabase);
 
-  test('an empty database starts at the newest version, with nothing to migrate', async () => {
+  test('an empty database starts at the newest version, without migrations', async () => {
     const status = resultOf(await cli.run('migrate', 'status', '--json'));
     expect(status).toMatchObject({ pending: [], indexes: [], isUpToDate: true });
     const dates = { finishedAt: expect.any(String) as string };
@@ -107,13 +107,13 @@ describe('a database that a command has made', () => {
     },
   );
 
-  test('what a plugin that was taken away has migrated is no newer version', async () => {
+  test('migrations of a removed plugin do not count as a newer release', async () => {
     const migrations = client.db().collection<{ _id: string; finishedAt: Date }>('migrations');
     await migrations.insertOne({ _id: 'removed/0001-first', finishedAt: new Date() });
     expect(await cli.json('user', 'list')).toEqual([]);
   });
 
-  test('an index too many, as a server of 1.0.0 leaves, keeps no command from its work', async () => {
+  test('commands ignore an extra index, as a server of 1.0.0 leaves', async () => {
     await client
       .db()
       .collection('events')
@@ -123,7 +123,7 @@ describe('a database that a command has made', () => {
     expect((await cli.run('migrate', 'up')).code).toBe(0);
   });
 
-  test('an index that is not declared any more is dropped, and one made otherwise is made anew', async () => {
+  test('an index that is no longer declared is dropped, and one with other options is recreated', async () => {
     const events = client.db().collection('events');
     await events.createIndex({ userId: 1, text: 1 }, {}, {});
     await events.dropIndex('userId_1');
@@ -146,7 +146,7 @@ describe('data of an earlier version', () => {
   beforeEach(openDatabase);
   afterEach(dropDatabase);
 
-  test('data of an earlier version is refused by commands, and migrate up does what migrate status shows', async () => {
+  test('commands refuse data of an earlier release, and migrate up does what migrate status shows', async () => {
     await oldData(aGarden);
     const { code, stderr } = await cli.run('user', 'list');
     expect(code).toBe(1);
@@ -166,7 +166,7 @@ describe('data of an earlier version', () => {
     expect(await cli.text('migrate', 'status')).toMatch(/Nothing is missing\.$/m);
   });
 
-  test('a migration that was killed goes on at the next start, of two servers at once', async () => {
+  test('a killed migration resumes when two servers start at the same time', async () => {
     const user = await oldData(async (someone, service) => {
       await aGarden(someone);
       const events = service.app.database.connection
@@ -324,7 +324,7 @@ describe('data of an earlier version', () => {
     await service.close();
   });
 
-  test('a server that migrates is there already, and says how far it is', async () => {
+  test('a server that is migrating responds to probes, and reports its progress', async () => {
     await oldData(aGarden);
     const folder = await dataDirectory();
     const port = await freePort();

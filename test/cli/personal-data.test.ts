@@ -67,7 +67,7 @@ async function collectionsWith(text: string): Promise<string[]> {
   return (await Promise.all(found)).flat().sort();
 }
 
-test('user export prints all that is stored of an account, of whichever plugin, and no secret', async () => {
+test('user export prints everything stored about an account, by all plugins, without secrets', async () => {
   const { ids } = await userWithEverything(ada);
   const other = await userWithEverything(bob);
   const { code, stdout } = await cli.run('user', 'export', ada);
@@ -105,7 +105,7 @@ test('user export prints all that is stored of an account, of whichever plugin, 
   expect(line.stdout).toMatch(/^\{[^\n]+\}\n$/);
 });
 
-test('user delete leaves nothing of an account but what the audit log says, and others as they are', async () => {
+test('user delete removes everything about an account except its audit entries, and nothing of others', async () => {
   const { user } = await userWithEverything(ada);
   const { user: other } = await userWithEverything(bob);
   const before = await cli.run('user', 'delete', bob, '--dry-run', '--json');
@@ -130,7 +130,7 @@ test('user delete leaves nothing of an account but what the audit log says, and 
   expect(await cli.text('audit', 'verify')).toMatch(/no fault/);
 });
 
-test('entries of deleted accounts name nobody, and belong to no other account of their name', async () => {
+test('audit entries of deleted accounts are pseudonymous, and separate from a later account of that name', async () => {
   const everything = () =>
     service.app.database.connection.collection('auditEntries').find().toArray();
   for (const round of [1, 2]) {
@@ -164,7 +164,7 @@ test.each([
   expect(await cli.json('user', 'show', ada)).toMatchObject({ user: ada });
 });
 
-test('a deletion that was interrupted lets nobody in, writes nothing, and is finished by the next', async () => {
+test('an account whose deletion was interrupted is locked, and the next deletion finishes it', async () => {
   const { user } = await userWithEverything(ada);
   await user.get('/api/plants').expect(200);
   let chunks = 0;
@@ -186,7 +186,7 @@ test('a deletion that was interrupted lets nobody in, writes nothing, and is fin
   expect(await collectionsWith(ada)).toEqual([]);
 });
 
-test('an account that is being deleted is no failure of the jobs of a server', async () => {
+test('jobs of a server do not fail on an account that is being deleted', async () => {
   service.app.startJobs();
   await userWithEverything(ada);
   const cutOff = accounts().deleteUser(ada, () => {
@@ -228,7 +228,7 @@ test('a deletion whose process is killed is finished by the next', async () => {
   expect(await cli.text('audit', 'log', '--user', ada)).toMatch(/account\.deleted .*\n$/);
 });
 
-test('writes that are under way while an account is deleted leave nothing of it', async () => {
+test('writes during the deletion of an account leave nothing behind', async () => {
   const users = await Promise.all(Array.from({ length: 4 }, () => service.user({ id: ada })));
   let isOver = false;
   const writers = users.map(async (user) => {
@@ -244,7 +244,7 @@ test('writes that are under way while an account is deleted leave nothing of it'
   expect(await collectionsWith(ada)).toEqual([]);
 });
 
-test('a user who comes back under a deleted name gets an empty account, which old tokens do not open', async () => {
+test('a user who reuses a deleted name gets an empty account, for which old tokens are invalid', async () => {
   const second = await startService({ mongodbUri: service.mongodbUri });
   try {
     const { user } = await userWithEverything(ada);
@@ -263,7 +263,7 @@ test('a user who comes back under a deleted name gets an empty account, which ol
   }
 });
 
-test('of a user that is not there nothing is exported or deleted', async () => {
+test('exporting or deleting an unknown user fails', async () => {
   for (const args of [['export'], ['delete', '--confirm', 'nobody'], ['delete', '--dry-run']]) {
     const [command = '', ...options] = args;
     const ended = await cli.run('user', command, 'nobody', ...options);

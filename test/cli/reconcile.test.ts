@@ -77,7 +77,7 @@ test('records that an earlier release wrote to migrated data are found, and come
   phone.close();
 });
 
-test('reconcile --check finds what --repair puts right, account by account', async () => {
+test('reconcile --check finds what --repair repairs, account by account', async () => {
   const [fine, upsetUser] = [await service.user(), await service.user()];
   for (const user of [fine, upsetUser]) {
     const plant = await user.plant();
@@ -146,7 +146,7 @@ test('an account that cannot be recomputed is reported, and the others are recon
   });
 });
 
-test('an account that is deleted meanwhile is left out', async () => {
+test('an account that is deleted meanwhile is skipped', async () => {
   for (const id of ['a-first', 'b-busy', 'c-deleted']) await service.user({ id });
   const { connection } = service.app.database;
   const session = await connection.startSession();

@@ -50,7 +50,7 @@ describe('a garden', () => {
   beforeEach(openService);
   afterEach(() => service.close());
 
-  test('the own seeds load once, and all that they hold adds up', async () => {
+  test('the built-in seeds load once, with correct derived data', async () => {
     const plants = records(ownGarden()['plants']);
     const announcements = JSON.parse(
       readFileSync(path.join(SEEDS, 'announcements.json'), 'utf8'),
@@ -90,7 +90,7 @@ describe('a garden', () => {
     await user.event(id);
   });
 
-  test('a garden for which there is no room, or whose ids are taken, leaves everything as it was', async () => {
+  test('a garden that exceeds a quota, or whose ids are taken, changes nothing', async () => {
     const garden = ownGarden();
     const [plant] = records(garden['plants']);
     await cli.json('seed');
@@ -124,7 +124,7 @@ describe('a garden', () => {
     expect(await cli.json('user', 'show', 'demo')).toMatchObject({ timezone: 'Asia/Kolkata' });
   });
 
-  test('a seeded plant that was deleted comes back as it was, with the photos that it left', async () => {
+  test('a deleted seeded plant is restored with its photos', async () => {
     await cli.json('seed');
     const user = await demoUser();
     const before = records((await user.get('/api/plants').expect(200)).body);
@@ -141,7 +141,7 @@ describe('a garden', () => {
     await user.delete(path).expect(200);
   });
 
-  test('a deletion that another process still finishes leaves alone what seeds brought back', async () => {
+  test('a deletion that another process finishes later does not affect reloaded seeds', async () => {
     const proxied = await startProxiedService({ jobs: false });
     const { service: slow, proxy, directUri } = proxied;
     try {
@@ -183,7 +183,7 @@ describe('what seeds may hold', () => {
   beforeAll(openService);
   afterAll(() => service.close());
 
-  test('every fault in every file is named with file and place, and nothing is loaded', async () => {
+  test('every fault is reported with its file and place, and nothing is loaded', async () => {
     const garden = ownGarden();
     const [first, ...rest] = records(garden['plants']);
     const broken = {
@@ -214,7 +214,7 @@ describe('what seeds may hold', () => {
     expect(await cli.json('user', 'list')).toEqual([]);
   });
 
-  test('an event that names a photo that the file has not is a fault', async () => {
+  test('an event that refers to a photo missing from the file is a fault', async () => {
     const garden = ownGarden();
     const [first] = records(garden['plants']);
     const missing = '01932b5e-7c00-7000-9000-00000000ffff';
@@ -225,7 +225,7 @@ describe('what seeds may hold', () => {
     expect(stderr).toMatch(new RegExp(`^garden\\.json: plants\\[0\\].*${missing}`, 'm'));
   });
 
-  test('a garden that the tier has no room for is not loaded, not even in part', async () => {
+  test('a garden that exceeds a quota is not loaded, not even in part', async () => {
     const tight = new CommandLine(cli.mongodbUri, { TIER_PRO_PLANTS: '1', TIER_PRO_EVENTS: '2' });
     const { code, stdout, stderr } = await tight.run('seed');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -268,7 +268,7 @@ describe('what seeds may hold', () => {
     expect(stderr).toMatch(message);
   });
 
-  test('characters that cannot be seen are spelled out, also in names of files', async () => {
+  test('invisible characters are escaped, even in file names', async () => {
     write('a\u001b[2J\nb.json', {});
     write('garden.json', { ...ownGarden(), user: 'de\u202emo', 'colour\u0007': 1 });
     const { code, stderr } = await cli.run('seed', folder);
@@ -301,14 +301,14 @@ describe('what seeds may hold', () => {
     expect(await cli.json('seed', folder)).toEqual({ announcements: 4 });
   });
 
-  test('a file that is not JSON is named', async () => {
+  test('a file that is not JSON is reported', async () => {
     write('garden.json', '{ "user": ');
     const { code, stderr } = await cli.run('seed', folder);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^garden\.json: is not valid JSON: /);
   });
 
-  test('seeds are read as strictly as requests', async () => {
+  test('seeds are validated as strictly as requests', async () => {
     writeFileSync(path.join(folder, 'announcements.json'), Buffer.from('["\xff\xfe"]', 'latin1'));
     write('garden.json', '{"user": "eve", "__proto__": {}}');
     const { code, stderr } = await cli.run('seed', folder);
@@ -319,7 +319,7 @@ describe('what seeds may hold', () => {
     ]);
   });
 
-  test('ids that a garden has twice are named, whatever their case', async () => {
+  test('duplicate ids in a garden are reported, regardless of case', async () => {
     const [first, second] = [randomUUID(), randomUUID()];
     const photo = {
       ...{

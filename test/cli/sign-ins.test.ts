@@ -26,7 +26,7 @@ async function audited(...args: string[]): Promise<unknown[]> {
   return records(await cli.json('audit', 'log', ...args)).map(({ action }) => action);
 }
 
-test('client create makes a program that people let in, and client delete ends its tokens', async () => {
+test('client create makes an app that people can authorize, and client delete ends its tokens', async () => {
   const made = await created('com.example.ferns:/callback');
   const redirectUris = [CALLBACK, 'com.example.ferns:/callback'];
   expect(made).toMatchObject({ name: 'Ferns', redirectUris, expiresAt: null });
@@ -50,7 +50,7 @@ test('client create makes a program that people let in, and client delete ends i
   ]);
 });
 
-test('a program with a secret gets nothing without it, and only a hash of it is kept', async () => {
+test('an app with a secret must send it, and only its hash is stored', async () => {
   const made = await created('--secret');
   const secret = String(made['secret']);
   const phone = new Phone(service, await person(service), String(made['id']), CALLBACK);
@@ -73,7 +73,7 @@ test('a program with a secret gets nothing without it, and only a hash of it is 
   expect(await cli.text('client', 'list', '--json')).not.toContain(secret);
 });
 
-test('a program is made only where a browser can return to it', async () => {
+test('an app needs a redirect URI that a browser can reach', async () => {
   for (const uri of ['http://ferns.example/callback', `${CALLBACK}#part`, 'javascript:alert(1)']) {
     const args = ['--name', 'Ferns', '--redirect-uri', uri];
     const { code, stderr } = await cli.run('client', 'create', ...args);
@@ -85,7 +85,7 @@ test('a program is made only where a browser can return to it', async () => {
   );
 });
 
-test('a program that registered itself is listed and can be deleted', async () => {
+test('an app that registered itself is listed and can be deleted', async () => {
   const phone = await Phone.register(service, await person(service));
   expect(await cli.text('client', 'list')).toMatch(
     new RegExp(`${phone.clientId} +Ferns +com.example.ferns:/callback +until `),
@@ -118,7 +118,7 @@ test('session list shows who is signed in, and session end signs them out', asyn
   expect(ends).toHaveLength(3);
 });
 
-test('where people sign in elsewhere nobody is invited and no program is made', async () => {
+test('with an external authorization server, nobody is invited and no app is made', async () => {
   const env = { OIDC_ISSUER: 'https://id.example.com', OIDC_AUDIENCE: 'plants' };
   const other = new CommandLine(service.mongodbUri, env);
   const { stderr } = await other.run('user', 'invite', 'ada');

@@ -27,7 +27,7 @@ async function file(content: string | Buffer): Promise<string> {
   return name;
 }
 
-test('token create --backend makes a token that keeps accounts, and is no user', async () => {
+test('token create --backend makes a token that manages accounts, without an account', async () => {
   const made = record(await cli.json('token', 'create', '--backend', 'shop'));
   expect(made).toMatchObject({ user: '~shop', scopes: ['accounts:manage'] });
   const shop = userOf(service.url, '~shop', String(made['token']));
@@ -85,7 +85,7 @@ test('token create --from keeps the order of many, and gives each one token', as
   expect(new Set(made.map(({ token }) => token)).size).toBe(names.length);
 });
 
-test('token create --from names each line that is wrong, and makes nothing', async () => {
+test('token create --from reports each invalid line, and makes nothing', async () => {
   const content = [
     'yan,pro',
     'zoe,gold',
@@ -121,7 +121,7 @@ test.each([
   expect(stderr).toMatch(said);
 });
 
-test('token create --from a file that is not there says so', async () => {
+test('token create --from a missing file reports it', async () => {
   const { code, stderr } = await cli.run(
     'token',
     'create',

@@ -43,7 +43,7 @@ async function serve(limits: Partial<HttpLimits>) {
   return { server, sockets, refusals, url: `http://127.0.0.1:${port}` };
 }
 
-test('clients are told for how long their connection is kept', async () => {
+test('responses state how long the connection is kept alive', async () => {
   const { headers } = await fetch(`${service.url}/healthz`);
   expect(headers.get('keep-alive')).toBe('timeout=60, max=1000');
 });
@@ -160,7 +160,7 @@ describe('a connection is closed', () => {
   });
 });
 
-test('connections above the limit are closed and counted, and those there go on', async () => {
+test('connections above the limit are closed and counted, and others stay open', async () => {
   const { url, refusals } = await serve({ maxConnections: 3 });
   const first = await dial(url);
   const open = [first, await dial(url), await dial(url)];
@@ -174,7 +174,7 @@ test('connections above the limit are closed and counted, and those there go on'
   await until(async () => (await exchange(url, last)).status === 200);
 });
 
-test('that connections run out is in the log once a minute, with how many were refused', () => {
+test('the log reports refused connections once a minute, with their number', () => {
   jest.useFakeTimers();
   try {
     const lines: { refused: number }[] = [];
@@ -206,7 +206,7 @@ test('a client that resets its connection after CONNECT disturbs nobody', async 
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 
-test('CONNECT is answered with the methods that there are', async () => {
+test('CONNECT is answered with the allowed methods', async () => {
   const answer = await exchange(service.url, CONNECT);
   expect(answer.status).toBe(405);
   expect(answer.headers.allow).toBe('GET, HEAD, POST, PUT, PATCH, DELETE');

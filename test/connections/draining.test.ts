@@ -72,7 +72,7 @@ async function refusesConnections(port: number): Promise<boolean> {
   return connection.fault === 'ECONNREFUSED';
 }
 
-test('a connection on which nothing was asked yet is still answered by a server that closes', async () => {
+test('a closing server still answers the first request of an open connection', async () => {
   const port = await serve();
   const connection = await RawConnection.open(port);
   app.beginClosing();
@@ -85,7 +85,7 @@ test('a connection on which nothing was asked yet is still answered by a server 
   await closed;
 });
 
-test('many connections that are opened while a server closes are answered or refused, not reset', async () => {
+test('connections opened while a server closes are answered or refused, not reset', async () => {
   const port = await serve();
   const ask = async (): Promise<string> => {
     const connection = new RawConnection(port);
@@ -103,7 +103,7 @@ test('many connections that are opened while a server closes are answered or ref
   expect([...outcomes]).toEqual(['HTTP/1.1 200']);
 });
 
-test('a connection that is kept alive is answered once more, then closed', async () => {
+test('a keep-alive connection gets one more response, then is closed', async () => {
   const port = await serve();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   closing.push(() => {
@@ -128,7 +128,7 @@ test('a connection that is kept alive is answered once more, then closed', async
   await closed;
 });
 
-test('a connection on which nothing is asked does not keep a server from closing', async () => {
+test('an idle connection does not keep a server from closing', async () => {
   const port = await serve();
   const connection = await RawConnection.open(port);
   await closeHttpServer(server, 60_000);

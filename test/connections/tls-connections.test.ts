@@ -62,7 +62,7 @@ async function dialTls({ port }: Own, options: ConnectionOptions = {}): Promise<
   return socket;
 }
 
-test('a connection that says nothing is closed', async () => {
+test('a connection without a handshake is closed', async () => {
   const own = await serve({ handshakeTimeout: 200 });
   const socket = connectTcp({ port: own.port, host: '127.0.0.1', allowHalfOpen: true });
   socket.on('error', () => undefined);
@@ -71,7 +71,7 @@ test('a connection that says nothing is closed', async () => {
   await expectNoneLeft(own.server);
 });
 
-test('a connection that asks for nothing after its handshake is closed', async () => {
+test('a connection without a request after its handshake is closed', async () => {
   const own = await serve({ headersTimeout: 200, requestTimeout: 200 });
   await dialTls(own);
   await expectNoneLeft(own.server);
@@ -98,7 +98,7 @@ test.each([
   },
 );
 
-test('connections above the limit are closed and counted, and those there go on', async () => {
+test('connections above the limit are closed and counted, and others stay open', async () => {
   const refusals: RefusalStatus[] = [];
   const own = await serve({ maxConnections: 1, onRefusal: (status) => refusals.push(status) });
   const socket = await dialTls(own);
@@ -109,7 +109,7 @@ test('connections above the limit are closed and counted, and those there go on'
   expect(String(await answered)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test('a connection whose client takes nothing of an answer is closed', async () => {
+test('a connection whose client does not read the response is closed', async () => {
   const own = await serve({ timeout: 300 });
   const socket = await dialTls(own);
   socket.pause();
@@ -117,7 +117,7 @@ test('a connection whose client takes nothing of an answer is closed', async () 
   await expectNoneLeft(own.server);
 });
 
-test('who has closed its own side gets the answer to what is no HTTP', async () => {
+test('a client that has closed its side still gets the response to invalid HTTP', async () => {
   const socket = await dialTls(await serve({}), HALF_OPEN);
   let received = '';
   socket.on('data', (chunk: Buffer) => (received += chunk.toString()));

@@ -22,7 +22,7 @@ async function idsIn(mongodbUri: string): Promise<string[]> {
   return (await plantsOf(mongodbUri).find().sort({ _id: 1 }).toArray()).map(({ _id }) => _id);
 }
 
-test('a copy of a live data directory has servers of its own, with what was there', async () => {
+test('a copy of a live data directory runs its own servers on the copied data', async () => {
   const original = await dataDirectory();
   const copy = await dataDirectory();
   const first = await program(original);
@@ -46,7 +46,7 @@ test('a copy of a live data directory has servers of its own, with what was ther
   await first.leave();
 });
 
-test('a copy of a directory whose program was killed serves while the original is being ended', async () => {
+test('a copy of the directory of a killed program can serve while the original is being stopped', async () => {
   const original = await dataDirectory();
   const copy = await dataDirectory();
   const first = await program(original);
@@ -58,7 +58,7 @@ test('a copy of a directory whose program was killed serves while the original i
   expect(await idsIn(second.mongodbUri)).toEqual(['Basil']);
 });
 
-test('a data directory that is moved while its servers run keeps them, and stops them; one that is moved then opens with its data', async () => {
+test('a data directory can be moved while its servers run, and after they have stopped', async () => {
   const before = await dataDirectory();
   const after = await dataDirectory();
   const first = await program(before);
@@ -79,7 +79,7 @@ test('a data directory that is moved while its servers run keeps them, and stops
   expect(await idsIn(second.mongodbUri)).toEqual(['Basil']);
 });
 
-test('a data directory with a long path works through a link, which goes with the program', async () => {
+test('a data directory with a long path works through a link, which is removed at the end', async () => {
   const dataDir = path.join(await dataDirectory(), 'a?b '.repeat(20), 'x'.repeat(120));
   afterwards(async () => killServers(dataDir));
   const temporary = await temporaryFolder();

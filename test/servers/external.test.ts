@@ -30,7 +30,7 @@ async function startMongod(...options: string[]): Promise<number> {
   return port;
 }
 
-test('a single MongoDB server is refused in one sentence', async () => {
+test('a standalone MongoDB is refused in one sentence', async () => {
   const port = await startMongod();
   const message = await refusal(`mongodb://127.0.0.1:${port}/plants`);
   expect(message).toContain('a standalone MongoDB, but transactions need a replica set');
@@ -45,7 +45,7 @@ test('an unreachable MongoDB is refused, without its credentials', async () => {
   expect(message).not.toMatch(/gardener|s3cr/);
 });
 
-test('what is no MongoDB connection string is refused, without its credentials', async () => {
+test('an invalid MongoDB connection string is refused, without its credentials', async () => {
   expect(await refusal('postgres://gardener:s3cret@db/plants')).toMatch(
     /^MONGODB_URI cannot be used: Invalid scheme/,
   );
@@ -54,7 +54,7 @@ test('what is no MongoDB connection string is refused, without its credentials',
   expect(message).not.toContain('s3cret');
 });
 
-test('a Redis that does not answer is used all the same, with a note', async () => {
+test('a Redis that does not respond is used anyway, with a note', async () => {
   const mongodb = await acquireServers({ dataDir: await dataDirectory() }, { role: 'tool' });
   const given = { mongodbUri: mongodb.mongodbUri, redisUrl: 'redis://127.0.0.1:1' };
   const servers = await acquireServers({ dataDir: '/nowhere', ...given }, { role: 'server' });
@@ -81,7 +81,7 @@ test.each([
   expect(withDatabase(given)).toBe(expected);
 });
 
-test('credentials are taken out of texts, encoded or not', () => {
+test('credentials are redacted, encoded or not', () => {
   const uri = 'mongodb://u:p%40ss@db/x';
   expect(redact('u:p%40ss and p@ss failed at db', uri)).toBe('*** and *** failed at db');
 });

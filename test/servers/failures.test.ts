@@ -13,7 +13,7 @@ const WRONG_VERSION = JSON.stringify({
   attr: { error: 'UPGRADE PROBLEM: Found an invalid featureCompatibilityVersion document' },
 });
 
-test('data that another version wrote is refused with both versions', async () => {
+test('data of another version of MongoDB is refused, and the message names both versions', async () => {
   const dataDir = await temporaryFolder();
   await writeFile(path.join(dataDir, 'mongod.json'), '{"version":"8.2.6"}');
   const mongodBinary = await standIn(
@@ -26,7 +26,7 @@ test('data that another version wrote is refused with both versions', async () =
   );
 });
 
-test('a MongoDB that ends at its start is reported in its own words, with its log', async () => {
+test('a MongoDB that exits at its start is reported with its own message and its log', async () => {
   const dataDir = await dataDirectory();
   await mkdir(path.join(dataDir, 'mongodb'), { recursive: true });
   await writeFile(path.join(dataDir, 'mongodb', 'storage.bson'), 'no metadata');
@@ -36,7 +36,7 @@ test('a MongoDB that ends at its start is reported in its own words, with its lo
   expect(ownProcess(dataDir, 'redis')).toBeUndefined();
 });
 
-test('a MongoDB that does not even begin is reported with how it ended', async () => {
+test('a MongoDB that fails before it logs anything is reported with its exit code', async () => {
   const dataDir = await temporaryFolder();
   const script = 'if [ "$1" = --version ]; then echo "db version v6.0.5"; exit; fi; kill -9 $$';
   const mongodBinary = await standIn(dataDir, 'dying-mongod', script);

@@ -25,14 +25,14 @@ function hang(name: OwnServer): void {
   process.kill(hanging, 'SIGSTOP');
 }
 
-test('doctor finds an own Redis that hangs under a server', async () => {
+test('doctor finds that the managed Redis of a running server hangs', async () => {
   hang('redis');
   const { code, stdout } = await run(['doctor', '--quick'], { DATA_DIR: dataDir });
   expect(stdout).toMatch(/Redis +Redis does not respond/);
   expect(code).toBe(1);
 });
 
-test('a command says that the own MongoDB hangs under a server, and ends', async () => {
+test('a command reports that the managed MongoDB of a running server hangs', async () => {
   hang('mongod');
   const command = start(['user', 'list'], { DATA_DIR: dataDir });
   let hasEnded = false;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { DataDirectory } from '../../src/servers/data-directory';
 import { temporaryFolder } from './support';
 
-test('a claim lives until it is given up, and what killed programs left is removed', async () => {
+test('a claim is valid until it is closed, and claims of killed programs are removed', async () => {
   const directory = await DataDirectory.open(await temporaryFolder());
   const folder = path.join(directory.root, 'leases');
   const claim = await directory.claim('server');

@@ -16,20 +16,23 @@ const APART = ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--kil
 const CONTAINER = [...APART, '--mount-proc', '--net', '--ipc', '--uts'];
 const itApart = isAllowed('unshare', ...CONTAINER.slice(1), 'true') ? test : test.skip;
 
-itApart('a second server in a namespace of its own is refused, and the first goes on', async () => {
-  const dataDir = await dataDirectory();
-  const reported: string[] = [];
-  const first = await acquire(dataDir, 'server', reported);
-  const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
-  await expect(program(dataDir, { through: CONTAINER })).rejects.toThrow(
-    'Another server is running on the data directory',
-  );
-  expect([processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')]).toEqual(all);
-  await plantsOf(first.mongodbUri).insertOne({ _id: 'Basil' });
+itApart(
+  'a second server in another namespace is refused, and the first keeps running',
+  async () => {
+    const dataDir = await dataDirectory();
+    const reported: string[] = [];
+    const first = await acquire(dataDir, 'server', reported);
+    const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
+    await expect(program(dataDir, { through: CONTAINER })).rejects.toThrow(
+      'Another server is running on the data directory',
+    );
+    expect([processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')]).toEqual(all);
+    await plantsOf(first.mongodbUri).insertOne({ _id: 'Basil' });
 
-  await killBoth(dataDir, reported);
-  expect(await plantsOf(first.mongodbUri).countDocuments()).toBe(1);
-});
+    await killBoth(dataDir, reported);
+    expect(await plantsOf(first.mongodbUri).countDocuments()).toBe(1);
+  },
+);
 
 itApart(
   'a server in a namespace of its own brings its MongoDB back after another was refused',
@@ -51,7 +54,7 @@ itApart(
   },
 );
 
-itApart('a command in a namespace of its own attaches to the MongoDB of the server', async () => {
+itApart('a command in another namespace attaches to the MongoDB of the server', async () => {
   const dataDir = await dataDirectory();
   const server = await acquire(dataDir);
   const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
@@ -63,13 +66,16 @@ itApart('a command in a namespace of its own attaches to the MongoDB of the serv
   expect(await plantsOf(server.mongodbUri).countDocuments()).toBe(1);
 });
 
-itApart('what a killed program left hanging in another namespace is waited for', async () => {
-  const dataDir = await dataDirectory();
-  const killed = await program(dataDir);
-  const mongod = processOf(dataDir, 'mongod');
-  process.kill(mongod, 'SIGSTOP');
-  await killed.crash();
-  const next = await program(dataDir, { through: CONTAINER });
-  expect(isAlive(mongod)).toBe(false);
-  await next.leave();
-});
+itApart(
+  'a program waits for a hung MongoDB that a killed program left in another namespace',
+  async () => {
+    const dataDir = await dataDirectory();
+    const killed = await program(dataDir);
+    const mongod = processOf(dataDir, 'mongod');
+    process.kill(mongod, 'SIGSTOP');
+    await killed.crash();
+    const next = await program(dataDir, { through: CONTAINER });
+    expect(isAlive(mongod)).toBe(false);
+    await next.leave();
+  },
+);

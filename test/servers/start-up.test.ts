@@ -48,7 +48,7 @@ async function refusalOf(env: NodeJS.ProcessEnv): Promise<{ code: number | null;
   return { code, said: server.stderr.trim() };
 }
 
-test('a login that MongoDB refuses, and a user without rights, are each said in one sentence', async () => {
+test('rejected credentials and missing rights are each reported in one sentence', async () => {
   const { host, root } = await guardedMongod();
   await root.db('admin').command({
     createUser: 'reader',
@@ -75,7 +75,7 @@ test('a login that MongoDB refuses, and a user without rights, are each said in 
   expect(await startAs('')).toEqual({ code: 1, said: noRights });
 });
 
-test('the journal of an own MongoDB takes a hundred megabytes, not three', async () => {
+test('the journal of a managed MongoDB takes a hundred megabytes, not three', async () => {
   const dataDir = path.dirname(process.env['TEST_DATABASES'] ?? '');
   const journal = path.join(dataDir, 'mongodb/journal');
   const sizes = await Promise.all(
@@ -84,7 +84,7 @@ test('the journal of an own MongoDB takes a hundred megabytes, not three', async
   expect(Math.max(...sizes)).toBe(32 * 1024 * 1024);
 });
 
-test('an index that is there with other options is made anew', async () => {
+test('an index with other options is recreated', async () => {
   const uri = freshDatabase();
   const client = new mongo.MongoClient(uri);
   const tokens = client.db().collection('tokens');
@@ -99,7 +99,7 @@ test('an index that is there with other options is made anew', async () => {
   await client.close();
 });
 
-test('a MongoDB that does not answer is waited for, then given up in one sentence', async () => {
+test('a server waits for a MongoDB that does not respond, then fails with one sentence', async () => {
   const uri = `mongodb://ada:hunter2@127.0.0.1:${await freePort()}/plants`;
   const server = RealServer.spawn(await temporaryFolder(), {
     ...{ MONGODB_URI: uri, REDIS_URL, STARTUP_TIMEOUT_SECONDS: '6' },
@@ -114,7 +114,7 @@ test('a MongoDB that does not answer is waited for, then given up in one sentenc
   expect(server.stderr).not.toContain('hunter2');
 });
 
-test('a MongoDB that comes while it is waited for is used, and the wait can be stopped', async () => {
+test('a server uses a MongoDB that becomes reachable while it waits, and the wait can be stopped', async () => {
   const port = await freePort();
   const uri = `mongodb://127.0.0.1:${port}/plants?directConnection=true`;
   const env = { MONGODB_URI: uri, REDIS_URL };
@@ -141,7 +141,7 @@ test('a MongoDB that comes while it is waited for is used, and the wait can be s
   await program.stop();
 });
 
-test('an unexpected error during the start ends it with the words of the error', async () => {
+test('an unexpected error during the start ends the server with its message', async () => {
   const preload = path.join(await temporaryFolder(), 'preload.js');
   await writeFile(preload, "process.on('SIGUSR2', () => { throw new Error('on purpose'); });");
   const server = RealServer.spawn(await temporaryFolder(), {
@@ -155,7 +155,7 @@ test('an unexpected error during the start ends it with the words of the error',
   expect(server.stderr).toContain('The server stops because of an error: Error: on purpose\n');
 });
 
-test('a HOST that is none of this machine is said in one sentence', async () => {
+test('a HOST that is not an address of this machine is reported in one sentence', async () => {
   const uri = takeDatabase();
   const env = { MONGODB_URI: uri, REDIS_URL, HOST: '203.0.113.9' };
   expect(await refusalOf(env)).toEqual({
@@ -165,7 +165,7 @@ test('a HOST that is none of this machine is said in one sentence', async () => 
   await giveBack(uri);
 });
 
-test('a PORT in use ends the start, also after the port of the metrics was opened', async () => {
+test('a PORT in use ends the start, even after the port for metrics was opened', async () => {
   const PORT = String(await freePort());
   const taken = createServer();
   afterwards(async () => {

@@ -14,7 +14,7 @@ import {
 import { acquireServers } from '../../src/servers';
 import { redisAnswers } from '../../src/servers/redis';
 
-test('a MongoDB and a Redis that are killed serve again, with the data, and are counted', async () => {
+test('a killed MongoDB or Redis is restarted with its data, and counted', async () => {
   const dataDir = await dataDirectory();
   const reported: string[] = [];
   const restarts = new Map<string, number>();
@@ -44,7 +44,7 @@ test('a MongoDB and a Redis that are killed serve again, with the data, and are 
   await until(() => !isAlive(last));
 });
 
-test('a Redis that was found running is replaced once it has ended', async () => {
+test('a Redis that was already running is replaced once it ends', async () => {
   const dataDir = await dataDirectory();
   const first = await program(dataDir);
   const reported: string[] = [];
@@ -59,7 +59,7 @@ test('a Redis that was found running is replaced once it has ended', async () =>
   expect(await redisAnswers(second.redisUrl ?? '')).toBe(true);
 });
 
-test('nothing is started again once release was called', async () => {
+test('nothing is restarted after release', async () => {
   const dataDir = await dataDirectory();
   const servers = await acquire(dataDir);
   process.kill(processOf(dataDir, 'mongod'), 'SIGKILL');
@@ -69,7 +69,7 @@ test('nothing is started again once release was called', async () => {
   expect(ownProcess(dataDir, 'redis')).toBeUndefined();
 });
 
-test('a MongoDB and a Redis that hang are stopped by force', async () => {
+test('a hung MongoDB or Redis is killed', async () => {
   const dataDir = await dataDirectory();
   const servers = await acquire(dataDir);
   const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];

@@ -13,8 +13,8 @@ export interface ArchiveFile {
 /**
  * Writes files as a compressed tar, holding one at a time in memory.
  *
- * @param moment what the files are dated
  * @param moment the modification time of the files
+ * @param signal aborts writing
  */
 export async function writeArchive(
   output: Writable,
