@@ -83,14 +83,7 @@ export class PersonalData {
     await this.#begin(userId);
     await this.#host.accountData.delete(userId, onDeleted);
     for (const kept of this.#kept) await kept.erase?.(userId);
-    await this.#host.transactShared(async (tx) => {
-      const { session } = tx;
-      const { deletedCount } = await this.#accounts.deleteOne({ _id: userId }, { session });
-      if (deletedCount === 0) return;
-      const pseudonym = await this.#host.accountData.anonymize(session, userId);
-      const act = { action: 'account.deleted', target: accountTarget(pseudonym) };
-      tx.audit(act, pseudonym);
-    });
+    while (!(await this.#end(userId)));
     const left = Object.entries(await this.#count(userId)).filter(([, count]) => count > 0);
     if (left.length === 0) return;
     const records = left.map(([name, count]) => `${count} of ${name}`).join(', ');
@@ -123,6 +116,20 @@ export class PersonalData {
         }
       },
     };
+  }
+
+  /** Anonymizes the audit log, then deletes the account itself; returns whether it is done. */
+  #end(userId: string): Promise<boolean> {
+    return this.#host.transactShared(async (tx) => {
+      const { session } = tx;
+      if (!(await this.#accounts.exists({ _id: userId }).session(session))) return true;
+      const pseudonym = await this.#host.accountData.anonymize(session, userId);
+      if (pseudonym === undefined) return false;
+      const { deletedCount } = await this.#accounts.deleteOne({ _id: userId }, { session });
+      const act = { action: 'account.deleted', target: accountTarget(pseudonym) };
+      if (deletedCount === 1) tx.audit(act, pseudonym);
+      return true;
+    });
   }
 
   async #begin(userId: string): Promise<void> {

@@ -150,6 +150,21 @@ test('audit entries of deleted accounts are pseudonymous, and separate from a la
   expect(stdout).not.toContain('account.deleted');
 });
 
+test('a long audit log is anonymized in several transactions, and verifies', async () => {
+  await service.user({ id: ada });
+  const act = { action: 'token.pruned', target: { type: 'account', id: ada } };
+  for (let round = 0; round < 5; round += 1) {
+    await service.app.audit.transact(async (tx) => {
+      for (let count = 0; count < 500; count += 1) tx.audit(act, ada);
+    });
+  }
+  await cli.json('user', 'delete', ada, '--confirm', ada);
+  const entries = service.app.database.connection.collection('auditEntries');
+  expect(JSON.stringify(await entries.find().toArray())).not.toContain(ada);
+  expect(await entries.countDocuments({ action: 'token.pruned' })).toBe(2500);
+  expect(await cli.text('audit', 'verify')).toMatch(/no fault/);
+});
+
 test.each([
   ['without --confirm', []],
   ['with another name', ['--confirm', 'bob']],

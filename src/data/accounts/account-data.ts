@@ -51,9 +51,9 @@ export class AccountData {
   /**
    * Replaces the account's id in the audit log by a pseudonym.
    *
-   * @returns the pseudonym
+   * @returns the pseudonym, once no entries are left; call it again in another transaction until then
    */
-  anonymize(session: ClientSession, userId: string): Promise<string> {
+  anonymize(session: ClientSession, userId: string): Promise<string | undefined> {
     return this.#audit.anonymize(session, userId);
   }
 

@@ -23,7 +23,7 @@ import {
   entryIn,
 } from './model';
 import { pruneChain } from './prune';
-import { renameAccount } from './rename';
+import { renameSome } from './rename';
 import { type Verification, verifyChains } from './verify';
 
 /** A transaction on data that no account owns. */
@@ -147,13 +147,12 @@ export class AuditLog {
   /**
    * Replaces the id of a deleted account in its entries with a pseudonym.
    *
-   * @returns the pseudonym
+   * @returns the pseudonym, once no entries are left; call it again in another transaction until then
    */
-  async anonymize(session: ClientSession, userId: string): Promise<string> {
+  async anonymize(session: ClientSession, userId: string): Promise<string | undefined> {
     const pseudonym = await this.#pseudonym(userId);
     const chains = { entries: this.#entries, heads: this.#heads, session };
-    await renameAccount(chains, userId, pseudonym);
-    return pseudonym;
+    return (await renameSome(chains, userId, pseudonym)) ? pseudonym : undefined;
   }
 
   /** It depends on a key in the database, so a log that is kept elsewhere does not identify people. */
