@@ -99,7 +99,7 @@ function nextDay(rule: Rule, last: number | undefined): number | undefined {
   return undefined;
 }
 
-/** Days of one month to which one interval applies, up to but not including `until`. */
+/** Days to which one interval applies, up to but not including `until`; of one month if the rule differs by date. */
 interface Stretch {
   /** Zero for no care; null if it is due by weekday. */
   everyDays: number | null;
@@ -107,13 +107,17 @@ interface Stretch {
 }
 
 function stretchAt({ everyDays, months, seasons }: Rule, day: number): Stretch {
+  // Most rules are alike all year; reading dates for thousands of them takes long.
+  if (!months && seasons.length === 0) return { everyDays, until: Infinity };
   const date = new Date(day * DAY_MS);
   const month = date.getUTCMonth() + 1;
-  const firstOfMonth = day - date.getUTCDate() + 1;
-  const dayOfYear = dateOf(day);
+  const dayOfMonth = date.getUTCDate();
   date.setUTCMonth(month, 1);
   const nextMonth = date.getTime() / DAY_MS;
   if (months && !months.includes(month)) return { everyDays: 0, until: nextMonth };
+  if (seasons.length === 0) return { everyDays, until: nextMonth };
+  const firstOfMonth = day - dayOfMonth + 1;
+  const dayOfYear = month * 100 + dayOfMonth;
   const parts = seasons.map(partOfYear);
   const edges = parts
     .flatMap(({ from, to }) => [from, to + 1])
@@ -140,12 +144,6 @@ function partOfYear({ from, to }: Season): PartOfYear {
 
 function holds({ from, to }: PartOfYear, date: number): boolean {
   return from <= to ? from <= date && date <= to : from <= date || date <= to;
-}
-
-/** The date of a day as a number such as 1101. */
-function dateOf(day: number): number {
-  const date = new Date(day * DAY_MS);
-  return (date.getUTCMonth() + 1) * 100 + date.getUTCDate();
 }
 
 function daysToWeekday({ weekdays }: Rule, day: number): number {
