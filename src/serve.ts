@@ -7,7 +7,7 @@ import { type ApiPart, partsWithPorts } from './app/api-description';
 import { exitWithin, prepareExit } from './app/process/exit';
 import { limitHeapGrowth } from './app/process/heap';
 import { onFirstStart } from './app/first-start';
-import { listen } from './app/listen';
+import { listen, urlOf } from './app/listen';
 import { type Program, startProgram } from './app/program';
 import { onSignals } from './app/process/signals';
 import { EXIT, exitOf } from './cli/exit-codes';
@@ -141,8 +141,7 @@ class ServerProcess {
     app.startJobs();
     const main = this.#servers.at(-1) as Server; // It has been opened.
     const { address, port } = main.address() as AddressInfo; // It listens on TCP.
-    const scheme = app.settings.of(hostSettings.tlsCertFile) === undefined ? 'http' : 'https';
-    const url = `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
+    const url = urlOf(app.settings, address, port);
     await app.audit.record({
       action: 'server.started',
       target: { type: 'server', id: url },

@@ -31,6 +31,12 @@ export async function listen(
   });
 }
 
+/** Returns the URL of a server with these settings at an address of it. */
+export function urlOf(settings: Settings, address: string, port: number): string {
+  const scheme = settings.of(hostSettings.tlsCertFile) === undefined ? 'http' : 'https';
+  return `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
+}
+
 function reasonFor(
   error: NodeJS.ErrnoException,
   host: string,

@@ -9,6 +9,7 @@ import { hostSettings } from '../../core/settings/host-settings';
 import type { Settings } from '../../core/settings/settings';
 import { isRecord } from '../../core/values';
 import { redisVersion } from '../../servers';
+import { urlOf } from '../listen';
 import { fault, type Finding, good, type OfflineCheck, type OnlineCheck } from './check';
 
 /** How long the server may take to respond; it checks MongoDB and Redis for up to a second. */
@@ -36,10 +37,8 @@ function readinessUrl(settings: Settings): URL {
   const host = settings.of(hostSettings.host);
   // A server that listens on all addresses is reachable on loopback.
   const loopback = new Map([['0.0.0.0', '127.0.0.1']]).set('::', '::1');
-  const reached = loopback.get(host) ?? host;
-  const scheme = settings.of(hostSettings.tlsCertFile) === undefined ? 'http' : 'https';
-  const name = reached.includes(':') ? `[${reached}]` : reached;
-  return new URL(`${scheme}://${name}:${settings.of(hostSettings.port)}/readyz`);
+  const url = urlOf(settings, loopback.get(host) ?? host, settings.of(hostSettings.port));
+  return new URL('/readyz', url);
 }
 
 /** Returns the JSON that a URL responds with. */
