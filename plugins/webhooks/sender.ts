@@ -69,7 +69,7 @@ export class Sender {
     };
     return new Promise((resolve, reject) => {
       let status: number | undefined;
-      let failure: unknown;
+      let failure = new Error('The connection was closed without a response.');
       const request = (isSecure ? https : http).request(url, options, (response) => {
         status = response.statusCode;
         let bytes = 0;

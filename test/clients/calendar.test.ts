@@ -56,7 +56,7 @@ function expected() {
   const calendar = new ICAL.Component(ICAL.parse(readFileSync(file, 'utf8')) as unknown[]);
   return calendar.getAllSubcomponents('vevent').map((component) => {
     const { uid, summary, location, startDate } = new ICAL.Event(component);
-    return { uid, title: summary, location: location ?? null, day: startDate.toString() };
+    return { uid, title: summary, location, day: startDate.toString() };
   });
 }
 
