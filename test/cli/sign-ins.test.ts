@@ -1,6 +1,6 @@
-import { Browser } from '../../plugins/oauth/test/browser';
-import { person } from '../../plugins/oauth/test/people';
-import { Phone } from '../../plugins/oauth/test/phone';
+import { Browser } from '../../plugins/oauth/test/support/browser';
+import { person } from '../../plugins/oauth/test/support/people';
+import { Phone } from '../../plugins/oauth/test/support/phone';
 import { record, records } from '../support/client';
 import { startService, userOf } from '../support/program';
 import type { TestService } from '../support/service';

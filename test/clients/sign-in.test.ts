@@ -9,9 +9,9 @@ import type { Readable } from 'node:stream';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
-import { Browser } from '../../plugins/oauth/test/browser';
-import { person, type Person } from '../../plugins/oauth/test/people';
-import { authorize } from '../../plugins/oauth/test/program';
+import { Browser } from '../../plugins/oauth/test/support/browser';
+import { person, type Person } from '../../plugins/oauth/test/support/people';
+import { authorize } from '../../plugins/oauth/test/support/program';
 import { resetClock, setClock } from '../support/clock';
 import { listening } from '../support/listening';
 import { until } from '../support/processes';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { promisify } from 'node:util';
 
-import { Browser } from '../../plugins/oauth/test/browser';
+import { Browser } from '../../plugins/oauth/test/support/browser';
 import { listening } from '../support/listening';
 import {
   dataDirectory,

@@ -2,10 +2,10 @@ import * as oauth from 'oauth4webapi';
 
 import { startService, userOf } from '../../../test/support/program';
 import type { TestService } from '../../../test/support/service';
-import { Browser } from './browser';
-import { person } from './people';
-import { Phone } from './phone';
-import { authorize } from './program';
+import { Browser } from './support/browser';
+import { person } from './support/people';
+import { Phone } from './support/phone';
+import { authorize } from './support/program';
 
 let service: TestService;
 beforeAll(async () => {

@@ -3,9 +3,9 @@ import type { Client } from '@modelcontextprotocol/client';
 import { resetClock, setClock } from '../../../test/support/clock';
 import { startService } from '../../../test/support/program';
 import type { TestService } from '../../../test/support/service';
-import { Browser } from './browser';
-import { person } from './people';
-import { Assistant, authorize } from './program';
+import { Browser } from './support/browser';
+import { person } from './support/people';
+import { Assistant, authorize } from './support/program';
 
 let service: TestService;
 beforeAll(async () => {

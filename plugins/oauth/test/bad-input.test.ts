@@ -2,8 +2,8 @@ import { hashOf } from '../../../src/core/secrets';
 import { startService, userOf } from '../../../test/support/program';
 import type { TestService } from '../../../test/support/service';
 import { bodyOf, expectError } from '../../../test/support/shapes';
-import { person, type Person } from './people';
-import { CALLBACK, Phone, type Tokens } from './phone';
+import { person, type Person } from './support/people';
+import { CALLBACK, Phone, type Tokens } from './support/phone';
 
 let service: TestService;
 let ada: Person;

@@ -4,8 +4,8 @@ import { listening } from '../../../test/support/listening';
 import { fetchAsIs, fetchFrom, startService, userOf } from '../../../test/support/program';
 import type { TestService } from '../../../test/support/service';
 import { bodyOf } from '../../../test/support/shapes';
-import { person, type Person } from './people';
-import { CALLBACK, Phone } from './phone';
+import { person, type Person } from './support/people';
+import { CALLBACK, Phone } from './support/phone';
 
 /** The origin of metadata documents. */
 const ORIGIN = 'https://assistants.example';

@@ -6,8 +6,8 @@ import { resetClock, setClock } from '../../../test/support/clock';
 import { startService, userOf } from '../../../test/support/program';
 import type { TestService } from '../../../test/support/service';
 import { expectError } from '../../../test/support/shapes';
-import { Browser, type Page } from './browser';
-import { type Claims, CLIENT, TokenIssuer } from './token-issuer';
+import { Browser, type Page } from './support/browser';
+import { type Claims, CLIENT, TokenIssuer } from './support/token-issuer';
 
 let issuer: TokenIssuer;
 let service: TestService;

@@ -8,7 +8,7 @@ import { resetClock, setClock } from '../../../test/support/clock';
 import { accountsPlugin, startService, userOf } from '../../../test/support/program';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError } from '../../../test/support/shapes';
-import { AUDIENCE, type Claims, TokenIssuer } from './token-issuer';
+import { AUDIENCE, type Claims, TokenIssuer } from './support/token-issuer';
 
 let issuer: TokenIssuer;
 let service: TestService;

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { startService } from '../../../test/support/program';
 import { resetClock, setClock } from '../../../test/support/clock';
 import type { TestService } from '../../../test/support/service';
-import { Browser, type Page } from './browser';
-import { inviteTo, PASSWORD, person } from './people';
+import { Browser, type Page } from './support/browser';
+import { inviteTo, PASSWORD, person } from './support/people';
 
 let service: TestService;
 let open: TestService;

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { startService } from '../../../test/support/program';
 import { resetClock, setClock } from '../../../test/support/clock';
 import type { TestService } from '../../../test/support/service';
-import { Authenticator, type Lies, optionsOf } from './authenticator';
-import { Browser, type Page } from './browser';
-import { inviteTo, PASSWORD } from './people';
+import { Authenticator, type Lies, optionsOf } from './support/authenticator';
+import { Browser, type Page } from './support/browser';
+import { inviteTo, PASSWORD } from './support/people';
 
 let service: TestService;
 let origin: string;

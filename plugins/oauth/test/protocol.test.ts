@@ -2,9 +2,9 @@ import { startService, userOf } from '../../../test/support/program';
 import { resetClock, setClock } from '../../../test/support/clock';
 import type { TestService } from '../../../test/support/service';
 import { bodyOf, expectError } from '../../../test/support/shapes';
-import { person, type Person } from './people';
-import { CALLBACK, Phone, type Tokens } from './phone';
-import { authorize } from './program';
+import { person, type Person } from './support/people';
+import { CALLBACK, Phone, type Tokens } from './support/phone';
+import { authorize } from './support/program';
 
 let service: TestService;
 let ada: Person;

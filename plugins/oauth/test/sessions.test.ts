@@ -3,9 +3,9 @@ import { accountsPlugin, startService, userOf } from '../../../test/support/prog
 import { record } from '../../../test/support/client';
 import { resetClock, setClock } from '../../../test/support/clock';
 import type { TestService } from '../../../test/support/service';
-import { Browser } from './browser';
-import { PASSWORD, person } from './people';
-import { Phone } from './phone';
+import { Browser } from './support/browser';
+import { PASSWORD, person } from './support/people';
+import { Phone } from './support/phone';
 
 let service: TestService;
 beforeAll(async () => {

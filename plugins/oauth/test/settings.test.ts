@@ -8,9 +8,9 @@ import { resetClock, setClock } from '../../../test/support/clock';
 import { record } from '../../../test/support/client';
 import type { TestService } from '../../../test/support/service';
 import { expectError } from '../../../test/support/shapes';
-import { Browser, type Page } from './browser';
-import { PASSWORD, person } from './people';
-import { Assistant, authorize } from './program';
+import { Browser, type Page } from './support/browser';
+import { PASSWORD, person } from './support/people';
+import { Assistant, authorize } from './support/program';
 
 let service: TestService;
 beforeAll(async () => {

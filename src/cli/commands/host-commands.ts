@@ -56,7 +56,7 @@ function reconcileCommand(commandLine: CommandRunner): void {
     .command('reconcile')
     .summary('check and repair derived data')
     .description(
-      `Recomputes the derived data of every account, such as the last care of plants, counts by day and usage of quotas, and prints each difference from what is stored. It can run while the server is running.`,
+      `Recomputes the derived data of every account, such as counts by day and usage of quotas, and prints each difference from what is stored. It can run while the server is running.`,
     )
     .addOption(
       new Option('--check', 'report differences without changing anything').conflicts('repair'),

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
-import { record } from '../../../test/support/client';
+import { record } from '../../../../test/support/client';
 import type { Page } from './browser';
 
 /** What a device may get wrong, or an attacker may try. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-import type { TestService } from '../../../test/support/service';
-import { bodyOf } from '../../../test/support/shapes';
+import type { TestService } from '../../../../test/support/service';
+import { bodyOf } from '../../../../test/support/shapes';
 import { Browser, type Page } from './browser';
 import type { Person } from './people';
 import { authorize } from './program';

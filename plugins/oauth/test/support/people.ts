@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-import { oauthPlugin } from '../../../test/support/program';
-import type { TestService } from '../../../test/support/service';
+import { oauthPlugin } from '../../../../test/support/program';
+import type { TestService } from '../../../../test/support/service';
 import { Browser } from './browser';
 
 export const PASSWORD = 'seven green ferns';
