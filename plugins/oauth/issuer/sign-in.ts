@@ -88,6 +88,7 @@ export class IssuerSignIn {
     const { name, clientId = '', clientSecret } = this.#issuer;
     const library = await import('openid-client');
     const url = new URL(name);
+    // oxlint-disable-next-line typescript/no-deprecated -- deprecated only to stand out; loopback has no TLS
     const execute = isLoopback(url) ? [library.allowInsecureRequests] : [];
     const options = { execute };
     const auth = clientSecret === undefined ? library.None() : undefined;

@@ -138,9 +138,9 @@ type StateSession = NonNullable<Parameters<StateStore['put']>[0]['session']>;
  * A payload without secrets, which are its own id and that of its session, and without what a session
  * collects of every client that it authorizes, which only logout needs.
  */
-function withoutSecrets(whole: AdapterPayload): object {
+function withoutSecrets(whole: Record<string, unknown>): object {
   const { jti: _id, consumed: _used, authorizations: _clients, ...payload } = whole;
-  const session: unknown = payload.session;
+  const { session } = payload;
   if (!isRecord(session)) return payload;
   const { cookie: _cookie, ...rest } = session;
   return { ...payload, session: rest };

@@ -115,9 +115,9 @@ test('an export can be imported whatever was written during it', async () => {
   const pieces = new GardenExport(parts).json({ userId: user.id });
   let text = String((await pieces.next()).value);
   const schedule = { care: 'other', label: 'Mist', everyDays: 3 };
-  const { body } = await user.post(`/api/plants/${id}/schedules`, schedule).expect(201);
+  const made = await user.post(`/api/plants/${id}/schedules`, schedule).expect(201);
   const photo = await user.photo();
-  const { id: scheduleId } = bodyOf({ body });
+  const { id: scheduleId } = bodyOf(made);
   await user.event(id, { type: 'note', scheduleId, photoIds: [photo.id] });
   for await (const piece of pieces) text += piece;
   const garden = JSON.parse(text) as Garden;

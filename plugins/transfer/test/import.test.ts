@@ -117,10 +117,10 @@ test('as many schedules and events as one request may have are imported', async 
   const ofFern = listOf({ body: items }).filter(({ plantName }) => plantName === 'Fern 0');
   const lastDone = [
     ...(plants[0]?.events.slice(0, 15) ?? []),
-    ...Array(3).fill(plants[0]?.events[15]),
+    ...Array.from({ length: 3 }, () => plants[0]?.events[15]),
   ];
   expect(ofFern.flatMap(({ lastDone: last }) => last ?? []).sort()).toEqual(
-    lastDone.map(({ occurredAt }) => occurredAt).sort(),
+    lastDone.map((event) => event?.occurredAt).sort(),
   );
 });
 
