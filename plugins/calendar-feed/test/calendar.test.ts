@@ -76,6 +76,15 @@ test('control characters become spaces, and line separators line breaks', async 
   expect((await read(path)).text.replaceAll('\r\n', '')).not.toMatch(/[^\P{Cc}\t]|[\u2028\u2029]/u);
 });
 
+test('schedules appear by their labels and can be filtered', async () => {
+  const fern = await user.plant({ name: 'Fern' });
+  const mist = { care: 'other', label: 'Mist', everyDays: 45 };
+  const { id } = bodyOf(await user.post(`/api/plants/${fern.id}/schedules`, mist).expect(201));
+  const events = await eventsOf(`${await made()}?care=other`);
+  expect(events.map(({ summary }) => summary)).toEqual(['Mist: Fern', 'Mist: Fern', 'Mist: Fern']);
+  expect(events[0]?.uid).toBe(`${String(id)}-${dayIn(0)}@plant-care`);
+});
+
 test('archived plants are left out', async () => {
   const fern = await user.plant({ name: 'Fern', fertilizerFrequencyDays: 60 });
   const path = await made();
