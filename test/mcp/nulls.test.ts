@@ -1,3 +1,5 @@
+import type { Operation } from '../../src/plugins/operation';
+import type { Ids } from '../support/operations';
 import type { TestService, TestUser } from '../support/service';
 import {
   assistant,
@@ -21,6 +23,24 @@ beforeAll(async () => {
   tools = await listTools(me);
 });
 afterAll(() => service.close());
+
+interface GardenOfOne {
+  caller: Assistant;
+  ids: Ids;
+}
+
+let forReads: Promise<GardenOfOne> | undefined;
+
+/** For each write a garden of its own, so that none sees what another did. */
+function gardenFor({ method }: Operation): Promise<GardenOfOne> {
+  return method === 'GET' ? (forReads ??= newGarden()) : newGarden();
+}
+
+async function newGarden(): Promise<GardenOfOne> {
+  const user: TestUser = await service.user();
+  const caller = { url: service.url, token: user.token, user };
+  return { caller, ids: await new Garden(user).ids() };
+}
 
 const FULL_PLANT = {
   ...{
@@ -63,10 +83,8 @@ test.each(toolRows())(
     const nulls = nullsOf(name);
     const results = [];
     for (const others of [{}, nulls]) {
-      // Each with a garden of its own, so that neither sees what the other did.
-      const user: TestUser = await service.user();
-      const caller = { url: service.url, token: user.token, user };
-      const { toolArguments } = validRequest(operation, await new Garden(user).ids());
+      const { caller, ids } = await gardenFor(operation);
+      const { toolArguments } = validRequest(operation, ids);
       results.push(lasting(await callTool(caller, name, { ...others, ...toolArguments })));
     }
     expect(results[0]?.[0]).toBeUndefined();
@@ -187,8 +205,7 @@ describe('clear', () => {
 });
 
 test.each(toolRows())('%s takes every argument at once', async (name, operation) => {
-  const user = await service.user();
-  const caller = { url: service.url, token: user.token, user };
-  const { toolArguments } = fullRequest(operation, await new Garden(user).ids());
+  const { caller, ids } = await gardenFor(operation);
+  const { toolArguments } = fullRequest(operation, ids);
   await tool(caller, name, toolArguments);
 });
