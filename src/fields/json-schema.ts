@@ -117,21 +117,19 @@ function normalizeInteger(json: JsonSchema, { isUnsafe }: Description): void {
 /** Translates `xor`. Client generators turn `oneOf`, which would be shorter, into a body of any shape. */
 function exactlyOne({ dependencies }: Description): JsonSchema {
   if (dependencies.length === 0) return {};
-  const absent = (keys: readonly string[]): JsonSchema => ({
-    properties: Object.fromEntries(keys.map((key) => [key, { not: {} }])),
-  });
   const groups = dependencies.map(({ rel, peers }) => {
     if (rel !== 'xor') throw new Error(`The rule ${rel} of an object cannot be translated.`);
     return peers.map(({ path }) => path.join('.'));
   });
-  const exclusions = groups.flatMap((names) =>
-    names.slice(0, -1).map((name, place) => [name, absent(names.slice(place + 1))]),
+  const keysAs = (names: readonly string[], schema: JsonSchema): JsonSchema => ({
+    properties: Object.fromEntries(names.map((name) => [name, schema])),
+  });
+  const none = groups.map((names) => keysAs(names, { not: {} }));
+  const pairs = groups.flatMap((names) =>
+    names.flatMap((name, place) => names.slice(place + 1).map((other) => [name, other])),
   );
-  const [first = {}, ...others] = groups.map(absent);
-  return {
-    not: others.length === 0 ? first : { anyOf: [first, ...others] },
-    dependentSchemas: Object.fromEntries(exclusions) as JsonSchema,
-  };
+  const two = pairs.map((pair) => ({ ...keysAs(pair, {}), required: pair }));
+  return { not: { anyOf: [...none, ...two] } };
 }
 
 function normalizeProperties(

@@ -105,7 +105,11 @@ test('openapi-python-client makes a client that mypy lets through', () => {
     ...['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'],
     ...['openapi-python-client==0.29.1', 'mypy==2.4.1', 'ruff==0.17.6'],
   );
-  const output = ['--output-path', 'plant_care', '--meta', 'none'];
+  // It would send a table as JSON, and reads images as bytes.
+  const overrides = { 'text/csv': 'application/json', 'image/svg+xml': 'application/octet-stream' };
+  const config = JSON.stringify({ content_type_overrides: overrides });
+  writeFileSync(path.join(folder, 'config.json'), config);
+  const output = ['--output-path', 'plant_care', '--meta', 'none', '--config', 'config.json'];
   run(
     path.join(bin, 'openapi-python-client'),
     ...['generate', '--path', documentFile, '--fail-on-warning', ...output],

@@ -54,7 +54,9 @@ export function leastCalls({ paths, components }: Document): LeastCall[] {
       const given = Object.entries(example).filter(([name]) => required.includes(name));
       const good = Object.entries(responses).find(([status]) => status.startsWith('2'));
       const answer = resolve(good?.[1].content?.['application/json']?.schema);
-      const item = resolve(answer.items ?? answer.properties?.['items']?.items);
+      // An answer that is a list only where several were asked for has no items for certain.
+      const list = answer.required?.includes('items') ? answer.properties?.['items'] : answer;
+      const item = resolve(list?.items);
       return {
         operationId,
         tag: tags[0] ?? '',
@@ -162,7 +164,7 @@ export function inPython(calls: readonly LeastCall[]): string {
 function pythonOf(value: unknown, schema: Schema, kind: string): string {
   const { format, items } = schema;
   if (Array.isArray(value))
-    return `[${value.map((each) => pythonOf(each, items ?? {}, kind)).join(', ')}]`;
+    return `[${value.map((each) => pythonOf(each, items ?? {}, `${kind}Item`)).join(', ')}]`;
   if (schema.$ref !== undefined) return `models.${nameOf(schema)}(${JSON.stringify(value)})`;
   const text = JSON.stringify(value);
   if (schema.enum) return `models.${kind}(${text})`;
@@ -172,7 +174,7 @@ function pythonOf(value: unknown, schema: Schema, kind: string): string {
 }
 
 /** Names that Python has for something else. */
-const TAKEN = new Set(['bytes', 'format', 'type']);
+const TAKEN = new Set(['from', 'bytes', 'format', 'type']);
 
 function snake(name: string): string {
   const words = name.replace(/(?<=.)[A-Z]/g, (letter) => `_${letter}`).replaceAll(' ', '_');

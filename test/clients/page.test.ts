@@ -32,7 +32,7 @@ test('the page opens with resources, and tries operations out, on a desktop and 
       const { stdout } = await run(process.execPath, visit);
       const { description, answer, overflow, faults } = JSON.parse(stdout) as Visit;
       expect(faults).toEqual([]);
-      expect(description).toMatch(/^Keeps [^]*what holds for every request[^]*guide/);
+      expect(description).toMatch(/^Stores [^]*rules for all requests[^]*guide/);
       expect(description.length).toBeLessThan(300);
       expect(answer).toMatch(/^200[^]*Hall/);
       expect(overflow).toBeLessThanOrEqual(0);
