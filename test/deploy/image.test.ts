@@ -120,7 +120,10 @@ test('the steps of the Dockerfile make a program that another user can run', asy
     const check = textsOf(image, 'HEALTHCHECK')[0]?.replace(/^.*CMD /, '') ?? '[]';
     const [, ...args] = JSON.parse(check) as string[];
     await until(async () => isWell(run(...args)));
-    const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
+    let ready: Response;
+    // It listens before its collections are made.
+    do ready = await fetch(`http://127.0.0.1:${port}/readyz`);
+    while (ready.status === 503);
     expect(await ready.json()).toMatchObject({ status: 'ready', rateLimits: 'shared' });
     const token = run('dist/src/cli/main.js', 'token', 'create', '--user', 'ada');
     expect(await isWell(token)).toBe(true);
