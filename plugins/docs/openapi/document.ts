@@ -35,7 +35,7 @@ export function openApiDocument(api: ApiDescription): JsonObject {
           type: 'http',
           scheme: 'bearer',
           description:
-            'A developer token (`tnd_mcp_…`), without the word Bearer. The operator of the service creates it with `token create --user NAME`, which shows it once.',
+            'A developer token (`tnd_mcp_…`), without the word Bearer. Create one in [your settings](settings), or have the operator run `token create --user NAME`; it is shown once.',
         },
       },
       headers: headerComponents(),
