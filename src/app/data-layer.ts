@@ -68,7 +68,7 @@ export class DataLayer {
     this.writeQueue = new WriteQueue(
       {
         ...{ database: this.database, audit: this.audit, fence: this.fence },
-        ...{ identity, listeners, quotas: this.quotas, counts: () => counts },
+        ...{ identity, listeners, quotas: this.quotas, counts },
       },
       { log, metrics },
     );

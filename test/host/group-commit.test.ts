@@ -29,7 +29,7 @@ test('what listeners emit is handled to the end, and what those record is writte
       identity: () => identity,
       listeners: () => listeners,
       quotas: new Quotas(new Map(), service.app.settings),
-      counts: () => new Map(),
+      counts: new Map(),
     };
     const [first] = steps;
     const write = {

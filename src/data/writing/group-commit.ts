@@ -38,7 +38,7 @@ export interface GroupCommitDependencies {
   listeners: () => readonly Listener[];
   quotas: Quotas;
   /** How to count the records of each quota. */
-  counts: () => ReadonlyMap<string, CountRecords>;
+  counts: ReadonlyMap<string, CountRecords>;
 }
 
 /** A write to an account, committed in a group. */
@@ -189,7 +189,7 @@ async function openTransaction(
   const tx = transactionOf(audit.self);
   buffer.transactions.set(userId, tx);
   // Quotas that are newer than the account are counted at its next write.
-  for (const [quota, count] of counts()) {
+  for (const [quota, count] of counts) {
     if (usage[quota] === undefined) tx.addUsage(quota, await count(tx));
   }
   return {
