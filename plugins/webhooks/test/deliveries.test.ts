@@ -7,7 +7,7 @@ import { listening } from '../../../test/support/listening';
 import { accountsPlugin, startService, userOf } from '../../../test/support/program';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { anyInstant, bodyOf } from '../../../test/support/shapes';
-import { Receiver, verify, webhookOf } from './receiver';
+import { deliveriesOf, Receiver, verify, webhookOf } from './receiver';
 
 const SECOND_MS = 1000;
 const HOUR_MS = 60 * 60 * SECOND_MS;
@@ -49,11 +49,6 @@ async function webhookAt(path: string): Promise<Record<string, unknown>> {
   return record(records(items).find(({ id }) => path.endsWith(String(id))));
 }
 
-/** Newest first. */
-async function deliveriesOf(path: string): Promise<Record<string, unknown>[]> {
-  return records(bodyOf(await shop.get(`${path}/deliveries?limit=100`).expect(200))['items']);
-}
-
 function namesOf(user: TestUser): unknown[] {
   return receiver.of(user.id).map(({ body }) => record(body['data'])['name']);
 }
@@ -89,7 +84,7 @@ test('the events of an account are delivered in order, signed', async () => {
       verify(`whsec_${'A'.repeat(43)}=`, message);
     }).toThrow('No matching signature');
   }
-  const listed = await deliveriesOf(path);
+  const listed = await deliveriesOf(shop, path);
   expect(listed.map(({ id }) => id)).toEqual(received.map(({ id }) => id).toReversed());
   expect(new Set(listed.map(({ status }) => status))).toEqual(new Set(['delivered']));
 });
@@ -156,7 +151,7 @@ test('a failed delivery is retried, and later ones of its account wait for it', 
   await after(0.1);
   expect(namesOf(ada)).toEqual(['One', 'One', 'One', 'Two']);
   expect(new Set(receiver.of(ada.id).map(({ id }) => id)).size).toBe(2);
-  const [, , one] = await deliveriesOf(path);
+  const [, , one] = await deliveriesOf(shop, path);
   expect(one).toMatchObject({ status: 'delivered', attempts: 3, responseStatus: 200, error: null });
   expect(await webhookAt(path)).toMatchObject({ active: true, failingSince: null });
 });
@@ -168,7 +163,7 @@ test('the time between two attempts doubles to an hour', async () => {
   const pauses: number[] = [];
   for (let attempt = 0; attempt < 12; attempt += 1) {
     await deliver();
-    const [delivery] = await deliveriesOf(path);
+    const [delivery] = await deliveriesOf(shop, path);
     const [last, next] = [delivery?.['lastAttemptAt'], delivery?.['nextAttemptAt']].map((moment) =>
       Date.parse(String(moment)),
     );
@@ -185,7 +180,7 @@ test('a redirect is a failure and is not followed', async () => {
   const { path } = await webhookOf(shop, receiver.url, 'plant.created');
   await (await person()).plant();
   await deliver();
-  expect(await deliveriesOf(path)).toMatchObject([
+  expect(await deliveriesOf(shop, path)).toMatchObject([
     { status: 'waiting', attempts: 1, responseStatus: 307, error: 'The answer was 307.' },
   ]);
   expect(other.received).toEqual([]);
@@ -197,7 +192,9 @@ test('an endless response body is cut off', async () => {
   const { path } = await webhookOf(shop, receiver.url, 'plant.created');
   await (await person()).plant();
   await deliver();
-  expect(await deliveriesOf(path)).toMatchObject([{ status: 'delivered', responseStatus: 200 }]);
+  expect(await deliveriesOf(shop, path)).toMatchObject([
+    { status: 'delivered', responseStatus: 200 },
+  ]);
   expect(receiver.sentBytes).toBeLessThan(50_000_000);
 });
 
@@ -212,7 +209,7 @@ test('a response that no client expects is a failure', async () => {
   const { path } = await webhookOf(shop, url, 'plant.created');
   await (await person()).plant();
   await deliver();
-  expect(await deliveriesOf(path)).toMatchObject([
+  expect(await deliveriesOf(shop, path)).toMatchObject([
     { status: 'waiting', attempts: 1, error: 'The connection failed.' },
   ]);
   server.close();
@@ -228,7 +225,7 @@ test('a 410 switches a webhook off; switched on again, it continues where it sto
   expect(await webhookAt(path)).toMatchObject(gone);
   expect(bodyOf(await shop.patch(path, { active: false }).expect(200))).toMatchObject(gone);
   await ada.plant({ name: 'Not recorded' });
-  expect(await deliveriesOf(path)).toHaveLength(1);
+  expect(await deliveriesOf(shop, path)).toHaveLength(1);
   receiver.answer = () => 200;
   await deliver();
   await shop.patch(path, { active: true }).expect(200);
@@ -266,7 +263,7 @@ test('a webhook that fails for three days is switched off', async () => {
   receiver.answer = () => 200;
   await shop.patch(path, { active: true }).expect(200);
   await deliver();
-  expect(await deliveriesOf(path)).toMatchObject([{ status: 'delivered' }]);
+  expect(await deliveriesOf(shop, path)).toMatchObject([{ status: 'delivered' }]);
   expect(await webhookAt(path)).toMatchObject({ active: true, failingSince: null });
 });
 
@@ -284,12 +281,12 @@ test('what waits when an account is deleted is delivered, account.deleted last',
   await shop.put(`/api/accounts/${ada.id}`, { tier: 'pro' }).expect(200);
   receiver.answer = () => 200;
   const types = ['tier.changed', 'account.deleted', 'plant.created'];
-  expect((await deliveriesOf(path)).map(({ type }) => type)).toEqual(types);
+  expect((await deliveriesOf(shop, path)).map(({ type }) => type)).toEqual(types);
   setClock(Date.now() + 5 * SECOND_MS);
   await deliver();
   expect(receiver.typesOf(ada.id).slice(-3)).toEqual(types.toReversed());
   // Nothing about the deleted account stays, but for the notice of its deletion.
-  expect((await deliveriesOf(path)).map(({ type }) => type)).toEqual(types.slice(0, 2));
+  expect((await deliveriesOf(shop, path)).map(({ type }) => type)).toEqual(types.slice(0, 2));
 });
 
 test('an export has the deliveries about an account, and of a backend its webhooks without secrets', async () => {

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 
 import type { Certificate } from '../../../test/support/certificate';
-import { record } from '../../../test/support/client';
+import { record, records } from '../../../test/support/client';
 import { listening } from '../../../test/support/listening';
 import { until } from '../../../test/support/processes';
 import type { TestUser } from '../../../test/support/service';
@@ -125,6 +125,14 @@ export class Receiver {
 /** @throws Error when a message is not signed with the secret */
 export function verify(secret: string, { text: body, headers }: Received): void {
   new Webhook(secret).verify(body, headers);
+}
+
+/** The deliveries of a webhook, newest first. */
+export async function deliveriesOf(
+  backend: TestUser,
+  path: string,
+): Promise<Record<string, unknown>[]> {
+  return records(bodyOf(await backend.get(`${path}/deliveries?limit=100`).expect(200))['items']);
 }
 
 /** Makes a webhook of a backend. */

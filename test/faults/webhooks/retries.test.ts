@@ -1,4 +1,4 @@
-import { Receiver, webhookOf } from '../../../plugins/webhooks/test/receiver';
+import { deliveriesOf, Receiver, webhookOf } from '../../../plugins/webhooks/test/receiver';
 import { backendOf } from '../../support/backend';
 import { records } from '../../support/client';
 import { until } from '../../support/processes';
@@ -25,11 +25,6 @@ afterEach(async () => {
 });
 afterAll(() => service.close());
 
-/** Newest first. */
-async function deliveriesOf(path: string): Promise<Record<string, unknown>[]> {
-  return records(bodyOf(await shop.get(`${path}/deliveries?limit=100`).expect(200))['items']);
-}
-
 test('a running server retries a failed delivery within 10 s', async () => {
   await webhookOf(shop, receiver.url, 'plant.created');
   const ada = await service.user();
@@ -52,9 +47,9 @@ test('a receiver that never answers fails after 10 s, and holds up no other', as
   await receiver.until(ada.id, 1);
   await ada.plant();
   await other.until(ada.id, 2);
-  expect(await deliveriesOf(path)).toMatchObject([{ attempts: 0 }, { attempts: 0 }]);
-  await until(async () => Number((await deliveriesOf(path))[1]?.['attempts']) === 1);
-  expect((await deliveriesOf(path))[1]).toMatchObject({
+  expect(await deliveriesOf(shop, path)).toMatchObject([{ attempts: 0 }, { attempts: 0 }]);
+  await until(async () => Number((await deliveriesOf(shop, path))[1]?.['attempts']) === 1);
+  expect((await deliveriesOf(shop, path))[1]).toMatchObject({
     ...{ responseStatus: null, error: 'There was no answer in 10 seconds.' },
   });
   await other.close();
@@ -83,7 +78,7 @@ test('a response whose body never ends counts by its status, and no second reque
   const ada = await service.user();
   await ada.plant();
   await ada.plant();
-  await until(async () => (await deliveriesOf(path))[1]?.['status'] === 'delivered');
+  await until(async () => (await deliveriesOf(shop, path))[1]?.['status'] === 'delivered');
   await receiver.until(ada.id, 2);
   expect(receiver.mostAtOnce).toBe(1);
 });
