@@ -2,6 +2,7 @@ import { fieldError } from '../../src/core/errors';
 import type { Account } from '../../src/core/identity';
 import { anyOf, idText, type StoredId, toStoredId } from '../../src/core/ids';
 import { addDays, calendarOf, endOfQuarterHour } from '../../src/core/time';
+import { groupBy } from '../../src/core/values';
 import type { Tenant } from '../../src/data/model/models';
 import type { OwnedModel } from '../../src/data/model/owner';
 import type { Transaction } from '../../src/data/writing/transaction';
@@ -152,14 +153,8 @@ export class CareService {
   ): Promise<Map<string, CaringSchedule[]>> {
     const some = plants ? { plantId: anyOf(plants.map(({ _id }) => _id)) } : {};
     const found = this.#schedules.find(some).of(tenant).select(SCHEDULE_FIELDS);
-    const byPlant = new Map<string, CaringSchedule[]>();
-    for (const schedule of await found.sort(BY_PLANT).lean()) {
-      const plantId = idText(schedule.plantId);
-      const ofPlant = byPlant.get(plantId);
-      if (ofPlant) ofPlant.push(schedule);
-      else byPlant.set(plantId, [schedule]);
-    }
-    return byPlant;
+    const schedules: CaringSchedule[] = await found.sort(BY_PLANT).lean();
+    return groupBy(schedules, ({ plantId }) => idText(plantId));
   }
 }
 

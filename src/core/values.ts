@@ -7,6 +7,18 @@ export function isAsyncIterable(value: unknown): value is AsyncIterable<readonly
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
+/** Items by key, in their order; Node 20 has no `Map.groupBy`. */
+export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}
+
 /** JSON with the members of each object sorted by name, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, each: unknown) =>

@@ -1,5 +1,6 @@
 import { type DatedMoment, laterOf, momentText } from '../../../src/core/dated-moment';
 import { anyOf, asUuid, idText } from '../../../src/core/ids';
+import { groupBy } from '../../../src/core/values';
 import type { DerivedData } from '../../../src/data/writing/derived';
 import type { Tenant } from '../../../src/data/model/models';
 import type { OwnedModel } from '../../../src/data/model/owner';
@@ -114,13 +115,7 @@ export class LastCare {
       ({ schedule, last }) => momentText(schedule.last) !== momentText(last),
     );
     // Events that are logged together have the same moment.
-    const byLast = new Map<string, Moved[]>();
-    for (const each of moved) {
-      const alike = byLast.get(momentText(each.last));
-      if (alike) alike.push(each);
-      else byLast.set(momentText(each.last), [each]);
-    }
-    for (const alike of byLast.values()) {
+    for (const alike of groupBy(moved, ({ last }) => momentText(last)).values()) {
       const ids = anyOf(alike.map(({ schedule }) => schedule._id));
       const $set = { last: alike[0]?.last ?? null };
       // Copies do not contain it.

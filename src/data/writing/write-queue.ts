@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { serviceUnavailable } from '../../core/errors';
 import { WRITE_DEADLINE_SECONDS } from '../../core/settings/host-settings';
 import type { Metrics } from '../../core/metrics';
+import { groupBy } from '../../core/values';
 import {
   commitGroup,
   CommitUnknownError,
@@ -152,13 +153,8 @@ export class WriteQueue {
    * account, so that no account waits for the backlog of another.
    */
   #nextGroup(): QueuedWrite[] {
-    const byAccount = new Map<string, QueuedWrite[]>();
-    for (const write of this.#waiting) {
-      if (this.#busy.has(write.userId)) continue;
-      const own = byAccount.get(write.userId);
-      if (own) own.push(write);
-      else byAccount.set(write.userId, [write]);
-    }
+    const free = this.#waiting.filter(({ userId }) => !this.#busy.has(userId));
+    const byAccount = groupBy(free, ({ userId }) => userId);
     // Accounts of a sharded cluster may be on different shards.
     const { isSharded } = this.#dependencies.database;
     const mayShare = ([first, ...more]: readonly QueuedWrite[]): boolean =>
