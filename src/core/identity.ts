@@ -11,9 +11,9 @@ export const TOKEN_PREFIX = 'tnd_mcp_';
 /** The prefix of access tokens, which apps get when a person authorizes them. */
 export const ACCESS_TOKEN_PREFIX = 'tnd_oat_';
 
-/** Whether a token has the format of the authorization server's access tokens. */
+/** Whether a token claims to be an access token of the authorization server. */
 export function isAccessToken(token: string): boolean {
-  return /^tnd_oat_[\w-]{43}$/.test(token);
+  return token.startsWith(ACCESS_TOKEN_PREFIX);
 }
 
 /** Whether a token has the format of a JWT, signed or encrypted. */

@@ -6,7 +6,7 @@ import { hashOf } from '../../../src/core/secrets';
 import type { StateDocument } from './model';
 import { payloadOf, type StateStore } from './store';
 
-/** How long a refresh may be repeated whose response was lost. */
+/** How long a refresh may be repeated whose response was lost, unless its new token was used. */
 const GRACE_MS = 30_000;
 /** How long an unused grant lives: slightly longer than its refresh token. */
 const GRANT_MS = 91 * DAY_MS;
@@ -75,14 +75,28 @@ export class StoredModel implements Adapter {
 
   /** Marks a code or token as used. A code that is used twice at once revokes its grant. */
   async consume(id: string): Promise<void> {
-    const unused = { _id: hashOf(id), kind: this.#kind, consumedAt: { $exists: false } };
-    const $set = { consumedAt: new Date() };
-    const consumed = await this.#store.documents.updateOne(unused, { $set });
-    if (consumed.matchedCount === 1) return;
-    if (this.#kind !== 'AuthorizationCode') return;
-    const used = await this.#store.find(this.#kind, id);
+    const { documents } = this.#store;
+    const _id = hashOf(id);
+    const kind = this.#kind;
+    const now = Date.now();
+    const unused = { _id, kind, consumedAt: { $exists: false } };
+    const $set = { consumedAt: new Date(now) };
+    const consumed = await documents.findOneAndUpdate(unused, { $set }).lean();
+    if (kind === 'RefreshToken') {
+      if (consumed?.grant !== undefined) await this.#endGrace(consumed.grant, _id, now);
+      return;
+    }
+    if (consumed || kind !== 'AuthorizationCode') return;
+    const used = await this.#store.find(kind, id);
     if (used?.grant !== undefined) await this.#store.endGrant(used.grant);
     throw new this.#InvalidGrant('authorization code already consumed');
+  }
+
+  /** Who uses a refresh token has got the response to the refresh before, and must not repeat that. */
+  async #endGrace(grant: string, used: string, now: number): Promise<void> {
+    const ended = new Date(now - GRACE_MS - 1);
+    const earlier = { grant, kind: this.#kind, _id: { $ne: used }, consumedAt: { $gt: ended } };
+    await this.#store.documents.updateMany(earlier, { $set: { consumedAt: ended } });
   }
 
   async destroy(id: string): Promise<void> {

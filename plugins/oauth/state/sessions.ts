@@ -29,7 +29,9 @@ export async function beginSession(
   { id, user, expiresAt }: { id: string; user: string; expiresAt: Date },
   acting: Acting,
 ): Promise<void> {
-  if (!(await store.spend(`sign-in of ${user}`, SIGN_INS))) throw new PageFault('tooOften', 429);
+  if (!(await store.spend(`sign-in of ${user}`, SIGN_INS))) {
+    throw new PageFault('tooOften', 429, SIGN_INS.seconds);
+  }
   await store.host.transactShared(async (tx) => {
     // Conflicts with closing the account, which deletes only the sessions that it sees.
     if (!(await store.accounts.tokensChanged(tx.session, user))) throw new PageFault('wrong');
