@@ -48,10 +48,7 @@ export function routes(
   for (const protocol of description.protocols) {
     const { path, withSlash = false, anyOrigin: isOpen = false, methods, prepare } = protocol;
     prepare?.(description);
-    if (isOpen)
-      add('OPTIONS', [path], path, async (ctx) => {
-        await anyOrigin(ctx, done);
-      });
+    if (isOpen) add('OPTIONS', [path], path, (ctx) => anyOrigin(ctx, () => refuse(ctx, done)));
     for (const [method, endpoint] of Object.entries(methods)) {
       const name = operationName({ method, path });
       const chain = compose([
