@@ -3,6 +3,7 @@ import Joi from 'joi';
 import { CommandError } from '../../src/cli/errors';
 import { hostSettings } from '../../src/core/settings/host-settings';
 import { Setting } from '../../src/core/settings/settings';
+import { capitalized } from '../../src/core/text/text';
 import { toolScopes } from '../../src/plugins/operation-facts';
 import { definePlugin } from '../../src/plugins/plugin';
 import accountsPlugin, { personalScopes } from '../accounts';
@@ -66,7 +67,7 @@ const oauth = definePlugin<SignIns>({
       mayFetch: (ctx) => store.spend(`document ${ctx.ip}`, FETCHES),
       renderError: (ctx, out) => {
         const { failed } = TEXTS[languageOf(ctx)];
-        const why = out.error_description ?? out.error;
+        const why = capitalized(out.error_description ?? out.error);
         const content = markup`<p class="fault" role="alert">${why}.</p>`;
         showPage(ctx, failed, content, { status: ctx.status });
       },

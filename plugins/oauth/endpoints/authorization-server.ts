@@ -23,7 +23,7 @@ import {
 } from './method';
 
 /** How many authorizations an address may start. */
-const AUTHORIZATIONS = { most: 60, seconds: 60 };
+const AUTHORIZATIONS = { most: 300, seconds: 60 };
 const REGISTRATIONS = { most: 120, seconds: 3600 };
 /** How many clients may be registered; unused ones are deleted. */
 const MAX_CLIENTS = 20_000;

@@ -2,7 +2,7 @@ import type { Visit } from './visit';
 import { markup } from '../../pages';
 import { faultSummary, nameField, passkeyButton, passwordField } from './fields';
 import { PASSKEY_SCRIPT } from './passkey-script';
-import { PageFault, type Sentence } from './texts';
+import type { Sentence } from './texts';
 import type { People } from '../people/people';
 
 /** Pages to which a person may return after signing in. */
@@ -34,8 +34,7 @@ export async function signIn(visit: Visit, people: People, isOpen: boolean): Pro
     if (passkey === '') await people.check(name, form.get('password') ?? '', onFailure);
     else name = await people.checkPasskey(visit.place, passkey, onFailure);
   } catch (error) {
-    if (!(error instanceof PageFault)) throw error;
-    const { sentence: fault, status } = error;
+    const { sentence: fault, status } = visit.faultOf(error);
     await showForm(visit, people, { to, isOpen, fault, status, name });
     return;
   }

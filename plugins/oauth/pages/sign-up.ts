@@ -41,11 +41,10 @@ export async function signUp(visit: Visit, people: People, isOpen: boolean): Pro
     if (invited === undefined) await people.signUp(name, way, place.client, acting);
     else await people.acceptInvitation(invite, way, acting);
   } catch (error) {
-    if (!(error instanceof PageFault)) throw error;
+    const { sentence: fault, status } = visit.faultOf(error);
     // Limits how many names and invitations can be tried.
-    if (['taken', 'badInvitation'].includes(error.sentence)) await api.recordFailure(ctx);
-    const fault = error.sentence;
-    await showForm(visit, people, { invite, invited, name, fault, status: error.status });
+    if (['taken', 'badInvitation'].includes(fault)) await api.recordFailure(ctx);
+    await showForm(visit, people, { invite, invited, name, fault, status });
     return;
   }
   await visit.signIn(name);

@@ -25,6 +25,7 @@ const en = {
   badPasskey: 'This passkey was not accepted, or the page was open for too long. Try again.',
   newAccount: 'No account yet?',
   wrong: 'Wrong name or password.',
+  tooFast: 'Too many attempts. Try again in a minute.',
   tooMany: 'Too many attempts. Try again in 15 minutes.',
   tooManySignUps: 'Too many accounts were created from your network. Try again in an hour.',
   expired: 'This page has expired, or belongs to another browser. Start again in your app.',
@@ -78,6 +79,7 @@ const fr: typeof en = {
     'Cette clé d’accès n’a pas été acceptée, ou la page est restée ouverte trop longtemps. Réessayez.',
   newAccount: 'Pas encore de compte ?',
   wrong: 'Nom ou mot de passe incorrect.',
+  tooFast: 'Trop de tentatives. Réessayez dans une minute.',
   tooMany: 'Trop de tentatives. Réessayez dans 15 minutes.',
   tooManySignUps: 'Trop de comptes ont été créés depuis votre réseau. Réessayez dans une heure.',
   expired:
@@ -118,10 +120,15 @@ export type Sentence = Exclude<keyof Texts, 'scopes' | 'done'>;
 
 /** A refusal that a page shows in the person's language. */
 export class PageFault extends Error {
+  readonly headers: Readonly<Record<string, string>>;
+
+  /** @param retryAfter after how many seconds another try may succeed, if a budget is spent */
   constructor(
     readonly sentence: Sentence,
     readonly status = 400,
+    retryAfter?: number,
   ) {
     super(sentence);
+    this.headers = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) };
   }
 }

@@ -150,6 +150,13 @@ export class Visit {
     this.ctx.set('Cache-Control', 'no-store');
   }
 
+  /** A refusal to show on a page. @throws all other errors */
+  faultOf(error: unknown): PageFault {
+    if (!(error instanceof PageFault)) throw error;
+    this.ctx.set(error.headers);
+    return error;
+  }
+
   show(title: string, content: Html, options: PageOptions = {}): void {
     showPage(this.ctx, title, content, options);
   }
@@ -182,10 +189,10 @@ export class Visit {
 /** Shows a page that says why a request was refused. */
 export function showFault(ctx: Context, error: PageFault | ApiError): void {
   const texts = TEXTS[languageOf(ctx)];
-  if (error instanceof ApiError) ctx.set(error.headers);
+  ctx.set(error.headers);
   const isLimited = error instanceof ApiError && error.kind === rateLimited;
   const sentence =
-    error instanceof PageFault ? texts[error.sentence] : isLimited ? texts.tooMany : error.message;
+    error instanceof PageFault ? texts[error.sentence] : isLimited ? texts.tooFast : error.message;
   const content = markup`<p class="fault" role="alert">${sentence}</p>`;
   showPage(ctx, texts.failed, content, { status: error.status });
 }

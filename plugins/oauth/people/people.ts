@@ -50,7 +50,7 @@ export class People {
     const key = `sign-in ${name}`;
     if (!(await this.#store.spend(key, TRIES))) {
       await onFailure();
-      throw new PageFault('tooMany', 429);
+      throw new PageFault('tooMany', 429, TRIES.seconds);
     }
     const isRight = await this.credentials.isPassword(name, password);
     if (!isRight || !(await this.#store.accounts.isOpen(name))) {
@@ -135,7 +135,7 @@ export class People {
   async signUp(name: string, way: Way, client: string, acting: Acting): Promise<void> {
     if (!OWN_NAME.test(name)) throw new PageFault('badName');
     if (!(await this.#store.spend(`sign-up ${client}`, SIGN_UPS))) {
-      throw new PageFault('tooManySignUps', 429);
+      throw new PageFault('tooManySignUps', 429, SIGN_UPS.seconds);
     }
     const stored = await this.credentials.stored(name, way);
     await this.#store.host.transactShared(async (tx) => {

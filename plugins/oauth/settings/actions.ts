@@ -129,7 +129,9 @@ async function setPassword({ visit, parts, account, form }: Sent): Promise<Outco
 async function exportAccount({ visit, parts, account }: Sent): Promise<undefined> {
   const { ctx } = visit;
   const { store } = parts;
-  if (!(await store.spend(`export ${account}`, EXPORTS))) throw new PageFault('tooOften', 429);
+  if (!(await store.spend(`export ${account}`, EXPORTS))) {
+    throw new PageFault('tooOften', 429, EXPORTS.seconds);
+  }
   const pieces = await store.accounts.exportUser(account, visit.acting(account));
   if (!pieces) throw new PageFault('gone');
   ctx.type = 'application/json';

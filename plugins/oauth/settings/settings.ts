@@ -48,8 +48,8 @@ export async function changeSettings(visit: Visit, parts: Parts): Promise<void> 
     if (outcome?.done !== undefined) visit.redirect(`/settings?done=${outcome.done}`);
     else if (outcome) await show(visit, parts, person, outcome);
   } catch (error) {
-    if (!(error instanceof PageFault)) throw error;
-    await show(visit, parts, person, { fault: error.sentence, status: error.status, form });
+    const { sentence: fault, status } = visit.faultOf(error);
+    await show(visit, parts, person, { fault, status, form });
   }
 }
 
