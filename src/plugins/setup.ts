@@ -3,7 +3,6 @@ import type { Operation } from './operation';
 import { isConditional } from './operation-facts';
 import type { PluginRuntime, Plugin, SetUpPlugin } from './plugin';
 import type { PluginReference } from './host';
-import { contributionFault, operationFault } from './rules/contribution-schemas';
 import { contributionFaults } from './rules/contributions';
 
 /**
@@ -15,16 +14,12 @@ export function setUpPlugins(
   plugins: readonly Plugin[],
   setUp: (plugin: Plugin) => PluginRuntime,
 ): SetUpPlugin[] {
-  const contributions = plugins.map((plugin) => {
-    const contribution = setUp(plugin);
-    refuse([contributionFault(plugin, contribution)]);
-    return { plugin, contribution };
-  });
-  const all = contributions.map(({ plugin, contribution }) => {
-    const operations = withStates(contribution.operations?.() ?? []);
-    refuse(operations.map((operation) => operationFault(plugin, operation)));
-    return { plugin, contribution, operations };
-  });
+  const contributions = plugins.map((plugin) => ({ plugin, contribution: setUp(plugin) }));
+  const all = contributions.map(({ plugin, contribution }) => ({
+    plugin,
+    contribution,
+    operations: withStates(contribution.operations?.() ?? []),
+  }));
   refuse(contributionFaults(all));
   return all;
 }
@@ -40,9 +35,8 @@ export function requireCollected({ name, collects = [] }: Plugin, kind: 'changes
   if (!collects.includes(kind)) refuse([`plugins/${name}: uses ${kind} without collecting them`]);
 }
 
-function refuse(faults: readonly (string | undefined)[]): void {
-  const found = faults.filter((fault) => fault !== undefined);
-  if (found.length > 0) throw new LoaderError(found);
+function refuse(faults: readonly string[]): void {
+  if (faults.length > 0) throw new LoaderError(faults);
 }
 
 /** Gives each PATCH and DELETE the handler of the GET at its path, which reads the record for If-Match. */

@@ -1,10 +1,9 @@
 import { hostErrors } from '../../core/errors';
 import { HOST_BUDGETS } from '../../core/settings/host-settings';
-import type { DomainEvent } from '../../data/writing/domain-event';
 import { isTracked } from '../../data/model/models';
-import type { Operation } from '../operation';
-import { operationName, requiredScopes } from '../operation-facts';
+import { operationName } from '../operation-facts';
 import type { Plugin, SetUpPlugin } from '../plugin';
+import { type Known, operationFaults } from './operations';
 import { uniqueness } from './schemas';
 
 /** Finds faults between contributions, and between contributions and manifests. */
@@ -66,13 +65,6 @@ function quotaFaults({ name, quotas = {}, models = [] }: Plugin): string[] {
   ];
 }
 
-interface Known {
-  scope: ReadonlySet<string>;
-  budget: ReadonlySet<string>;
-  errors: ReadonlySet<string>;
-  domainEvents: ReadonlySet<DomainEvent<unknown>>;
-}
-
 /**
  * What a plugin may use: declarations of the host, of its own, and of the plugins that it requires,
  * directly or not. Errors may be those of any plugin, since its listeners may fail.
@@ -92,41 +84,4 @@ function declaredFor(plugin: Plugin, all: readonly Plugin[]): Known {
     errors: new Set(errors.map(({ code }) => code)),
     domainEvents: new Set([...near].flatMap(({ emits = [] }) => emits)),
   };
-}
-
-function operationFaults(operation: Operation, known: Known): string[] {
-  const faults: string[] = [];
-  const { access, limit, method, path, idempotent, audit, errors = [], params = {} } = operation;
-  const requireDeclared = (
-    key: string,
-    kind: 'scope' | 'budget',
-    value: string | undefined,
-  ): void => {
-    if (value === undefined || known[kind].has(value)) return;
-    faults.push(`${key}: neither it nor a plugin that it requires declares the ${kind} ${value}`);
-  };
-  if ('public' in access && (method !== 'GET' || typeof limit === 'string')) {
-    faults.push('access: a public operation must be a GET without a limit');
-  }
-  if (method === 'GET' && idempotent) {
-    faults.push('method: a GET takes no Idempotency-Key');
-  }
-  if (audit !== undefined && !path.includes('{id}')) {
-    faults.push('audit: needs {id} in the path');
-  }
-  for (const scope of requiredScopes(operation)) requireDeclared('access', 'scope', scope);
-  requireDeclared('limit', 'budget', typeof limit === 'string' ? limit : undefined);
-  const inPath = [...path.matchAll(/\{([a-z]+)\}/g)].map((match) => match[1]);
-  if (inPath.join() !== Object.keys(params).join()) {
-    faults.push(`params: must list the parameters of the path: ${inPath.join(', ')}`);
-  }
-  if (operation.account !== undefined && !(operation.account in params)) {
-    faults.push(`account: must be a parameter of the path: ${inPath.join(', ')}`);
-  }
-  for (const { code } of [...errors, ...Object.values(params)]) {
-    if (!known.errors.has(code)) {
-      faults.push(`errors: no plugin declares the error code ${code}`);
-    }
-  }
-  return faults;
 }
