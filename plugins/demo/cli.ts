@@ -9,6 +9,7 @@ import eventsPlugin from '../events';
 import oauthPlugin from '../oauth';
 import photosPlugin from '../photos';
 import plantsPlugin from '../plants';
+import transferPlugin from '../transfer';
 import { type GardenOptions, writeGarden } from './generated-garden';
 import { type GardenSeed, gardenSeed } from './seed';
 import { SeededGarden } from './seeded-garden';
@@ -21,16 +22,17 @@ interface Demo {
 /** Gardens to try the service with: a small one in `seeds/`, and generated ones of any size. */
 const demo = definePlugin<Demo>({
   name: 'demo',
-  requires: ['accounts', 'events', 'oauth', 'photos', 'plants'],
+  requires: ['accounts', 'events', 'oauth', 'photos', 'plants', 'transfer'],
   commands,
   setup: (host) => {
     const dependencies = {
       accounts: host.use(accountsPlugin),
       plants: host.use(plantsPlugin),
-      ...host.use(eventsPlugin),
+      events: host.use(eventsPlugin).events,
       photos: host.use(photosPlugin),
     };
-    const garden = new SeededGarden(host, dependencies);
+    const gardens = host.use(transferPlugin);
+    const garden = new SeededGarden(host, { ...dependencies, gardens });
     const people = { accounts: dependencies.accounts, oauth: host.use(oauthPlugin), garden };
     return {
       exports: { write: (options, bar) => writeGarden(host, dependencies, options, bar) },

@@ -11,7 +11,6 @@ import {
   type EventDocument,
   type Events,
   newEvent,
-  type PendingPlantDeletions,
 } from '../events';
 import { photo, PHOTO_QUOTA, type PhotoDocument, type Photos } from '../photos';
 import { plant, PLANT_QUOTA, type PlantDocument, type Plants } from '../plants';
@@ -55,11 +54,10 @@ const CARE: readonly CreateEvent[] = [
 ];
 
 /** The plugins to which the demo writes. */
-export interface Dependencies {
+interface Dependencies {
   accounts: Accounts;
   plants: Plants;
   events: Events;
-  deletions: PendingPlantDeletions;
   photos: Photos;
 }
 

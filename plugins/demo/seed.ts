@@ -1,7 +1,7 @@
 import Joi from 'joi';
 
 import { TIERS, type Tier } from '../../src/core/identity';
-import { integer, oneOf, text, timezone, withKeys } from '../../src/fields/joi';
+import { id, integer, oneOf, text, timeOfDay, timezone, withKeys } from '../../src/fields/joi';
 import { newUserNameFault } from '../../src/core/text/names';
 import { type CreateEvent, createEvent } from '../events';
 import { type CreatePhoto, photo } from '../photos';
@@ -17,8 +17,10 @@ export interface SeedEvent extends Omit<CreateEvent, 'occurredAt'> {
 /** A photo of a seed; events of the same plant name it by its id. */
 type SeedPhoto = CreatePhoto & { id: string };
 
-export type SeedPlant = Omit<CreatePlant, 'primaryPhotoId'> & {
-  id: string;
+type SeedPlant = Omit<CreatePlant, 'primaryPhotoId'> & {
+  /** Ignored: plants get new ids. */
+  id?: string;
+  /** The first is the primary photo. */
   photos: SeedPhoto[];
   events: SeedEvent[];
 };
@@ -35,13 +37,11 @@ const photoSeed = withKeys(photo.seed, { plantId: Joi.forbidden() });
 const eventSeed = withKeys(createEvent, {
   occurredAt: Joi.forbidden(),
   daysAgo: integer(0, 36_500).required(),
-  at: Joi.string()
-    .pattern(/^([01]\d|2[0-3]):[0-5]\d$/)
-    .messages({ 'string.pattern.base': '{{#label}} must be a time of day, such as 08:30' })
-    .required(),
+  at: timeOfDay().required(),
 });
 
 const plantSeed = withKeys(plant.seed, {
+  id: id(),
   primaryPhotoId: Joi.forbidden(),
   photos: Joi.array().items(photoSeed).default([]),
   events: Joi.array().items(eventSeed).default([]),
@@ -67,11 +67,8 @@ export const gardenSeed = Joi.object<GardenSeed, true>({
   plants: Joi.array().items(plantSeed).required(),
 })
   .custom((garden: GardenSeed, helpers) => {
-    const plants = garden.plants.map(({ id }) => id.toLowerCase());
-    const photos = garden.plants.flatMap((each) => each.photos.map(({ id }) => id.toLowerCase()));
-    const twice = [plants, photos].flatMap(
-      (ids) => ids.find((id, at) => ids.indexOf(id) !== at) ?? [],
-    );
-    return twice.length === 0 ? garden : helpers.error('seed.twice', { ids: twice.join(', ') });
+    const ids = garden.plants.flatMap((each) => each.photos.map((photo) => photo.id.toLowerCase()));
+    const twice = ids.find((each, at) => ids.indexOf(each) !== at);
+    return twice === undefined ? garden : helpers.error('seed.twice', { twice });
   })
-  .messages({ 'seed.twice': 'plants must not have the same id twice: {{#ids}}' });
+  .messages({ 'seed.twice': 'plants must not have two photos with the id {{#twice}}' });

@@ -56,7 +56,7 @@ export type Events = Pick<
 export type BulkCare = Pick<BulkEvents, 'log'>;
 
 /** The events of deleted plants that are not yet marked as deleted. */
-export type PendingPlantDeletions = Pick<PlantDeletions, 'finish' | 'pending' | 'plantIds'>;
+export type PendingPlantDeletions = Pick<PlantDeletions, 'pending' | 'plantIds'>;
 
 /** Care events logged against plants. */
 export default definePlugin<{ events: Events; bulk: BulkCare; deletions: PendingPlantDeletions }>({

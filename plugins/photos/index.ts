@@ -23,7 +23,7 @@ export { PHOTO_QUOTA } from './model';
 /** What other plugins use of photos. */
 export type Photos = Pick<
   PhotoService,
-  'all' | 'byIds' | 'claim' | 'create' | 'detachPlant' | 'insertBulk' | 'owners' | 'showIn'
+  'all' | 'byIds' | 'claim' | 'detachPlant' | 'insertBulk' | 'showIn'
 >;
 
 /** Metadata of photos; the images are at an image host. */

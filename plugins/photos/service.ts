@@ -1,4 +1,4 @@
-import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
+import { anyOf, idText, type StoredId, toStoredId } from '../../src/core/ids';
 import type { Tenant } from '../../src/data/model/models';
 import { decodeCursor, encodeCursor, inRange, newestFirst, pageOf } from '../../src/data/page';
 import { batchesOf } from '../../src/data/model/batches';
@@ -30,8 +30,8 @@ export class PhotoService {
   }
 
   /** @throws ApiError plant_not_found unless the plant is the account's */
-  async create(tx: Transaction, body: CreatePhoto, _id = newId()): Promise<PhotoView> {
-    const created = await this.#photos.create(tx, body, _id);
+  async create(tx: Transaction, body: CreatePhoto): Promise<PhotoView> {
+    const created = await this.#photos.create(tx, body);
     if (body.plantId !== undefined) await tx.emit(photoAdded, { plantId: body.plantId });
     return photo.toView(created);
   }
@@ -139,11 +139,6 @@ export class PhotoService {
   /** Keeps the photos of a deleted plant, without a plant (docs/api.md, "Plants"). */
   async detachPlant(tx: Transaction, plantId: string): Promise<void> {
     await this.#model.updateMany({ plantId }, { $set: { plantId: null } }).of(tx);
-  }
-
-  /** The owners of the photos with these ids, by id; ids without a photo are left out. */
-  owners(ids: readonly string[]): Promise<Map<string, string>> {
-    return this.#photos.owners(ids);
   }
 
   /** Inserts many photos at once. */

@@ -41,14 +41,12 @@ export type Plants = Pick<
   PlantService,
   | 'all'
   | 'care'
-  | 'create'
   | 'existing'
   | 'exists'
   | 'fields'
   | 'idsInOrder'
   | 'insertBulk'
   | 'keep'
-  | 'owners'
   | 'requireOwn'
   | 'summaries'
 >;

@@ -85,7 +85,8 @@ export class PlantService {
   }
 
   /** @throws ApiError photo_not_found for a primary photo that is not the account's */
-  async create(tx: Transaction, body: CreatePlant, _id = newId()): Promise<PlantView> {
+  async create(tx: Transaction, body: CreatePlant): Promise<PlantView> {
+    const _id = newId();
     const plantId = idText(_id);
     await this.#showPrimary(tx, plantId, body);
     const created = await this.#plants.create(tx, body, _id);
@@ -168,11 +169,6 @@ export class PlantService {
   async removePrimaryPhoto(tx: Transaction, photoId: string): Promise<void> {
     const update = { $set: { primaryPhotoId: null } };
     await this.#model.updateMany({ primaryPhotoId: photoId }, update).of(tx);
-  }
-
-  /** The owners of the plants with these ids, by id; ids without a plant are left out. */
-  owners(ids: readonly string[]): Promise<Map<string, string>> {
-    return this.#plants.owners(ids);
   }
 
   /** Those of some ids that have a plant. */

@@ -9,8 +9,13 @@ import { GardenExport } from './garden-export';
 import { GardenImport } from './garden-import';
 import { routes } from './routes';
 
+export type { ImportedGarden } from './schema';
+
+/** What other plugins use of imports. */
+export type Gardens = Pick<GardenImport, 'insert'>;
+
 /** Import and export of whole gardens. */
-const transfer = definePlugin<Importing>({
+const transfer = definePlugin<Importing & Gardens>({
   name: 'transfer',
   requires: ['accounts', 'care', 'events', 'photos', 'plants'],
   tag: { name: 'Import and export', description: 'Whole gardens as JSON, plants as CSV.' },
@@ -28,6 +33,7 @@ const transfer = definePlugin<Importing>({
       exports: {
         host,
         account: (userId) => host.use(accountsPlugin).account(userId),
+        insert: (tx, garden) => gardens.insert(tx, garden),
         insertMany: (...garden) => gardens.insertMany(...garden),
       },
       operations: () => routes(gardens, new GardenExport(parts)),

@@ -3,21 +3,24 @@ import type { Host } from '../plugins/host';
 import { CommandError } from './errors';
 
 /**
- * Requires that the quotas of an account have room for more records.
+ * Returns why the quotas of an account have no room for more records, a sentence each.
  *
  * @param wanted how many records, by quota
- * @throws CommandError if a quota would be exceeded
  */
-export function requireRoom(
+export function roomFaults(
   host: Host,
   account: Pick<Account, 'id' | 'tier' | 'usage'>,
   wanted: Readonly<Record<string, number>>,
-): void {
-  for (const [quota, count] of Object.entries(wanted)) {
+): string[] {
+  return Object.entries(wanted).flatMap(([quota, count]) => {
     const left = host.quotaLeft(account, quota);
-    if (count <= left) continue;
-    throw new CommandError(
-      `The ${account.tier} tier leaves ${account.id} room for ${left} more ${quota}, but ${count} are needed.`,
-    );
-  }
+    const room = `The ${account.tier} tier leaves ${account.id} room for ${left} more ${quota}`;
+    return count <= left ? [] : [`${room}, but ${count} are needed.`];
+  });
+}
+
+/** @throws CommandError with the first of {@link roomFaults} */
+export function requireRoom(...given: Parameters<typeof roomFaults>): void {
+  const [fault] = roomFaults(...given);
+  if (fault !== undefined) throw new CommandError(fault);
 }

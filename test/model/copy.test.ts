@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { DAY_MS } from '../../src/core/time';
 import { Client, record, type Reply } from '../support/client';
 import { Copy, listed } from '../support/copy';
-import { until } from '../support/processes';
 import type { TestService } from '../support/service';
-import { demoPlugin, eventsPlugin, plantModel, startService } from '../support/program';
+import { demoPlugin, startService } from '../support/program';
 
 /** How long to search; each run begins elsewhere, and a longer search is worth its time now and then. */
 const SEARCH_MS = Number(process.env['MODEL_SECONDS'] ?? 2) * 1000;
@@ -197,35 +196,6 @@ async function oneUser(
   }
   for (const { client } of devices) client.close();
 }
-
-test('a plant that came back under its id comes after its deletion, and its old events do not', async () => {
-  const user = await service.user();
-  const client = new Client(service.url, user.token);
-  const copy = new Copy();
-  const photo = await user.photo();
-  const plant = await user.plant({ primaryPhotoId: photo.id });
-  await user.event(plant.id, { photoIds: [photo.id] });
-  await copy.sync(client);
-  const plants = service.app.database.connection.collection('plants');
-  const stored = await plants.findOne({ userId: user.id });
-  await user.delete(`/api/plants/${plant.id}`).expect(200);
-  const { deletions } = service.app.exportsOf(eventsPlugin);
-  // Until then an event of the plant is taken for one that was deleted with it.
-  await until(async () => (await deletions.plantIds(user.id)).length === 0);
-  // As seeds do, which name the ids of their records.
-  await service.app.writeQueue.run(user.id, async (tx) => {
-    const { _id, ...fields } = stored ?? {};
-    const again = { _id, ...fields, lastEvent: null, lastWatered: null };
-    const model = service.app.database.model(plantModel);
-    await model.bulkWrite([{ insertOne: { document: again as never } }], { session: tx.session });
-  });
-  await user.event(plant.id);
-  await user.patch(`/api/plants/${plant.id}`, { notes: 'It is back' }).expect(200);
-  await copy.sync(client);
-  expect(copy.contents.plants).toHaveLength(1);
-  expect(copy.contents.events).toHaveLength(1);
-  client.close();
-});
 
 test('after a garden was written in bulk a copy is begun anew', async () => {
   const user = await service.user();

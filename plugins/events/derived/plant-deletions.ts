@@ -79,18 +79,11 @@ export class PlantDeletions {
     };
   }
 
-  /** Finishes the deletions of one account. */
-  async finish(userId: string): Promise<void> {
-    for (const plantId of await this.plantIds(userId)) {
-      while (!(await this.#finishSome(userId, plantId)));
-    }
-  }
-
   /** Marks a chunk of events as deleted; returns whether it was the last. */
   #finishSome(userId: string, plantId: string): Promise<boolean> {
     return this.#context.host.transact(userId, async (tx) => {
       const id = { _id: plantId };
-      // Another process may have finished it, and seeds may have added the plant again.
+      // Another process may have finished it.
       if (!(await this.#plants.exists(id).of(tx))) return true;
       if ((await this.#markSome(tx, plantId)) === CHUNK) return false;
       await this.#plants.deleteOne(id).of(tx);

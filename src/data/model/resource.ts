@@ -1,7 +1,7 @@
 import type { AnyBulkWriteOperation, UpdateQuery } from 'mongoose';
 
 import type { ErrorCode } from '../../core/errors';
-import { idText, newId, type StoredId, toStoredId } from '../../core/ids';
+import { newId, type StoredId, toStoredId } from '../../core/ids';
 import type { CreateBody, Document, Fields, PatchBody } from '../../fields/field';
 import type { OwnedModel } from './owner';
 import { RecordLookup } from './record-lookup';
@@ -94,15 +94,6 @@ export class Resource<
   /** Deletes a record and returns it. @throws ApiError if it does not exist */
   async delete(tx: Transaction, id: string): Promise<Stored> {
     return this.#found(await this.model.findOneAndDelete({ _id: id }).of(tx).lean<Stored>());
-  }
-
-  /** The owners of existing records, by id. */
-  async owners(ids: readonly string[]): Promise<Map<string, string>> {
-    const found = await this.model
-      .find({ _id: { $in: [...ids] } })
-      .acrossAccounts('a seed may name any ids')
-      .lean<Stored[]>();
-    return new Map(found.map(({ _id, userId }) => [idText(_id), userId]));
   }
 
   #found(document: Stored | null | undefined): Stored {
