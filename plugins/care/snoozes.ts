@@ -73,9 +73,10 @@ export function snoozeOfSchedule(
  */
 export function standing(
   { until, skippedOn, setAt }: Snooze,
-  last: DatedMoment | null,
+  last: DatedMoment | null | undefined,
 ): Pick<Snooze, 'until' | 'skippedOn'> {
-  const isOver = !setAt || (last !== null && last.at > setAt);
+  // Plants of 1.0.0 without care do not have the field.
+  const isOver = !setAt || (last ? last.at > setAt : false);
   const counts = skippedOn !== null && skippedOn > (last?.on ?? '');
   return { until: isOver ? null : until, skippedOn: counts ? skippedOn : null };
 }

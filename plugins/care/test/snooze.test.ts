@@ -238,6 +238,15 @@ test('copies get the end of a snooze when only a schedule, or the schedule of an
   client.close();
 });
 
+test('a plant of 1.0.0 that never had care can be snoozed', async () => {
+  const plants = service.app.database.connection.collection('plants');
+  const $unset = { lastWatering: '', lastFertilizing: '' };
+  await plants.updateMany({ userId: user.id }, { $unset });
+  await snooze('2026-03-15').expect(200);
+  expect(await dueOn()).toEqual({ watered: '2026-03-15', fertilized: '2026-03-10' });
+  await user.get('/api/changes').expect(200);
+});
+
 test('is idempotent under its key', async () => {
   const key = randomUUID();
   const first = await snooze('2026-03-20').set('Idempotency-Key', key).expect(200);
