@@ -11,11 +11,13 @@ export interface AccountChanges {
   remindAt?: string | null | undefined;
 }
 
-/** The tier to set, and its end. */
-export function tierOf({
-  tier = 'free',
-  tierUntil,
-}: AccountChanges): Pick<Account, 'tier' | 'tierUntil'> {
+/** The tier after changes, and its end; a new tier without an end is permanent. */
+export function tierOf(
+  before: Account,
+  changes: AccountChanges,
+): Pick<Account, 'tier' | 'tierUntil'> {
+  const end = changes.tier === undefined ? before.tierUntil : undefined;
+  const { tier = before.tier, tierUntil = end } = changes;
   return { tier: tierNow(tier, tierUntil), tierUntil: tierUntil ?? undefined };
 }
 

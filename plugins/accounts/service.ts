@@ -141,7 +141,7 @@ export class AccountService implements Identity {
     const before = { ...tx.account };
     const after = {
       ...before,
-      ...(changes.tier === undefined ? {} : tierOf(changes)),
+      ...tierOf(before, changes),
       timezone: changes.timezone ?? before.timezone,
       language: changes.language ?? before.language,
       remindAt: changes.remindAt === undefined ? before.remindAt : changes.remindAt,

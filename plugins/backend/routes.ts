@@ -91,9 +91,6 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       body: putAccount,
       response: { schema: accountSchema, description: 'The account, changed' },
       handler: async ({ params, body, acting, made }) => {
-        if (body.tierUntil !== undefined && body.tier === undefined) {
-          throw fieldError('tierUntil', 'tierUntil must be sent together with tier.');
-        }
         const { account, isNew } = await accounts.putAccount(params.id, body, acting);
         if (isNew) made();
         return viewOf(account);

@@ -47,9 +47,7 @@ interface PutAccount {
 
 export const putAccount = Joi.object<PutAccount>({
   tier: oneOf(TIERS).description('`free` for a new account; permanent unless `tierUntil` is sent'),
-  tierUntil: nullable(timestamp()).description(
-    'When `tier`, sent with it, becomes free again; null for never',
-  ),
+  tierUntil: nullable(timestamp()).description('When the tier becomes free again; null for never'),
   timezone: timezone().description('IANA name; UTC for a new account'),
 });
 
