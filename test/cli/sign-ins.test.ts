@@ -50,6 +50,10 @@ test('client create makes an app that people can authorize, and client delete en
   ]);
 });
 
+test('nobody is invited to the account of a backend', async () => {
+  expect(await cli.run('user', 'invite', '~shop')).toMatchObject({ code: 2, stdout: '' });
+});
+
 test('an app with a secret must send it, and only its hash is stored', async () => {
   const made = await created('--secret');
   const secret = String(made['secret']);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import { duration, tierOption, userName } from '../../../src/cli/values';
+import { duration, newUserName, tierOption } from '../../../src/cli/values';
 import type { Tier } from '../../../src/core/identity';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
@@ -21,7 +21,7 @@ export function invite(
     .description(
       `Prints a link with which somebody creates the account of this name, or sets a new password or passkey if it exists: the way back in for people who have lost theirs. The link is shown once, works once, and replaces the previous one.`,
     )
-    .argument('<user>', 'the name of the account', userName)
+    .argument('<user>', 'the name of the account', newUserName)
     .addOption(tierOption('the tier of the account, if it is created'))
     .option(
       '--expires-in <duration>',
