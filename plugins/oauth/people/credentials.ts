@@ -2,7 +2,7 @@ import { accountTarget, type Acting } from '../../../src/data/audit/entry';
 import { hashOf } from '../../../src/core/secrets';
 import type { SharedTransaction } from '../../../src/data/audit/audit-log';
 import type { Transaction } from '../../../src/data/writing/transaction';
-import { PageFault, type Sentence } from '../pages/texts';
+import { PageFault } from '../pages/texts';
 import { type CredentialDocument, credentialModel, type Passkey } from '../state/model';
 import { grantName, type StateStore } from '../state/store';
 import { hashOfPassword, isPassword, passwordFault } from './passwords';
@@ -144,7 +144,7 @@ function targetOf(id: string) {
 
 /** @throws PageFault if the password is too weak */
 async function strongHash(password: string, name: string): Promise<string> {
-  const fault: Sentence | undefined = passwordFault(password, name);
+  const fault = await passwordFault(password, name);
   if (fault !== undefined) throw new PageFault(fault);
   return hashOfPassword(password);
 }
