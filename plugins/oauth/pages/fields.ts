@@ -30,6 +30,18 @@ export function field(
     <input id="${id}" required ${isFaulty && markup`aria-invalid="true"`} ${attributes} />`;
 }
 
+/** Pages to which a person may return after signing in. */
+const RETURN = /^\/(?:settings|oauth\/consent\/[\w-]{1,64})$/;
+
+/** The page to return to after signing in, if the parameter or field `return` names one. */
+export function returnOf(given: unknown): string | undefined {
+  return typeof given === 'string' && RETURN.test(given) ? given : undefined;
+}
+
+export function returnField(to: string | undefined): Html | undefined {
+  return to === undefined ? undefined : markup`<input type="hidden" name="return" value="${to}" />`;
+}
+
 const AS_TYPED = markup`autocapitalize="none" spellcheck="false"`;
 
 export function nameField(texts: Texts, name: string, fault: Sentence | undefined): Html {

@@ -1,17 +1,21 @@
 import type { Visit } from './visit';
 import { markup } from '../../pages';
-import { faultSummary, nameField, passkeyButton, passwordField } from './fields';
+import {
+  faultSummary,
+  nameField,
+  passkeyButton,
+  passwordField,
+  returnField,
+  returnOf,
+} from './fields';
 import { PASSKEY_SCRIPT } from './passkey-script';
 import type { Sentence } from './texts';
 import type { People } from '../people/people';
 
-/** Pages to which a person may return after signing in. */
-const RETURN = /^\/(?:settings|oauth\/consent\/[\w-]{1,64})$/;
-
 /** Shows the sign-in page; redirects people who are signed in to their settings. */
 export async function signInPage(visit: Visit, people: People, isOpen: boolean): Promise<void> {
   const { ctx } = visit;
-  const to = returnOf(String(ctx.query['return'] ?? ''));
+  const to = returnOf(ctx.query['return']);
   const { accountId } = await visit.session();
   if (accountId !== undefined && to === undefined) {
     visit.redirect('/settings');
@@ -28,7 +32,7 @@ export async function signIn(visit: Visit, people: People, isOpen: boolean): Pro
   await api.refuseSpent(ctx);
   let name = (form.get('name') ?? '').trim();
   const passkey = form.get('passkey') ?? '';
-  const to = returnOf(form.get('return') ?? '');
+  const to = returnOf(form.get('return'));
   const onFailure = (): Promise<void> => api.recordFailure(ctx);
   try {
     if (passkey === '') await people.check(name, form.get('password') ?? '', onFailure);
@@ -40,10 +44,6 @@ export async function signIn(visit: Visit, people: People, isOpen: boolean): Pro
   }
   await visit.signIn(name);
   visit.redirect(to ?? '/settings');
-}
-
-function returnOf(given: string): string | undefined {
-  return RETURN.test(given) ? given : undefined;
 }
 
 interface SignInForm {
@@ -63,15 +63,15 @@ async function showForm(
 ): Promise<void> {
   const { texts } = visit;
   const options = await people.passkeys.request(visit.place);
+  const signUp = to === undefined ? '/sign-up' : `/sign-up?return=${encodeURIComponent(to)}`;
   const content = markup`${faultSummary(texts, fault)} ${isAgain && markup`<p>${texts.again}</p>`}
     <form method="post" action="/sign-in">
-      ${visit.csrfField()}
-      <input type="hidden" name="return" value="${to ?? ''}" />
+      ${visit.csrfField()} ${returnField(to)}
       ${nameField(texts, name, fault)}
       ${passwordField('password', texts.password)}
       <button class="main">${texts.signIn}</button>
       ${passkeyButton(texts, texts.usePasskey, options)}
     </form>
-    ${isOpen && markup`<p>${texts.newAccount} <a href="/sign-up">${texts.signUp}</a></p>`}`;
+    ${isOpen && markup`<p>${texts.newAccount} <a href="${signUp}">${texts.signUp}</a></p>`}`;
   visit.show(texts.signIn, content, { status, script: options && PASSKEY_SCRIPT });
 }

@@ -1,6 +1,14 @@
 import type { People } from '../people/people';
 import { markup } from '../../pages';
-import { accountField, faultSummary, nameField, newPasswordField, passkeyButton } from './fields';
+import {
+  accountField,
+  faultSummary,
+  nameField,
+  newPasswordField,
+  passkeyButton,
+  returnField,
+  returnOf,
+} from './fields';
 import { PASSKEY_SCRIPT } from './passkey-script';
 import { PageFault, type Sentence } from './texts';
 import type { Visit } from './visit';
@@ -9,6 +17,8 @@ interface SignUpForm {
   invite: string;
   /** The name in the invitation; undefined if the person chooses one. */
   invited: string | undefined;
+  /** The page to return to. */
+  to: string | undefined;
   name?: string;
   fault?: Sentence;
   status?: number;
@@ -16,11 +26,10 @@ interface SignUpForm {
 
 /** Shows the sign-up page. */
 export async function signUpPage(visit: Visit, people: People, isOpen: boolean): Promise<void> {
-  const invite = String(visit.ctx.query['invite'] ?? '');
-  await showForm(visit, people, {
-    invite,
-    invited: await invitedName(visit, people, { invite, isOpen }),
-  });
+  const { query } = visit.ctx;
+  const invite = String(query['invite'] ?? '');
+  const invited = await invitedName(visit, people, { invite, isOpen });
+  await showForm(visit, people, { invite, invited, to: returnOf(query['return']) });
 }
 
 /** Creates an account, or sets how to sign in to the one of an invitation. */
@@ -30,6 +39,7 @@ export async function signUp(visit: Visit, people: People, isOpen: boolean): Pro
   await api.refuseSpent(ctx);
   const invite = form.get('invite') ?? '';
   const passkey = form.get('passkey') ?? '';
+  const to = returnOf(form.get('return'));
   const invited = await invitedName(visit, people, { invite, isOpen });
   const name = invited ?? (form.get('name') ?? '').trim();
   const acting = visit.acting(name);
@@ -44,10 +54,14 @@ export async function signUp(visit: Visit, people: People, isOpen: boolean): Pro
     const { sentence: fault, status } = visit.faultOf(error);
     // Limits how many names and invitations can be tried.
     if (['taken', 'badInvitation'].includes(fault)) await api.recordFailure(ctx);
-    await showForm(visit, people, { invite, invited, name, fault, status });
+    await showForm(visit, people, { invite, invited, to, name, fault, status });
     return;
   }
   await visit.signIn(name);
+  if (to !== undefined) {
+    visit.redirect(to);
+    return;
+  }
   const next = markup`<p>${texts.goOn} <a href="/settings">${texts.settings}</a></p>`;
   visit.show(texts.ready, next);
 }
@@ -72,7 +86,7 @@ async function invitedName(
 async function showForm(
   visit: Visit,
   people: People,
-  { invite, invited, name = '', fault, status = 200 }: SignUpForm,
+  { invite, invited, to, name = '', fault, status = 200 }: SignUpForm,
 ): Promise<void> {
   const { texts } = visit;
   const options = await people.passkeys.creation(visit.place, invited);
@@ -84,7 +98,7 @@ async function showForm(
           ${accountField(invited)}`;
   const content = markup`${faultSummary(texts, fault)}
     <form method="post" action="/sign-up">
-      ${visit.csrfField()} ${who}
+      ${visit.csrfField()} ${returnField(to)} ${who}
       ${newPasswordField(texts, fault)}
       <button class="main">${texts.usePassword}</button>
       ${passkeyButton(texts, texts.makePasskey, options)}

@@ -147,7 +147,8 @@ function waysPart(visit: Visit, settings: Settings, { fault }: Outcome): Html {
     ${accountField(account)} ${hasPassword && passwordField('now', texts.passwordNow, fault)}
     ${newPasswordField(texts, fault)}`;
   return markup`<h2>${texts.ways}</h2>
-    ${list(visit, 'removePasskey', texts.remove, entries)}
+    ${hasPassword && markup`<p>${texts.password}</p>`}
+    ${(passkeys.length > 0 || !hasPassword) && list(visit, 'removePasskey', texts.remove, entries)}
     ${formOf(visit, 'addPasskey', passkeyButton(texts, texts.makePasskey, newPasskey))}
     ${disclosure(visit, 'setPassword', title, fields, { isOpen })}`;
 }

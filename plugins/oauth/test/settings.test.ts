@@ -189,6 +189,7 @@ test('a new password needs the current one, and signs out all other browsers', a
   const weak = await ada.send('setPassword', { now: PASSWORD, password: 'short' });
   expect(weak.status).toBe(400);
   expect(weak.text).toContain('<a href="#password">');
+  expect(weak.text).toMatch(/<h2>Ways to sign in<\/h2>\s*<p>Password<\/p>/);
   const done = await ada.send('setPassword', { now: PASSWORD, password: next });
   expect(done.url.search).toBe('?done=passwordSet');
   expect((await phone.browser.go('/settings')).url.pathname).toBe('/sign-in');
