@@ -1,12 +1,17 @@
 import { mongo } from 'mongoose';
 
 import { collectionNames } from '../model/collections';
-import { keepHistory, READER_NAME, releaseHistory } from '../changes/snapshot-history';
+import { APP_NAME } from './orphans';
 
 /** Error codes: the snapshot is too old, or unavailable. */
 const SNAPSHOT_GONE = new Set<unknown>([239, 246]);
 /** Time-out of a command: a batch of large documents on a slow disk. */
 const COMMAND_MS = 60_000;
+
+/** How many seconds MongoDB keeps snapshots by default. */
+const DEFAULT_WINDOW = 300;
+/** The same of a managed MongoDB during a backup. */
+const LONG_WINDOW = 24 * 60 * 60;
 
 /** The snapshot is no longer available: it is too old, or an index was created since. */
 export class SnapshotGoneError extends Error {}
@@ -38,17 +43,21 @@ export class DatabaseReader {
    */
   static async open(uri: string, isManaged: boolean): Promise<DatabaseReader> {
     const client = new mongo.MongoClient(uri, {
-      appName: READER_NAME,
+      appName: APP_NAME,
       maxPoolSize: 2,
       socketTimeoutMS: COMMAND_MS,
       readPreference: 'primary',
     });
     const close = async (): Promise<void> => {
-      await client.close();
-      if (isManaged) await releaseOwn(uri);
+      try {
+        // Another backup that takes longer starts over.
+        if (isManaged) await keepSnapshots(client, DEFAULT_WINDOW);
+      } finally {
+        await client.close();
+      }
     };
     try {
-      if (isManaged) await keepHistory(client);
+      if (isManaged) await keepSnapshots(client, LONG_WINDOW);
       const database = client.db();
       const collections = (await collectionNames(database)).sort();
       const { cursor } = await database.command({
@@ -120,13 +129,7 @@ export class DatabaseReader {
   }
 }
 
-/** On another connection, since those of the reader count as readers. */
-async function releaseOwn(uri: string): Promise<void> {
-  const limits = { serverSelectionTimeoutMS: 2000, socketTimeoutMS: COMMAND_MS };
-  const client = new mongo.MongoClient(uri, { maxPoolSize: 1, ...limits });
-  try {
-    await releaseHistory(client);
-  } finally {
-    await client.close();
-  }
+async function keepSnapshots(client: mongo.MongoClient, seconds: number): Promise<void> {
+  const command = { setParameter: 1, minSnapshotHistoryWindowInSeconds: seconds };
+  await client.db('admin').command(command);
 }

@@ -16,11 +16,9 @@ import { acceptStoredIds } from '../model/stored-ids';
 const MAX_CONNECTIONS = 50;
 /** Concurrent transactions outside the write queue. */
 const MAX_OTHER_TRANSACTIONS = 8;
-/** Time-out of a ping. */
 const PING_MS = 2000;
 /** Time-out of a command. A lost one is then retried on another connection while its caller waits. */
 const COMMAND_MS = 6000;
-/** Attempts of a snapshot read. */
 const SNAPSHOT_ATTEMPTS = 2;
 /** After this time it is not retried: longer than a lost command takes, and shorter than an outage. */
 const SNAPSHOT_RETRY_MS = 8000;
@@ -66,7 +64,6 @@ export class Database {
     return this.#isSharded;
   }
 
-  /** All models that were created. */
   get models(): AnyModel[] {
     return Object.values(this.connection.models);
   }
@@ -127,7 +124,6 @@ export class Database {
     await this.connection.close();
   }
 
-  /** Returns whether MongoDB responds in time. */
   async ping(): Promise<boolean> {
     // Retried once, as the driver does with reads: only the connection may be broken.
     const answered = this.#answers().then((isThere) => isThere || this.#answers());

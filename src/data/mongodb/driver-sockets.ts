@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 
 import { mongo } from 'mongoose';
 
-/** A connection of MongoDB's driver. */
 interface DriverConnection {
   socket: Socket;
   writeCommand: (...given: readonly unknown[]) => Promise<void>;

@@ -55,14 +55,12 @@ export function isOutcomeUnknown(error: unknown): boolean {
 
 const DUPLICATE_KEY = 11000;
 
-/** Whether a write violated a unique index. */
 export function isDuplicateKey(error: unknown): boolean {
   return codeOf(error) === DUPLICATE_KEY;
 }
 
 const UNAUTHORIZED = 13;
 
-/** The user of MongoDB lacks rights. */
 export class RightsError extends OperatorError {}
 
 /** Explains missing rights on a database; returns other errors unchanged. */

@@ -31,7 +31,6 @@ export async function hasUnfinishedRestore(database: mongo.Db): Promise<boolean>
   return found.length > 0;
 }
 
-/** Marks a database as being restored by the restore with this id. */
 export async function beginRestore(database: mongo.Db, id: string): Promise<void> {
   const restores = database.collection<RestoreDocument>(COLLECTION);
   await restores.insertOne({ _id: id, startedAt: new Date() }, { writeConcern: { w: 'majority' } });
@@ -44,7 +43,6 @@ export async function isCurrentRestore(database: mongo.Db, id: string): Promise<
   return (await restores.countDocuments({ _id: id })) === 1;
 }
 
-/** Marks a database as restored. */
 export async function endRestore(database: mongo.Db): Promise<void> {
   await database.collection(COLLECTION).drop({ writeConcern: { w: 'majority' } });
 }
