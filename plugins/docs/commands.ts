@@ -1,7 +1,6 @@
 import type { CommandLine } from '../../src/plugins/command';
 import { openApiDocument } from './openapi/document';
 
-/** Adds the command `openapi`. */
 export function openApiCommand(commandLine: CommandLine): void {
   commandLine.program
     .command('openapi')

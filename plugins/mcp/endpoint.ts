@@ -72,7 +72,6 @@ export class Endpoint {
     ctx.body = JSON.stringify(description);
   }
 
-  /** Answers a JSON-RPC message. */
   async receive(ctx: Context, api: ProtocolApi): Promise<void> {
     const { status, json } = await this.#reply(ctx, api);
     ctx.status = status;

@@ -4,7 +4,6 @@ import { type ApiError, ErrorCode } from '../../src/core/errors';
 import { TOKEN_PREFIX } from '../../src/core/identity';
 import { isLoopback, originOf, originsSetting } from '../../src/core/settings/settings';
 
-/** The setting of origins that may use the tool endpoint, besides loopback. */
 export const allowedOriginsSetting = originsSetting(
   'MCP_ALLOWED_ORIGINS',
   'Origins, separated by commas, whose pages and hosts may use /api/mcp besides loopback',

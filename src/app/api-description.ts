@@ -24,7 +24,6 @@ export function probesOf({ operations }: ApiDescription): Operation[] {
   return operations.filter(({ isProbe }) => isProbe);
 }
 
-/** A part of the API with a port of its own. */
 export interface ApiPart extends Pick<ApiDescription, 'operations' | 'protocols'> {
   ownPort: PortSetting<number | undefined>;
 }

@@ -150,7 +150,6 @@ export class App {
     this.#starting = `The data is being migrated to this release. ${progress}.`;
   }
 
-  /** Records the migrations that were run in the audit log. */
   async recordMigrations(migrations: readonly string[]): Promise<void> {
     for (const id of migrations) {
       await this.audit.record({ action: 'migration.run', target: { type: 'migration', id } });
@@ -193,7 +192,6 @@ export class App {
     return this.#listeners;
   }
 
-  /** The API without the parts that have a port of their own. */
   get description(): ApiDescription {
     return describeApi(this.plugins, this.settings);
   }
@@ -227,7 +225,6 @@ export class App {
     await this.#connections.close();
   }
 
-  /** Returns the exports of a plugin. */
   exportsOf<Exports>(plugin: PluginReference<Exports>): Exports {
     const contribution = this.#contributions.get(plugin);
     if (!contribution) throw new Error(`The plugin ${plugin.name} is not set up.`);

@@ -88,7 +88,6 @@ export class DataLayer {
     ];
   }
 
-  /** Returns a function that counts the records of a quota. */
   #counting(quota: string, models: readonly ModelDefinition[]): CountRecords {
     const counted = models
       .filter((model) => model.quota === quota)

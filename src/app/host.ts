@@ -37,13 +37,11 @@ interface AppForPlugins {
 interface HostDependencies {
   log: Logger;
   app: AppForPlugins;
-  /** All plugins. */
   plugins: readonly Plugin[];
   data: Pick<DataLayer, 'accountData' | 'quotas'>;
   connections: ServerConnections;
 }
 
-/** Returns the host of a plugin. */
 export function hostFor(
   plugin: Plugin,
   { log, app, plugins, data: { accountData, quotas }, connections }: HostDependencies,

@@ -77,17 +77,14 @@ export class HttpListeners {
     };
   }
 
-  /** Warnings for operators that follow from the requests so far. */
   get warnings(): readonly string[] {
     return this.#unheededProxy.warnings;
   }
 
-  /** Returns the names of the middleware of an operation, in order. */
   stepsOf(operation: Operation): string[] {
     return chainOf(operation, this.#services).map(({ name }) => name);
   }
 
-  /** Returns the request listener of an API, or of a part of it. */
   listenerOf(description: ApiDescription): RequestListener {
     const { connections, isStarting, settings } = this.#dependencies;
     const koa = koaApp({

@@ -31,7 +31,6 @@ interface ProgramOptions {
   progress?: Progress;
   /** Whether a backup is being restored, so that the data may be incomplete. */
   restoring?: boolean;
-  /** Aborts the start. */
   stopping?: AbortSignal;
   /** The actor of audit entries that no token causes; defaults to the server. */
   acting?: Acting;

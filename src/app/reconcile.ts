@@ -9,20 +9,16 @@ import type { WriteQueue } from '../data/writing/write-queue';
 /** Derived data that differs from what its source data yields. */
 export interface Difference {
   user: string;
-  /** The name of the derived data. */
   derived: string;
   /** The stored value and the right one. */
   difference: string;
 }
 
-/** The result for all accounts. */
 export interface Reconciliation {
-  /** How many accounts were checked. */
   checked: number;
   differences: Difference[];
   /** Accounts whose data could not be recomputed. */
   failures: { user: string; reason: string }[];
-  /** Whether the differences were repaired. */
   repaired: boolean;
 }
 

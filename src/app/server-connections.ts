@@ -10,7 +10,6 @@ import { explainRights } from '../data/mongodb/errors';
 /** How long MongoDB may take to respond before the service is unready; probes time out after a second. */
 export const READY_MS = 800;
 
-/** The addresses of MongoDB and Redis. */
 export interface ServerAddresses {
   mongodbUri: string;
   redisUrl?: string | undefined;

@@ -58,7 +58,6 @@ interface Source {
   stepsOf: (operation: Operation) => string[];
 }
 
-/** Computes the surface from what the plugins declare. */
 export function surfaceOf(source: Source): Surface {
   const { plugins } = source;
   const identity = plugins.filter(({ contribution }) => contribution.identity);

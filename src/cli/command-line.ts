@@ -126,7 +126,6 @@ export class CommandRunner implements CommandLine {
     return readSettings(this.#plugins, this.#givenEnv);
   }
 
-  /** Whether to print the result as JSON. */
   get isJson(): boolean {
     return this.#options.json === true;
   }
@@ -151,7 +150,6 @@ export class CommandRunner implements CommandLine {
     process.stdout.off('error', onError);
   }
 
-  /** The actor of audit entries. */
   get #acting(): Acting {
     const { as: name = systemUser() } = this.#options;
     return { actor: { type: 'operator', name, host: hostname() } };

@@ -6,10 +6,8 @@ import { SettingsError } from '../core/settings/settings';
 import { isConnectionError } from '../data/mongodb/errors';
 import { UsageError } from './errors';
 
-/** The exit codes of commands. */
 export const EXIT = { done: 0, failed: 1, wrongUse: 2 } as const;
 
-/** Returns the exit code for `error`, and the message to print. */
 export function exitOf(error: unknown): { exitCode: number; message?: string } {
   if (error instanceof CommanderError) {
     // Commander has printed its message; --help is not an error.

@@ -19,7 +19,6 @@ export function newUserName(value: string): string {
   return value;
 }
 
-/** Parses a whole number in a range. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
   return (value: string): number => {
     const number = Number(value);
@@ -68,20 +67,17 @@ function secondsOf(value: string): number | undefined {
   return digits === undefined || factor === undefined ? undefined : Number(digits) * factor;
 }
 
-/** Parses a UUID. */
 export function uuid(value: string): string {
   if (isUuid(value)) return value;
   throw new InvalidArgumentError('It must be a UUID.');
 }
 
-/** Parses an IANA time zone name such as Europe/Paris. */
 export function timezone(value: string): string {
   const name = timezoneName(value);
   if (name !== undefined) return name;
   throw new InvalidArgumentError('It must be an IANA time zone name, such as Europe/Paris or UTC.');
 }
 
-/** Returns the option `--tier`. */
 export function tierOption(description: string): Option {
   return new Option('--tier <tier>', description).choices(TIERS);
 }

@@ -5,7 +5,6 @@ import path from 'node:path';
 import { PROJECT } from './settings/project';
 import { codeOf } from './values';
 
-/** The free bytes on the disk of a folder. */
 export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;

@@ -26,7 +26,6 @@ export class ErrorCode {
     return new ErrorCode(this.code, status, meaning, remedy);
   }
 
-  /** An error of this kind. */
   error(message: string = this.meaning, options: ApiErrorOptions = {}): ApiError {
     return new ApiError(this, message, options);
   }
@@ -68,7 +67,6 @@ interface ApiErrorOptions {
 /** Faults listed in an error. */
 export const MAX_DETAILS = 20;
 
-/** A fault of a field of a body or query. */
 export interface FieldFault {
   field: string;
   /** A sentence that names the field. */

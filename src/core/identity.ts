@@ -79,9 +79,7 @@ export interface Principal {
   onlyAt?: string | undefined;
 }
 
-/** The source of a call. */
 export interface CallSource {
-  /** The client's address. */
   address: string;
   requestId: string;
 }
@@ -111,7 +109,6 @@ export interface Identity extends Authenticator {
    */
   open(session: ClientSession, userIds: readonly string[]): Promise<Account[]>;
 
-  /** Adds to the usage of an account. */
   addUsage(session: ClientSession, userId: string, added: Usage): Promise<void>;
 
   /** The ids of all accounts, sorted. */

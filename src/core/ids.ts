@@ -14,7 +14,6 @@ export const UUID_PATTERN = `^${UUID_FORM}$`;
 
 const UUID_TEXT = new RegExp(UUID_PATTERN);
 
-/** Whether a text is a UUID of any version. */
 export function isUuid(text: string): boolean {
   return UUID_TEXT.test(text);
 }

@@ -104,7 +104,6 @@ const LAST_DAY = dayNumber('9999-12-31');
 /** Returns the calendar day (`YYYY-MM-DD`) of a moment. */
 export type Calendar = (moment: Date) => string;
 
-/** The calendar of an IANA time zone. */
 export function calendarOf(timezone: string): Calendar {
   return calendars.memo(timezone);
 }

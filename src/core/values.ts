@@ -42,7 +42,6 @@ export function codeOf(thrown: unknown): unknown {
   return isRecord(thrown) ? thrown['code'] : undefined;
 }
 
-/** Splits items into chunks; the last may be smaller. */
 export function chunksOf<T>(items: readonly T[], size: number): T[][] {
   const chunks: T[][] = [];
   for (let start = 0; start < items.length; start += size) {

@@ -1,17 +1,13 @@
 import type Joi from 'joi';
 
-/** A description of a Joi schema. */
 export interface Description {
   type: string;
   /** Whether unsafe integers are allowed. */
   isUnsafe: boolean;
   metas: readonly { jsonSchema?: object; schemaName?: string; shownAs?: Joi.Schema }[];
   examples: readonly unknown[];
-  /** The schemas of the keys of an object. */
   keys: ReadonlyMap<string, Joi.Schema>;
-  /** The schemas of the items of an array. */
   items: readonly Joi.Schema[];
-  /** The schemas of alternatives. */
   matches: readonly Joi.Schema[];
   /** Rules that depend on another field. */
   whens: readonly When[];

@@ -112,7 +112,6 @@ export class Field<
   }
 }
 
-/** The fields of a resource by name. */
 export type Fields = Readonly<Record<string, Field<unknown, unknown, Presence, Mode>>>;
 
 type TypesOf<F> =

@@ -98,7 +98,6 @@ export function uri(): Joi.StringSchema {
   return text().meta({ jsonSchema: { format: 'uri' } });
 }
 
-/** One of the strings given. */
 export function oneOf(values: readonly string[]): Joi.StringSchema {
   return joi.string().valid(...values);
 }

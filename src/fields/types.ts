@@ -40,7 +40,6 @@ export function boolean(): Field<boolean> {
   return field({ input: Joi.boolean(), output: Joi.boolean(), path: Boolean });
 }
 
-/** One of the given strings. */
 export function oneOf<const Values extends readonly string[]>(
   values: Values,
 ): Field<Values[number]> {

@@ -41,7 +41,6 @@ export function defaultLimits(): HttpLimits {
   };
 }
 
-/** Returns how many file descriptors the process may open. */
 function descriptorLimit(): number {
   // Node does not type its report. A limit is a number or "unlimited".
   const { userLimits } = process.report.getReport() as {

@@ -27,14 +27,12 @@ export interface CommandLine {
   runOffline(work: (app: { description: ApiDescription }) => CommandResult): void;
 }
 
-/** What a command can use. */
 export interface RunningApp {
   exportsOf<Exports>(plugin: PluginReference<Exports>): Exports;
   /** Shows the progress of long work on a terminal. */
   progress(label: string, total: number): ProgressBar;
 }
 
-/** The progress of long work. */
 export interface ProgressBar {
   advance(by: number): void;
   stop(): void;

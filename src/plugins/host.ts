@@ -44,7 +44,6 @@ export interface Host {
   quotaLeft(account: Pick<Account, 'tier' | 'usage'>, quota: string): number;
   /** The names of the quotas of all plugins. */
   readonly quotas: readonly string[];
-  /** The limit of a quota for a tier. */
   quotaLimit(tier: Tier, quota: string): number;
   /** The features of all plugins, by name. */
   readonly features: Readonly<Record<string, Feature>>;

@@ -31,7 +31,6 @@ export function requiredScopes({ access }: Pick<Operation, 'access'>): string[] 
   return access.and === undefined ? [access.scope] : [access.scope, access.and];
 }
 
-/** Whether an operation supports a dry run. */
 export function hasDryRun({ query }: Operation): boolean {
   return query !== undefined && descriptionOf(query).keys.has('dryRun');
 }

@@ -38,7 +38,6 @@ export interface Plugin<Exports = unknown> extends PluginReference<Exports> {
   /** The features that only some tiers have, by their names in `GET /api/account`. */
   features?: Readonly<Record<string, Feature>>;
   errors?: readonly ErrorCode[];
-  /** Domain events that it emits. */
   emits?: readonly DomainEvent<unknown>[];
   models?: readonly ModelDefinition[];
   /** The migrations of data from earlier versions, in order. */

@@ -15,7 +15,6 @@ export interface Waiting {
   waitMs?: number;
   /** Called with a message when the wait begins. */
   onWait?: (line: string) => void;
-  /** Aborts the wait. */
   stopping?: AbortSignal | undefined;
 }
 

@@ -46,7 +46,6 @@ export interface ServerKind {
   explainEnd: (log: string, home: string, writtenBy?: string) => string | undefined;
 }
 
-/** A managed server of a data directory. */
 export class ManagedServer {
   readonly socket: string;
   readonly #home: string;

@@ -20,7 +20,6 @@ export interface ServersOptions {
   progress?: Progress | undefined;
   /** Counts the restarts of a server that exited. */
   countRestarts?: (server: string, by: 0 | 1) => void;
-  /** Called while MongoDB starts, which takes a second, to do other work. */
   meanwhile?: (() => void) | undefined;
   /** Aborts the wait for another process. */
   stopping?: AbortSignal | undefined;
@@ -30,7 +29,6 @@ export interface ServersOptions {
 export class ManagedServers {
   /** Whether this command is attached to the MongoDB of a server process. */
   isServed = false;
-  /** Sentences that say what was found, started or is missing. */
   readonly notes: string[] = [];
   readonly #directory: DataDirectory;
   readonly #options: ServersOptions;

@@ -10,7 +10,6 @@ const NOT_INITIATED = 94;
 const OTHER_VERSION =
   /UPGRADE PROBLEM|compatibility ?version|mongod version|unsupported WiredTiger/i;
 
-/** Returns the URI of a database in a managed MongoDB. */
 export function managedMongodbUri(socket: string, database: string): string {
   return `mongodb://${encodeURIComponent(socket)}/${database}?directConnection=true`;
 }

@@ -36,7 +36,6 @@ export function parameterComponents(): JsonObject {
   );
 }
 
-/** The parameters of an operation: path, query and headers. */
 export function parametersOf(operation: Operation, components: Components): JsonObject[] {
   return [
     ...Object.keys(operation.params ?? {}).map((name) =>

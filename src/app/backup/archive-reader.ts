@@ -60,7 +60,6 @@ async function sizeOf(file: string): Promise<number> {
   }
 }
 
-/** Yields the files of a compressed tar. */
 async function* filesIn(
   file: string,
   size: number,

@@ -4,7 +4,6 @@ import { createGzip } from 'node:zlib';
 
 import { pack } from 'tar-stream';
 
-/** A file of an archive. */
 export interface ArchiveFile {
   name: string;
   content: Buffer;

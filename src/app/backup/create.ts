@@ -15,7 +15,6 @@ const PART_BYTES = 4 * 1024 * 1024;
 
 interface Backup {
   file: string;
-  /** The size of the archive. */
   bytes: number;
   moment: string;
   documents: number;
@@ -27,7 +26,6 @@ interface BackupOptions {
   isManaged: boolean;
   /** Must not exist yet. */
   file: string;
-  /** Aborts the backup. */
   signal?: AbortSignal;
   /** Called with the number of documents archived since the last call, and the estimated total. */
   onDocuments?: (count: number, total: number) => void;

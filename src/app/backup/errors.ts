@@ -1,7 +1,6 @@
 import { OperatorError } from '../../core/operator-error';
 import { codeOf, reasonOf } from '../../core/values';
 
-/** Tells the operator why an archive cannot be written, read or restored. */
 export class BackupError extends OperatorError {}
 
 /** Turns an error of the operating system, such as a full disk, into a BackupError. */

@@ -64,7 +64,6 @@ export class BackupFolder {
     );
   }
 
-  /** Returns the newest backup, if any. */
   async newest({ scheduled = false } = {}): Promise<BackupFile | undefined> {
     const made = await this.backups();
     return made.find((each) => !each.isAhead && (each.isScheduled || !scheduled));

@@ -71,7 +71,6 @@ export function parseManifest(content: string): Manifest {
   }
 }
 
-/** Returns how many documents an archive has. */
 export function documentsIn({ collections }: Manifest): number {
   return collections.reduce((sum, { documents }) => sum + documents, 0);
 }

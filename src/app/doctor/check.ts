@@ -3,7 +3,6 @@ import type { Servers } from '../../servers';
 import type { App } from '../app';
 
 export interface Finding {
-  /** What was checked. */
   check: string;
   ok: boolean;
   /** The state; for a fault, one sentence that says what to do. */
@@ -16,7 +15,6 @@ export type OfflineCheck = (settings: Settings) => Promise<Finding[]>;
 /** A check that needs MongoDB and Redis. */
 export type OnlineCheck = (running: { app: App; servers: Servers }) => Promise<Finding[]>;
 
-/** Returns the finding of a check that passed. */
 export function good(check: string, finding: string): Finding {
   return { check, ok: true, finding };
 }

@@ -20,7 +20,6 @@ const SOON_MS = 14 * DAY_MS;
 /** How many backups in a row may be missing before it is a fault. */
 const MISSED = 2;
 
-/** Checks the version of Node. */
 export const node: OfflineCheck = async () => {
   const { node: version } = process.versions;
   const [least = '0'] = /\d+\.\d+/.exec(NODE_VERSIONS) ?? [];
@@ -94,7 +93,6 @@ export const certificate: OfflineCheck = async (settings) => {
   return [fault(check, `${file} ${how} on ${day}: renew it, then send SIGHUP to the server.`)];
 };
 
-/** Checks that scheduled backups are up to date. */
 export const lastBackup: OfflineCheck = async (settings) => {
   const check = 'last backup';
   const folder = new BackupFolder(settings);

@@ -41,7 +41,6 @@ function readinessUrl(settings: Settings): URL {
   return new URL('/readyz', url);
 }
 
-/** Returns the JSON that a URL responds with. */
 async function ask(url: URL): Promise<unknown> {
   const send = url.protocol === 'https:' ? requestByHttps : requestByHttp;
   // Its certificate is for its public name, not for the address used here.
@@ -102,7 +101,6 @@ function clockFinding(time: unknown, sent: number, received: number): Finding {
   return fault(check, `The clock is ${apart} ${how} that of MongoDB: synchronize both with NTP.`);
 }
 
-/** Checks whether Redis responds. */
 export const redis: OnlineCheck = async ({ servers: { redisUrl } }) => {
   const check = 'Redis';
   if (redisUrl === undefined)

@@ -1,4 +1,3 @@
-/** How a server reacts to signals. */
 interface Reactions {
   /** The first SIGTERM or SIGINT. */
   stop: () => void;

@@ -6,7 +6,6 @@ import type { CommandRunner } from '../command-line';
 import { surfaceTables } from '../surface-tables';
 import { table } from '../table';
 
-/** Adds the commands of `audit`. */
 export function auditCommands(commandLine: CommandRunner): void {
   const parent = commandLine.program
     .command('audit')

@@ -11,7 +11,6 @@ import { EXIT } from '../exit-codes';
 import { counted, table } from '../table';
 import { pastMoment, userName } from '../values';
 
-/** Adds `audit log`, `audit export` and `audit verify`. */
 export function auditLogCommands(parent: Command, commandLine: CommandRunner): void {
   showLog(parent, commandLine);
   exportLog(parent, commandLine);

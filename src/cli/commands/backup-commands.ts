@@ -12,7 +12,6 @@ import type { CommandRunner } from '../command-line';
 import { withProgress } from '../progress';
 import { counted, table } from '../table';
 
-/** Adds `backup create`, `backup verify` and `backup restore`. */
 export function backupCommands(commandLine: CommandRunner): void {
   const parent = commandLine.program
     .command('backup')
@@ -145,7 +144,6 @@ Examples:
 const OLDER =
   ' The data is of an earlier release: the next start of the server migrates it, or run `migrate up`.';
 
-/** Verifies an archive; returns its manifest. */
 function verified(file: string): Promise<Manifest> {
   return withProgress('Checking', (onBytes) => readArchive(file, { onBytes }));
 }

@@ -2,7 +2,6 @@ import { type ShownSetting, SettingsError } from '../../core/settings/settings';
 import type { CommandRunner } from '../command-line';
 import { table } from '../table';
 
-/** Adds `config check` and `config show`. */
 export function configCommands(commandLine: CommandRunner): void {
   const parent = commandLine.program
     .command('config')

@@ -5,7 +5,6 @@ import type { CommandRunner } from '../command-line';
 import { EXIT, exitOf } from '../exit-codes';
 import { counted, table } from '../table';
 
-/** Adds `doctor`. */
 export function doctorCommand(commandLine: CommandRunner): void {
   commandLine.program
     .command('doctor')

@@ -5,7 +5,6 @@ import { CommandError } from '../errors';
 import { EXIT } from '../exit-codes';
 import { counted, table } from '../table';
 
-/** Adds `migrate status` and `migrate up`. */
 export function migrateCommands(commandLine: CommandRunner): void {
   const parent = commandLine.program
     .command('migrate')

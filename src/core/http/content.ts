@@ -17,7 +17,6 @@ const COMPRESS = {
   gzip: promisify<Buffer, Buffer>(gzip),
 };
 
-/** Compresses a body. */
 export async function compress(body: Buffer, coding: Coding): Promise<Buffer> {
   return inOwnMemory(await COMPRESS[coding](body));
 }

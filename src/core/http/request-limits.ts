@@ -1,4 +1,3 @@
-/** The maximum size of a request body. */
 export const MAX_BODY_KIB = 100;
 
 /** The maximum length of an Idempotency-Key, in characters. */

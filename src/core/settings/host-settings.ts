@@ -52,7 +52,6 @@ const mongodbUri = Joi.string()
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
-/** How client addresses are logged. */
 const CLIENT_IP_LOGGING = ['off', 'masked', 'full'] as const;
 export type ClientIpLogging = (typeof CLIENT_IP_LOGGING)[number];
 

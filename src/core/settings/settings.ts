@@ -40,7 +40,6 @@ export function rateSetting(name: string, fallback: number, description: string)
   return new Setting(name, Joi.number().integer().min(1).required(), fallback, description);
 }
 
-/** A port to listen on. */
 export class PortSetting<T extends number | undefined> extends Setting<T> {
   constructor(name: string, fallback: T, description: string) {
     // Joi's type does not include undefined.
@@ -109,7 +108,6 @@ export class SettingsError extends Error {
   }
 }
 
-/** The source of a setting's value. */
 export type Source = 'default' | 'environment' | 'file';
 
 /** A setting with its value masked if it may contain a secret, and null if it is unset. */
@@ -130,7 +128,6 @@ interface Entry {
   isWrong?: boolean;
 }
 
-/** The values of all settings. */
 export class Settings {
   readonly #entries = new Map<string, Entry>();
 

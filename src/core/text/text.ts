@@ -57,7 +57,6 @@ function folded(text: string): string {
   return bare.toLowerCase().toUpperCase().normalize('NFC');
 }
 
-/** A text with its first letter in upper case. */
 export function capitalized(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

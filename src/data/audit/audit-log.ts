@@ -34,7 +34,6 @@ export interface SharedTransaction {
   audit(act: Act, userId?: string, acting?: Acting): void;
 }
 
-/** An act to be written. */
 export interface Recorded {
   act: Act;
   acting: Acting;

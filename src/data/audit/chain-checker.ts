@@ -9,7 +9,6 @@ const MIN_KEPT_MS = DAY_MS;
 export class ChainChecker {
   /** What is wrong with the chain, a sentence each. */
   readonly faults: string[] = [];
-  /** The number of entries checked. */
   count = 0;
   #last: ChainEnd;
 
@@ -21,7 +20,6 @@ export class ChainChecker {
     }
   }
 
-  /** Checks the next entry. */
   add(entry: AuditEntry): void {
     this.count += 1;
     const { seq, hash, previousHash } = entry;

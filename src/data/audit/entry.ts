@@ -28,12 +28,10 @@ export interface Act {
   changes?: Readonly<Record<string, unknown>>;
 }
 
-/** The target of an act on an account. */
 export function accountTarget(id: string): Act['target'] {
   return { type: 'account', id };
 }
 
-/** An entry of the audit log. */
 export interface AuditEntry {
   /** Each account has a chain of entries, and so does the service. */
   chain: string;
@@ -107,7 +105,6 @@ export function linked(
   return { ...content, hash: hashOf(content) };
 }
 
-/** The hash of an entry with this content. */
 export function hashOf(content: object): string {
   return createHash('sha256').update(canonicalJson(content)).digest('hex');
 }

@@ -13,7 +13,6 @@ export function entryIn(document: AuditEntryDocument): AuditEntry {
   return entry;
 }
 
-/** A document for an entry. */
 export function entryDocument(entry: AuditEntry): AuditEntryDocument {
   return { _id: newId(), ...entry };
 }
@@ -44,7 +43,6 @@ export const auditEntryModel = sharedModel<AuditEntryDocument>(
     .index({ time: 1, _id: 1 }),
 );
 
-/** The entries that were pruned from a chain. */
 export interface PrunedEntries extends ChainEnd {
   count: number;
   /** The time of the last of them. */

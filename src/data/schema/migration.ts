@@ -19,7 +19,6 @@ export interface StoredDocument {
   [field: string]: unknown;
 }
 
-/** A migration in progress. */
 export interface MigrationRun {
   collection(name: string): mongo.Collection<StoredDocument>;
   /** The last saved position, if it was interrupted. */
@@ -69,7 +68,6 @@ export const migrationModel = sharedModel<MigrationDocument>(
   ),
 );
 
-/** The migrations of this release. */
 export class KnownMigrations {
   readonly ids: ReadonlySet<string>;
   readonly #plugins: ReadonlySet<string>;

@@ -21,11 +21,9 @@ const COLLECTIONS_AT_ONCE = 4;
 export interface SchemaStatus {
   /** Whether the database is empty. */
   isNew: boolean;
-  /** Finished migrations. */
   applied: { migration: string; finishedAt: Date }[];
   /** Pending migrations, in order. */
   pending: string[];
-  /** Missing collections. */
   collections: string[];
   /** Missing and obsolete indexes, by collection. */
   indexes: { collection: string; missing: string[]; obsolete: string[] }[];
