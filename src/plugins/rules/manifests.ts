@@ -1,75 +1,32 @@
 import Joi from 'joi';
 
-import { DomainEvent } from '../../data/writing/domain-event';
 import { hostModels } from '../../data/model/host-models';
 import { collectionOf } from '../../data/model/models';
 import { hostErrors } from '../../core/errors';
 import { AUTH_FAILURES, HOST_BUDGETS, hostSettings } from '../../core/settings/host-settings';
-import { TIERS } from '../../core/identity';
-import { Setting } from '../../core/settings/settings';
 import { type Plugin, settingsOf } from '../plugin';
-import {
-  camelName,
-  type Claims,
-  errorCode,
-  faultOf,
-  feature,
-  name,
-  reasonFor,
-  sentence,
-  uniqueness,
-} from './schemas';
+import { camelName, type Claims, faultOf, name, sentence, uniqueness } from './schemas';
 
-const setting = Joi.object().instance(Setting);
-
+/** What a manifest must have, and its names. The compiler checks the rest. */
 const manifestSchema = Joi.object({
   name: name.required(),
   requires: Joi.array().items(name).unique().required(),
-  collects: Joi.array().items(Joi.valid('changes')),
   scopes: Joi.object().pattern(/^[a-z]+(:[a-z]+)?$/, sentence),
-  settings: Joi.array().items(setting),
-  rules: Joi.array().items(Joi.function()),
-  budgets: Joi.object().pattern(/./, setting),
-  quotas: Joi.object().pattern(
-    /./,
-    Joi.object({
-      limits: Joi.object(
-        Object.fromEntries(TIERS.map((tier) => [tier, setting.required()])),
-      ).required(),
-      error: errorCode.required(),
-    }),
-  ),
-  features: Joi.object().pattern(camelName, feature),
-  errors: Joi.array().items(errorCode),
-  emits: Joi.array().items(Joi.object().instance(DomainEvent)),
+  features: Joi.object().pattern(camelName, Joi.object()),
   instructions: sentence,
-  tag: Joi.object({ name: sentence.required(), description: sentence.required() }),
-  models: Joi.array().items(
-    Joi.object({
-      name: Joi.string().required(),
-      schema: Joi.object().unknown().required(),
-      owner: Joi.alternatives(Joi.valid('account'), reasonFor('shared')).required(),
-      tracked: name,
-      softlyDeleted: Joi.boolean(),
-      quota: Joi.string(),
-      freedBy: Joi.string(),
-    }),
-  ),
+  models: Joi.array().items(Joi.object({ tracked: name }).unknown()),
   migrations: Joi.array()
     .items(
       Joi.object({
-        name: Joi.string()
-          .pattern(/^\d{4}-[a-z-]+$/, 'a name such as 0001-revisions')
-          .required(),
-        besideOlder: Joi.boolean().required(),
-        run: Joi.function().required(),
-      }),
+        name: Joi.string().pattern(/^\d{4}-[a-z-]+$/, 'a name such as 0001-revisions'),
+      }).unknown(),
     )
     .unique('name')
     .sort({ by: 'name' }),
-  commands: Joi.function(),
   setup: Joi.function().required(),
-}).required();
+})
+  .unknown()
+  .required();
 
 /** The fault in a manifest, if any. */
 export function manifestSchemaFault(folder: string, manifest: unknown): string | undefined {

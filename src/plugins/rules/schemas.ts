@@ -1,24 +1,11 @@
 import Joi from 'joi';
 
-import { ErrorCode } from '../../core/errors';
-import { TIERS } from '../../core/identity';
 import { JSON_VALIDATION } from '../../core/validation';
 
 export const name = Joi.string().pattern(/^[a-z][a-z0-9-]*$/, 'a lower-case name');
 export const snakeName = Joi.string().pattern(/^[a-z][a-z0-9_]*$/, 'a snake_case name');
 export const camelName = Joi.string().pattern(/^[a-z][A-Za-z0-9]*$/, 'a camelCase name');
 export const sentence = Joi.string().min(3);
-/** An object that says why under one key. */
-export const reasonFor = (key: string) => Joi.object({ [key]: sentence.required() });
-export const errorCode = Joi.object().instance(ErrorCode);
-export const feature = Joi.object({
-  name: sentence.required(),
-  tiers: Joi.array()
-    .items(Joi.valid(...TIERS))
-    .min(1)
-    .required(),
-  remedy: sentence,
-});
 
 /** The message of the first fault in a value, if any. */
 export function faultOf(schema: Joi.Schema, value: unknown): string | undefined {
