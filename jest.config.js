@@ -14,6 +14,10 @@ module.exports = {
       },
     ],
   },
+  // As test/support/environment.ts has loaded it.
+  moduleNameMapper: {
+    '^(?:\\.\\./)+(?:test/)?support/program$': '<rootDir>/test/support/loaded-program.js',
+  },
   // ECMAScript modules, which Jest loads only on newer Nodes, and what imports one when it needs it.
   transformIgnorePatterns: [
     '/node_modules/(?!(?:jose|oauth4webapi|openid-client|uuid|mongodb|p-limit|yocto-queue)/)',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { accountsPlugin, userOf } from './program';
+import { accountsPlugin, userOf } from '../support/program';
 import type { TestService, TestUser } from './service';
 
 /** A backend, as `token create --backend` makes it. */

@@ -1,4 +1,4 @@
-import { fakeDate, realDate } from './program';
+import { fakeDate, realDate } from '../support/program';
 
 /** Lets the test and the program take it to be this moment until the clock is set anew. */
 export function setClock(moment: string | number): void {

@@ -3,11 +3,11 @@ import path from 'node:path';
 
 import { TestEnvironment } from 'jest-environment-node';
 
-import type * as ProgramModules from './program-modules';
+import type * as ProgramModules from './program';
 
 // Built by global-setup.ts. Node loads it, once for all test files of this worker: in Jest's sandbox
 // it takes three seconds for each.
-export const MODULES = path.resolve(__dirname, '../../dist-test/test/support/program-modules');
+export const MODULES = path.resolve(__dirname, '../../dist-test/test/support/program');
 
 // A worker of Jest is told to end by losing what it listens to; what it still has open would hold it.
 if (process.send) {

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 
 import { MODULES } from './environment';
 import type { SharedServers } from './global-setup';
-import type * as ProgramModules from './program-modules';
+import type * as ProgramModules from './program';
 
 /** Stops the servers that all tests shared. */
 export default async function globalTeardown(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 
-import { startService } from './program';
+import { startService } from '../support/program';
 import type { TestService, TestUser } from './service';
 
 /** The collections whose records carry revisions. */

@@ -1,5 +1,5 @@
 import type { TestService, TestUser } from './service';
-import { startService } from './program';
+import { startService } from '../support/program';
 
 /** A service and a user of it for a file of tests, and a new plant of theirs for each test. */
 export interface Garden {

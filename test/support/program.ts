@@ -1,146 +1,104 @@
-import type * as ProgramModules from './program-modules';
-
-// Set by environment.ts.
-const { programModules } = globalThis as typeof globalThis & {
-  programModules: typeof ProgramModules;
-};
-
-export const {
-  ResponseCache,
-  App,
-  loadSeeds,
-  onFirstStart,
-  MongoHealth,
-  CLIENT_METHODS,
-  CONVENTIONS,
-  Conformance,
-  Database,
-  DatabaseReader,
-  Garden,
-  GardenExport,
-  JobRunner,
-  LARGEST_PHOTO,
-  LARGEST_SINCE,
-  Lease,
-  LoaderError,
-  NETWORK_FAULTS,
-  OwnRedis,
-  PLUGINS_FOLDER,
-  RealServer,
-  RecordLookup,
-  ReplicaSet,
-  Settings,
-  SettingsError,
-  TcpProxy,
-  ToolArguments,
-  accountsPlugin,
-  acquireServers,
-  alternativesOf,
-  asOperator,
-  asOperatorOf,
-  builtProgram,
-  carePlugin,
-  certificate,
-  closeHttpServer,
-  commandsDuring,
-  countRefusals,
-  createHttpServer,
-  dataDirectory,
-  databaseOf,
-  dayOf,
-  decodeCursor,
-  decodeProgress,
-  demoPlugin,
-  differencesOf,
-  eventModel,
-  eventsPlugin,
-  until,
-  everythingStored,
-  exitOf,
-  fakeDate,
-  fetchAsIs,
-  fetchFrom,
-  fieldsOf,
-  filtersOf,
-  freshDatabase,
-  fullRequest,
-  gardenOf,
-  giveBack,
-  hostModels,
-  hostSettings,
+// The parts of the program that tests use, and helpers that use them. Node loads the build of this file, and
+// tests get that (see environment.ts and jest.config.js).
+export { default as accountsPlugin } from '../../plugins/accounts';
+export { default as carePlugin } from '../../plugins/care';
+export { decodeProgress } from '../../plugins/changes/cursor';
+export { default as demoPlugin } from '../../plugins/demo/cli';
+export { openApiDocument } from '../../plugins/docs/openapi/document';
+export { default as eventsPlugin } from '../../plugins/events';
+export { default as oauthPlugin } from '../../plugins/oauth';
+export { eventModel } from '../../plugins/events/model';
+export { ToolArguments } from '../../plugins/mcp/tools/arguments';
+export { default as photosPlugin } from '../../plugins/photos';
+export { photoModel } from '../../plugins/photos/model';
+export { default as plantsPlugin } from '../../plugins/plants';
+export { plantModel } from '../../plugins/plants/model';
+export { GardenExport } from '../../plugins/transfer/garden-export';
+export { App } from '../../src/app/app';
+export { writeArchive } from '../../src/app/backup/archive-writer';
+export { certificate } from '../../src/app/doctor/machine';
+export { JobRunner } from '../../src/app/jobs';
+export { onFirstStart } from '../../src/app/first-start';
+export { loadSeeds } from '../../src/app/seeds';
+export { startProgram } from '../../src/app/program';
+export { readSettings } from '../../src/app/settings';
+export { surfaceOf } from '../../src/app/surface';
+export { ResponseCache } from '../../src/middleware/response-cache';
+export { runCommandHere } from './run-command';
+export { exitOf } from '../../src/cli/exit-codes';
+export { CONVENTIONS } from '../../plugins/docs/conventions';
+export { hostSettings } from '../../src/core/settings/host-settings';
+export { newId, toStoredId } from '../../src/core/ids';
+export { Settings, SettingsError } from '../../src/core/settings/settings';
+export { MongoHealth } from '../../src/data/mongodb/mongo-health';
+export { decodeCursor } from '../../src/data/page';
+export { DatabaseReader } from '../../src/data/mongodb/database-reader';
+export { Database } from '../../src/data/mongodb/database';
+export { hostModels } from '../../src/data/model/host-models';
+export { dayOf, idempotencyUsageModel } from '../../src/data/idempotency/idempotency-usage';
+export { idempotencyKeyModel } from '../../src/data/idempotency/idempotency';
+export { pruneDeletions } from '../../src/data/changes/prune-deletions';
+export { RecordLookup } from '../../src/data/model/record-lookup';
+export { Lease, leaseModel } from '../../src/data/schema/lease';
+export {
   id,
-  idOfEveryKind,
-  idempotencyKeyModel,
-  idempotencyUsageModel,
   instant,
   integer,
-  isConditional,
-  kindOf,
-  kinds,
-  leaseModel,
-  loadPlugins,
-  logMany,
-  makeTokens,
-  newId,
   nullable,
-  oauthPlugin,
   oneOf,
-  openApiDocument,
-  operationName,
-  operationRows,
-  pathOf,
-  photoModel,
-  photosPlugin,
-  plantModel,
-  plantsPlugin,
-  pluginsUnderTest,
-  pruneDeletions,
-  readSettings,
-  realDate,
-  reconcile,
-  referenceOf,
-  removeAll,
-  removeDataDirectory,
-  requiredScopes,
-  runCommandHere,
-  runningServers,
-  smallGardenOf,
-  startProgram,
-  startProxiedService,
-  startService,
-  storeLargest,
-  storePlants,
   success,
-  surfaceDocument,
-  surfaceOf,
-  takeDatabase,
   text,
   timestamp,
-  tlsSettings,
-  toStoredId,
-  tokensOf,
+} from '../../src/fields/joi';
+export { countRefusals } from '../../src/http/refused';
+export { closeHttpServer, createHttpServer } from '../../src/http/server';
+export { LoaderError, PLUGINS_FOLDER, loadPlugins } from '../../src/plugins/loader';
+export { isConditional, operationName, requiredScopes } from '../../src/plugins/operation-facts';
+export { write } from '../../src/plugins/operation';
+export { acquireServers } from '../../src/servers';
+export { builtProgram } from './built';
+export { logMany } from './bulk';
+export { Conformance } from './conformance';
+export { freshDatabase, giveBack, removeAll, takeDatabase } from './databases';
+export { differencesOf } from './differences';
+export { Garden, everythingStored, gardenOf, smallGardenOf } from './garden';
+export { LARGEST_PHOTO, LARGEST_SINCE, storeLargest, storePlants } from './largest';
+export { filtersOf } from './mongodb-commands';
+export {
+  CLIENT_METHODS,
+  fieldsOf,
+  fullRequest,
+  idOfEveryKind,
+  kindOf,
+  kinds,
+  alternativesOf,
+  operationRows,
+  pathOf,
+  referenceOf,
   toolRows,
-  userOf,
   validRequest,
-  write,
-  writeArchive,
-} = programModules;
-
-export type ResponseCache = ProgramModules.ResponseCache;
-export type App = ProgramModules.App;
-export type MongoHealth = ProgramModules.MongoHealth;
-export type Conformance = ProgramModules.Conformance;
-export type Database = ProgramModules.Database;
-export type DatabaseReader = ProgramModules.DatabaseReader;
-export type Garden = ProgramModules.Garden;
-export type JobRunner = ProgramModules.JobRunner;
-export type Lease = ProgramModules.Lease;
-export type LoaderError = ProgramModules.LoaderError;
-export type OwnRedis = ProgramModules.OwnRedis;
-export type RealServer = ProgramModules.RealServer;
-export type ReplicaSet = ProgramModules.ReplicaSet;
-export type Settings = ProgramModules.Settings;
-export type SettingsError = ProgramModules.SettingsError;
-export type TcpProxy = ProgramModules.TcpProxy;
-export type ToolArguments = ProgramModules.ToolArguments;
-export type { TestService, TestUser, ServiceOptions } from './service';
+} from './operations';
+export { OwnRedis } from './own-redis';
+export { pluginsUnderTest } from './plugins';
+export { commandsDuring, startProxiedService } from './proxied-service';
+export {
+  RealServer,
+  asOperator,
+  asOperatorOf,
+  dataDirectory,
+  databaseOf,
+  makeTokens,
+  removeDataDirectory,
+  runningServers,
+  tokensOf,
+} from './real-server';
+export { ReplicaSet } from './replica-set';
+export { startService, stopSharedService, userOf } from './service';
+export { surfaceDocument } from './surface-document';
+export { NETWORK_FAULTS, TcpProxy } from './tcp-proxy';
+export { tlsSettings } from './tls';
+export { until } from './processes';
+export { fakeDate, realDate } from './host-clock';
+export { fetchAsIs, fetchFrom } from './host-fetch';
+export { reconcile } from '../../src/app/reconcile';
+export type { ServiceOptions, TestService, TestUser } from './service';
