@@ -5,7 +5,7 @@ import type { Transaction } from '../../src/data/writing/transaction';
 import { type BulkCare, MAX_AT_ONCE, unknownSchedule } from '../events';
 import { plantArchived, unknownPlant } from '../plants';
 import { dueBy } from './agenda';
-import { type CaringSchedule, daysOf, type Need, typeOf } from './needs';
+import { type CaringSchedule, firstDayOf, type Need, typeOf } from './needs';
 import { LAST_DAY } from './schedules/days';
 import {
   ANY,
@@ -72,7 +72,7 @@ export class CareActs {
     const today = todayOf(tx);
     const { needs } = await this.#choose(tx, body);
     const said = needs.flatMap((need) => {
-      const dueOn = dueDayOf(need, today);
+      const dueOn = firstDayOf(need);
       if (dueOn === undefined || (isOfSeveral(body) && dueOn > today)) return [];
       return { need, snooze: { ...NOTHING, skippedOn: dueOn > today ? dueOn : today } };
     });
@@ -97,7 +97,7 @@ export class CareActs {
     const snooze = until === null ? NOTHING : { ...NOTHING, until, setAt: tx.now };
     const said = needs.filter((need) => {
       if (until === null) return !isOfSeveral(body) || isSaidOf(need);
-      const dueOn = dueDayOf(need, today);
+      const dueOn = firstDayOf(need);
       return dueOn !== undefined && (!isOfSeveral(body) || dueOn < until);
     });
     return this.#say(
@@ -156,7 +156,9 @@ export class CareActs {
     // Listeners update the last care of schedules once all events of the transaction are written.
     await tx.flush();
     const ids = plantId === undefined ? plantIds : [plantId];
-    const plants = await this.#care.read(tx.account, tx, tx.now, { ids, location });
+    const plants = await this.#care.read(tx.account, tx, tx.now, { ids, location }, (each) => [
+      each,
+    ]);
     const there = new Set(plants.map(({ plant }) => idText(plant._id)));
     const missing = ids?.find((id) => !there.has(id.toLowerCase()));
     if (missing !== undefined) {
@@ -173,11 +175,6 @@ export class CareActs {
 
 function todayOf({ account, now }: Transaction): string {
   return calendarOf(account.timezone)(now);
-}
-
-/** The day on which care is due; undefined if it is never due again. */
-function dueDayOf(need: Need, today: string): string | undefined {
-  return daysOf(need, today).next().value;
 }
 
 /** Whether a request may name several items, so that the answer is a list. */

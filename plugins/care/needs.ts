@@ -3,7 +3,7 @@ import { idText } from '../../src/core/ids';
 import { type Calendar, dayNumber } from '../../src/core/time';
 import type { EventType } from '../events';
 import { type PlantDocument, RECURRING_CARE, RECURRING_TYPES, type RecurringCare } from '../plants';
-import { type CareSoFar, daysBetween, dueDays, type Rule } from './schedules/days';
+import { type CareSoFar, daysBetween, dueDays, firstDueDay, type Rule } from './schedules/days';
 import type { Care, ScheduleDocument } from './schedules/schema';
 import type { CareItem } from './schema';
 import { type Snooze, type SnoozedPlant, snoozeOf, snoozeOfSchedule, standing } from './snoozes';
@@ -62,10 +62,18 @@ function ownNeed(plant: CaredPlant, type: RecurringCare, dayOf: Calendar): Need 
 }
 
 /** The days on which care is due, in order. */
-export function daysOf({ rule, last, snooze }: Need, today: string): Generator<string, undefined> {
+export function daysOf(need: Need, today: string): Generator<string, undefined> {
+  return dueDays(need.rule, soFarOf(need), today);
+}
+
+/** The first of these days; undefined if care is never due again. */
+export function firstDayOf(need: Need): string | undefined {
+  return firstDueDay(need.rule, soFarOf(need));
+}
+
+function soFarOf({ last, snooze }: Need): CareSoFar {
   const { until, skippedOn } = standing(snooze, last);
-  const soFar: CareSoFar = { lastOn: last?.on ?? null, skippedOn, snoozedUntil: until };
-  return dueDays(rule, soFar, today);
+  return { lastOn: last?.on ?? null, skippedOn, snoozedUntil: until };
 }
 
 /** The type of the event that logs care. */

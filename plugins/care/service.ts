@@ -2,12 +2,12 @@ import { fieldError } from '../../src/core/errors';
 import type { Account } from '../../src/core/identity';
 import { anyOf, idText, type StoredId, toStoredId } from '../../src/core/ids';
 import { addDays, calendarOf, endOfQuarterHour } from '../../src/core/time';
-import { groupBy } from '../../src/core/values';
 import type { Tenant } from '../../src/data/model/models';
+import { batchesOf } from '../../src/data/model/batches';
 import type { OwnedModel } from '../../src/data/model/owner';
 import type { Transaction } from '../../src/data/writing/transaction';
 import { type Plants, RECURRING_CARE, RECURRING_TYPES, type UpdatePlant } from '../plants';
-import { agenda, dueBy } from './agenda';
+import { agenda, dueBy, sortByDay } from './agenda';
 import { type CaredPlant, type CaringSchedule, type Need, needsOf, typeOf } from './needs';
 import { BY_PLANT } from './schedules/model';
 import type { ScheduleDocument } from './schedules/schema';
@@ -33,6 +33,9 @@ const SCHEDULE_FIELDS = [
   ...['plantId', 'care', 'label', 'everyDays', 'weekdays', 'months', 'seasons', 'startOn', 'endOn'],
   ...['active', 'last', 'snoozedUntil', 'skippedOn', 'snoozedAt'],
 ];
+
+/** Schedules fetched at once: they are small. */
+const BATCH = 250;
 
 /** A plant with its needs. */
 export interface PlantNeeds {
@@ -71,23 +74,31 @@ export class CareService {
     if (to !== undefined && to > addDays(today, MAX_DAYS_AHEAD)) {
       throw fieldError('to', `to must be at most ${MAX_DAYS_AHEAD} days ahead.`);
     }
-    const plants = await this.read({ timezone }, tenant, now, { location });
     validUntil(endOfQuarterHour(now));
-    const needs = plants
-      .flatMap((plant) => plant.needs)
-      .filter(({ care }) => type === undefined || care === type);
-    return to === undefined
-      ? { today, items: dueBy(needs, today, last ?? today) }
-      : { today, ...agenda(needs, today, to) };
+    const read = <T>(pick: (needs: readonly Need[]) => readonly T[]): Promise<T[]> =>
+      this.read({ timezone }, tenant, now, { location }, ({ needs }) =>
+        pick(type === undefined ? needs : needs.filter(({ care }) => care === type)),
+      );
+    if (to === undefined) {
+      const items = await read((needs) => dueBy(needs, today, last ?? today));
+      return { today, items: sortByDay(items) };
+    }
+    return { today, ...(await agenda(await read((needs) => needs), today, to)) };
   }
 
-  /** Plants with their needs, in the order of the list: all active ones, those at a location, or those of some ids. */
-  async read(
+  /**
+   * Reads plants with their needs: all active ones, those at a location, or those of some ids.
+   *
+   * @param pick what to keep of a plant; the rest is not held in memory
+   * @returns what was picked, in the order of the list of plants
+   */
+  async read<T>(
     { timezone }: Pick<Account, 'timezone'>,
     tenant: Tenant,
     now: Date,
     some: { ids?: readonly string[] | undefined; location?: string | undefined },
-  ): Promise<PlantNeeds[]> {
+    pick: (plant: PlantNeeds) => readonly T[],
+  ): Promise<T[]> {
     const dayOf = calendarOf(timezone);
     const today = dayOf(now);
     const plants: CaredPlant[] = await this.#plants.fields(tenant, PLANT_FIELDS, {
@@ -95,11 +106,16 @@ export class CareService {
       status: some.ids ? 'all' : 'active',
     });
     const isAll = some.ids === undefined && some.location === undefined;
-    const byPlant = await this.#schedulesOf(tenant, isAll ? undefined : plants);
-    return plants.map((plant) => {
-      const schedules = byPlant.get(idText(plant._id)) ?? [];
-      return { plant, schedules, needs: needsOf(plant, schedules, today, dayOf) };
-    });
+    const byId = new Map(plants.map((plant) => [idText(plant._id), plant]));
+    const picked = new Map<string, readonly T[]>();
+    const add = (id: string, schedules: readonly CaringSchedule[]): void => {
+      const plant = byId.get(id);
+      if (!plant) return;
+      picked.set(id, pick({ plant, schedules, needs: needsOf(plant, schedules, today, dayOf) }));
+    };
+    for await (const found of this.#schedulesOf(tenant, isAll ? undefined : plants)) add(...found);
+    for (const id of byId.keys()) if (!picked.has(id)) add(id, []);
+    return [...byId.keys()].flatMap((id) => picked.get(id) ?? []);
   }
 
   /** Snoozes or skips care, replacing an earlier snooze or skip. */
@@ -128,7 +144,10 @@ export class CareService {
   /** The snoozes and skips of some plants, for copies. */
   async snoozesOf(tenant: Tenant, plants: readonly SnoozedPlant[]): Promise<SnoozeView[]> {
     const active = plants.filter(({ archivedAt }) => !archivedAt);
-    const byPlant = await this.#schedulesOf(tenant, active);
+    const byPlant = new Map<string, readonly CaringSchedule[]>();
+    for await (const [plantId, schedules] of this.#schedulesOf(tenant, active)) {
+      byPlant.set(plantId, schedules);
+    }
     return active.flatMap((plant) => {
       const plantId = idText(plant._id);
       const own = RECURRING_TYPES.map((type) => ({
@@ -146,15 +165,25 @@ export class CareService {
     });
   }
 
-  /** The schedules of some plants, or of all plants, by plant. */
-  async #schedulesOf(
+  /** The schedules of some plants, or of all plants: those of each plant together. */
+  async *#schedulesOf(
     tenant: Tenant,
     plants: readonly SnoozedPlant[] | undefined,
-  ): Promise<Map<string, CaringSchedule[]>> {
+  ): AsyncGenerator<[plantId: string, schedules: CaringSchedule[]]> {
     const some = plants ? { plantId: anyOf(plants.map(({ _id }) => _id)) } : {};
-    const found = this.#schedules.find(some).of(tenant).select(SCHEDULE_FIELDS);
-    const schedules: CaringSchedule[] = await found.sort(BY_PLANT).lean();
-    return groupBy(schedules, ({ plantId }) => idText(plantId));
+    const found = this.#schedules.find(some).of(tenant).select(SCHEDULE_FIELDS).sort(BY_PLANT);
+    let current: [string, CaringSchedule[]] | undefined;
+    for await (const batch of batchesOf<CaringSchedule>(found, BATCH)) {
+      for (const schedule of batch) {
+        const plantId = idText(schedule.plantId);
+        if (current?.[0] === plantId) current[1].push(schedule);
+        else {
+          if (current) yield current;
+          current = [plantId, [schedule]];
+        }
+      }
+    }
+    if (current) yield current;
   }
 }
 

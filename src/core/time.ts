@@ -34,7 +34,7 @@ export function startOfDay(day: string, timezone: string): Date {
 
 /** The number of days from 1970-01-01 to a calendar day (`YYYY-MM-DD`). */
 export function dayNumber(day: string): number {
-  return Date.parse(`${day}T00:00:00Z`) / DAY_MS;
+  return Date.parse(day) / DAY_MS;
 }
 
 /** The inverse of {@link dayNumber}. */

@@ -46,18 +46,28 @@ const MOST_DAYS_BETWEEN = 22 * 366;
  */
 export function* dueDays(
   rule: Rule,
-  { lastOn, skippedOn, snoozedUntil }: CareSoFar,
+  soFar: CareSoFar,
   today: string,
 ): Generator<string, undefined> {
   const now = dayNumber(today);
-  const done = [lastOn, skippedOn].flatMap((day) => (day === null ? [] : dayNumber(day)));
-  const last = done.length === 0 ? undefined : Math.max(...done);
-  let day = snoozedUntil === null ? nextDay(rule, last) : dayNumber(snoozedUntil);
+  const first = firstDueDay(rule, soFar);
+  let day = first === undefined ? undefined : dayNumber(first);
   while (day !== undefined) {
     yield dayAt(day);
     day = nextDay(rule, Math.max(day, now));
   }
   return undefined;
+}
+
+/** The first of these days; undefined if there is none. */
+export function firstDueDay(
+  rule: Rule,
+  { lastOn, skippedOn, snoozedUntil }: CareSoFar,
+): string | undefined {
+  if (snoozedUntil !== null) return snoozedUntil;
+  const last = (lastOn ?? '') > (skippedOn ?? '') ? lastOn : skippedOn;
+  const day = nextDay(rule, last === null ? undefined : dayNumber(last));
+  return day === undefined ? undefined : dayAt(day);
 }
 
 /** The number of days from an occurrence to the next one, at least 1. */
@@ -115,19 +125,17 @@ function stretchAt({ everyDays, months, seasons }: Rule, day: number): Stretch {
   date.setUTCMonth(month, 1);
   const nextMonth = date.getTime() / DAY_MS;
   if (months && !months.includes(month)) return { everyDays: 0, until: nextMonth };
-  if (seasons.length === 0) return { everyDays, until: nextMonth };
-  const firstOfMonth = day - dayOfMonth + 1;
-  const dayOfYear = month * 100 + dayOfMonth;
-  const parts = seasons.map(partOfYear);
-  const edges = parts
-    .flatMap(({ from, to }) => [from, to + 1])
-    .filter((edge) => Math.floor(edge / 100) === month)
-    .map((edge) => firstOfMonth + (edge % 100) - 1);
-  const season = seasons[parts.findIndex((part) => holds(part, dayOfYear))];
-  return {
-    everyDays: season ? season.everyDays : everyDays,
-    until: Math.min(nextMonth, ...edges.filter((edge) => edge > day)),
-  };
+  const stretch = { everyDays, until: nextMonth };
+  for (const season of seasons) {
+    const { from, to } = partOfYear(season);
+    if (holds({ from, to }, month * 100 + dayOfMonth)) stretch.everyDays = season.everyDays;
+    for (const edge of [from, to + 1]) {
+      const edgeDay = day - dayOfMonth + (edge % 100);
+      const isAhead = Math.floor(edge / 100) === month && edgeDay > day;
+      if (isAhead) stretch.until = Math.min(stretch.until, edgeDay);
+    }
+  }
+  return stretch;
 }
 
 /** A season as numbers such as 1101. */
@@ -138,8 +146,12 @@ interface PartOfYear {
 
 /** February ends on the 29th in every year; in most years that day never comes. */
 function partOfYear({ from, to }: Season): PartOfYear {
-  const [first, last] = [from, to].map((day) => Number(day.replace('-', '')));
-  return { from: first ?? 0, to: last === 228 ? 229 : (last ?? 0) };
+  const [first, last] = [dateNumber(from), dateNumber(to)];
+  return { from: first, to: last === 228 ? 229 : last };
+}
+
+function dateNumber(date: string): number {
+  return Number(date.slice(0, 2)) * 100 + Number(date.slice(3));
 }
 
 function holds({ from, to }: PartOfYear, date: number): boolean {
