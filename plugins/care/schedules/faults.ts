@@ -21,7 +21,7 @@ export function faultsOf(schedule: Checked): FieldFault[] {
   if (overlap(seasons)) add('seasons', 'must not overlap');
   if (faults.length === 0 && !leavesDays(schedule)) {
     const field = endOn === null ? 'seasons' : 'endOn';
-    add(field, 'leaves no day on which care is due');
+    add(field, 'must leave a day on which care is due');
   }
   return faults;
 }

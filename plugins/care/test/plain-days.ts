@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+
+import { addDays } from '../../../src/core/time';
+import { type CareSoFar, overlap, type Rule, type Season, WEEKDAYS } from '../schedules/days';
+
+/** The rule word for word, day by day: slow, and easy to check. */
+export const plainly = {
+  isIn({ from, to }: Season, day: string): boolean {
+    const year = Number(day.slice(0, 4));
+    const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+    const first = from === '02-29' && !isLeap ? '03-01' : from;
+    const last = to === '02-28' || to === '02-29' ? (isLeap ? '02-29' : '02-28') : to;
+    const date = day.slice(5);
+    // By the dates that were given: the 29th of February alone is no year in other years.
+    const spansNewYear = from > (to === '02-28' ? '02-29' : to);
+    return spansNewYear ? date >= first || date <= last : date >= first && date <= last;
+  },
+  isDue(given: Rule, last: string | null, day: string): boolean {
+    if (day < given.startOn || (given.endOn !== null && day > given.endOn)) return false;
+    if (given.months && !given.months.includes(Number(day.slice(5, 7)))) return false;
+    const since = last === null ? Infinity : (Date.parse(day) - Date.parse(last)) / 86_400_000;
+    const season = given.seasons.find((each) => plainly.isIn(each, day));
+    if (season) return season.everyDays > 0 && since >= season.everyDays;
+    if (given.everyDays !== null) return since >= given.everyDays;
+    const weekday = WEEKDAYS[(new Date(day).getUTCDay() + 6) % 7];
+    return since > 0 && weekday !== undefined && given.weekdays?.includes(weekday) === true;
+  },
+  dueDays(given: Rule, { lastOn, skippedOn, snoozedUntil }: CareSoFar, today: string, to: string) {
+    const days: string[] = [];
+    let last = (lastOn ?? '') > (skippedOn ?? '') ? lastOn : skippedOn;
+    let day = given.startOn;
+    if (snoozedUntil !== null) {
+      days.push(snoozedUntil);
+      last = snoozedUntil > today ? snoozedUntil : today;
+      day = last;
+    }
+    for (; day <= to; day = addDays(day, 1)) {
+      if (!plainly.isDue(given, last, day)) continue;
+      days.push(day);
+      last = day > today ? day : today;
+    }
+    return days;
+  },
+};
+
+/** Days around leap years, the turn of a century without one, and new years. */
+export const someDay = fc
+  .tuple(fc.constantFrom('2026-01-01', '2027-12-20', '2028-02-20', '2099-11-01'), fc.nat(500))
+  .map(([day, days]) => addDays(day, days));
+const someDate = fc.oneof(
+  fc.constantFrom('01-01', '02-27', '02-28', '02-29', '03-01', '12-31'),
+  fc.nat(365).map((days) => addDays('2000-01-01', days).slice(5)),
+);
+export const someSeason = fc.record({
+  from: someDate,
+  to: someDate,
+  everyDays: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 60 })),
+});
+export const someRule: fc.Arbitrary<Rule> = fc
+  .record({
+    interval: fc.oneof(
+      fc.integer({ min: 1, max: 30 }).map((everyDays) => ({ everyDays, weekdays: null })),
+      fc.integer({ min: 31, max: 3650 }).map((everyDays) => ({ everyDays, weekdays: null })),
+      fc
+        .subarray([...WEEKDAYS], { minLength: 1 })
+        .map((weekdays) => ({ everyDays: null, weekdays })),
+    ),
+    months: fc.option(fc.subarray([1, 2, 3, 6, 7, 11, 12], { minLength: 1 })),
+    seasons: fc.array(someSeason, { maxLength: 3 }).filter((seasons) => !overlap(seasons)),
+    startOn: someDay,
+    endOn: fc.option(someDay),
+  })
+  .map(({ interval, ...rest }) => ({ ...interval, ...rest }));

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+
+import { CARES } from '../../../plugins/care/schedules/schema';
+import { someRule, someSeason } from '../../../plugins/care/test/plain-days';
+
+export const ZONES = [
+  'Pacific/Kiritimati',
+  'America/St_Johns',
+  'Pacific/Pago_Pago',
+  'Asia/Kathmandu',
+];
+export const PLACES = ['Hall', ' hall', 'Loft'];
+
+const someCare = fc
+  .tuple(fc.constantFrom(...CARES), someRule)
+  .filter(([, { startOn, endOn }]) => endOn === null || endOn >= startOn)
+  .map(([care, rule]) => withoutNull({ ...rule, care, label: care === 'other' ? 'Mist' : null }));
+const someType = fc.constantFrom('watered', 'fertilized', 'repotted', 'note');
+const frequency = fc.option(fc.integer({ min: 1, max: 20 }));
+const somePlant = fc.record({
+  name: fc.constantFrom('Fern', 'Ivy'),
+  location: fc.constantFrom(...PLACES, null),
+  wateringFrequencyDays: frequency,
+  fertilizerFrequencyDays: frequency,
+});
+const someChange = fc.oneof(
+  fc.record({ active: fc.boolean() }),
+  fc.record({ months: fc.option(fc.subarray([1, 2, 3, 8], { minLength: 1 })) }),
+  fc.record({ seasons: fc.array(someSeason, { maxLength: 1 }) }),
+  fc.record({ startOn: fc.constantFrom('2027-12-31', '2028-02-29', '2028-03-05') }),
+  fc.record({ endOn: fc.constantFrom(null, '2028-02-10', '2028-06-01') }),
+  someRule.map(({ everyDays, weekdays }) => ({ everyDays, weekdays })),
+);
+/** A write; `pick` and `other` choose among the records that there are. */
+export const anyWrite = fc.record({
+  user: fc.nat(2),
+  device: fc.nat(1),
+  kind: fc.constantFrom(
+    ...(['plant', 'schedule', 'schedule', 'event', 'event', 'event'] as const),
+    ...(['done', 'done', 'skip', 'skip', 'snooze', 'snooze', 'snooze', 'wait', 'wait'] as const),
+    ...(['change schedule', 'change schedule', 'delete schedule', 'change plant'] as const),
+    ...(['move event', 'delete event', 'restore event', 'delete plant', 'rename'] as const),
+    ...(['archive', 'unarchive', 'import', 'zone'] as const),
+  ),
+  pick: fc.nat(99),
+  other: fc.nat(99),
+  days: fc.nat(40),
+  care: someCare,
+  change: someChange,
+  plant: somePlant,
+  type: someType,
+  whom: fc.constantFrom('schedule', 'schedule', 'plant', 'plant', 'plants', 'location', 'all'),
+});
+/** What each person writes first, so that there is something to change. */
+export const FIRST = [
+  'plant',
+  'plant',
+  'plant',
+  'schedule',
+  'schedule',
+  'schedule',
+  'event',
+] as const;
+export type Write = typeof anyWrite extends fc.Arbitrary<infer T> ? T : never;
+
+/** A body that creates a record: fields that are null are left out. */
+export function withoutNull(body: object): object {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+}
