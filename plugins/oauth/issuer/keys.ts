@@ -6,8 +6,8 @@ import { isRecord } from '../../../src/core/values';
 
 /** How long keys are cached. */
 const MAX_AGE_MS = 10 * 60_000;
-/** How long an unknown key causes no other fetch: callers can invent any number of them. */
-const COOLDOWN_MS = 10_000;
+/** How often unknown keys may cause a fetch: callers can invent any number of them. */
+const FETCHES = { most: 3, ms: 10_000 };
 
 /** The public keys of an issuer. */
 export interface IssuerKeys {
@@ -22,9 +22,14 @@ export function keysOf(issuer: string, jose: typeof Jose, log: Logger): IssuerKe
   let known: { keys: unknown } & Record<string, unknown> = { keys: [] };
   let place: string | undefined;
   let isAway = false;
+  let fetches: number[] = [];
 
-  /** Returns the known keys if the issuer is down, so that the library keeps its cooldown. */
+  /** Returns the known keys if the issuer is down, or was asked too often. */
   const fetchKeys: FetchImplementation = async (url, options) => {
+    const now = Date.now();
+    fetches = fetches.filter((at) => now - at < FETCHES.ms);
+    if (fetches.length >= FETCHES.most) return Response.json(known);
+    fetches.push(now);
     try {
       place ??= await placeOf(await fetched(url, options), issuer);
       const found = await fetched(place, options);
@@ -40,7 +45,7 @@ export function keysOf(issuer: string, jose: typeof Jose, log: Logger): IssuerKe
   };
   const get = jose.createRemoteJWKSet(discovery, {
     cacheMaxAge: MAX_AGE_MS,
-    cooldownDuration: COOLDOWN_MS,
+    cooldownDuration: 0,
     [jose.customFetch]: fetchKeys,
   });
   return { get, isAway: () => isAway };

