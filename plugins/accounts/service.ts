@@ -149,12 +149,14 @@ export class AccountService implements Identity {
     const changed = changesBetween(before, after);
     if (Object.keys(changed).length === 0) return after;
     const { tier, tierUntil, timezone, language, remindAt } = after;
-    const preferences = { timezone, language, remindAt };
-    const set = { tier, tierUntil: tierUntil ?? null, ...preferences, updatedAt: tx.now };
+    // A tier that has ended stays stored until its end was emitted.
+    const ofTier =
+      changed['tier'] || changed['tierUntil'] ? { tier, tierUntil: tierUntil ?? null } : {};
+    const $set = { ...ofTier, timezone, language, remindAt, updatedAt: tx.now };
     const { session } = tx;
-    await this.#accounts.updateOne({ _id: tx.userId }, { $set: set }, { session });
+    await this.#accounts.updateOne({ _id: tx.userId }, { $set }, { session });
     // Later writes in this transaction see the change.
-    Object.assign(tx.account, { tier, tierUntil, ...preferences });
+    Object.assign(tx.account, after);
     tx.audit({ action: 'account.changed', target: accountTarget(tx.userId), changes: changed });
     if (changed['tier']) await tx.emit(tierChanged, { tier });
     return after;

@@ -201,8 +201,12 @@ test('the end of a tier is sent once, in its place among the events of the accou
     const tierUntil = '2026-02-01T06:30:00Z';
     await shop.put(`/api/accounts/${id}`, { tier: 'pro', tierUntil }).expect(200);
   }
+  await runAt('2026-02-01T06:29:00Z');
+  // A change between the end and its event.
+  setClock(Date.parse('2026-02-01T06:30:10Z'));
+  await shop.put(`/api/accounts/${people[0]?.id}`, { timezone: 'Etc/UTC' }).expect(200);
   const late = ['2026-02-01T06:59:00Z', '2026-02-01T07:00:00Z'];
-  await runAt('2026-02-01T06:29:00Z', '2026-02-01T06:30:30Z', '2026-02-01T06:32:00Z', ...late);
+  await runAt('2026-02-01T06:30:30Z', '2026-02-01T06:32:00Z', ...late);
   await service.runJob('webhook delivery');
   for (const { id } of people) {
     expect(receiver.of(id).map(({ body }) => body)).toMatchObject([
