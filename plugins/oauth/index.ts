@@ -3,10 +3,8 @@ import Joi from 'joi';
 import { CommandError } from '../../src/cli/errors';
 import { hostSettings } from '../../src/core/settings/host-settings';
 import { Setting } from '../../src/core/settings/settings';
-import { capitalized } from '../../src/core/text/text';
-import { toolScopes } from '../../src/plugins/operation-facts';
 import { definePlugin } from '../../src/plugins/plugin';
-import accountsPlugin, { personalScopes } from '../accounts';
+import accountsPlugin from '../accounts';
 import { commands } from './commands';
 import type { SignIns } from './commands/sign-ins';
 import { authorizationServer } from './endpoints/authorization-server';
@@ -23,7 +21,6 @@ import { IssuerSignIn } from './issuer/sign-in';
 import { IssuerTokens } from './issuer/tokens';
 import { accessTokens } from './server/access-tokens';
 import { Clients } from './server/clients';
-import { loadLibrary } from './server/library';
 import { Providers } from './server/provider';
 import { credentialModel, stateModel } from './state/model';
 import { endSessions, sessionsOf } from './state/sessions';
@@ -60,15 +57,13 @@ const oauth = definePlugin<SignIns>({
     const store = new StateStore(host, accounts);
     const credentials = new Credentials(store);
     const people = new People(store, credentials, new Passkeys(store));
-    let scopes: { all: readonly string[]; usual: readonly string[] } = { all: [], usual: [] };
     const providers = new Providers({
       store,
-      scopes: () => scopes,
       mayFetch: (ctx) => store.spend(`document ${ctx.ip}`, FETCHES),
       renderError: (ctx, out) => {
-        const { failed } = TEXTS[languageOf(ctx)];
-        const why = capitalized(out.error_description ?? out.error);
-        const content = markup`<p class="fault" role="alert">${why}.</p>`;
+        const { failed, requestRefused } = TEXTS[languageOf(ctx)];
+        const why = out.error_description ?? out.error;
+        const content = markup`<p class="fault" role="alert">${requestRefused} ${why}.</p>`;
         showPage(ctx, failed, content, { status: ctx.status });
       },
     });
@@ -79,7 +74,7 @@ const oauth = definePlugin<SignIns>({
     if (issued) accounts.accept(issued);
     accounts.keep({
       name: 'programs',
-      count: (userId) => store.count(userId, false),
+      count: (userId) => store.count(userId, { $ne: 'Session' }),
       export: async function* (userId) {
         yield await store.authorizedApps(userId);
       },
@@ -92,7 +87,7 @@ const oauth = definePlugin<SignIns>({
     });
     accounts.keep({
       name: 'sessions',
-      count: (userId) => store.count(userId, true),
+      count: (userId) => store.count(userId, 'Session'),
       export: async function* (userId) {
         yield await sessionsOf(store, userId);
       },
@@ -108,10 +103,6 @@ const oauth = definePlugin<SignIns>({
     const parts: Parts = {
       ...{ host, store, people, providers, issuer },
       isOpen: host.settings.of(signUpSetting) === 'open',
-      prepare: (description) => {
-        loadLibrary();
-        scopes = { all: personalScopes(description.scopes), usual: toolScopes(description) };
-      },
     };
     return {
       exports: {

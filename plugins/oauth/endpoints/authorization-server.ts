@@ -10,6 +10,7 @@ import type {
 } from '../../../src/plugins/protocol-endpoint';
 import { PageFault } from '../pages/texts';
 import { PATHS } from '../server/configuration';
+import { loadLibrary } from '../server/library';
 import { scopesIn } from '../state/store';
 import {
   access,
@@ -35,7 +36,7 @@ type Guard = (ctx: Context, api: ProtocolApi) => Promise<void>;
 
 /** The endpoints of the authorization server. */
 export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
-  const { store, prepare } = parts;
+  const { store } = parts;
 
   /** An endpoint for clients, handled by the library. */
   const served = (
@@ -114,7 +115,7 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
     }),
     {
       path: PATHS.authorization,
-      prepare,
+      prepare: loadLibrary,
       methods: { GET: shown(beginning, mayAuthorize) },
     },
     {

@@ -5,11 +5,7 @@ import { ApiError, notFound, payloadTooLarge, rateLimited } from '../../../src/c
 import { publicOriginOf } from '../../../src/core/settings/public-origin';
 import type { JsonSchema } from '../../../src/fields/json-schema';
 import type { Host } from '../../../src/plugins/host';
-import type {
-  ApiDescription,
-  ProtocolEndpoint,
-  ProtocolMethod,
-} from '../../../src/plugins/protocol-endpoint';
+import type { ProtocolEndpoint, ProtocolMethod } from '../../../src/plugins/protocol-endpoint';
 import type { Issuer } from '../issuer/settings';
 import { languageOf } from '../../pages';
 import { PageFault, TEXTS } from '../pages/texts';
@@ -28,8 +24,6 @@ export interface Parts {
   issuer: Issuer | undefined;
   /** Whether anyone may sign up. */
   isOpen: boolean;
-  /** Learns the operations before anything is served. */
-  prepare: (description: ApiDescription) => void;
 }
 
 export type Named = Pick<ProtocolMethod, 'summary' | 'operationId'>;

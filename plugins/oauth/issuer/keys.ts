@@ -13,15 +13,15 @@ const FETCHES = { most: 3, ms: 10_000 };
 export interface IssuerKeys {
   get: JWTVerifyGetKey;
   /** Whether the last fetch failed; known keys stay valid. */
-  isAway(): boolean;
+  isDown(): boolean;
 }
 
 /** @param issuer as in `iss` */
 export function keysOf(issuer: string, jose: typeof Jose, log: Logger): IssuerKeys {
   const discovery = new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
   let known: { keys: unknown } & Record<string, unknown> = { keys: [] };
-  let place: string | undefined;
-  let isAway = false;
+  let jwksUri: string | undefined;
+  let isDown = false;
   let fetches: number[] = [];
 
   /** Returns the known keys if the issuer is down, or was asked too often. */
@@ -31,14 +31,14 @@ export function keysOf(issuer: string, jose: typeof Jose, log: Logger): IssuerKe
     if (fetches.length >= FETCHES.most) return Response.json(known);
     fetches.push(now);
     try {
-      place ??= await placeOf(await fetched(url, options), issuer);
-      const found = await fetched(place, options);
-      if (!Array.isArray(found['keys'])) throw new Error(`${place} has no keys.`);
+      jwksUri ??= jwksUriOf(await fetched(url, options), issuer);
+      const found = await fetched(jwksUri, options);
+      if (!Array.isArray(found['keys'])) throw new Error(`${jwksUri} has no keys.`);
       known = { ...found, keys: found['keys'] };
-      isAway = false;
+      isDown = false;
     } catch (error) {
-      place = undefined;
-      isAway = true;
+      jwksUri = undefined;
+      isDown = true;
       log.warn({ err: error }, 'The keys of OIDC_ISSUER cannot be fetched; known keys stay valid');
     }
     return Response.json(known);
@@ -48,7 +48,7 @@ export function keysOf(issuer: string, jose: typeof Jose, log: Logger): IssuerKe
     cooldownDuration: 0,
     [jose.customFetch]: fetchKeys,
   });
-  return { get, isAway: () => isAway };
+  return { get, isDown: () => isDown };
 }
 
 async function fetched(url: string, options: RequestInit): Promise<Record<string, unknown>> {
@@ -59,9 +59,10 @@ async function fetched(url: string, options: RequestInit): Promise<Record<string
 }
 
 /** The URL of the keys, from the issuer's discovery document. */
-async function placeOf(document: Record<string, unknown>, name: string): Promise<string> {
-  const { issuer, jwks_uri: place } = document;
-  if (issuer !== name)
+function jwksUriOf(document: Record<string, unknown>, name: string): string {
+  const { issuer, jwks_uri: jwksUri } = document;
+  if (issuer !== name) {
     throw new Error(`Its discovery document names the issuer ${String(issuer)}.`);
-  return String(place);
+  }
+  return String(jwksUri);
 }

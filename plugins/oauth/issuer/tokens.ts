@@ -15,7 +15,7 @@ import { hashOf } from '../../../src/core/secrets';
 import { DAY_MS } from '../../../src/core/time';
 import type { Transaction } from '../../../src/data/writing/transaction';
 import { MANAGE_SCOPE, type TokenKind } from '../../accounts';
-import { grantName, scopesIn, type StateStore } from '../state/store';
+import { publicId, scopesIn, type StateStore } from '../state/store';
 import { type IssuerKeys, keysOf } from './keys';
 import type { Issuer } from './settings';
 
@@ -58,7 +58,7 @@ export class IssuerTokens implements TokenKind {
     const program = typeof client === 'string' && client !== '' ? client : new URL(iss).host;
     return {
       // Identifies the client and the person, whichever token is used.
-      _id: toStoredId(grantName(hashOf(`${userId} ${program}`))),
+      _id: toStoredId(publicId(hashOf(`${userId} ${program}`))),
       ...{ userId, hash, name: program.slice(0, MAX_NAME) },
       scopes: isBackend ? [MANAGE_SCOPE] : scopes,
       createdAt: new Date(iat * 1000),
@@ -95,7 +95,7 @@ export class IssuerTokens implements TokenKind {
         : 'unknown'; // As just checked.
     } catch (error) {
       const { errors } = jose;
-      if (error instanceof errors.JWKSNoMatchingKey && keys.isAway()) {
+      if (error instanceof errors.JWKSNoMatchingKey && keys.isDown()) {
         throw serviceUnavailable.error('The issuer of the token cannot be reached to verify it.');
       }
       if (error instanceof errors.JWTExpired) return 'expired';

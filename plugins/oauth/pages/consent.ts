@@ -2,7 +2,7 @@ import { hashOf } from '../../../src/core/secrets';
 import type Provider from 'oidc-provider';
 import { OWN_SCOPES } from '../server/configuration';
 import { loadLibrary } from '../server/library';
-import { grantName, scopesIn, type StateStore } from '../state/store';
+import { publicId, scopesIn, type StateStore } from '../state/store';
 import { markup } from '../../pages';
 import { PageFault } from './texts';
 import type { Visit } from './visit';
@@ -29,9 +29,9 @@ export async function consentPage(visit: Visit, all: readonly string[]): Promise
   if (!request) return;
   const { texts, api } = visit;
   const { interaction, client, accountId, scopes } = request;
-  const name = client.clientName ?? placeOf(client.clientId) ?? client.clientId;
-  const to = placeOf(String(interaction.params['redirect_uri'])) ?? texts.thisDevice;
-  const by = client.clientId.startsWith('https:') ? placeOf(client.clientId) : undefined;
+  const name = client.clientName ?? destinationOf(client.clientId) ?? client.clientId;
+  const to = destinationOf(String(interaction.params['redirect_uri'])) ?? texts.thisDevice;
+  const by = client.clientId.startsWith('https:') ? destinationOf(client.clientId) : undefined;
   const boxes = scopes.map(
     (scope) =>
       markup`<label
@@ -100,7 +100,7 @@ async function grant(
   for (const each of oldest) await store.endGrant(each, visit.acting(accountId));
   const id = await made.save();
   await store.host.transactShared(async (tx) => {
-    const target = { type: 'program', id: grantName(hashOf(id)) };
+    const target = { type: 'program', id: publicId(hashOf(id)) };
     const act = { action: 'program.allowed', target, changes: { scopes } };
     tx.audit(act, accountId, visit.acting(accountId));
   });
@@ -145,7 +145,7 @@ function namesIn({ params }: Interaction, some: readonly string[]): string[] {
 }
 
 /** The host or private scheme of a URI; undefined for this device and for what is no URI. */
-function placeOf(uri: string): string | undefined {
+function destinationOf(uri: string): string | undefined {
   if (!URL.canParse(uri)) return undefined;
   const { protocol, host, hostname } = new URL(uri);
   if (!/^https?:$/.test(protocol)) return protocol.slice(0, -1);

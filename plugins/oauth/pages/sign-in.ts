@@ -62,7 +62,7 @@ async function showForm(
   { to, isOpen, isAgain = false, fault, status = 200, name = '' }: SignInForm,
 ): Promise<void> {
   const { texts } = visit;
-  const options = await people.passkeys.request(visit.place);
+  const options = await people.passkeys.authenticationOptions(visit.place);
   const signUp = to === undefined ? '/sign-up' : `/sign-up?return=${encodeURIComponent(to)}`;
   const content = markup`${faultSummary(texts, fault)} ${isAgain && markup`<p>${texts.again}</p>`}
     <form method="post" action="/sign-in">

@@ -47,7 +47,7 @@ export async function signUp(visit: Visit, people: People, isOpen: boolean): Pro
     const way =
       passkey === ''
         ? { password: form.get('password') ?? '' }
-        : { passkey: await people.passkeys.made(place, passkey, browser) };
+        : { passkey: await people.passkeys.verifyRegistration(place, passkey, browser) };
     if (invited === undefined) await people.signUp(name, way, place.client, acting);
     else await people.acceptInvitation(invite, way, acting);
   } catch (error) {
@@ -89,7 +89,7 @@ async function showForm(
   { invite, invited, to, name = '', fault, status = 200 }: SignUpForm,
 ): Promise<void> {
   const { texts } = visit;
-  const options = await people.passkeys.creation(visit.place, invited);
+  const options = await people.passkeys.registrationOptions(visit.place, invited);
   const who =
     invited === undefined
       ? nameField(texts, name, fault)

@@ -29,6 +29,7 @@ const en = {
   tooMany: 'Too many attempts. Try again in 15 minutes.',
   tooManySignUps: 'Too many accounts were created from your network. Try again in an hour.',
   expired: 'This page has expired, or belongs to another browser. Start again in your app.',
+  requestRefused: 'The request of this app was refused:',
   badMode: 'This app requests a response mode that is not supported.',
   forged: 'This form has expired, or comes from another site. Reload the page and try again.',
   badName: 'Use 1 to 64 lowercase letters, digits and . _ - @, and begin with a letter or a digit.',
@@ -84,6 +85,7 @@ const fr: typeof en = {
   tooManySignUps: 'Trop de comptes ont été créés depuis votre réseau. Réessayez dans une heure.',
   expired:
     'Cette page a expiré, ou appartient à un autre navigateur. Recommencez dans votre application.',
+  requestRefused: 'La demande de cette application a été refusée :',
   badMode: 'Cette application demande un mode de réponse qui n’est pas pris en charge.',
   forged: 'Ce formulaire a expiré, ou vient d’un autre site. Rechargez la page et réessayez.',
   badName:

@@ -4,7 +4,7 @@ import type { SharedTransaction } from '../../../src/data/audit/audit-log';
 import type { Transaction } from '../../../src/data/writing/transaction';
 import { PageFault } from '../pages/texts';
 import { type CredentialDocument, credentialModel, type Passkey } from '../state/model';
-import { grantName, type StateStore } from '../state/store';
+import { publicId, type StateStore } from '../state/store';
 import { hashOfPassword, isPassword, passwordFault } from './passwords';
 
 const MAX_PASSKEYS = 20;
@@ -139,7 +139,7 @@ export class Credentials {
 
 /** A passkey in the audit log. */
 function targetOf(id: string) {
-  return { type: 'passkey', id: grantName(hashOf(id)) };
+  return { type: 'passkey', id: publicId(hashOf(id)) };
 }
 
 /** @throws PageFault if the password is too weak */

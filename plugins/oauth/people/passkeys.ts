@@ -40,7 +40,7 @@ export class Passkeys {
   }
 
   /** Options for `navigator.credentials.get`, as JSON; undefined if passkeys cannot be used here. */
-  async request(place: Place): Promise<string | undefined> {
+  async authenticationOptions(place: Place): Promise<string | undefined> {
     const challenge = await this.#challenge(place);
     const rpId = nameOf(place);
     return challenge && JSON.stringify({ challenge, rpId, userVerification: 'required' });
@@ -52,7 +52,7 @@ export class Passkeys {
    * @param account undefined if the person has yet to choose a name
    * @param known ids of the account's passkeys
    */
-  async creation(
+  async registrationOptions(
     place: Place,
     account: string | undefined,
     known: readonly string[] = [],
@@ -78,7 +78,7 @@ export class Passkeys {
    * @param name what its person will know it by
    * @throws PageFault if it is invalid
    */
-  async made(place: Place, json: string, name: string): Promise<Passkey> {
+  async verifyRegistration(place: Place, json: string, name: string): Promise<Passkey> {
     const sent = sentIn(json);
     if (!sent || !(await this.#spend(sent))) throw new PageFault('badPasskey');
     const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
@@ -111,7 +111,7 @@ export class Passkeys {
    * @returns what `find` returned, with the new counter; undefined if the response is invalid, or its
    *   counter has gone back, as that of a copied passkey
    */
-  async used<Found extends { passkey: Passkey }>(
+  async verifyAuthentication<Found extends { passkey: Passkey }>(
     place: Place,
     json: string,
     find: (id: string) => Promise<Found | undefined>,

@@ -69,7 +69,7 @@ export class People {
    */
   async checkPasskey(place: Place, json: string, onFailure: () => Promise<void>): Promise<string> {
     const { credentials, passkeys } = this;
-    const used = await passkeys.used(place, json, (id) => credentials.passkey(id));
+    const used = await passkeys.verifyAuthentication(place, json, (id) => credentials.passkey(id));
     const isNoted = used && (await credentials.noteUse(used.passkey, used.counter));
     if (isNoted && (await this.#store.accounts.isOpen(used.account))) return used.account;
     await onFailure();

@@ -3,7 +3,7 @@ import { isAccessToken } from '../../../src/core/identity';
 import { toStoredId } from '../../../src/core/ids';
 import { TOOLS_PATH } from '../../../src/core/settings/public-origin';
 import type { TokenKind } from '../../accounts';
-import { grantName, payloadOf, scopesIn, type StateStore } from '../state/store';
+import { publicId, payloadOf, scopesIn, type StateStore } from '../state/store';
 
 /** Access tokens of the program's own authorization server, looked up by their hashes. */
 export function accessTokens({ documents }: StateStore): TokenKind {
@@ -17,7 +17,7 @@ export function accessTokens({ documents }: StateStore): TokenKind {
       const { name } = (extra ?? {}) as { name?: string }; // Set by `extraTokenClaims`.
       return {
         // Identifies the grant, whichever of its tokens is used.
-        _id: toStoredId(grantName(grant)),
+        _id: toStoredId(publicId(grant)),
         userId,
         hash,
         name: name ?? '',

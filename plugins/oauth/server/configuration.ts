@@ -2,6 +2,7 @@ import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 
 import { TOOLS_PATH } from '../../../src/core/settings/public-origin';
 import { DAY_MS } from '../../../src/core/time';
+import { personalScopes, usualScopes } from '../../accounts';
 import { StoredModel } from '../state/adapter';
 import { scopesIn, type StateStore } from '../state/store';
 import { adaptMetadata, GRANTS } from './client-metadata';
@@ -29,8 +30,6 @@ export const OWN_SCOPES = ['openid', 'offline_access'];
 
 export interface ServerDependencies {
   store: StateStore;
-  /** Scopes that a person may grant, and those granted to clients that request none. */
-  scopes: () => { all: readonly string[]; usual: readonly string[] };
   /** Whether the address of a request may cause another document to be fetched. */
   mayFetch: (ctx: KoaContextWithOIDC) => Promise<boolean>;
   renderError: NonNullable<Configuration['renderError']>;
@@ -46,9 +45,10 @@ export function configurationFor(
   origin: string,
   jwks: NonNullable<Configuration['jwks']>,
   library: Library,
-  { store, scopes, mayFetch, renderError }: ServerDependencies,
+  { store, mayFetch, renderError }: ServerDependencies,
 ): Configuration {
   const { InvalidClientMetadata, InvalidGrant, InvalidTarget } = library.errors;
+  const { scopes } = store.host;
   const isSecure = origin.startsWith('https:');
   const resources = resourcesAt(origin);
   const cookie = { httpOnly: true, sameSite: 'lax', secure: isSecure, signed: false } as const;
@@ -89,7 +89,7 @@ export function configurationFor(
         getResourceServerInfo: (_ctx, resource) => {
           if (!resources.has(resource)) throw new InvalidTarget();
           return {
-            scope: scopes().all.join(' '),
+            scope: personalScopes(scopes).join(' '),
             audience: resource,
             accessTokenFormat: 'opaque',
             accessTokenTTL: ACCESS_TOKEN_SECONDS,
@@ -109,11 +109,11 @@ export function configurationFor(
       scope: (ctx) => {
         const { params } = ctx.oidc;
         if (!params) return;
-        const { all, usual } = scopes();
-        const asked = scopesIn(params['scope']);
-        const known = asked.filter((scope) => all.includes(scope));
-        const own = asked.filter((scope) => OWN_SCOPES.includes(scope));
-        params['scope'] = [...own, ...(known.length > 0 ? known : usual)].join(' ');
+        const requested = scopesIn(params['scope']);
+        const all = personalScopes(scopes);
+        const known = requested.filter((scope) => all.includes(scope));
+        const own = requested.filter((scope) => OWN_SCOPES.includes(scope));
+        params['scope'] = [...own, ...(known.length > 0 ? known : usualScopes(scopes))].join(' ');
       },
     },
     interactions: { url: (_ctx, { uid }) => `/oauth/consent/${uid}` },

@@ -8,6 +8,7 @@ import type Provider from 'oidc-provider';
 
 import { ACCESS_TOKEN_PREFIX } from '../../../src/core/identity';
 import { hashOf } from '../../../src/core/secrets';
+import { usualScopes } from '../../accounts';
 import { payloadOf } from '../state/store';
 import { configurationFor, OWN_SCOPES, type ServerDependencies } from './configuration';
 import { loadLibrary } from './library';
@@ -39,14 +40,14 @@ export class Providers {
 
   async #make(origin: string): Promise<Provider> {
     const library = loadLibrary();
-    const { store, scopes } = this.#dependencies;
+    const { store } = this.#dependencies;
     const configuration = configurationFor(origin, await this.#keys(), library, this.#dependencies);
     const provider = new library.Provider(origin, configuration);
     adapt(provider, origin.startsWith('https:'));
     provider.use(async (ctx, next) => {
       await next();
       if (ctx.oidc?.route !== 'discovery') return;
-      const scopes_supported = [...OWN_SCOPES, ...scopes().usual];
+      const scopes_supported = [...OWN_SCOPES, ...usualScopes(store.host.scopes)];
       Object.assign(ctx.body, { scopes_supported, response_modes_supported: ['query'] });
     });
     provider.on('server_error', (_ctx: unknown, error: Error) => {

@@ -94,7 +94,11 @@ async function revokeApp(sent: Sent): Promise<Outcome> {
 
 async function addPasskey({ visit, parts, account, form }: Sent): Promise<Outcome> {
   const { credentials, passkeys } = parts.people;
-  const passkey = await passkeys.made(visit.place, form.get('passkey') ?? '', visit.browser);
+  const passkey = await passkeys.verifyRegistration(
+    visit.place,
+    form.get('passkey') ?? '',
+    visit.browser,
+  );
   await credentials.addPasskey(account, passkey, visit.acting(account));
   return { done: 'passkeyAdded' };
 }

@@ -16,7 +16,7 @@ import type { Passkey } from '../state/model';
 import type { SessionView } from '../state/sessions';
 import type { AuthorizedApp } from '../state/store';
 import type { Issuer } from '../issuer/settings';
-import { issuerPart } from './elsewhere';
+import { issuerPart } from './issuer-notice';
 import { dates, disclosure, formOf, list } from './parts';
 
 /** The lifetimes of a token to choose from, in days; the last is the default. */

@@ -4,9 +4,9 @@ import type { Parts } from '../endpoints/method';
 import { PageFault } from '../pages/texts';
 import type { Visit } from '../pages/visit';
 import { sessionsOf } from '../state/sessions';
-import { grantName } from '../state/store';
+import { publicId } from '../state/store';
 import { ACTIONS, SENSITIVE } from './actions';
-import { showIssuer } from './elsewhere';
+import { showIssuer } from './issuer-notice';
 import { type Outcome, showSettings } from './page';
 
 /** How old a sign-in may be for the actions in {@link SENSITIVE}. */
@@ -61,7 +61,7 @@ async function signedIn(visit: Visit, { store, issuer }: Parts): Promise<SignedI
     return undefined;
   }
   const isFresh = Date.now() / 1000 - loginTs < FRESH_SECONDS;
-  return { account, here: grantName(hashOf(jti)), isFresh };
+  return { account, here: publicId(hashOf(jti)), isFresh };
 }
 
 async function show(
@@ -84,7 +84,9 @@ async function show(
   const settings = {
     ...{ account, timezone: found?.timezone ?? 'UTC', tokens, apps, passkeys },
     hasPassword: credentials?.passwordHash !== undefined,
-    newPasskey: issuer ? undefined : await people.passkeys.creation(visit.place, account, known),
+    newPasskey: issuer
+      ? undefined
+      : await people.passkeys.registrationOptions(visit.place, account, known),
     ...{
       issuer,
       sessions,

@@ -1,7 +1,7 @@
 import { accountTarget, type Acting } from '../../../src/data/audit/entry';
 import { isRecord } from '../../../src/core/values';
 import { PageFault } from '../pages/texts';
-import { grantName, payloadOf, type StateStore } from './store';
+import { publicId, payloadOf, type StateStore } from './store';
 
 /** How many sessions an account may have; beyond that the oldest ends. */
 const MAX_SESSIONS = 100;
@@ -85,6 +85,6 @@ async function validSessions(
     const { state } = payloadOf(document);
     const browser = isRecord(state) ? state['browser'] : undefined;
     const name = typeof browser === 'string' ? browser : '';
-    return { _id, view: { id: grantName(_id), user: of, browser: name, since, expiresAt } };
+    return { _id, view: { id: publicId(_id), user: of, browser: name, since, expiresAt } };
   });
 }

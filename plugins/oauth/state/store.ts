@@ -8,7 +8,7 @@ import type { Accounts } from '../../accounts';
 import { type StateDocument, stateModel } from './model';
 
 /** The public id, in the form of a UUID, for the hash of a secret id. */
-export function grantName(hash: string): string {
+export function publicId(hash: string): string {
   const hex = Buffer.from(hash, 'base64url').toString('hex');
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
@@ -86,7 +86,7 @@ export class StateStore {
       await this.documents.deleteMany({ $or: [{ _id: grant }, { grant }] }, { session });
       if (found?.userId === undefined) return;
       await this.accounts.tokensChanged(session, found.userId);
-      const target = { type: 'program', id: grantName(grant) };
+      const target = { type: 'program', id: publicId(grant) };
       tx.audit({ action: 'program.revoked', target }, found.userId, acting);
     });
   }
@@ -111,7 +111,7 @@ export class StateStore {
   /** Revokes an authorized app; returns whether there was one of this id. */
   async revokeApp(userId: string, id: string, acting: Acting): Promise<boolean> {
     const grants = await this.documents.find({ userId, kind: 'Grant' }).lean();
-    const grant = grants.find(({ _id }) => grantName(_id) === id);
+    const grant = grants.find(({ _id }) => publicId(_id) === id);
     if (grant) await this.endGrant(grant._id, acting);
     return grant !== undefined;
   }
@@ -127,7 +127,7 @@ export class StateStore {
         const client = await this.find('Client', String(clientId));
         const name = client && payloadOf(client)['client_name'];
         return {
-          id: grantName(grant._id),
+          id: publicId(grant._id),
           name: typeof name === 'string' ? name : String(clientId),
           scopes: [...new Set(granted.split(' '))],
           since: grant.createdAt,
@@ -136,9 +136,8 @@ export class StateStore {
     );
   }
 
-  /** How many sessions an account has, or how many other documents. */
-  count(userId: string, ofSessions: boolean): Promise<number> {
-    const kind = ofSessions ? 'Session' : { $ne: 'Session' };
+  /** How many documents of some kinds an account has. */
+  count(userId: string, kind: string | { $ne: string }): Promise<number> {
     return this.documents.countDocuments({ userId, kind }).exec();
   }
 

@@ -27,7 +27,7 @@ test('a redirect URI with a fragment does not match', async () => {
   const phone = await register();
   const page = await phone.browser.go(phone.asks({ redirect_uri: `${CALLBACK}#part` }));
   expect([page.status, page.url.origin]).toEqual([400, service.url]);
-  expect(page.text).toContain('redirect_uri did not match');
+  expect(page.text).toContain('was refused: redirect_uri did not match');
 });
 
 test('no token is for a resource that the person was not asked about', async () => {

@@ -2,6 +2,7 @@ import {
   accountsPlugin,
   everythingStored,
   startService,
+  until,
   userOf,
 } from '../../../test/support/program';
 import { resetClock, setClock } from '../../../test/support/clock';
@@ -91,9 +92,13 @@ test('a token is shown once, has its scopes, and can be revoked', async () => {
   const phone = userOf(service.url, ada.name, tokenIn(made));
   await phone.get('/api/plants').expect(200);
   expectError(await phone.post('/api/plants', { name: 'Fern' }), 403, 'insufficient_scope');
-  const page = await ada.browser.go('/settings');
+  let page = await ada.browser.go('/settings');
   expect(page.text).toContain('<strong>Phone</strong>');
-  expect(page.text).toContain('last used');
+  // It is recorded after the response.
+  await until(async () => {
+    page = await ada.browser.go('/settings');
+    return page.text.includes('last used');
+  });
   expect(page.text).not.toContain('tnd_mcp_');
   const [id = ''] = await ada.ids('revokeToken');
   const revoked = await ada.send('revokeToken', { id });
