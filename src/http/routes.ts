@@ -48,7 +48,7 @@ export function routes(
   for (const protocol of description.protocols) {
     const { path, withSlash = false, anyOrigin: isOpen = false, methods, prepare } = protocol;
     prepare?.(description);
-    const options = compose([anyOrigin, refuse]);
+    const options = compose<Context>([anyOrigin, refuse]);
     if (isOpen) add('OPTIONS', [path], path, (ctx) => options(ctx, done));
     for (const [method, endpoint] of Object.entries(methods)) {
       const name = operationName({ method, path });
