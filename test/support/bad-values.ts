@@ -7,13 +7,13 @@ export interface BadValue {
   label: string;
   json: string;
   type: JsonType;
-  /** No field takes it, of whatever type. */
+  /** Invalid for a field of any type. */
   isAlwaysBad?: true;
-  /** How long it is, where that alone may make it bad. */
+  /** Its length, if that alone may make it invalid. */
   length?: number;
 }
 
-/** How deep some values are nested: nearly as deep as a body may be. */
+/** The nesting depth of some values: just within the limit of bodies. */
 const DEEP = 30;
 
 const deepList = '['.repeat(DEEP) + ']'.repeat(DEEP);
@@ -57,7 +57,7 @@ export const BAD_VALUES: readonly BadValue[] = [
   { label: '30,000 zeros', json: `[${'0,'.repeat(30_000)}0]`, type: 'array', isAlwaysBad: true },
 ];
 
-/** Whether the schema of a field leaves no way to take a value. */
+/** Whether a field must refuse a value. */
 export function isBadFor(field: Field, value: BadValue): boolean {
   if (value.isAlwaysBad) return true;
   if (value.type === 'null') return !field.nullable;
@@ -70,7 +70,7 @@ export function isBadFor(field: Field, value: BadValue): boolean {
   return value.length !== undefined && field.max !== undefined && value.length > field.max;
 }
 
-/** Values of query parameters that are no whole number. */
+/** Query parameters that are not integers. */
 export const NO_INTEGERS: readonly string[] = [
   '',
   '%20',

@@ -7,7 +7,7 @@ import { rebuildAll } from '../../src/app/reconcile';
 
 const CHUNK = 10_000;
 
-/** Logs many events on plants, of all types, faster than one could by HTTP. */
+/** Logs many events of all types, faster than over HTTP. */
 export async function logMany(
   app: App,
   userId: string,

@@ -27,9 +27,9 @@ const COMMON_NAME = Buffer.from('0603550403', 'hex');
 const SUBJECT_ALT_NAME = Buffer.from('0603551d11', 'hex');
 
 /**
- * Makes a self-signed certificate for localhost: no key is kept anywhere, and no tool is needed.
+ * Creates a self-signed certificate for localhost, without a tool or a stored key.
  *
- * @param days for how long it is valid
+ * @param days how long it is valid
  */
 export function makeCertificate(days = 1, kind: 'ec' | 'rsa' = 'ec', rsaBits = 2048): Certificate {
   const { publicKey, privateKey } =

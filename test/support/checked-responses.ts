@@ -3,7 +3,7 @@ import { isAsyncIterable } from '../../src/core/values';
 import type { Operation } from '../../src/plugins/operation';
 import { operationName } from '../../src/plugins/operation-facts';
 
-/** Has an operation fail where its response does not match its schema. */
+/** Makes an operation fail if its response does not match its schema. */
 export function checkResponses(operation: Operation): void {
   const { handler } = operation;
   operation.handler = async (call) => checkedResponse(operation, await handler(call));
@@ -16,7 +16,7 @@ export function checkResponses(operation: Operation): void {
  * @throws Error if the response does not match the schema
  */
 function checkedResponse(operation: Operation, value: unknown): unknown {
-  // A streamed text is not known before it is sent.
+  // A stream cannot be validated before it is sent.
   if (value instanceof TextStream) return value;
   if (isAsyncIterable(value)) return checkedBatches(operation, value);
   checkResponse(operation, value);

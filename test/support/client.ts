@@ -5,22 +5,22 @@ import { decoded } from './content-coding';
 /** Less than the server's: before Node 24 both ends may close an idle connection at the same moment. */
 export const IDLE_MS = 30_000;
 
-/** An answer of the service, whatever its status. */
+/** A response with any status. */
 export interface Reply {
   status: number;
   headers: IncomingHttpHeaders;
-  /** What the JSON of the body says. */
+  /** The parsed JSON body. */
   body: unknown;
 }
 
 export interface SendOptions {
   body?: object | undefined;
   headers?: Record<string, string>;
-  /** How long this client waits for the answer, in milliseconds; as long as it takes where left out. */
+  /** Time-out in milliseconds; none by default. */
   within?: number;
 }
 
-/** A caller who keeps connections open, as phones do, and to whom no status is an exception. */
+/** A client that keeps connections open, as phones do, and throws for no status. */
 export class Client {
   readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_MS });
   readonly #url: string;
@@ -31,7 +31,7 @@ export class Client {
     this.#token = token;
   }
 
-  /** Rejects only when there was no answer. */
+  /** @throws Error only if there is no response */
   async send(method: string, path: string, options: SendOptions = {}): Promise<Reply> {
     const { body, headers = {}, within } = options;
     const payload = body && JSON.stringify(body);
@@ -54,11 +54,11 @@ export class Client {
       sent.once('error', reject).once('response', resolve).end(payload);
     });
     const chunks: Buffer[] = [];
-    // Without an encoding set, a stream of bytes has nothing but these.
+    // Without an encoding, chunks are buffers.
     for await (const chunk of response) chunks.push(chunk as Buffer);
     const text = decoded(Buffer.concat(chunks), response.headers['content-encoding']).toString();
     return {
-      // There is a status in every answer; only requests have none.
+      // Every response has a status; the type is that of requests too.
       status: response.statusCode ?? 0,
       headers: response.headers,
       body: JSON.parse(text) as unknown,
@@ -70,13 +70,13 @@ export class Client {
   }
 }
 
-/** A parsed body as something with keys. */
+/** A parsed body as a record. @throws Error if it is not an object */
 export function record(value: unknown): Record<string, unknown> {
   if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   throw new Error(`This is not an object: ${JSON.stringify(value)}`);
 }
 
-/** A parsed body as a list of things with keys. */
+/** A parsed body as a list of records. @throws Error if it is not one */
 export function records(value: unknown): Record<string, unknown>[] {
   if (Array.isArray(value)) return value.map(record);
   throw new Error(`This is not a list: ${JSON.stringify(value)}`);

@@ -1,9 +1,9 @@
 import { fakeDate, realDate } from '../support/program';
 
-/** Lets the test and the program take it to be this moment until the clock is set anew. */
+/** Sets the date of the test and of the program until it is set again. */
 export function setClock(moment: string | number): void {
   fakeDate(moment);
-  // Everything but Date: the timers of the drivers go on as they are.
+  // Everything but Date: drivers need their timers.
   jest.useFakeTimers({
     now: new Date(moment),
     doNotFake: [

@@ -11,7 +11,7 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => Promise<
 
 type Send = (...given: unknown[]) => unknown;
 
-/** What the OpenAPI document declares, as far as answers are checked against it. */
+/** The part of the OpenAPI document that responses are checked against. */
 interface Document {
   paths: Record<string, Record<string, { responses: Record<string, Declared> }>>;
 }
@@ -39,7 +39,7 @@ interface DeclaredPath {
   operations: Document['paths'][string];
 }
 
-/** By the paths that a service has: those of one worker's tests otherwise differ in nothing. */
+/** By the paths of a service; the services of a worker differ in nothing else. */
 const declarations = new Map<string, Declarations>();
 
 function declarationsOf(description: ApiDescription): Declarations {
@@ -50,7 +50,7 @@ function declarationsOf(description: ApiDescription): Declarations {
   const document = openApiDocument(description);
   const ajv = addFormats(new Ajv2020({ strict: false, validateSchema: false }));
   ajv.addSchema(document, 'openapi');
-  // Just made by the code that says so.
+  // It was just created as such.
   const made = { paths: pathsOf(document as unknown as Document), ajv };
   declarations.set(key, made);
   return made;
@@ -60,18 +60,18 @@ function pathsOf({ paths }: Document): DeclaredPath[] {
   return (
     Object.entries(paths)
       .map(([template, operations]) => ({ template, segments: template.split('/'), operations }))
-      // As OpenAPI has it, a path without parameters comes before those with.
+      // In OpenAPI a path without parameters takes precedence.
       .sort((a, b) => Number(a.template.includes('{')) - Number(b.template.includes('{')))
   );
 }
 
-/** Checks every answer of a service against what its OpenAPI document declares. */
+/** Checks every response of a service against its OpenAPI document. */
 export class Conformance {
-  /** Which answers were not as declared, and how. */
+  /** Responses that differ from their declaration, and how. */
   readonly faults: string[] = [];
   readonly #paths: readonly DeclaredPath[];
   readonly #ajv: Ajv2020;
-  /** Paths at which there is the same as without their last slash. */
+  /** Paths that are also served with a trailing slash. */
   readonly #withSlash: ReadonlySet<string>;
 
   constructor(description: ApiDescription) {
@@ -83,7 +83,7 @@ export class Conformance {
     );
   }
 
-  /** A listener that answers as before, and has its answers checked. */
+  /** A listener that responds as before, and checks the responses. */
   watch(listener: Listener): Listener {
     return (request, response) => {
       const chunks: Buffer[] = [];
@@ -96,13 +96,13 @@ export class Conformance {
           return send(...given);
         };
       const { method = '', url = '' } = request;
-      // Both have many signatures, of which only the first argument matters here.
+      // Both have many signatures; only the first argument matters here.
       response.write = recorded(response.write.bind(response) as Send) as typeof response.write;
       response.end = recorded(response.end.bind(response) as Send) as typeof response.end;
       response.once('finish', () => {
         this.#check({
           method,
-          // Of a proxy's request, which names the host too, the path alone.
+          // Only the path of an absolute-form target.
           path: url.replace(/^https?:\/\/[^/]*/, '').split('?')[0] ?? '',
           status: response.statusCode,
           type: String(response.getHeader('content-type') ?? '').split(';')[0] ?? '',
@@ -145,7 +145,7 @@ export class Conformance {
     return this.#breach(`#/${place.map(pointer).join('/')}`, method, body);
   }
 
-  /** How a body breaks the schema at a place of the document. */
+  /** How a body violates the schema at a place of the document. */
   #breach(at: string, method: string, body: string): string | undefined {
     if (method === 'HEAD') return body === '' ? undefined : 'has a body';
     const validate = this.#ajv.getSchema(`openapi${at}`);

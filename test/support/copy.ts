@@ -2,7 +2,7 @@ import { type Client, record, records } from './client';
 
 type Item = Record<string, unknown>;
 
-/** An answer of `GET /api/changes`. */
+/** A response of `GET /api/changes`. */
 export interface ChangesPage {
   plants: Item[];
   events: Item[];
@@ -14,7 +14,6 @@ export interface ChangesPage {
   hasMore: boolean;
 }
 
-/** Asks for changes. */
 export async function changesSince(
   client: Client,
   since?: string,
@@ -39,7 +38,7 @@ export async function changesSince(
   };
 }
 
-/** What a phone keeps: a copy of an account's records, built from changes alone. */
+/** A copy of an account's records, as an app keeps it, built from changes alone. */
 export class Copy {
   readonly plants = new Map<string, Item>();
   readonly events = new Map<string, Item>();
@@ -48,10 +47,10 @@ export class Copy {
   /** By plant, and type or schedule. */
   readonly snoozes = new Map<string, Item>();
   cursor: string | undefined;
-  /** How many answers it has applied. */
+  /** The number of responses that it has applied. */
   applied = 0;
 
-  /** Applies one answer, as docs/api.md says; answers whether there is more. */
+  /** Applies one response, as docs/api.md says; returns whether there are more. */
   async step(client: Client, limit?: number): Promise<boolean> {
     const page = await changesSince(client, this.cursor, limit);
     for (const field of ['plants', 'schedules', 'events', 'photos'] as const) {
@@ -68,12 +67,12 @@ export class Copy {
     return page.hasMore;
   }
 
-  /** Applies answers until there are no more. */
+  /** Applies responses until there are no more. */
   async sync(client: Client, limit?: () => number): Promise<void> {
     while (await this.step(client, limit?.()));
   }
 
-  /** What it would show: each plant with its events, all photos, and what is snoozed. */
+  /** All records, sorted. */
   get contents() {
     return {
       ...{ plants: byId(this.plants), events: byId(this.events), photos: byId(this.photos) },
@@ -99,7 +98,7 @@ export class Copy {
   }
 }
 
-/** What the lists of the API show of the same, photos by their ids. */
+/** The same records as the lists of the API show them, and photos by id. */
 export async function listed(client: Client, photoIds: readonly string[]) {
   const get = async (path: string) => (await client.send('GET', path)).body;
   const plants = records(await get('/api/plants?status=all'));

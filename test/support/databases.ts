@@ -11,14 +11,14 @@ import { migrationModel } from '../../src/data/schema/migration';
 /** More documents are dropped with their database faster than they are deleted. */
 const MANY = 5000;
 
-/** The address of a database that nobody else uses, and nobody has used. */
+/** The URI of a new database. */
 export function freshDatabase(): string {
   return addressOf(`test_${randomUUID().replaceAll('-', '')}`);
 }
 
 /**
- * The address of an empty database that nobody else uses; where there is one, of one that a test
- * has given back: to make its collections and indexes takes MongoDB longer than most tests.
+ * The URI of an empty database. It reuses one that another test has given back, if there is one: to
+ * create collections and indexes takes longer than most tests.
  */
 export function takeDatabase(): string {
   for (const name of readdirSync(pool())) {
@@ -26,13 +26,13 @@ export function takeDatabase(): string {
       unlinkSync(path.join(pool(), name));
       return addressOf(name);
     } catch {
-      // Another test has taken it in this moment.
+      // Another test has just taken it.
     }
   }
   return freshDatabase();
 }
 
-/** Empties a database that no program uses any more, for the next test that takes one. */
+/** Empties a database that is no longer used, for the next test that takes one. */
 export async function giveBack(address: string): Promise<void> {
   const client = new mongo.MongoClient(address);
   try {
@@ -43,11 +43,11 @@ export async function giveBack(address: string): Promise<void> {
 }
 
 /**
- * Removes all that is stored while a program uses it, which may answer a read from what it was
- * asked before: a user of whom something was read must not come back under the same name.
+ * Deletes all documents while a program uses the database. The program may have cached responses, so
+ * do not use the name of an earlier user again.
  */
 export async function removeAll(database: mongo.Db): Promise<void> {
-  // First: the first use of a token that is gone is not recorded any more.
+  // First, because the first use of a token is recorded.
   await database.collection('tokens').deleteMany();
   const names = await collectionNames(database);
   const others = names.filter((name) => name !== MIGRATIONS);
@@ -69,7 +69,7 @@ async function empty(database: mongo.Db): Promise<void> {
   writeFileSync(path.join(pool(), database.databaseName), '');
 }
 
-/** What is empty still has passed all migrations. */
+/** An empty database has been through all migrations. */
 const MIGRATIONS = collectionOf(migrationModel);
 
 function addressOf(name: string): string {
@@ -78,7 +78,7 @@ function addressOf(name: string): string {
   return uri.toString();
 }
 
-/** A folder with a file for each database that was given back. */
+/** A folder with a file for each database that is free. */
 function pool(): string {
   const folder = process.env['TEST_DATABASES'] ?? '';
   mkdirSync(folder, { recursive: true });

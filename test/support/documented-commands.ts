@@ -1,23 +1,23 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** How documents have the CLI be typed. */
+/** The CLI, as documents write it. */
 export const CLI = 'npm run --silent cli --';
 
 const ROOT = path.resolve(__dirname, '../..');
 
-/** The documents whose commands run one after the other on a new server. */
+/** Documents whose commands run in order on a new server. */
 export const REFERENCES = ['README.md', 'docs/settings.md', 'docs/running.md'];
 
-/** For a shell: a curl that fails where the answer is an error. */
+/** A shell function: a curl that fails if the response is an error. */
 export const FAILING_CURL = 'curl() { command curl --fail "$@"; }';
 
-/** For a shell: an npm that does nothing but run the CLI, by this command; what npm itself does takes longest. */
+/** A shell function: an npm that only runs the CLI, by this command, since npm itself is slow. */
 export function npmFor(cli: string): string {
   return `npm() { [ "npm \${*:1:4}" = '${CLI}' ]; ${cli} "\${@:5}"; }`;
 }
 
-/** The commands that a document's blocks of shell hold, in their order. */
+/** The commands in the shell blocks of a document, in order. */
 export function commandsOf(document: string): string[] {
   const content = readFileSync(path.join(ROOT, document), 'utf8');
   const blocks = [...content.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block);

@@ -9,7 +9,7 @@ import type * as ProgramModules from './program';
 // it takes three seconds for each.
 export const MODULES = path.resolve(__dirname, '../../dist-test/test/support/program');
 
-// A worker of Jest is told to end by losing what it listens to; what it still has open would hold it.
+// Jest ends a worker by disconnecting it, but open handles would keep it running.
 if (process.send) {
   process.on('removeListener', (event) => {
     if (event === 'message') process.exit();

@@ -6,26 +6,26 @@ import { bodyOf, faultsOf } from './shapes';
 /** The fields of a request under test. */
 export interface FieldsUnderTest {
   rules: Readonly<Record<string, FieldRule>>;
-  /** The fields that take null. */
+  /** The fields that may be null. */
   nullable: readonly string[];
-  /** Sends a request in which these fields have these values and all else is right. */
+  /** Sends a valid request with these values of these fields. */
   send: (fields: Record<string, unknown>) => Test;
-  /** The status of a request that is let through. */
+  /** The status of a valid request. */
   success: 200 | 201;
-  /** Reads what is stored, by the id that the answer gave. */
+  /** Reads the stored record by the id in the response. */
   stored: (id: string) => Promise<Record<string, unknown>>;
 }
 
 /**
- * Checks that each field keeps every value it must take as it was sent, and refuses all others by
- * its name. All fields are checked at once: the first sample of each, then the second of each.
+ * Checks that each field stores every valid value unchanged, and refuses all others by name. All fields
+ * are checked at once: the first sample of each, then the second of each.
  */
 export async function checkFields(fields: FieldsUnderTest): Promise<void> {
   const { nullable, send, stored, success } = fields;
   const none = (name: string, isNullable: boolean): Samples =>
     nullable.includes(name) === isNullable ? { null: null } : {};
   const accepted = roundsOf(fields, (name, rule) => ({ ...acceptedBy(rule), ...none(name, true) }));
-  // One after the other: changes of one record are told apart only that way.
+  // In sequence, because all of them may change one record.
   for (const { labels, values } of accepted) {
     const response = await send(values);
     expect({ labels, status: response.status }).toEqual({ labels, status: success });

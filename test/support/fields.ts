@@ -1,4 +1,4 @@
-/** What the specification says of a field, in the words of its tables. */
+/** The rule of a field in the tables of the specification. */
 export type FieldRule =
   | { kind: 'text'; min?: number; max?: number }
   | { kind: 'integer'; min: number; max?: number }
@@ -10,7 +10,7 @@ export type FieldRule =
   | { kind: 'url' }
   | { kind: 'date-time' };
 
-/** Values with a word on each, since 100 letters make a poor message. */
+/** Values with labels, since 100 letters make a poor message. */
 export type Samples = Readonly<Record<string, unknown>>;
 
 const NOT_A_STRING: Samples = {
@@ -112,7 +112,7 @@ export function refusedBy(rule: FieldRule): Samples {
   }
 }
 
-/** Values that the rule lets through; each comes back as it was sent. */
+/** Values that the rule accepts; responses contain them unchanged. */
 export function acceptedBy(rule: FieldRule): Samples {
   switch (rule.kind) {
     case 'text':
@@ -153,7 +153,7 @@ export function acceptedBy(rule: FieldRule): Samples {
     case 'uuid':
     case 'uuids':
     case 'date-time':
-      return {}; // Tests of their own: these depend on what is there, or come back in another form.
+      return {}; // They have tests of their own: they depend on records, or are converted.
   }
 }
 

@@ -20,7 +20,7 @@ import { bodyOf } from './bodies';
 
 const operations = operationRows().map(([, operation]) => operation);
 
-/** The operations that make a record of each kind; each after those of the records that it needs. */
+/** The operations that create a record of each kind, each after those of the records that it needs. */
 const creations = inOrder(
   kinds.flatMap((kind) => {
     const create = creationOf(kind);
@@ -31,7 +31,7 @@ const creations = inOrder(
 /** A record of each kind of a user, in which every field has a value. */
 export async function gardenOf(user: TestUser): Promise<Ids> {
   const ids: Record<string, string> = {};
-  // The second time each can name all others.
+  // The second time, each can refer to all others.
   for (const requestOf of [validRequest, fullRequest]) {
     for (const { kind, create } of creations) {
       ids[kind] = await idOfNew(user, create, requestOf(create, ids));
@@ -40,7 +40,7 @@ export async function gardenOf(user: TestUser): Promise<Ids> {
   return ids;
 }
 
-/** The same with nothing twice but what another must name before: half of the writes. */
+/** The same with half the writes: nothing is created twice unless another record must refer to it first. */
 export async function smallGardenOf(user: TestUser): Promise<Ids> {
   const ids: Record<string, string> = {};
   const prepare = async (kind: string): Promise<void> => {
@@ -50,14 +50,14 @@ export async function smallGardenOf(user: TestUser): Promise<Ids> {
     ids[kind] = await idOfNew(user, found.create, validRequest(found.create, ids));
   };
   for (const { kind, create } of creations) {
-    // Those that it names must be there, and some of them name it in turn.
+    // The records that it refers to must exist, and some of them refer to it in turn.
     for (const named of names(create)) await prepare(named);
     ids[kind] = await idOfNew(user, create, fullRequest(create, ids));
   }
   return ids;
 }
 
-/** Records to call operations with: new ones once an operation may have deleted or archived some. */
+/** Records for calls of operations; new ones after an operation that may have deleted or archived some. */
 export class Garden {
   readonly #user: TestUser;
   #ids: Ids | undefined;
@@ -70,19 +70,19 @@ export class Garden {
     return (this.#ids ??= await smallGardenOf(this.#user));
   }
 
-  /** To be called after an operation was called with them. */
+  /** Must be called after each call of an operation. */
   called({ method, path }: Operation): void {
     if (method === 'DELETE' || /\/(delete|archive)$/.test(path)) this.#ids = undefined;
   }
 }
 
-/** What is written while nobody asks: by calls of all kinds, and by reminders at their times. */
+/** Collections that are written without a request, or by every request. */
 const WRITTEN_BY_ITSELF = /^(audit|webhookClocks$|webhookDeliveries$)/;
 
-/** What was stored when it was last looked at, by MongoDB's own hash of it. */
+/** What was stored at the last call, with MongoDB's own hash of it. */
 const lastStored = new WeakMap<TestService, { hash: string; texts: Record<string, string[]> }>();
 
-/** All that is stored, as text, but for what is written by itself; the uses of tokens are left out too. */
+/** All stored documents as text, without those that are written without a request, and without uses of tokens. */
 export async function everythingStored(service: TestService): Promise<Record<string, string[]>> {
   const { db } = service.app.database.connection;
   if (!db) throw new Error('The service is not connected.');
@@ -102,7 +102,7 @@ async function textsOf(db: mongo.Db, names: readonly string[]): Promise<Record<s
   ];
   const [first = '', ...others] = names;
   const unions = others.map((coll) => ({ $unionWith: { coll, pipeline: allOf(coll) } }));
-  // In one command: dozens of them take longer than most tests that look at this.
+  // In one command, since dozens of them take longer than most tests.
   const stored = db
     .collection(first)
     .aggregate<{ in: string; document: object }>([...allOf(first), ...unions]);
@@ -117,7 +117,7 @@ interface Creation {
   create: Operation;
 }
 
-/** The POST that answers what an operation on a record of the kind answers, or else that to its list. */
+/** The POST that returns a record of the kind, or else the one at the path of its list. */
 function creationOf(kind: string): Operation | undefined {
   const ofOne = operations.filter((operation) => {
     const [, parameter = ''] = /\{(\w+)\}$/.exec(operation.path) ?? [];
@@ -138,7 +138,7 @@ function shapeOf({ response }: Operation): string {
 
 function inOrder(all: readonly Creation[]): Creation[] {
   const ordered: Creation[] = [];
-  // Those that most others need come first: of two that may name each other it is the one to be named.
+  // Those that most others need come first.
   const neededBy = ({ kind }: Creation): number =>
     all.filter(({ create }) => [...needs(create), ...names(create)].includes(kind)).length;
   const waiting = [...all].sort((a, b) => neededBy(b) - neededBy(a));
@@ -152,19 +152,19 @@ function inOrder(all: readonly Creation[]): Creation[] {
       const names = waiting.map(
         ({ create }) => `${operationName(create)} (${needs(create).join()})`,
       );
-      throw new Error(`These need records that nothing makes: ${names.join(', ')}`);
+      throw new Error(`These need records that no operation creates: ${names.join(', ')}`);
     }
     ordered.push(ready);
   }
   return ordered;
 }
 
-/** The kinds of records that one may name in its body. */
+/** The kinds of records that its body may refer to. */
 function names(create: Operation): string[] {
   return fieldsOf(create.body).flatMap((field) => referenceOf(create, field) ?? []);
 }
 
-/** The kinds of records that must be there before one is made. */
+/** The kinds of records that must exist before one is created. */
 function needs(create: Operation): string[] {
   const inPath = Object.keys(create.params ?? {}).map((name) => kindOf(create, name));
   const inBody = fieldsOf(create.body)
@@ -173,7 +173,7 @@ function needs(create: Operation): string[] {
   return [...inPath, ...inBody];
 }
 
-/** @throws Error naming the operation, the sample and the answer where it is refused */
+/** @throws Error with the operation, the sample and the response if it is refused */
 async function idOfNew(
   user: TestUser,
   create: Operation,
@@ -182,6 +182,6 @@ async function idOfNew(
   const answer = await user.post(path, body);
   if (answer.status === create.response.status) return String(bodyOf(answer)['id']);
   throw new Error(
-    `${operationName(create)} answers the sample ${JSON.stringify(body)} with ${answer.status}: ${answer.text}`,
+    `${operationName(create)} responds to the sample ${JSON.stringify(body)} with ${answer.status}: ${answer.text}`,
   );
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import { acquireServers, type Servers } from '../../src/servers';
 
-/** The servers that all tests share, from the start of Jest to its end. */
+/** The servers that all tests share. */
 export interface SharedServers {
   servers: Servers;
   dataDir: string;
@@ -15,11 +15,11 @@ const shared = globalThis as typeof globalThis & { sharedServers?: SharedServers
 
 const ROOT = path.resolve(__dirname, '../..');
 
-/** Starts the program's own servers once; each test file then uses a database of its own. */
+/** Starts MongoDB and Redis once; each service under test uses a database of its own. */
 export default async function globalSetup(): Promise<void> {
   execFileSync('make', ['--silent', 'dist-test/.built'], { cwd: ROOT, stdio: 'inherit' });
   const dataDir = mkdtempSync(path.join(tmpdir(), 'plant-care-tests-'));
-  // As the server, because commands do without Redis rather than fetch it.
+  // As a server, because commands do not start Redis.
   const servers = await acquireServers({ dataDir }, { role: 'server' });
   shared.sharedServers = { servers, dataDir };
   process.env['TEST_DATABASES'] = path.join(dataDir, 'databases');

@@ -8,7 +8,7 @@ import type * as ProgramModules from './program';
 export default async function globalTeardown(): Promise<void> {
   const { sharedServers } = globalThis as typeof globalThis & { sharedServers?: SharedServers };
   if (!sharedServers) return;
-  // Where Jest needs no worker, the service that test files share runs in this process.
+  // Without workers, the service that test files share runs in this process.
   const loaded = require.cache[require.resolve(MODULES)]?.exports as
     | typeof ProgramModules
     | undefined;

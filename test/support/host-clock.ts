@@ -2,7 +2,7 @@ import { type Clock, withGlobal } from '@sinonjs/fake-timers';
 
 let clock: Clock | undefined;
 
-/** Lets the program take it to be this moment; its timers go on as they are. */
+/** Sets the date of the program, but not its timers. */
 export function fakeDate(moment: string | number): void {
   realDate();
   clock = withGlobal(globalThis).install({ now: new Date(moment), toFake: ['Date'] });

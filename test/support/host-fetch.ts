@@ -1,11 +1,11 @@
 const { fetch } = globalThis;
 
-/** Has the program, when it asks an origin for something, ask another instead, wherever that is. */
+/** Redirects the program's requests to an origin to another one, at any address. */
 export function fetchFrom(origin: string, instead: string): void {
   globalThis.fetch = (url, options) => {
     const asked = url instanceof Request ? url.url : String(url);
     if (!asked.startsWith(origin)) return fetch(url, options);
-    // What guards against addresses of this machine comes with the options.
+    // Other options include the guard against private addresses.
     const { method, headers, redirect, signal } = options ?? {};
     const kept = { method, headers, redirect, signal };
     const given = Object.fromEntries(

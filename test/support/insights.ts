@@ -4,10 +4,10 @@ import { bodyOf } from './shapes';
 
 export async function insightsOf(user: TestUser, query = ''): Promise<InsightsView> {
   const response = await user.get(`/api/insights?${query}`).expect(200);
-  return bodyOf(response) as unknown as InsightsView; // Its fields are what the tests compare.
+  return bodyOf(response) as unknown as InsightsView; // Tests compare its fields.
 }
 
-/** Logs a watering at each of the moments; a day alone is its noon in UTC. */
+/** Logs a watering at each moment; a day without a time is noon in UTC. */
 export async function water(
   user: TestUser,
   plantId: string,

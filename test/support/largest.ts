@@ -6,12 +6,12 @@ import { idText, newId } from '../../src/core/ids';
 import { calendarOf, HOUR_MS } from '../../src/core/time';
 import { rebuildAll } from '../../src/app/reconcile';
 
-/** Text that JSON writes six times as long as it is. */
+/** Text whose JSON is six times as long. */
 const controls = (length: number): string => '\u0001'.repeat(length);
 
 const URL_START = 'https://images.example.com/';
 
-/** The fields of a photo whose JSON is as long as that of a photo can be. */
+/** The fields of a photo with the longest possible JSON. */
 export const LARGEST_PHOTO = {
   imagehostPublicId: controls(512),
   secureUrl: URL_START + 'x'.repeat(2048 - URL_START.length),
@@ -30,7 +30,7 @@ export const LARGEST_PLANT = {
   ...{ mossPoleNeeded: true, toxic: true },
 };
 
-/** Stores plants with these fields, whose names need not be few. */
+/** Stores plants with these fields. */
 export async function storePlants(
   app: App,
   userId: string,
@@ -46,7 +46,7 @@ export async function storePlants(
   });
 }
 
-/** The start of the hours on which {@link storeLargest} logs events, one in each. */
+/** When the first event of {@link storeLargest} happened; each of the others is an hour later. */
 export const LARGEST_SINCE = Date.UTC(2026, 0, 1);
 
 function hourOf(hour: number): Pick<EventDocument, 'occurredAt' | 'occurredOn'> {
@@ -57,8 +57,8 @@ function hourOf(hour: number): Pick<EventDocument, 'occurredAt' | 'occurredOn'> 
 const PHOTOS_PER_EVENT = 20;
 
 /**
- * Stores plants, and events of the first of them, whose JSON is as long as it can be: 30 KB a
- * plant, 120 KB an event.
+ * Stores plants, and events of the first one, with the longest possible JSON: 30 KB a plant, 120 KB an
+ * event.
  *
  * @returns the id of the plant with the events, and those of the photos of each
  */

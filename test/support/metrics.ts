@@ -9,7 +9,7 @@ export interface Sample {
   value: number;
 }
 
-/** A metric: its description, and what belongs to it. */
+/** A metric with its samples. */
 export interface Family {
   name: string;
   help: string | undefined;
@@ -42,7 +42,7 @@ export function familiesOf(text: string): Map<string, Family> {
 
 function sampleOf(line: string): Sample {
   const [, name, labels = '', value] = LINE.exec(line) ?? [];
-  if (name === undefined) throw new Error(`This is no sample: ${line}`);
+  if (name === undefined) throw new Error(`This is not a sample: ${line}`);
   const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)];
   return {
     name,
@@ -54,8 +54,8 @@ function sampleOf(line: string): Sample {
 /**
  * The program's metrics as a collector gets them.
  *
- * @param ca the certificate to trust, where the address is one of HTTPS
- * @throws Error where it does not answer with them
+ * @param ca the certificate to trust, for HTTPS
+ * @throws Error unless the status is 200
  */
 export async function scrape(url: string, ca?: string): Promise<Map<string, Family>> {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -70,7 +70,7 @@ export async function scrape(url: string, ca?: string): Promise<Map<string, Fami
   return familiesOf(body);
 }
 
-/** The value of a sample by its labels; undefined where there is none. */
+/** The value of a sample with these labels, if there is one. */
 export function valueOf(
   families: ReadonlyMap<string, Family>,
   name: string,

@@ -5,9 +5,9 @@ import { isRecord } from '../../src/core/values';
 /** A command as it is sent to MongoDB. */
 export interface MongodbCommand {
   name: string;
-  /** The collection that it is about; undefined for those that are about none. */
+  /** The collection, if the command has one. */
   collection: string | undefined;
-  /** The session that it belongs to, in hexadecimal. */
+  /** The session, in hexadecimal. */
   session: string | undefined;
   inTransaction: boolean;
   bytes: Buffer;
@@ -18,7 +18,7 @@ const OP_MSG = 2013;
 const OPCODE_AT = 12;
 const DOCUMENT_AT = 21;
 
-/** The command in what a driver sent at once; undefined where there is none. */
+/** The command in a chunk that a driver sent, if there is one. */
 export function commandOf(bytes: Buffer): MongodbCommand | undefined {
   if (bytes.length < DOCUMENT_AT + 4 || bytes.readInt32LE(OPCODE_AT) !== OP_MSG) return undefined;
   const length = bytes.readInt32LE(DOCUMENT_AT);
@@ -26,7 +26,7 @@ export function commandOf(bytes: Buffer): MongodbCommand | undefined {
   const document = mongo.BSON.deserialize(bytes.subarray(DOCUMENT_AT, DOCUMENT_AT + length));
   const [name = ''] = Object.keys(document);
   const collection: unknown = document[name];
-  // As the protocol has them.
+  // As in the protocol.
   const { lsid, autocommit } = document as { lsid?: { id: mongo.UUID }; autocommit?: boolean };
   return {
     name,
@@ -40,7 +40,7 @@ export function commandOf(bytes: Buffer): MongodbCommand | undefined {
 // Sections after the first: a kind, a length, a name, and documents up to that length.
 const SEQUENCE = 1;
 
-/** What a command on a collection looks for or inserts: a filter or document for each. */
+/** The filters of a command on a collection, or the documents that it inserts. */
 export function filtersOf({ name, bytes }: MongodbCommand): Record<string, unknown>[] {
   const body = documentAt(bytes, DOCUMENT_AT);
   const all = [...listOf(body['updates']), ...listOf(body['deletes']), ...sequenceOf(bytes)];

@@ -1,4 +1,4 @@
-/** Settings under which tests of other things than limits never meet a limit. */
+/** Settings for tests that are not about rate limits. */
 export const NO_LIMITS = {
   RATE_LIMIT_PLANTS_CREATE_MAX: '1000000',
   RATE_LIMIT_WRITES_MAX: '1000000',

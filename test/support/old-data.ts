@@ -6,13 +6,13 @@ import type { TestService, TestUser } from './service';
 /** The collections whose records carry revisions. */
 export const TRACKED = ['plants', 'events', 'photos'];
 
-/** What plants did not have before it was known when they are due to be cared for. */
+/** Fields of plants that came with due care. */
 const SINCE_CARE = {
   ...{ lastFertilized: '', wateringSnoozedUntil: '', wateringSnoozedAt: '' },
   ...{ fertilizerSnoozedUntil: '', fertilizerSnoozedAt: '' },
 };
 
-/** Data as versions wrote it that knew neither migrations nor revisions; answers the user who has it. */
+/** Stores data as releases before migrations and revisions did; returns its user. */
 export async function oldData(
   { db, uri }: { db: mongo.Db; uri: string },
   fill: (user: TestUser, service: TestService) => Promise<void>,
@@ -34,7 +34,7 @@ export async function oldData(
   return user;
 }
 
-/** Takes the days away that moments have, as versions had them that knew a zone for all days alone. */
+/** Removes the calendar days of moments, which earlier releases did not store. */
 export async function forgetDays(db: mongo.Db): Promise<void> {
   await db.collection('events').updateMany({}, { $unset: { occurredOn: '' } });
   const lastCare = { lastWatering: '', lastFertilizing: '' };

@@ -9,7 +9,7 @@ import { pluginsUnderTest } from './plugins';
 
 const app = new App({ plugins: pluginsUnderTest(), env: {}, log: pino({ level: 'silent' }) });
 
-/** All operations that are tools, by the names of those: rows for `test.each`. */
+/** All operations that are tools, by the name of the tool: rows for `test.each`. */
 export function toolRows(): [tool: string, operation: Operation][] {
   return app.operations.flatMap((operation) =>
     'name' in operation.tool ? [[operation.tool.name, operation]] : [],
@@ -17,9 +17,8 @@ export function toolRows(): [tool: string, operation: Operation][] {
 }
 
 /**
- * All operations by name, known before anything is started: rows for `test.each`. Those have tests of
- * their own after which the caller can make no other call (plugins/accounts/test/own-tokens.test.ts),
- * and those on the accounts of others, which no user's garden has (plugins/backend/test).
+ * All operations by name: rows for `test.each`. Without the one that deletes the caller's account
+ * (plugins/accounts/test/own-tokens.test.ts) and those on the accounts of others (plugins/backend/test).
  */
 export function operationRows(): [name: string, operation: Operation][] {
   return app.operations
@@ -27,7 +26,7 @@ export function operationRows(): [name: string, operation: Operation][] {
     .filter(([name]) => name !== 'DELETE /api/account' && !name.includes(' /api/accounts'));
 }
 
-/** What clients call the methods of operations. */
+/** The methods of clients for each HTTP method. */
 export const CLIENT_METHODS = {
   GET: 'get',
   POST: 'post',
@@ -47,15 +46,15 @@ export interface Field {
   format: string | undefined;
   min: number | undefined;
   max: number | undefined;
-  /** A number that it must be greater than. */
+  /** An exclusive minimum. */
   greater: number | undefined;
-  /** A value that the schema itself gives, where none would be guessed. */
+  /** The example of the schema, if none can be derived. */
   example: unknown;
-  /** What the elements of a list are. */
+  /** The items of a list. */
   items: Field | undefined;
 }
 
-// What Joi's describe() answers, as far as it is read here; Joi itself types it loosely.
+// The part of Joi's describe() that is read here; Joi types it loosely.
 interface Described {
   type: Field['type'];
   flags?: { presence?: string; only?: boolean };
@@ -68,18 +67,18 @@ interface Described {
 
 const fields = new WeakMap<Joi.ObjectSchema, readonly Field[]>();
 
-/** Fields of which only one may be given: the first of them stands in samples. */
+/** Fields that exclude each other; samples have the first. */
 export function alternativesOf(
   schema: Joi.ObjectSchema | undefined,
 ): readonly (readonly string[])[] {
-  // As Joi keeps them; to have it describe a schema takes longer than most requests.
+  // Joi's own terms, since `describe()` takes longer than most requests.
   const { dependencies } = (schema?.$_terms ?? {}) as {
     dependencies?: { rel: string; paths: string[] }[] | null;
   };
   return (dependencies ?? []).flatMap(({ rel, paths }) => (rel === 'xor' ? [paths] : []));
 }
 
-/** The fields of a body that may be given together, where it says so by an example. */
+/** The example of a body, if it has one. */
 function exampleOf(schema: Joi.ObjectSchema | undefined): Record<string, unknown> | undefined {
   const { examples } = (schema?.$_terms ?? {}) as { examples?: Record<string, unknown>[] | null };
   return examples?.[0];
@@ -119,26 +118,26 @@ function fieldOf(name: string, described: Described): Field {
   };
 }
 
-/** Records of each kind that paths and fields name, by the kind that "… not found" names. */
+/** Ids of records by kind, such as `plant` of `plant_not_found`. */
 export type Ids = Readonly<Record<string, string>>;
 
 export interface SampleRequest {
   method: Operation['method'];
   /** With its parameters filled in, and the query. */
   path: string;
-  /** Undefined where the operation takes none. */
+  /** Undefined if the operation has none. */
   body: Record<string, unknown> | undefined;
-  /** The same as a tool takes it. */
+  /** The same as arguments of a tool. */
   toolArguments: Record<string, unknown>;
 }
 
-/** What a path parameter stands for: `plant`, `event`, `photo`. */
+/** The kind of record of a path parameter: `plant`, `event`, `photo`. */
 export function kindOf(operation: Operation, parameter: string): string {
   if (parameter === operation.account) return 'account';
   return operation.params?.[parameter]?.code.replace('_not_found', '') ?? '';
 }
 
-/** All kinds of records that paths name. */
+/** All kinds of records in paths. */
 export const kinds: readonly string[] = [
   ...new Set(
     operationRows().flatMap(([, operation]) =>
@@ -147,14 +146,14 @@ export const kinds: readonly string[] = [
   ),
 ];
 
-/** The same id for whatever a path may name. */
+/** The same id for each kind. */
 export function idOfEveryKind(id: string): Ids {
   return Object.fromEntries(kinds.map((kind) => [kind, id]));
 }
 
 /**
- * The kind of record that a field of a body names; undefined where it names none. It follows from
- * the operation's errors, one of which answers an id of a record that is not there.
+ * The kind of record that a field of a body refers to, if any. It follows from the operation's error for
+ * an unknown id.
  */
 export function referenceOf(operation: Operation, field: Field): string | undefined {
   if ((field.format ?? field.items?.format) !== 'uuid') return undefined;
@@ -164,7 +163,7 @@ export function referenceOf(operation: Operation, field: Field): string | undefi
   const kind = named.find((each) => field.name.toLowerCase().includes(each)) ?? named[0];
   if (kind !== undefined) return kind;
   throw new Error(
-    `${operationName(operation)}: ${field.name} is the id of a record, and errors must hold the error where there is none.`,
+    `${operationName(operation)}: ${field.name} is the id of a record, so errors must have the error for an unknown one.`,
   );
 }
 
@@ -173,16 +172,16 @@ export function pathOf(operation: Operation, ids: Ids): string {
   return operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const id = ids[kindOf(operation, name)];
     if (id !== undefined) return id;
-    throw new Error(`${operationName(operation)}: there is no ${kindOf(operation, name)} to name.`);
+    throw new Error(`${operationName(operation)}: there is no id of a ${kindOf(operation, name)}.`);
   });
 }
 
-/** A request with all that is required and nothing else. */
+/** A request with only the required fields. */
 export function validRequest(operation: Operation, ids: Ids): SampleRequest {
   return requestOf(operation, ids, (field) => field.required);
 }
 
-/** A request whose body has all fields, but for those that name records of which no id is given. */
+/** A request with all fields, except references to records without a known id. */
 export function fullRequest(operation: Operation, ids: Ids): SampleRequest {
   return requestOf(operation, ids, (field) => {
     const kind = referenceOf(operation, field);
@@ -227,7 +226,7 @@ function requestOf(
   };
 }
 
-/** A value that a field takes. */
+/** A valid value of a field. */
 function sampleOf(operation: Operation, field: Field, ids: Ids): unknown {
   const { type, values, format, min = 0, max = Infinity, greater, items, example } = field;
   if (example !== undefined) return example;
@@ -243,7 +242,7 @@ function sampleOf(operation: Operation, field: Field, ids: Ids): unknown {
   if (format === 'uuid') return ids[referenceOf(operation, field) ?? ''];
   if (format === 'uri') return 'https://images.example.com/fern.jpg';
   if (format === 'date-time') return '2026-03-01T09:30:00Z';
-  // What is planned for a day is for one to come.
+  // Plans are for days in the future.
   if (format === 'date') return new Date(Date.now() + DAY_MS).toISOString().slice(0, 10);
   return 'fern'.padEnd(min, '-').slice(0, max);
 }

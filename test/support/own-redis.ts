@@ -12,7 +12,7 @@ import { until } from './processes';
 
 export { until } from './processes';
 
-/** A Redis that a test may mistreat. */
+/** A Redis of a test's own. */
 export class OwnRedis {
   /** The path of its socket. */
   readonly url: string;
@@ -26,7 +26,7 @@ export class OwnRedis {
     this.url = path.join(home, 'redis.sock');
   }
 
-  /** A Redis that is yet to be started. */
+  /** A Redis that is not running yet. */
   static async prepare(): Promise<OwnRedis> {
     const search = { root: tmpdir(), progress: () => undefined };
     const binary = await findBinary('redis-server', search);
@@ -38,7 +38,7 @@ export class OwnRedis {
     await until(() => redisAnswers(this.url));
   }
 
-  /** The names of everything that it holds. */
+  /** All keys. */
   async keys(): Promise<string[]> {
     const client = new Redis(this.url);
     try {
@@ -48,7 +48,7 @@ export class OwnRedis {
     }
   }
 
-  /** How often it was told to run a script: what the limiter does. */
+  /** How often it ran a script, as rate limits do. */
   async scriptRuns(): Promise<number> {
     const client = new Redis(this.url);
     try {
@@ -60,7 +60,7 @@ export class OwnRedis {
     }
   }
 
-  /** Stops it from answering, with its connections kept. */
+  /** Makes it hang with its connections open. */
   pause(): void {
     this.#child?.kill('SIGSTOP');
   }
@@ -69,7 +69,7 @@ export class OwnRedis {
     this.#child?.kill('SIGCONT');
   }
 
-  /** Kills it as a crash does. */
+  /** Kills it. */
   async kill(): Promise<void> {
     const child = this.#child;
     if (child?.exitCode !== null || child.signalCode !== null) return;

@@ -18,10 +18,10 @@ export async function eventPage(
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) search.set(name, String(value));
   const response = await user.get(`/api/plants/${plantId}/events?${search.toString()}`).expect(200);
-  return bodyOf(response) as unknown as EventPage; // Its fields are what the tests compare.
+  return bodyOf(response) as unknown as EventPage; // Tests compare its fields.
 }
 
-/** All events of a plant, by following the cursors; `between` runs before each next page. */
+/** All events of a plant, by cursors; `between` runs between pages. */
 export async function allPages(
   user: TestUser,
   plantId: string,

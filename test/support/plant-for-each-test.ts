@@ -1,14 +1,14 @@
 import type { TestService, TestUser } from './service';
 import { startService } from '../support/program';
 
-/** A service and a user of it for a file of tests, and a new plant of theirs for each test. */
+/** A service and a user for a test file, and a new plant for each test. */
 export interface Garden {
   readonly service: TestService;
   readonly user: TestUser;
   readonly plantId: string;
 }
 
-/** To be called at the top of the file; what it answers can be used within the tests. */
+/** Must be called at the top of the file; the result is for use within tests. */
 export function plantForEachTest(): Garden {
   let service: TestService;
   let user: TestUser;

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What a process holds at a moment. */
+/** The resources of a process. */
 export interface ProcessSample {
   /** Resident memory. */
   megabytes: number;
   descriptors: number;
 }
 
-/** By the operating system's account; Linux only. */
+/** Reads /proc, so only on Linux. */
 export function sampleOf(pid: number | undefined): ProcessSample {
   const folder = `/proc/${String(pid)}`;
   const status = readFileSync(`${folder}/status`, 'utf8');

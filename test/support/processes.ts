@@ -8,12 +8,12 @@ export type OwnServer = 'mongod' | 'redis';
 
 const PID_FILES = { mongod: 'mongodb/mongod.lock', redis: 'redis/redis-server.lock' };
 
-/** Waits until the answer is yes, for as long as that takes: only Jest has a limit. */
+/** Waits until a condition holds; only Jest has a time-out. */
 export async function until(ask: () => boolean | Promise<boolean>, everyMs = 20): Promise<void> {
   while (!(await ask())) await sleep(everyMs);
 }
 
-/** Whether a process runs; a zombie does not. */
+/** Whether a process is running; a zombie is not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -24,7 +24,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The process of an own server of a data directory, where it runs. */
+/** The process id of a managed server of a data directory, if it is running. */
 export function ownProcess(dataDir: string, server: OwnServer): number | undefined {
   try {
     const pid = Number.parseInt(readFileSync(path.join(dataDir, PID_FILES[server]), 'utf8'));
@@ -34,7 +34,7 @@ export function ownProcess(dataDir: string, server: OwnServer): number | undefin
   }
 }
 
-/** A port on which nobody listens now. */
+/** A free port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -44,12 +44,12 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Kills a process like a crash does, and waits until it is gone. */
+/** Kills a process, and waits until it has ended. */
 export async function kill(pid: number): Promise<void> {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended already.
+    // It has already ended.
   }
   await until(() => !isAlive(pid));
 }

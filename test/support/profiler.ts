@@ -12,7 +12,7 @@ export interface ProfiledQuery {
   returned: number;
 }
 
-// What MongoDB writes to system.profile, as far as it is read here.
+// The part of system.profile that is read here.
 interface ProfileEntry {
   ns: string;
   op: string;
@@ -24,7 +24,7 @@ interface ProfileEntry {
   nreturned?: number;
 }
 
-/** Lets MongoDB write down every query on the database of a service, and answers those of some work. */
+/** Returns the queries that MongoDB runs on the database of a service during some work. */
 export async function queriesOf(
   service: TestService,
   work: () => Promise<unknown>,

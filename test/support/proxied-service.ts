@@ -7,13 +7,13 @@ import { TcpProxy } from './tcp-proxy';
 export interface ProxiedService {
   service: TestService;
   proxy: TcpProxy;
-  /** Of the MongoDB behind the proxy. */
+  /** The URI of MongoDB without the proxy. */
   directUri: string;
-  /** Ends whatever the proxy made fail, and closes both. */
+  /** Ends all faults, and closes both. */
   close(): Promise<void>;
 }
 
-/** Starts one without Redis. */
+/** Starts a service without Redis behind a proxy. */
 export async function startProxiedService(
   options: Pick<ServiceOptions, 'env' | 'jobs'> = {},
 ): Promise<ProxiedService> {
@@ -37,7 +37,7 @@ export async function startProxiedService(
   };
 }
 
-/** What is sent to MongoDB while something is done, but for what keeps connections. */
+/** The commands that are sent to MongoDB during some work, without those that maintain connections. */
 export async function commandsDuring(
   proxy: TcpProxy,
   work: () => Promise<unknown>,

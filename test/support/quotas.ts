@@ -2,7 +2,7 @@ import type { Test } from 'supertest';
 
 import { expectError } from './shapes';
 
-/** How many of many requests sent at once got through; all others must have met the limit. */
+/** Sends requests at once; returns how many succeed. All others must have reached the limit. */
 export async function countThrough(
   send: () => Test,
   times: number,

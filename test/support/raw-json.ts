@@ -1,7 +1,7 @@
 import { keptConnections, send } from './raw';
 import type { TestUser } from './service';
 
-/** Sends a JSON text as it is, since not every text can be made by JSON.stringify. */
+/** Sends JSON text unchanged, since JSON.stringify cannot create all of it. */
 export async function sendJson(
   url: string,
   user: Pick<TestUser, 'token'>,

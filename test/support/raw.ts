@@ -4,14 +4,14 @@ import { connect } from 'node:net';
 import { withoutDetails } from './bodies';
 import { IDLE_MS } from './client';
 
-/** An answer as it came over the wire. */
+/** A response as it was received. */
 export interface RawAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   body: string;
 }
 
-/** An answer whose body may be no text. */
+/** A response with a body in any format. */
 export interface BinaryAnswer extends RawAnswer {
   bytes: Buffer;
 }
@@ -19,14 +19,14 @@ export interface BinaryAnswer extends RawAnswer {
 interface RawRequest {
   headers?: Record<string, string | string[]>;
   body?: string | Buffer;
-  /** A connection of its own, which ends with the answer, where left out. */
+  /** By default a new connection, which ends with the response. */
   agent?: Agent;
 }
 
-/** For requests that need no connection of their own, which costs more than most of them; as phones keep them. */
+/** For requests that can share connections, since a new one costs more than most requests. */
 export const keptConnections = new Agent({ keepAlive: true, timeout: IDLE_MS });
 
-/** Sends a request of any method, with nothing added to it but Host. */
+/** Sends a request with no header added except Host. */
 export function send(
   url: string,
   method: string,
@@ -49,7 +49,7 @@ export function send(
   });
 }
 
-/** Sends bytes as they are and reads until the server hangs up. */
+/** Sends bytes unchanged, and reads until the server closes the connection. */
 export function exchange(url: string, ...parts: (string | Buffer)[]): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -78,7 +78,7 @@ function parse(text: string): RawAnswer {
   };
 }
 
-/** Whether a text is the Error body (docs/api.md, "Errors"), and nothing more. */
+/** Requires a body to be exactly the Error body (docs/api.md, "Errors"), and returns it. */
 export function errorOf(answer: { body: string }): { error: string; code: string } {
   const body = withoutDetails(JSON.parse(answer.body));
   expect(body).toEqual({

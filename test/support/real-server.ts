@@ -20,7 +20,7 @@ import { requireNoSecrets } from './secrets';
 
 const READY = /^Plant care API ready at (\S+)$/m;
 
-/** The built program in a process of its own, on a data directory. */
+/** The built server in a process of its own. */
 export class RealServer {
   stdout = '';
   stderr = '';
@@ -32,7 +32,7 @@ export class RealServer {
     readonly process: ChildProcess,
   ) {
     this.ended = once(process, 'close').then(([code, signal]) => ({
-      // What the event of a child process carries.
+      // The arguments of the event.
       code: code as number | null,
       signal: signal as NodeJS.Signals | null,
     }));
@@ -40,7 +40,7 @@ export class RealServer {
     process.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
   }
 
-  /** Starts it without waiting for anything; with so many descriptors, where they are limited. */
+  /** Starts it without waiting. @param descriptors the limit of file descriptors, if any */
   static spawn(
     dataDir: string,
     env: NodeJS.ProcessEnv = {},
@@ -52,7 +52,7 @@ export class RealServer {
     const main = path.join(builtProgram(), 'src/main.js');
     const program = [process.execPath, main, ...options];
     const child = spawn('bash', ['-c', `${limit} exec "$0" "$@"`, ...program], {
-      // A group of its own, as a program has that is started in a terminal.
+      // Its own process group, as in a terminal.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
@@ -83,13 +83,13 @@ export class RealServer {
     return READY.exec(this.stdout)?.[1] ?? '';
   }
 
-  /** Kills it like a crash does; its own servers stay. */
+  /** Kills it without its managed servers. */
   async kill(): Promise<void> {
     this.process.kill('SIGKILL');
     await this.ended;
   }
 
-  /** Stops it as an operator does; its own servers stop with it. */
+  /** Stops it with its managed servers. */
   async stop(): Promise<number | null> {
     this.process.kill('SIGTERM');
     const { code } = await this.ended;
@@ -98,33 +98,33 @@ export class RealServer {
   }
 }
 
-/** A data directory of a test's own. */
+/** Creates a data directory. */
 export async function dataDirectory(): Promise<string> {
   return mkdtemp(path.join(tmpdir(), 'plant-care-faults-'));
 }
 
-/** Which of the own servers of a data directory run. */
+/** The managed servers of a data directory that are running. */
 export async function runningServers(dataDir: string): Promise<OwnServer[]> {
   const all: OwnServer[] = ['mongod', 'redis'];
   return all.filter((name) => ownProcess(dataDir, name) !== undefined);
 }
 
-/** Ends whatever a data directory's servers left running, and removes it. */
+/** Removes a data directory, and kills its servers. */
 export async function removeDataDirectory(dataDir: string): Promise<void> {
   for (const name of await runningServers(dataDir)) {
-    // It may end by itself in this very moment.
+    // It may have just ended.
     const pid = ownProcess(dataDir, name);
     if (pid !== undefined) await kill(pid);
   }
   await rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** The database of a running server, for who comes from outside of it. */
+/** The URI of the database of a running server. */
 export function databaseOf(dataDir: string): string {
   return managedMongodbUri(path.join(dataDir, 'mongodb/mongodb.sock'), DATABASE);
 }
 
-/** Works on the database of a running server from outside of it, as the CLI does. */
+/** Works on the database of a running server, as a command does. */
 export function asOperator<T>(dataDir: string, work: (app: App) => Promise<T>): Promise<T> {
   return asOperatorOf(databaseOf(dataDir), work);
 }
@@ -148,7 +148,7 @@ export async function asOperatorOf<T>(
   }
 }
 
-/** Makes accounts, each with a token of all scopes; answers the tokens. */
+/** Creates accounts, each with a token with all scopes; returns the tokens. */
 export function tokensOf(
   dataDir: string,
   users: readonly string[],
@@ -157,7 +157,7 @@ export function tokensOf(
   return asOperator(dataDir, (app) => makeTokens(app, users, tier));
 }
 
-/** The same through a program that is connected already. */
+/** The same through a connected app. */
 export function makeTokens(
   app: App,
   users: readonly string[],

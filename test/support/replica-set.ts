@@ -10,7 +10,7 @@ import { findBinary } from '../../src/servers/binaries';
 import { until, freePort } from './processes';
 
 const NAME = 'three';
-/** How soon the others notice that the primary is gone; MongoDB's own default is 10 s. */
+/** How soon the others notice that the primary is gone; 10 s by default. */
 const ELECTION_MS = 2000;
 
 interface Member {
@@ -18,7 +18,7 @@ interface Member {
   process: ChildProcess;
 }
 
-/** A replica set of three mongods, as operators run it, for a test to mistreat. */
+/** A replica set of three members of a test's own. */
 export class ReplicaSet {
   readonly #members: readonly Member[];
   readonly #home: string;
@@ -46,13 +46,13 @@ export class ReplicaSet {
     return set;
   }
 
-  /** The address of a database in it. */
+  /** The URI of a database. */
   uri(database: string): string {
     const hosts = this.#members.map(({ port }) => `127.0.0.1:${port}`).join(',');
     return `mongodb://${hosts}/${database}?replicaSet=${NAME}`;
   }
 
-  /** Kills the primary as a crash does. */
+  /** Kills the primary. */
   async killPrimary(): Promise<void> {
     const client = await new mongo.MongoClient(this.uri('admin')).connect();
     const hello: Record<string, unknown> = await client.db().command({ hello: 1 });

@@ -1,7 +1,7 @@
 import { runCommand } from '../../src/cli/commands';
 import type { Plugin } from '../../src/plugins/plugin';
 
-/** How a command ended, and what it said. */
+/** The exit code and output of a command. */
 export interface Ended {
   code: number | null;
   stdout: string;
@@ -9,9 +9,8 @@ export interface Ended {
 }
 
 /**
- * Runs a command in this process, with nothing of this environment but what is given. A process of
- * its own costs a second of computing; that commands work in one is shown by those that are started
- * in one. One at a time, since what is written meanwhile is taken for the command's.
+ * Runs a command in this process with only this environment, since a new process takes a second. Run one at
+ * a time: all output meanwhile counts as the command's.
  */
 export async function runCommandHere(
   args: readonly string[],
@@ -21,7 +20,7 @@ export async function runCommandHere(
   const said = { stdout: '', stderr: '' };
   const writes = (['stdout', 'stderr'] as const).map((stream) => {
     const write = process[stream].write.bind(process[stream]);
-    // Of its signatures, only the first argument matters here.
+    // It has many signatures; only the first argument matters here.
     process[stream].write = (chunk: unknown) => {
       said[stream] += String(chunk);
       return true;

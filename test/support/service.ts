@@ -18,10 +18,10 @@ import { pluginsUnderTest } from './plugins';
 import { keptConnections } from './raw';
 import { requireNoSecrets, PLANT_NAME } from './secrets';
 
-/** How much of an answer is shown with an error. */
+/** How much of a response an error shows. */
 const MAX_SHOWN = 500;
 
-/** A user of a service under test, who sends a token with every request. */
+/** A user of a service under test; each request has a token. */
 export interface TestUser {
   id: string;
   token: string;
@@ -30,11 +30,11 @@ export interface TestUser {
   put(path: string, body?: object): Test;
   patch(path: string, body?: object): Test;
   delete(path: string): Test;
-  /** Adds a plant and answers it. */
+  /** Creates a plant and returns it. */
   plant(fields?: object): Promise<Record<string, unknown> & { id: string }>;
-  /** Logs an event and answers it. */
+  /** Logs an event and returns it. */
   event(plantId: string, fields?: object): Promise<Record<string, unknown> & { id: string }>;
-  /** Keeps a photo's metadata and answers it. */
+  /** Creates a photo and returns it. */
   photo(fields?: object): Promise<Record<string, unknown> & { id: string }>;
 }
 
@@ -46,16 +46,16 @@ export interface UserOptions {
   expiresInSeconds?: number;
 }
 
-/** The whole program in this process, on a database of its own and a free port. */
+/** The whole program in this process, on a free port. */
 export interface TestService {
   app: App;
   url: string;
   mongodbUri: string;
   /** Every line logged so far. */
   logged: string[];
-  /** Makes a user: pro and with all scopes unless set otherwise. */
+  /** Creates a user, by default pro and with all scopes. */
   user(options?: UserOptions): Promise<TestUser>;
-  /** A request without a token. */
+  /** Requests without a token. */
   anonymous: ReturnType<typeof supertest>;
   /** Runs a job of the server once. */
   runJob(name: string, stopping?: AbortSignal): Promise<void>;
@@ -64,21 +64,20 @@ export interface TestService {
 
 export interface ServiceOptions {
   env?: NodeJS.ProcessEnv;
-  /** A database to share with another service; one of its own where left out. */
+  /** A database to share with another service; by default its own. */
   mongodbUri?: string;
-  /** null: without Redis. */
+  /** null for no Redis. */
   redisUrl?: string | null;
   /** Whether the server's own jobs run. */
   jobs?: boolean;
 }
 
-/** A service that runs, whoever uses it. */
 interface RunningService {
   app: App;
   url: string;
   mongodbUri: string;
   conformance: Conformance;
-  /** Where it logs; whoever uses it begins a list of their own. */
+  /** Where it logs; each test file starts a new list. */
   log: { lines: string[] };
   stop(): Promise<void>;
 }
@@ -86,14 +85,13 @@ interface RunningService {
 let shared: Promise<RunningService> | undefined;
 
 /**
- * A service under test; whoever asks for it closes it. Without options it is the one that all test
- * files of this worker use, one after the other: tell what is yours from what others left by an
- * account of your own. `{}` is a service of your own.
+ * Returns a service under test, which the caller must close. Without options it is the one that all test
+ * files of this worker share, one after the other, so use accounts of your own. `{}` starts another.
  */
 export async function startService(options?: ServiceOptions): Promise<TestService> {
   const running = options ? await launch(options) : await (shared ??= launch({}));
   const { app, url, mongodbUri, conformance, log } = running;
-  // One of its own has something to say from its start.
+  // Another service has logged its start.
   const logged = options ? log.lines : [];
   log.lines = logged;
   const ids: string[] = [];
@@ -118,14 +116,14 @@ export async function startService(options?: ServiceOptions): Promise<TestServic
       const metrics = await app.metrics.text();
       if (options) await running.stop();
       requireNoSecrets([...logged, metrics].join(''), ids);
-      // Whatever a test looks at: each answer that it got was as the OpenAPI document says.
+      // Every response must match the OpenAPI document, whatever the test is about.
       const faults = conformance.faults.splice(0);
       if (faults.length > 0) throw new Error(faults.join('\n'));
     },
   };
 }
 
-/** Stops the service that test files share, where one runs. */
+/** Stops the service that test files share, if it is running. */
 export async function stopSharedService(): Promise<void> {
   await (await shared)?.stop();
   shared = undefined;
@@ -182,19 +180,19 @@ async function makeUser(app: App, url: string, options: UserOptions): Promise<Te
   return userOf(url, id, token);
 }
 
-/** Has an expectation that fails say what was answered instead, and not its status alone. */
+/** Makes a failing expectation show the response body, not only the status. */
 function withAnswerInErrors(test: Test): Test {
   const end = test.end.bind(test);
   test.end = (done) =>
     end((error: Error | null, response?: Response) => {
       if (error && response) error.cause = JSON.stringify(response.body).slice(0, MAX_SHOWN);
-      // There is none where no connection came about, whatever its type says.
+      // Without a connection there is no response, unlike its type.
       done?.(error, response as Response);
     });
   return test;
 }
 
-/** A user by a token that is there already. */
+/** A user with an existing token. */
 export function userOf(url: string, id: string, token: string): TestUser {
   const agent = supertest(url);
   const authorized = (test: Test): Test =>

@@ -7,14 +7,14 @@ export { bodyOf, listOf, withoutDetails } from './bodies';
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 export const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
-/** A well-formed id that nothing has. */
+/** A valid id of no record. */
 export const NOBODYS_ID = '00000000-0000-4000-8000-000000000000';
 
-// Jest types its matchers as any; here each stands where a response has a string.
+// Jest types matchers as any; these match strings.
 export const anyId = expect.stringMatching(UUID) as string;
 export const anyInstant = expect.stringMatching(INSTANT) as string;
 
-/** A plant of which only the name was given (docs/specification.md, 2.1). */
+/** A plant that was created with a name only (docs/specification.md, 2.1). */
 export function barePlant(userId: string, name: string) {
   return {
     id: anyId,
@@ -45,7 +45,7 @@ export function barePlant(userId: string, name: string) {
   };
 }
 
-/** An event of which nothing was given (docs/specification.md, 2.4). */
+/** An event that was created without fields (docs/specification.md, 2.4). */
 export function bareEvent(userId: string, plantId: string) {
   return {
     id: anyId,
@@ -62,17 +62,17 @@ export function bareEvent(userId: string, plantId: string) {
   };
 }
 
-/** The names of the fields that a validation_error lists, sorted; a list stands for its items, an object for its members. */
+/** The names of the top-level fields in a validation_error, sorted. */
 export function faultsOf({ body }: { body: unknown }): string[] {
   const { code, details } = record(body);
   expect(code).toBe('validation_error');
-  // As docs/api.md has it; whoever reads a name compares it.
+  // As in docs/api.md; tests compare the names.
   const names = (details as { field: string }[]).map(({ field }) => field);
   expect(names).toEqual([...new Set(names)]);
   return [...new Set(names.map((name) => name.replace(/(\[\d+\]|\.).*$/, '')))].sort();
 }
 
-/** Checks an answer to be an error of this status and code, in the Error shape and no other. */
+/** Requires a response to be an error with this status and code, with exactly the Error body. */
 export function expectError(
   response: Pick<Response, 'status' | 'body'>,
   status: number,

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 import { commandOf, type MongodbCommand } from './mongodb-commands';
 
-/** What can happen to a connection; all but a cut leave it open at both ends. */
+/** Faults of connections; all except a cut leave both ends open. */
 export const NETWORK_FAULTS = [
   'delay',
   'cut',
@@ -15,14 +15,14 @@ export const NETWORK_FAULTS = [
 
 export type NetworkFault = (typeof NETWORK_FAULTS)[number];
 
-/** How much later each byte arrives under `delay`. */
+/** The delay of each byte with `delay`. */
 const DELAY_MS = 100;
-/** How much later the connection breaks that is to break last. */
+/** How much later than the others the last connection breaks. */
 const LAST_MS = 20;
 
 type CommandHandler = (command: MongodbCommand) => NetworkFault | undefined;
 
-/** One client's connection through the proxy. */
+/** A connection through the proxy. */
 class Link {
   readonly near: Socket;
   readonly far: Socket;
@@ -47,7 +47,7 @@ class Link {
   set fault(fault: NetworkFault | undefined) {
     this.#fault = fault;
     if (fault === 'cut') this.near.destroy();
-    // What is not read waits, as on a network that sends it again, and arrives once it is restored.
+    // Unread data waits, and arrives once the connection is restored, as with retransmission.
     const isDead = fault === 'black hole';
     if (isDead || fault === 'requests lost') this.near.pause();
     else this.near.resume();
@@ -74,7 +74,7 @@ class Link {
   }
 }
 
-/** A proxy before MongoDB or Redis, by which tests make the network between fail. */
+/** A proxy in front of MongoDB or Redis that simulates network faults. */
 export class TcpProxy {
   readonly port: number;
   readonly #server: Server;
@@ -102,28 +102,28 @@ export class TcpProxy {
     return new TcpProxy(server, to);
   }
 
-  /** One before a MongoDB, and the address of a database of it by way of the proxy. */
+  /** A proxy in front of MongoDB, and the URI through it. */
   static async before(mongodbUri: string): Promise<{ proxy: TcpProxy; uri: string }> {
     const uri = new URL(mongodbUri);
-    // The name of a socket, where MongoDB has no port.
+    // MongoDB listens on a socket.
     const proxy = await TcpProxy.start(decodeURIComponent(uri.hostname));
     uri.host = `127.0.0.1:${proxy.port}`;
     return { proxy, uri: uri.toString() };
   }
 
-  /** Has all connections fail from now on, and those to come unless only these are to. */
+  /** Makes all connections fail, and later ones too unless `onlyOpen`. */
   fail(fault: NetworkFault, { onlyOpen = false }: { onlyOpen?: boolean } = {}): void {
     if (!onlyOpen) this.#fault = fault;
     for (const link of this.#links) link.fault = fault;
   }
 
-  /** Has all connections fail as soon as anything is sent; answers whether it has come to that. */
+  /** Makes all connections fail as soon as anything is sent; returns a function for whether it has. */
   failAtNext(fault: NetworkFault): () => boolean {
     this.#nextFault = fault;
     return () => this.#nextFault === undefined;
   }
 
-  /** Ends whatever was made to fail, but for connections that were lost alone. */
+  /** Ends all faults; lost connections stay lost. */
   restore(): void {
     for (const link of this.#links) {
       if (this.#fault || link.fault === 'delay') link.fault = undefined;
@@ -135,17 +135,16 @@ export class TcpProxy {
     this.#handler = undefined;
   }
 
-  /** Calls for each command to MongoDB; the command's connection has the fault answered, from it on. */
+  /** Called for each command to MongoDB; returns the fault of its connection from then on, if any. */
   onCommand(handler: CommandHandler): void {
     this.#handler = handler;
   }
 
   /**
-   * Breaks all connections, once: last of all the one on which a command (on a collection) is sent,
-   * before the server gets it or when the server's answer is on its way. By then the driver has
-   * noticed already, and labels the last failure as nothing that may be tried again.
+   * Breaks all connections once, and the one with a command last: before the server gets the command, or
+   * before the client gets the response. The driver labels only the first failure as retryable.
    *
-   * Answers whether it has come to that.
+   * @returns a function for whether it has happened
    */
   breakAt(name: string, when: 'before' | 'after', collection?: string): () => boolean {
     const is = (command: MongodbCommand): boolean =>
@@ -155,12 +154,12 @@ export class TcpProxy {
     return () => this.#breakPoint !== mine;
   }
 
-  /** Breaks each connection on which a command was sent as soon as the server answers, until restored. */
+  /** Breaks each connection with a command as soon as the server responds, until restored. */
   loseAnswersTo(command: string): void {
     this.#unanswered = command;
   }
 
-  /** Resets connections right after such a share of what the server answers, until restored. */
+  /** Resets connections after this share of responses, until restored. */
   resetAfter(share: number): void {
     this.#resetShare = share;
   }

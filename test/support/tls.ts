@@ -6,7 +6,7 @@ import { hostSettings } from '../../src/core/settings/host-settings';
 import { Settings } from '../../src/core/settings/settings';
 import { makeCertificate } from './certificate';
 
-/** Settings under which a server speaks HTTPS as localhost. */
+/** Settings of a server that speaks HTTPS as localhost. */
 export interface TlsSettings {
   env: NodeJS.ProcessEnv;
   settings: Settings;
@@ -15,7 +15,7 @@ export interface TlsSettings {
   remove(): void;
 }
 
-/** @param days for how long their certificate is valid */
+/** @param days how long the certificate is valid */
 export function tlsSettings(days?: number, kind?: 'ec' | 'rsa'): TlsSettings {
   const folder = mkdtempSync(path.join(tmpdir(), 'tls-test-'));
   const { cert, key } = makeCertificate(days, kind);
