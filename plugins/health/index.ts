@@ -1,6 +1,6 @@
 import { definePlugin } from '../../src/plugins/plugin';
 import { metricsPortSetting, metricsTokenSetting, metricsEndpoint } from './metrics';
-import { routes } from './routes';
+import { probes } from './probes';
 
 /** Liveness, readiness and metrics. */
 export default definePlugin({
@@ -11,5 +11,5 @@ export default definePlugin({
     name: 'Health',
     description: 'Liveness, readiness and metrics, for operators.',
   },
-  setup: (host) => ({ operations: () => routes(host), protocols: [metricsEndpoint(host)] }),
+  setup: (host) => ({ protocols: [...probes(host), metricsEndpoint(host)] }),
 });

@@ -19,11 +19,6 @@ export function describeApi(plugins: readonly SetUpPlugin[], settings: Settings)
   };
 }
 
-/** The operations that monitoring calls at regular intervals. */
-export function probesOf({ operations }: ApiDescription): Operation[] {
-  return operations.filter(({ isProbe }) => isProbe);
-}
-
 export interface ApiPart extends Pick<ApiDescription, 'operations' | 'protocols'> {
   ownPort: PortSetting<number | undefined>;
 }

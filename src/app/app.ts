@@ -19,7 +19,7 @@ import type { Plugin, PluginRuntime, SeedKind, SetUpPlugin } from '../plugins/pl
 import type { PluginReference } from '../plugins/host';
 import { setUpPlugins } from '../plugins/setup';
 import type { ApiDescription } from '../plugins/protocol-endpoint';
-import { type ApiPart, describeApi, probesOf, scopesOf } from './api-description';
+import { type ApiPart, describeApi, scopesOf } from './api-description';
 import { scheduledBackups } from './backup/schedule';
 import { DataLayer } from './data-layer';
 import { hostFor } from './host';
@@ -167,8 +167,11 @@ export class App {
   requestListener(part?: ApiPart): Http.RequestListener {
     const { description } = this;
     const only = part && {
-      operations: [...probesOf(description), ...part.operations],
-      protocols: part.protocols,
+      operations: part.operations,
+      protocols: [
+        ...description.protocols.filter(({ isOnEveryPort }) => isOnEveryPort),
+        ...part.protocols,
+      ],
     };
     return this.#http.listenerOf({ ...description, ...only });
   }

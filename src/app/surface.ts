@@ -12,7 +12,7 @@ export interface Endpoint {
   method: string;
   path: string;
   summary: string;
-  access: Access;
+  access: Access | { public: string };
   plugin: string;
   /** Collections that a call may access. Operations called through an endpoint list their own. */
   collections: string[];
@@ -72,7 +72,7 @@ export function surfaceOf(source: Source): Surface {
       plugin: each.plugin.name,
       collections: namesOf([
         ...reachedModels(reachOf(each, plugins, operation.method !== 'GET')),
-        ...('public' in operation.access ? [] : identity.flatMap(modelsOf)),
+        ...identity.flatMap(modelsOf),
         ...(operation.readsAll === undefined ? [] : [...hostModels, ...plugins.flatMap(modelsOf)]),
         ...(operation.idempotent ? idempotencyModels : []),
         ...(operation.method === 'GET' ? [] : auditModels),
@@ -187,7 +187,7 @@ function describe(plugin: string, model: ModelDefinition): Collection {
   return { name: collectionOf(model), plugin, owner: model.owner, indexes };
 }
 
-function openness(access: Access): number {
+function openness(access: Endpoint['access']): number {
   if ('public' in access) return 0;
   return 'anyToken' in access ? 1 : 2;
 }

@@ -59,7 +59,7 @@ function endpointCells(endpoint: Endpoint, chains: readonly string[]): string[] 
   return [
     operationName(endpoint),
     [accessCell(endpoint), ...(operation?.feature?.tiers ?? [])].join(' '),
-    typeof operation?.limit === 'string' ? operation.limit : NONE,
+    operation?.limit ?? NONE,
     operation?.quota?.replaceAll(' ', '\n') ?? NONE,
     chain === undefined ? NONE : String(chains.indexOf(chain) + 1),
     operation && 'name' in operation.tool ? operation.tool.name : NONE,

@@ -14,7 +14,6 @@ import { clientBudget } from '../middleware/rate-limits/client-address';
 import { toClientError } from '../middleware/responses/client-error';
 import { refuseBackend } from '../middleware/refuse-backend';
 import { callerOf, recordError } from '../middleware/state';
-import type { Operation } from '../plugins/operation';
 import { operationName, toolScopes } from '../plugins/operation-facts';
 import type {
   ApiDescription,
@@ -38,7 +37,7 @@ export function routes(
   for (const operation of description.operations) {
     const { method, path } = operation;
     const name = operationName(operation);
-    const chain = compose([named(name, operation), ...chainOf(operation, services)]);
+    const chain = compose([named(name), ...chainOf(operation, services)]);
     // A literal path takes precedence: `/api/records/delete` is not the record `delete`.
     const unlessOther: Middleware = (ctx, next) => (paths.has(ctx.path) ? next() : chain(ctx));
     add(method, [path], name, path.includes('{') ? unlessOther : (ctx) => chain(ctx));
@@ -53,7 +52,7 @@ export function routes(
     for (const [method, endpoint] of Object.entries(methods)) {
       const name = operationName({ method, path });
       const chain = compose([
-        named(name, endpoint),
+        named(name, endpoint.isProbe),
         ...(isOpen ? [anyOrigin] : []),
         ...protocolChain(endpoint, api, services),
       ]);
@@ -73,7 +72,7 @@ function routerPath(path: string): string {
 }
 
 /** Names the operation of a request for its log line and metrics. */
-function named(operation: string, { isProbe = false }: Pick<Operation, 'isProbe'>): Middleware {
+function named(operation: string, isProbe = false): Middleware {
   return (ctx, next) => {
     Object.assign(ctx.state, { operation, isProbe });
     return next();

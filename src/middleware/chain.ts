@@ -5,18 +5,12 @@ import type { IdempotencyStore } from '../data/idempotency/idempotency';
 import type { MongoHealth } from '../data/mongodb/mongo-health';
 import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
-import {
-  hasEtag,
-  isConditional,
-  isPrivateRead,
-  readsBody,
-  requiredScopes,
-} from '../plugins/operation-facts';
+import { hasEtag, isConditional, readsBody, requiredScopes } from '../plugins/operation-facts';
 import { answerInParts } from './responses/answer-in-parts';
 import { authenticate } from './authenticate';
 import { bodyParserOf } from './body-parser';
 import { conditional, etag, ifMatch, noStore } from './conditional';
-import { publicHandler, putHandler, readHandler, writeHandler } from './handler';
+import { putHandler, readHandler, writeHandler } from './handler';
 import { idempotency } from './idempotency';
 import type { RateLimits } from './rate-limits/rate-limits';
 import { refuseBackend } from './refuse-backend';
@@ -41,9 +35,6 @@ export interface Services {
 /** The steps of a request for an operation, in order. */
 export function chainOf(operation: Operation, services: Services): Middleware[] {
   const { identity, rateLimits, concurrency } = services;
-  if ('public' in operation.access) {
-    return [rateLimits.anonymous(operation), validate(operation), publicHandler(operation)];
-  }
   return steps([
     authenticate(identity, rateLimits.authFailures),
     ...authorize(operation, services),
@@ -52,7 +43,7 @@ export function chainOf(operation: Operation, services: Services): Middleware[] 
       bodyParserOf({ isRequired: operation.body !== undefined, large: operation.large }),
     validate(operation),
     isConditional(operation) && conditional(operation),
-    isPrivateRead(operation) && !isConditional(operation) && noStore,
+    operation.method === 'GET' && !isConditional(operation) && noStore,
     !isConditional(operation) && hasEtag(operation) && etag,
     ...respond(operation, services, operation.idempotent),
   ]);
@@ -71,7 +62,7 @@ export function toolChainOf(operation: Operation, services: Services): Middlewar
 function authorize(operation: Operation, { rateLimits }: Services): Step[] {
   const { limit, access, feature } = operation;
   return [
-    typeof limit === 'string' && rateLimits.of(limit).middleware,
+    rateLimits.of(limit).middleware,
     'scope' in access ? requireScope(...requiredScopes(operation)) : refuseBackend,
     feature && requireTier(feature),
   ];

@@ -17,17 +17,6 @@ import { revisionEtag } from './response-cache';
 import { callerOf } from './state';
 import { isDryRun } from './validate';
 
-/** Runs the handler of a public operation. */
-export function publicHandler(operation: Operation): Middleware {
-  const { status, type } = operation.response;
-  return async function handler(ctx) {
-    const value = await run(operation, { now: new Date() });
-    ctx.status = status;
-    ctx.type = type ?? 'application/json';
-    ctx.body = type === undefined ? JSON.stringify(value) : value;
-  };
-}
-
 /** Runs the handler of a read. Leaves a response that can be cached, or a stream. */
 export function readHandler(operation: Operation, { mongo }: { mongo: MongoHealth }): Middleware {
   const { status, type = 'application/json' } = operation.response;

@@ -36,7 +36,7 @@ declare module 'koa' {
     operation?: string;
     /** From the router: whether it is a probe. */
     isProbe?: boolean;
-    /** From `authenticate`; undefined for public operations. */
+    /** From `authenticate`; undefined for public endpoints. */
     principal?: Principal;
     /** From the tool endpoint: the name of the tool that is called. */
     tool?: string;

@@ -3,14 +3,9 @@ import { success } from '../fields/joi';
 import type { Operation } from './operation';
 import type { ApiDescription } from './protocol-endpoint';
 
-/** Whether an operation is a read that needs a token. */
-export function isPrivateRead({ access, method }: Operation): boolean {
-  return method === 'GET' && !('public' in access);
-}
-
 /** Whether an operation supports If-None-Match. */
 export function isConditional(operation: Operation): boolean {
-  return isPrivateRead(operation) && operation.notConditional === undefined;
+  return operation.method === 'GET' && operation.notConditional === undefined;
 }
 
 /** Whether the body of a request is parsed: that of a POST always is. */

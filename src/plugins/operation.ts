@@ -7,14 +7,13 @@ import { success } from '../fields/joi';
 import type { ValidationErrors } from '../fields/validation-errors';
 import type { PutCall, ReadCall, WriteCall } from './call';
 
-/** Who may call: holders of one scope or of two, of any valid token, or everybody, with the reason. */
-export type Access = ScopeAccess | { anyToken: string } | { public: string };
+/** Who may call: holders of one scope or of two, or of any valid token, with the reason. */
+export type Access = ScopeAccess | { anyToken: string };
 
 interface ScopeAccess {
   scope: string;
   and?: string;
 }
-type TokenAccess = ScopeAccess | { anyToken: string };
 
 /** The operation as a tool, or why it is not one. */
 export type Tool = AssistantTool | { none: string };
@@ -29,9 +28,6 @@ interface AssistantTool {
   /** The field of the body that the tool sets to null with `cancel: true`. */
   cancels?: string;
 }
-
-/** The name of the rate budget that a call spends, or why it spends none. */
-export type Limit = string | { none: string };
 
 /** A part of the service that only some tiers have. */
 export interface Feature {
@@ -97,7 +93,8 @@ type DeclaredResponse = Omit<OperationResponse, 'status'> &
 export interface Operation extends OperationBase<string> {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   access: Access;
-  limit: Limit;
+  /** The name of the rate budget that a call spends. */
+  limit: string;
   response: OperationResponse;
   query?: Joi.ObjectSchema;
   body?: Joi.ObjectSchema;
@@ -109,8 +106,6 @@ export interface Operation extends OperationBase<string> {
   secret?: string;
   /** Whether it takes an Idempotency-Key, as every POST does. */
   idempotent: boolean;
-  /** Whether monitoring calls it again and again: it is then logged at debug level. */
-  isProbe?: boolean;
   /** Whether a response stays the same as long as nothing is written to the account. */
   cacheable: boolean;
   /** Reads the record as responses show it, to compare with If-Match. */
@@ -125,31 +120,23 @@ export interface Operation extends OperationBase<string> {
 export type Handler = (call: never) => Promise<unknown>;
 
 interface ReadOperation<Query, Names extends string> extends OperationBase<Names> {
-  access: TokenAccess;
+  access: Access;
   /** Why the response may change without a write to the account; by default it does not. */
   notCacheable?: string;
   /** `reads` unless given. */
-  limit?: Limit;
+  limit?: string;
   response: DeclaredResponse;
   query?: Joi.ObjectSchema<Query>;
   /** Returns a value, or an async iterable of batches of an array without a bound, sent as they come. */
   handler: (call: ReadCall<Query, Names>) => Promise<unknown>;
 }
 
-interface PublicOperation extends OperationBase<never>, Pick<Operation, 'isProbe'> {
-  access: { public: string };
-  /** Why it needs no limit. */
-  limit: { none: string };
-  response: DeclaredResponse;
-  handler: (call: { now: Date }) => Promise<unknown>;
-}
-
 interface WriteOperation<Body, Names extends string, Query, Checked>
   extends OperationBase<Names>, Pick<Operation, 'secret'> {
   method: 'POST' | 'PATCH' | 'DELETE';
-  access: TokenAccess;
+  access: Access;
   /** `writes` unless given. */
-  limit?: Limit;
+  limit?: string;
   response: DeclaredResponse;
   /** Where it has `dryRun`, a call with `dryRun: true` is undone, and its status is 200. */
   query?: Joi.ObjectSchema<Query>;
@@ -162,7 +149,7 @@ interface WriteOperation<Body, Names extends string, Query, Checked>
 
 interface PutOperation<Body, Names extends string> extends OperationBase<Names> {
   access: { scope: string };
-  limit?: Limit;
+  limit?: string;
   response: DeclaredResponse;
   body: Joi.ObjectSchema<Body>;
   handler: (call: PutCall<Body, Names>) => Promise<unknown>;
@@ -184,17 +171,6 @@ export function read<Query = undefined, Names extends string = never>({
     method: 'GET',
     idempotent: false,
     cacheable: notCacheable === undefined && operation.notConditional === undefined,
-    response: { status: 200, ...operation.response },
-  };
-}
-
-/** Declares a read that needs no token. */
-export function publicRead(operation: PublicOperation): Operation {
-  return {
-    ...operation,
-    method: 'GET',
-    idempotent: false,
-    cacheable: false,
     response: { status: 200, ...operation.response },
   };
 }

@@ -11,6 +11,8 @@ export interface ProtocolEndpoint {
   path: string;
   /** Whether the path with a trailing slash is served too. */
   withSlash?: boolean;
+  /** Whether every port of its own serves it too. */
+  isOnEveryPort?: boolean;
   /** The setting of a port of its own. Where it is set, the endpoint is served on that port alone. */
   ownPort?: PortSetting<number | undefined>;
   /** Whether scripts of any origin may call it, regardless of CORS_ORIGINS. */
@@ -38,7 +40,7 @@ export interface ProtocolMethod {
   errors?: readonly ErrorCode[];
   /** An alternative body of token errors. */
   tokenErrorBody?: JsonSchema;
-  /** As of an operation. */
+  /** Whether monitoring calls it at regular intervals: it is then logged at debug level. */
   isProbe?: boolean;
   handler: (ctx: Context, api: ProtocolApi) => Promise<void>;
 }

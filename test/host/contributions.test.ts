@@ -81,14 +81,13 @@ test('an operation without a fault is taken', () => {
 
 describe('one operation by itself', () => {
   test.each<[string, object, string]>([
-    ['an exemption without its reason', { access: { public: '' } }, 'access.public'],
+    ['any token without a reason', { access: { anyToken: '' } }, 'access.anyToken'],
     ['a tool that is explained away by nothing', { tool: { none: '' } }, 'tool.none'],
     [
       'a tool of another spelling',
       { tool: { name: 'listHerbs', description: 'Herbs.' } },
       'tool.name',
     ],
-    ['no budget and no reason for that', { limit: { none: '' } }, 'limit.none'],
     ['an empty summary', { summary: '' }, 'summary'],
     ['an action that names no record', { audit: 'deleted' }, 'audit'],
   ])('%s is refused by folder, route and key', (_, change, key) => {

@@ -207,7 +207,7 @@ test('two processes share the budgets of an account', () =>
     for (const answer of limited) expectLimited(answer, 'reads', 8);
   }));
 
-test('public operations and unknown paths spend nothing', async () => {
+test('public endpoints and unknown paths spend nothing', async () => {
   const user = await one.user();
   for (const path of ['/healthz', '/readyz', '/metrics', '/nothing']) {
     const answer = await user.get(path);

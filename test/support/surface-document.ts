@@ -3,7 +3,7 @@ import { surfaceTables, type Table } from '../../src/cli/surface-tables';
 
 const INTRODUCTION = `# The surface
 
-Everything that can be called from outside, public operations first. \`make docs\` renews this file from
+Everything that can be called from outside, public endpoints first. \`make docs\` renews this file from
 the code; \`make audit\` prints it on a terminal, and \`audit routes --json\` adds reasons and schemas.
 
 - access: a scope, any token, or public, and the tiers if not all have it; budget: the rate limit

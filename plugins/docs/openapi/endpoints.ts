@@ -23,7 +23,6 @@ import {
   hasEtag,
   isConditional,
   hasDryRun,
-  isPrivateRead,
   operationIdOf,
   readsBody,
   requiredScopes,
@@ -38,24 +37,25 @@ import { answerBody, BUDGET_HEADERS, errorResponses, headers } from './responses
 const BODY_ERRORS = [invalidJson, unsupportedMediaType, payloadTooLarge];
 /** A table as text: a line of names, and a row. */
 const TEXT = { schema: { type: 'string' }, example: 'name\nFern\n' };
+/** The security scheme of a token. */
+const TOKEN = [{ token: [] }];
 /** Errors on the server's side. */
 const OUR_ERRORS = [internalError, serviceUnavailable];
 
 /** The OpenAPI description of an operation; named schemas become components. */
 export function describeOperation(operation: Operation, components: Components): JsonObject {
-  const { access, response, summary, tool } = operation;
+  const { response, summary, tool } = operation;
   const { description = 'description' in tool ? tool.description : '' } = operation;
   const operationId = operationIdOf(operation);
   const scopes = requiredScopes(operation);
   const scope = scopes.length > 0 ? `Scope: ${scopes.join(' and ')}.` : '';
-  const spent = spendsBudget(operation) ? BUDGET_HEADERS : [];
-  const caching = isPrivateRead(operation) ? (['Cache-Control', 'Vary'] as const) : [];
+  const caching = operation.method === 'GET' ? (['Cache-Control', 'Vary'] as const) : [];
   const etag = hasEtag(operation) ? (['ETag'] as const) : [];
   const replayed = operation.idempotent ? (['Idempotent-Replayed'] as const) : [];
   const schema = jsonSchemaOf(response.schema, 'output', components);
   const answer = {
     description: response.description,
-    headers: headers(...etag, ...caching, ...replayed, ...spent),
+    headers: headers(...etag, ...caching, ...replayed, ...BUDGET_HEADERS),
     content: {
       ...answerBody(schema, components, response.type ?? 'application/json'),
       ...(response.orType === undefined ? {} : { [response.orType]: TEXT }),
@@ -65,7 +65,7 @@ export function describeOperation(operation: Operation, components: Components):
     summary,
     description: [description, scope].join('\n\n').trim(),
     ...(operationId === undefined ? {} : { operationId }),
-    security: securityOf(access),
+    security: TOKEN,
     parameters: parametersOf(operation, components),
     ...requestBody(bodyOf(operation, operationId, components), components, operation.large?.text),
     responses: {
@@ -78,11 +78,11 @@ export function describeOperation(operation: Operation, components: Components):
         ? {
             304: {
               description: 'The client has the current response',
-              headers: headers(...etag, ...caching, ...spent),
+              headers: headers(...etag, ...caching, ...BUDGET_HEADERS),
             },
           }
         : {}),
-      ...errorResponses(errorsOf(operation), spendsBudget(operation)),
+      ...errorResponses(errorsOf(operation), true),
     },
   };
 }
@@ -146,7 +146,7 @@ export function describeProtocol(
     summary,
     ...(description === undefined ? {} : { description }),
     ...(operationId === undefined ? {} : { operationId }),
-    security: securityOf(access),
+    security: 'public' in access ? [] : TOKEN,
     parameters: names.map((name) => pathParameter(name, { type: 'string' })),
     ...requestBody(method.body && components.referTitled(method.body), components),
     responses: {
@@ -183,23 +183,17 @@ function protocolResponses(
   );
 }
 
-function securityOf(access: Operation['access']): JsonObject[] {
-  return 'public' in access ? [] : [{ token: [] }];
-}
-
-function spendsBudget({ limit }: Operation): boolean {
-  return typeof limit === 'string';
-}
-
 /** Most errors follow from the operation; it lists only its own. */
 function errorsOf(operation: Operation): ErrorCode[] {
-  const { access, errors = [], feature, idempotent, params = {}, state } = operation;
+  const { errors = [], feature, idempotent, params = {}, state } = operation;
   return [
     // Also without input: unknown query parameters are refused.
     validationError,
     rateLimited,
+    unauthorized,
+    invalidToken,
+    insufficientScope,
     ...(readsBody(operation) ? BODY_ERRORS : []),
-    ...('public' in access ? [] : [unauthorized, invalidToken, insufficientScope]),
     ...(feature ? [featureNotAvailable] : []),
     ...(idempotent ? [idempotencyConflict, idempotencyMismatch] : []),
     ...(state ? [preconditionFailed] : []),

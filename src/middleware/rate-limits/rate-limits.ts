@@ -4,7 +4,7 @@ import { AUTH_FAILURES, HOST_BUDGETS, hostSettings } from '../../core/settings/h
 import type { Metrics } from '../../core/metrics';
 import type { Setting, Settings } from '../../core/settings/settings';
 import type { RedisConnection } from '../../data/redis-connection';
-import type { Operation } from '../../plugins/operation';
+import type { ProtocolMethod } from '../../plugins/protocol-endpoint';
 import { anonymousRateLimit, refusalRateLimit } from './anonymous-rate-limit';
 import { clientBudget } from './client-address';
 import { RateLimit, rateLimitMetrics } from '../rate-limit';
@@ -57,7 +57,7 @@ export class RateLimits {
   }
 
   /** Limits an operation, or endpoint, that needs no token. */
-  anonymous({ isProbe = false }: Pick<Operation, 'isProbe'>): Middleware {
+  anonymous({ isProbe = false }: Pick<ProtocolMethod, 'isProbe'>): Middleware {
     return isProbe ? this.#probes : this.#documents;
   }
 }

@@ -16,8 +16,7 @@ const texts = Joi.object({
   summary: sentence,
   description: sentence,
   operationId: camelName,
-  access: Joi.object({ anyToken: sentence, public: sentence }).unknown(),
-  limit: Joi.alternatives(Joi.string(), Joi.object({ none: sentence })),
+  access: Joi.object({ anyToken: sentence }).unknown(),
   audit: Joi.string().pattern(/^[a-z]+\.[a-z_]+$/, 'a name such as record.deleted'),
   notConditional: sentence,
   tool: Joi.object({ name: snakeName, description: sentence, none: sentence }).unknown(),
@@ -37,19 +36,15 @@ export function operationFaults(operation: Operation, known: Known): string[] {
   if (fault !== undefined) return [fault];
   const faults: string[] = [];
   const { limit, path, audit, errors = [], params = {} } = operation;
-  const requireDeclared = (
-    key: string,
-    kind: 'scope' | 'budget',
-    value: string | undefined,
-  ): void => {
-    if (value === undefined || known[kind].has(value)) return;
+  const requireDeclared = (key: string, kind: 'scope' | 'budget', value: string): void => {
+    if (known[kind].has(value)) return;
     faults.push(`${key}: neither it nor a plugin that it requires declares the ${kind} ${value}`);
   };
   if (audit !== undefined && !path.includes('{id}')) {
     faults.push('audit: needs {id} in the path');
   }
   for (const scope of requiredScopes(operation)) requireDeclared('access', 'scope', scope);
-  requireDeclared('limit', 'budget', typeof limit === 'string' ? limit : undefined);
+  requireDeclared('limit', 'budget', limit);
   const inPath = [...path.matchAll(/\{([a-z]+)\}/g)].map((match) => match[1]);
   if (inPath.join() !== Object.keys(params).join()) {
     faults.push(`params: must list the parameters of the path: ${inPath.join(', ')}`);
