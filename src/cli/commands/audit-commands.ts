@@ -20,7 +20,7 @@ function listRoutes(parent: Command, commandLine: CommandRunner): void {
     .command('routes')
     .summary('list all operations, who may call them, and their data')
     .description(
-      `Lists every operation, public ones first, with its access, rate limit budget, quota, tool and plugin. Then lists the middleware of operations, the plugins whose data they may access, and all collections with their indexes. Needs no server.`,
+      `Lists every endpoint, public ones first, with its access, rate limit budget, quota, tool and plugin. Then lists the middleware of operations, the plugins whose data they may access, and all collections with their indexes. Needs no server.`,
     )
     .addHelpText(
       'after',
