@@ -8,7 +8,7 @@ import type { Transaction } from '../../../src/data/writing/transaction';
 import { type EventDocument, type EventSums, unknownSchedule } from '../../events';
 import type { CareChange } from '../../events/domain-events';
 import type { Plants } from '../../plants';
-import type { ScheduleDocument } from './schema';
+import { CARES, type ScheduleDocument } from './schema';
 
 type Followed = Pick<
   ScheduleDocument,
@@ -22,6 +22,10 @@ interface Moved {
 }
 
 const FOLLOWED = ['plantId', 'care', 'last', 'snoozedUntil', 'skippedOn'];
+
+interface UpdateLast {
+  updateMany: { filter: object; update: { $max: { last: DatedMoment | null } } };
+}
 
 /** Keeps the last care that counts for each schedule up to date with the events. */
 export class LastCare {
@@ -50,26 +54,49 @@ export class LastCare {
   /**
    * Updates the schedules for which changed events count.
    *
-   * @throws ApiError schedule_not_found if an event names a schedule that its plant does not have
+   * @throws ApiError schedule_not_found if an event names a schedule that its plant does not have, at the
+   *   end of `tx` at the latest
    */
   async follow(tx: Transaction, changes: readonly CareChange[]): Promise<void> {
-    const events = changes.flatMap(({ before, after }) => after ?? before ?? []);
+    const added = changes.flatMap(({ before, after }) => (before ? [] : (after ?? [])));
+    await this.#record(tx, added);
+    const changed = changes.filter(({ before }) => before);
+    if (changed.length === 0) return;
+    const events = changed.flatMap(({ before, after }) => after ?? before ?? []);
     const ofPlants = { plantId: anyOf(events.map(({ plantId }) => plantId)) };
     const schedules = await this.#model.find(ofPlants).of(tx).select(FOLLOWED).lean();
-    requireSchedules(changes, schedules);
-    const changesByKey = byKey(changes);
+    requireSchedules(changed, schedules);
+    const keys = new Set(
+      changed
+        .flatMap(({ before, after }) => [before, after].flatMap((each) => each ?? []))
+        .map(keyOf),
+    );
     const moved: Moved[] = [];
     for (const schedule of schedules) {
-      const counting = keysOf(schedule).flatMap((key) => changesByKey.get(key) ?? []);
-      if (counting.length === 0) continue;
-      const added = counting.flatMap(({ before, after }) => (after && !before ? after : []));
-      const isMore = added.length === counting.length;
-      const last = isMore
-        ? added.map(momentOf).reduce(laterOf, schedule.last)
-        : await this.of(tx, schedule);
-      moved.push({ schedule, last });
+      if (!keysOf(schedule).some((key) => keys.has(key))) continue;
+      moved.push({ schedule, last: await this.of(tx, schedule) });
     }
     await this.#set(tx, moved);
+  }
+
+  /** Records new events; only a later one than the last changes the last care of a schedule. */
+  async #record({ userId, session }: Transaction, events: readonly EventDocument[]): Promise<void> {
+    const named: UpdateLast[] = [];
+    const ofType: UpdateLast[] = [];
+    const counted = events.filter(({ scheduleId, type }) => scheduleId ?? isCare(type));
+    const alike = groupBy(counted, (each) => `${idText(each.plantId)} ${keyOf(each)}`);
+    for (const [first, ...more] of alike.values()) {
+      if (!first) continue;
+      const { plantId, scheduleId, type } = first;
+      const $max = { last: more.map(momentOf).reduce(laterOf, momentOf(first)) };
+      const filter = { userId, plantId, ...(scheduleId ? { _id: scheduleId } : { care: type }) };
+      (scheduleId ? named : ofType).push({ updateMany: { filter, update: { $max } } });
+    }
+    // Copies do not contain it.
+    const options = { session, tracked: false };
+    const required = { count: named.length, missing: noSuchSchedule };
+    if (named.length > 0) await this.#model.bulkWrite(named, { ...options, ...{ required } });
+    if (ofType.length > 0) await this.#model.bulkWrite(ofType, options);
   }
 
   /** Recomputes the last care of a plant's schedules. */
@@ -143,9 +170,12 @@ function requireSchedules(changes: readonly CareChange[], schedules: readonly Fo
   const plantOf = new Map(schedules.map(({ _id, plantId }) => [idText(_id), idText(plantId)]));
   for (const { after } of changes) {
     if (!after?.scheduleId) continue;
-    if (plantOf.get(idText(after.scheduleId)) === idText(after.plantId)) continue;
-    throw unknownSchedule.error('scheduleId names a schedule that the plant does not have.');
+    if (plantOf.get(idText(after.scheduleId)) !== idText(after.plantId)) throw noSuchSchedule();
   }
+}
+
+function noSuchSchedule(): Error {
+  return unknownSchedule.error('scheduleId names a schedule that the plant does not have.');
 }
 
 /** The key of what an event counts for: its schedule or, without one, its plant and type. */
@@ -162,17 +192,8 @@ function keysOf({ _id, plantId, care }: Followed): [own: string, ofType: string]
   return [idText(_id), `${idText(plantId)} ${care}`];
 }
 
-function byKey(changes: readonly CareChange[]): Map<string, CareChange[]> {
-  const found = new Map<string, CareChange[]>();
-  for (const change of changes) {
-    const events = [change.before, change.after].flatMap((event) => event ?? []);
-    for (const key of new Set(events.map(keyOf))) {
-      const alike = found.get(key);
-      if (alike) alike.push(change);
-      else found.set(key, [change]);
-    }
-  }
-  return found;
+function isCare(type: string): boolean {
+  return (CARES as readonly string[]).includes(type);
 }
 
 function momentOf({ occurredAt: at, occurredOn: on }: EventDocument): DatedMoment {

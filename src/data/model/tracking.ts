@@ -2,7 +2,7 @@ import type { Connection, Schema } from 'mongoose';
 
 import { newId, type StoredId } from '../../core/ids';
 import type { Transaction } from '../writing/transaction';
-import { type AnyQuery, targetOf, transactionOf, updateIn } from '../writing/write-buffer';
+import { type AnyQuery, type BulkWriteOptions, targetOf, transactionOf, updateIn } from '../writing/write-buffer';
 
 /** The kind of a deletion that stands for all records of an account: clients start their copy again. */
 export const EVERYTHING = 'everything';
@@ -61,9 +61,10 @@ export function tracked(
   schema.pre(UPDATES, function revise(this: AnyQuery) {
     if (this.getOptions()['tracked'] !== false) this.set({ revision: txOf(this).revision });
   });
-  schema.pre('bulkWrite', (writes, options) => {
+  schema.pre('bulkWrite', (writes, options: BulkWriteOptions = {}) => {
+    if (options.tracked === false) return;
     for (const write of writes) {
-      const { revision } = transactionOf(options?.session, targetOf(write)['userId']);
+      const { revision } = transactionOf(options.session, targetOf(write)['userId']);
       if ('insertOne' in write) {
         write.insertOne.document = { ...write.insertOne.document, revision };
       } else {

@@ -29,6 +29,8 @@ export interface BulkWriteOptions {
   required?: Required;
   /** Whether to skip casting and validation, as in `insertMany`. */
   lean?: boolean;
+  /** Whether to skip tracking (see `tracked`). */
+  tracked?: boolean;
 }
 
 /** A `bulkWrite` that is sent later, with others. */
