@@ -29,8 +29,8 @@ import {
 
 /** How many accounts one command changes. */
 const CHUNK = 1000;
-/** Moves an account's revision. */
-const MOVED = { $inc: { revision: 1 } };
+const MOVED = { revision: 1 };
+
 /** Creates, changes and authenticates accounts. */
 export class AccountService implements Identity {
   readonly #accounts;
@@ -70,20 +70,27 @@ export class AccountService implements Identity {
   }
 
   async open(session: ClientSession, userIds: readonly string[]): Promise<Account[]> {
-    const [only] = userIds.length === 1 ? userIds : [];
+    const [first = '', ...more] = userIds;
     const found =
-      only === undefined
-        ? await this.#openMany(session, userIds)
-        : await this.#openOne(session, only);
+      more.length === 0
+        ? await this.#openOne(session, first)
+        : await this.#accounts
+            .find({ _id: { $in: userIds }, ...NOT_DELETED })
+            .session(session)
+            .lean();
     if (found.length < userIds.length) {
       throw invalidToken.error('There is no such account, or it is being deleted.');
     }
     return found.map(asAccount);
   }
 
-  async addUsage(session: ClientSession, userId: string, added: Usage): Promise<void> {
-    const updateOne = { filter: { _id: userId }, update: { $inc: incrementsOf(added) } };
-    await this.#accounts.bulkWrite([{ updateOne }], { session });
+  async close(session: ClientSession, added: ReadonlyMap<string, Usage>): Promise<void> {
+    const opened = added.size === 1 ? {} : MOVED;
+    const writes = [...added]
+      .map(([_id, usage]) => ({ filter: { _id }, $inc: { ...opened, ...incrementsOf(usage) } }))
+      .filter(({ $inc }) => Object.keys($inc).length > 0)
+      .map(({ filter, $inc }) => ({ updateOne: { filter, update: { $inc } } }));
+    if (writes.length > 0) await this.#accounts.bulkWrite(writes, { session });
   }
 
   async accountIds(): Promise<string[]> {
@@ -174,18 +181,13 @@ export class AccountService implements Identity {
     return account ? asAccount(account) : undefined;
   }
 
+  /** At once, so that a long transaction does not meet a conflict at its end. */
   async #openOne(session: ClientSession, userId: string): Promise<AccountDocument[]> {
     const filter = { _id: userId, ...NOT_DELETED };
-    const found = await this.#accounts.findOneAndUpdate(filter, MOVED, { session }).lean();
+    const found = await this.#accounts
+      .findOneAndUpdate(filter, { $inc: MOVED }, { session })
+      .lean();
     return found ? [found] : [];
-  }
-
-  /** In two commands, however many; a change in between is a conflict. */
-  async #openMany(session: ClientSession, userIds: readonly string[]): Promise<AccountDocument[]> {
-    const filter = { _id: { $in: [...userIds] }, ...NOT_DELETED };
-    const found = await this.#accounts.find(filter).session(session).lean();
-    await this.#accounts.updateMany(filter, MOVED, { session });
-    return found;
   }
 
   #create(

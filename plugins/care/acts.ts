@@ -153,8 +153,6 @@ export class CareActs {
 
   /** The plants that a request names. */
   async #plants(tx: Transaction, { plantId, plantIds, location }: Whom): Promise<PlantNeeds[]> {
-    // Listeners update the last care of schedules once all events of the transaction are written.
-    await tx.flush();
     const ids = plantId === undefined ? plantIds : [plantId];
     const plants = await this.#care.read(tx.account, tx, tx.now, { ids, location }, (each) => [
       each,

@@ -1,5 +1,5 @@
 import { changedList } from '../../src/data/changes/changes';
-import { on, onAll } from '../../src/data/writing/listener';
+import { on } from '../../src/data/writing/listener';
 import { definePlugin } from '../../src/plugins/plugin';
 import eventsPlugin from '../events';
 import { careChanged } from '../events/domain-events';
@@ -62,7 +62,7 @@ export default definePlugin<Care>({
         }),
       ],
       listeners: [
-        onAll(careChanged, (tx, all) => lastCare.follow(tx, all.flat())),
+        on(careChanged, (tx, changes) => lastCare.follow(tx, changes)),
         on(plantChanged, (tx, { plantId, change }) => care.follow(tx, plantId, change)),
         on(plantDeleted, (tx, { plantId }) => schedules.deleteOfPlant(tx, plantId)),
       ],

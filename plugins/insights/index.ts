@@ -1,4 +1,4 @@
-import { on, onAll } from '../../src/data/writing/listener';
+import { on } from '../../src/data/writing/listener';
 import { definePlugin } from '../../src/plugins/plugin';
 import eventsPlugin from '../events';
 import { careChanged } from '../events/domain-events';
@@ -28,8 +28,8 @@ export default definePlugin({
     return {
       operations: () => routes(insights),
       listeners: [
-        onAll(careChanged, (tx, all) => careDays.apply(tx, all.flat())),
-        onAll(careChanged, (tx, all) => growth.apply(tx, all.flat())),
+        on(careChanged, (tx, changes) => careDays.apply(tx, changes)),
+        on(careChanged, (tx, changes) => growth.apply(tx, changes)),
         on(plantDeleted, (tx, { plantId }) => growth.deletePlant(tx, plantId)),
       ],
       derived: [

@@ -35,7 +35,6 @@ export async function rebuildAll(
   derived: readonly DerivedData[],
   tx: Transaction,
 ): Promise<Difference[]> {
-  await tx.flush();
   const differences: Difference[] = [];
   for (const data of derived) {
     for (const difference of await data.rebuild(tx)) {

@@ -102,14 +102,15 @@ export interface Authenticator {
 /** The accounts and tokens, which one plugin provides. */
 export interface Identity extends Authenticator {
   /**
-   * Increments the revisions of accounts in the transaction of `session`, and returns the accounts as
-   * they were before. From then on other transactions that write to their data conflict.
+   * Reads accounts in the transaction of `session`. Of transactions that open the same account at the same
+   * time, only one is committed; the others conflict.
    *
    * @throws ApiError invalid_token if one of the accounts does not exist
    */
   open(session: ClientSession, userIds: readonly string[]): Promise<Account[]>;
 
-  addUsage(session: ClientSession, userId: string, added: Usage): Promise<void>;
+  /** Increments the revisions of the opened accounts, and adds to their usage. */
+  close(session: ClientSession, added: ReadonlyMap<string, Usage>): Promise<void>;
 
   /** The ids of all accounts, sorted. */
   accountIds(): Promise<string[]>;

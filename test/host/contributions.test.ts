@@ -21,7 +21,7 @@ const herbNotFound = new ErrorCode('herb_not_found', 404, 'There is no such herb
 const identity: Identity = {
   authenticate: async () => 'unknown',
   open: () => Promise.reject(new Error('Nobody writes here.')),
-  addUsage: async () => undefined,
+  close: async () => undefined,
   accountIds: async () => [],
   raiseRevisions: async () => [],
 };

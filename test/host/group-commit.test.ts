@@ -1,5 +1,5 @@
 import { DomainEvent } from '../../src/data/writing/domain-event';
-import { onAll } from '../../src/data/writing/listener';
+import { on } from '../../src/data/writing/listener';
 import { commitGroup } from '../../src/data/writing/group-commit';
 import { Quotas } from '../../src/data/model/quotas';
 import type { Transaction } from '../../src/data/writing/transaction';
@@ -15,8 +15,8 @@ test('what listeners emit is handled to the end, and what those record is writte
     );
     const handled: string[] = [];
     const listeners = steps.map((step, index) =>
-      onAll(step, async (tx, payloads) => {
-        handled.push(...payloads);
+      on(step, async (tx, payload) => {
+        handled.push(payload);
         const next = steps[index + 1];
         if (next) await tx.emit(next, next.name);
         else tx.audit({ action: 'steps.done', target: { type: 'account', id: user.id } });

@@ -10,9 +10,9 @@ import { type KnownMigrations, migrationModel } from './migration';
  * Prevents writes to data that a newer release has migrated meanwhile.
  *
  * A migration is recorded before it reads any data, and then increments the revision of every account. A
- * write looks for such records after it has incremented the revision of its account, and before its
- * commit. So either it is committed first, and migrated too, or it finds the record, or it meets a
- * conflict and is retried.
+ * write looks for such records after its transaction has read its account, and increments the revision
+ * before its commit. So either it is committed first, and migrated too, or it finds the record, or it
+ * meets a conflict and is retried.
  */
 export class Fence {
   readonly #migrations;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientSession } from 'mongoose';
 
 import { ApiError, serviceUnavailable } from '../../core/errors';
-import type { Account, Identity } from '../../core/identity';
+import type { Account, Identity, Usage } from '../../core/identity';
 import type { AuditLog, Recorded } from '../audit/audit-log';
 import { type Acting, chainOf } from '../audit/entry';
 import { type Database, TRANSACTION_OPTIONS } from '../mongodb/database';
@@ -61,7 +61,7 @@ export async function commitGroup(
   dependencies: GroupCommitDependencies,
   writes: readonly GroupedWrite[],
 ): Promise<unknown[]> {
-  const { database, fence, identity } = dependencies;
+  const { audit, database, fence, identity } = dependencies;
   fence.require();
   const session = await database.connection.startSession();
   try {
@@ -71,7 +71,6 @@ export async function commitGroup(
     // Awaited before the commit.
     const fenced = fence.look();
     fenced.catch(() => undefined);
-    // Accounts are written first, not through the buffer, so that conflicts appear at once.
     const buffer = new WriteBuffer(session);
     const opened = new Map<string, OpenTransaction>();
     for (const account of accounts) {
@@ -83,7 +82,10 @@ export async function commitGroup(
       if (!open) throw new Error('The account is not open.');
       values.push(await work(open.tx));
     }
-    for (const { finish } of opened.values()) await finish();
+    for (const [userId, { tx, recorded }] of opened) {
+      if (recorded.length > 0) await audit.append(session, chainOf(userId), tx.now, recorded);
+    }
+    await identity().close(session, new Map([...opened].map(([id, { added }]) => [id, added])));
     await buffer.flushAll();
     await fenced;
     const isGivenUp = (): boolean => writes.some((write) => write.isGivenUp);
@@ -119,12 +121,14 @@ async function commitUntil(session: ClientSession, isOver: () => boolean): Promi
 /** The transaction of one account. */
 interface OpenTransaction {
   tx: Transaction;
-  /** Writes what was collected until the commit. */
-  finish: () => Promise<void>;
+  /** For the audit log. */
+  recorded: readonly Recorded[];
+  /** Added to the usage of quotas. */
+  added: Usage;
 }
 
 async function openTransaction(
-  { identity, listeners, counts, audit, quotas }: GroupCommitDependencies,
+  { listeners, counts, audit, quotas }: GroupCommitDependencies,
   buffer: WriteBuffer,
   account: Account,
 ): Promise<OpenTransaction> {
@@ -133,14 +137,6 @@ async function openTransaction(
   const usage: Record<string, number> = { ...account.usage };
   const added: Record<string, number> = {};
   const recorded: Recorded[] = [];
-  const collected = new Map<Listener, unknown[]>();
-  const handleCollected = async (): Promise<void> => {
-    // The loop also visits what listeners emit meanwhile.
-    for (const [listener, payloads] of collected) {
-      collected.delete(listener);
-      await listener.handle(tx, payloads as never);
-    }
-  };
   const opened = { ...account, usage };
   const addUsage = (quota: string, by: number): void => {
     for (const each of [usage, added]) each[quota] = (each[quota] ?? 0) + by;
@@ -151,10 +147,7 @@ async function openTransaction(
     account: opened,
     now: new Date(),
     revision: revision + 1,
-    flush: async () => {
-      await handleCollected();
-      await buffer.flushAll();
-    },
+    flush: () => buffer.flushAll(),
     takePlaces: (quota: string, places: number) => {
       quotas.require(opened, quota, places);
       addUsage(quota, places);
@@ -166,17 +159,8 @@ async function openTransaction(
       ...shared,
       emit: async (event, payload) => {
         for (const listener of listeners()) {
-          if (listener.event !== event) continue;
-          if (listener.isCollected) {
-            const payloads = collected.get(listener);
-            if (payloads) payloads.push(payload);
-            else collected.set(listener, [payload]);
-          } else {
-            // It may read what collecting listeners write.
-            await handleCollected();
-            // `on` has checked that the listener takes this payload.
-            await listener.handle(own, payload as never);
-          }
+          // `on` has checked that the listener takes this payload.
+          if (listener.event === event) await listener.handle(own, payload as never);
         }
       },
       audit: (act) => {
@@ -192,12 +176,5 @@ async function openTransaction(
   for (const [quota, count] of counts) {
     if (usage[quota] === undefined) tx.addUsage(quota, await count(tx));
   }
-  return {
-    tx,
-    finish: async () => {
-      await handleCollected();
-      if (recorded.length > 0) await audit.append(session, chainOf(userId), tx.now, recorded);
-      if (Object.keys(added).length > 0) await identity().addUsage(session, userId, added);
-    },
-  };
+  return { tx, recorded, added };
 }
