@@ -8,8 +8,8 @@ export function isAsyncIterable(value: unknown): value is AsyncIterable<readonly
 }
 
 /** Items by key, in their order; Node 20 has no `Map.groupBy`. */
-export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
+export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, [T, ...T[]]> {
+  const groups = new Map<K, [T, ...T[]]>();
   for (const item of items) {
     const key = keyOf(item);
     const group = groups.get(key);

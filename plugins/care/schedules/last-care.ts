@@ -23,10 +23,6 @@ interface Moved {
 
 const FOLLOWED = ['plantId', 'care', 'last', 'snoozedUntil', 'skippedOn'];
 
-interface UpdateLast {
-  updateMany: { filter: object; update: { $max: { last: DatedMoment | null } } };
-}
-
 /** Keeps the last care that counts for each schedule up to date with the events. */
 export class LastCare {
   readonly #model: OwnedModel<ScheduleDocument>;
@@ -61,16 +57,12 @@ export class LastCare {
     const added = changes.flatMap(({ before, after }) => (before ? [] : (after ?? [])));
     await this.#record(tx, added);
     const changed = changes.filter(({ before }) => before);
-    if (changed.length === 0) return;
-    const events = changed.flatMap(({ before, after }) => after ?? before ?? []);
+    const events = changed.flatMap(({ before, after }) => [before ?? [], after ?? []].flat());
+    if (events.length === 0) return;
     const ofPlants = { plantId: anyOf(events.map(({ plantId }) => plantId)) };
     const schedules = await this.#model.find(ofPlants).of(tx).select(FOLLOWED).lean();
     requireSchedules(changed, schedules);
-    const keys = new Set(
-      changed
-        .flatMap(({ before, after }) => [before, after].flatMap((each) => each ?? []))
-        .map(keyOf),
-    );
+    const keys = new Set(events.map(keyOf));
     const moved: Moved[] = [];
     for (const schedule of schedules) {
       if (!keysOf(schedule).some((key) => keys.has(key))) continue;
@@ -81,22 +73,25 @@ export class LastCare {
 
   /** Records new events; only a later one than the last changes the last care of a schedule. */
   async #record({ userId, session }: Transaction, events: readonly EventDocument[]): Promise<void> {
-    const named: UpdateLast[] = [];
-    const ofType: UpdateLast[] = [];
     const counted = events.filter(({ scheduleId, type }) => scheduleId ?? isCare(type));
-    const alike = groupBy(counted, (each) => `${idText(each.plantId)} ${keyOf(each)}`);
-    for (const [first, ...more] of alike.values()) {
-      if (!first) continue;
-      const { plantId, scheduleId, type } = first;
-      const $max = { last: more.map(momentOf).reduce(laterOf, momentOf(first)) };
-      const filter = { userId, plantId, ...(scheduleId ? { _id: scheduleId } : { care: type }) };
-      (scheduleId ? named : ofType).push({ updateMany: { filter, update: { $max } } });
+    const ofPlants = groupBy(counted, (each) => `${idText(each.plantId)} ${keyOf(each)}`);
+    const latest = [...ofPlants.values()].map(([event, ...more]) => ({
+      ...{ event, care: event.scheduleId ? idText(event.scheduleId) : event.type },
+      last: more.map(momentOf).reduce(laterOf, momentOf(event)),
+    }));
+    // Events that are logged together have the same moment.
+    const alike = groupBy(latest, ({ care, last }) => `${care} ${momentText(last)}`);
+    for (const [first, ...others] of alike.values()) {
+      const plantId = anyOf([first, ...others].map(({ event }) => event.plantId));
+      const { scheduleId, type } = first.event;
+      const schedule = scheduleId ? { _id: scheduleId } : { care: type };
+      const required = scheduleId && { count: 1 + others.length, missing: noSuchSchedule };
+      const filter: object = { userId, plantId, ...schedule };
+      const updateMany = { filter, update: { $max: { last: first.last } } };
+      // Copies do not contain it.
+      const options = { session, tracked: false, ...(required && { required }) };
+      await this.#model.bulkWrite([{ updateMany }], options);
     }
-    // Copies do not contain it.
-    const options = { session, tracked: false };
-    const required = { count: named.length, missing: noSuchSchedule };
-    if (named.length > 0) await this.#model.bulkWrite(named, { ...options, ...{ required } });
-    if (ofType.length > 0) await this.#model.bulkWrite(ofType, options);
   }
 
   /** Recomputes the last care of a plant's schedules. */
