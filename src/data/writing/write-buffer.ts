@@ -85,7 +85,7 @@ export class WriteBuffer {
       buffered.filter((each) => !isSent(each)),
     );
     for (const group of groupsOf(sent)) {
-      const writes = group.flatMap((each) => each.writes);
+      const writes = summed(group.flatMap((each) => each.writes));
       const { session } = this;
       let matchedCount = 0;
       for (const chunk of chunksOf(writes, MAX_SENT)) {
@@ -117,6 +117,24 @@ function groupsOf(writes: readonly BufferedWrites[]): BufferedWrites[][] {
     else groups.push([write]);
   }
   return groups;
+}
+
+/** Sums consecutive increments of the same document to one write. */
+function summed(writes: readonly AnyBulkWriteOperation[]): AnyBulkWriteOperation[] {
+  const sums = new Map<string, Record<string, number>>();
+  return writes.filter((write) => {
+    const { filter, update = {}, upsert } = 'updateOne' in write ? write.updateOne : {};
+    const { $inc, ...others } = update as { $inc?: Record<string, number> };
+    if (!$inc || Object.keys(others).length > 0) {
+      sums.clear();
+      return true;
+    }
+    const key = JSON.stringify([filter, upsert]);
+    const sum = sums.get(key);
+    if (!sum) sums.set(key, $inc);
+    else for (const [path, by] of Object.entries($inc)) sum[path] = (sum[path] ?? 0) + by;
+    return !sum;
+  });
 }
 
 /**
