@@ -139,7 +139,7 @@ export class LastCare {
     // Events that are logged together have the same moment.
     for (const alike of groupBy(moved, ({ last }) => momentText(last)).values()) {
       const ids = anyOf(alike.map(({ schedule }) => schedule._id));
-      const $set = { last: alike[0]?.last ?? null };
+      const $set = { last: alike[0].last };
       // Copies do not contain it.
       await this.#model.updateMany({ _id: ids }, { $set }).of(tx).setOptions({ tracked: false });
     }
