@@ -77,7 +77,7 @@ export const issuerRules: NonNullable<Plugin['rules']> = [
     const unknown = settings.of(scopesSetting).find((scope) => !scopes.has(scope));
     return unknown === undefined
       ? undefined
-      : `${scopesSetting.name} must be of ${[...scopes.keys()].join(', ')}, and not ${unknown}`;
+      : `${scopesSetting.name} contains the unknown scope ${unknown}; choose from ${[...scopes.keys()].join(', ')}`;
   },
 ];
 

@@ -12,7 +12,7 @@ import type { Passkeys, Place } from './passkeys';
 /** How many failures a name may have, from all addresses together. */
 const TRIES = { most: 10, seconds: 900 };
 /** How many accounts an address may create without invitations. */
-const SIGN_UPS = { most: 30, seconds: 3600 };
+const SIGN_UPS = { most: 100, seconds: 3600 };
 /** Names that people may choose: none looks like another. */
 const OWN_NAME = /^[a-z0-9][a-z0-9._@-]{0,63}$/;
 

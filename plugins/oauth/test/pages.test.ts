@@ -265,17 +265,17 @@ test('pages escape what people write', async () => {
   expect(page.text).toContain('&quot;&gt;&lt;script&gt;');
 });
 
-test('an address creates 30 accounts an hour', async () => {
+test('an address creates 100 accounts an hour', async () => {
   const own = await startService({ env: { SIGN_UP: 'open' } });
   // All within one window of the budget.
   setClock(Math.ceil(Date.now() / 3_600_000) * 3_600_000);
-  const statuses: number[] = [];
-  for (let times = 0; times < 31; times += 1) {
-    const browser = new Browser(own.url);
-    const page = await browser.go('/sign-up');
-    const done = await browser.submit(page, { name: freshName(), password: PASSWORD });
-    statuses.push(done.status);
-  }
-  expect(statuses).toEqual([...Array<number>(30).fill(200), 429]);
+  const statuses = await Promise.all(
+    Array.from({ length: 101 }, async () => {
+      const browser = new Browser(own.url);
+      const page = await browser.go('/sign-up');
+      return (await browser.submit(page, { name: freshName(), password: PASSWORD })).status;
+    }),
+  );
+  expect(statuses.sort()).toEqual([...Array<number>(100).fill(200), 429]);
   await own.close();
 });
