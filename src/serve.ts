@@ -9,7 +9,6 @@ import { limitHeapGrowth } from './app/process/heap';
 import { onFirstStart } from './app/first-start';
 import { listen, urlOf } from './app/listen';
 import { type Program, startProgram } from './app/program';
-import { onSignals } from './app/process/signals';
 import { EXIT, exitOf } from './cli/exit-codes';
 import { hostSettings, WRITE_DEADLINE_SECONDS } from './core/settings/host-settings';
 import { PROJECT } from './core/settings/project';
@@ -78,22 +77,22 @@ class ServerProcess {
     });
     // Installed at once, so that a stop while MongoDB is being fetched cleans up as well.
     const closing = closeWithGrace(
-      // The timeout is a setting, and onSignals handles the signals.
+      // The timeout is a setting, and signals are handled below.
       { delay: false, logger: false, skip: ['SIGTERM', 'SIGINT', 'SIGHUP'] },
       ({ err }) => this.#stop(starting, err),
     );
-    const ignoreSignals = onSignals({
-      stop: () => {
-        closing.close();
-      },
-      hurry: () => {
-        this.#hurry.abort();
-      },
-      end: () => process.exit(EXIT.failed),
-      reload: () => {
-        this.#reload();
-      },
-    });
+    let signals = 0;
+    const stop = (): void => {
+      signals += 1;
+      if (signals === 1) closing.close();
+      // Ctrl-C was typed again, or npm forwarded the signal of the terminal.
+      else if (signals === 2) this.#hurry.abort();
+      else process.exit(EXIT.failed);
+    };
+    const reload = (): void => {
+      this.#reload();
+    };
+    process.on('SIGTERM', stop).on('SIGINT', stop).on('SIGHUP', reload);
     try {
       this.#program = await starting;
       if (!this.#stopping.signal.aborted) await this.#announce(this.#program);
@@ -101,7 +100,7 @@ class ServerProcess {
       // A start that was aborted by a stop is not a failure.
       if (this.#stopping.signal.aborted) return;
       closing.uninstall();
-      ignoreSignals();
+      process.off('SIGTERM', stop).off('SIGINT', stop).off('SIGHUP', reload);
       // A port that is already open would keep the process alive.
       for (const server of this.#servers) server.close();
       await this.#program?.stop();

@@ -131,7 +131,7 @@ export class App {
    * Connects to MongoDB, prepares its data, and starts to connect to Redis.
    *
    * @param prepare migrates or checks the data; returns the migrations that it ran
-   * @throws SchemaError if the data does not fit this release, RightsError if MongoDB denies access
+   * @throws SchemaError if the data does not fit this release, OperatorError if MongoDB denies access
    */
   async connect(
     servers: ServerAddresses,

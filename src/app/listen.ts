@@ -1,6 +1,7 @@
 import type { Server } from 'node:net';
 
 import { hostSettings } from '../core/settings/host-settings';
+import { schemeOf } from '../core/settings/public-origin';
 import type { PortSetting, Settings } from '../core/settings/settings';
 import { ServersError } from '../servers';
 
@@ -33,8 +34,7 @@ export async function listen(
 
 /** Returns the URL of a server with these settings at an address of it. */
 export function urlOf(settings: Settings, address: string, port: number): string {
-  const scheme = settings.of(hostSettings.tlsCertFile) === undefined ? 'http' : 'https';
-  return `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
+  return `${schemeOf(settings)}://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
 function reasonFor(

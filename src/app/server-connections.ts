@@ -41,7 +41,7 @@ export class ServerConnections {
   /**
    * Connects to MongoDB and Redis, then runs `prepare`. Readiness can be queried meanwhile.
    *
-   * @throws RightsError if MongoDB denies access, and whatever `prepare` throws
+   * @throws OperatorError if MongoDB denies access, and whatever `prepare` throws
    */
   async open(
     { mongodbUri, redisUrl, restoring = false }: ServerAddresses,

@@ -8,11 +8,15 @@ export const RESOURCE_DOCUMENT = '/.well-known/oauth-protected-resource';
 /** The path of the tool endpoint. */
 export const TOOLS_PATH = '/api/mcp';
 
+/** The scheme that the server speaks. */
+export function schemeOf(settings: Settings): 'http' | 'https' {
+  return settings.of(hostSettings.tlsCertFile) === undefined ? 'http' : 'https';
+}
+
 /** The origin for URLs that are shown to people: PUBLIC_URL, or else localhost. */
 export function ownOrigin(settings: Settings): string {
-  const scheme = settings.of(hostSettings.tlsCertFile) === undefined ? 'http' : 'https';
   const publicUrl = settings.of(hostSettings.publicUrl);
-  return publicUrl ?? `${scheme}://localhost:${settings.of(hostSettings.port)}`;
+  return publicUrl ?? `${schemeOf(settings)}://localhost:${settings.of(hostSettings.port)}`;
 }
 
 /**
@@ -22,8 +26,7 @@ export function ownOrigin(settings: Settings): string {
 export function publicOriginOf(settings: Settings, request: IncomingMessage): string | undefined {
   const publicUrl = settings.of(hostSettings.publicUrl);
   if (publicUrl !== undefined) return publicUrl;
-  const scheme = settings.of(hostSettings.tlsCertFile) === undefined ? 'http' : 'https';
-  const named = `${scheme}://${request.headers.host ?? ''}`;
+  const named = `${schemeOf(settings)}://${request.headers.host ?? ''}`;
   if (!URL.canParse(named)) return undefined;
   const url = new URL(named);
   return isLoopback(url) ? url.origin : undefined;

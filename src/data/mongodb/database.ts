@@ -10,7 +10,7 @@ import type { AnyModel, ModelDefinition, ModelOf } from '../model/models';
 import { mayRetry } from './errors';
 import { APP_NAME } from './orphans';
 import { measurePool } from './pool-metrics';
-import { UnfinishedRestoreError, hasUnfinishedRestore } from './restore-marker';
+import { requireNoRestore } from './restore-marker';
 import { acceptStoredIds } from '../model/stored-ids';
 
 const MAX_CONNECTIONS = 50;
@@ -72,7 +72,7 @@ export class Database {
    * Connects. `StoredSchema` creates collections and indexes.
    *
    * @param restoring whether a backup is going to be restored
-   * @throws UnfinishedRestoreError if a restore is in progress, or was interrupted
+   * @throws OperatorError if a restore is in progress, or was interrupted
    */
   async connect(uri: string, { restoring = false } = {}): Promise<void> {
     const opened = this.connection.openUri(uri, {
@@ -94,10 +94,7 @@ export class Database {
       this.#isSharded = newDescription.type === 'Sharded';
     });
     await opened;
-    const { name } = this.connection;
-    if (!restoring && (await hasUnfinishedRestore(this.connection.getClient().db(name)))) {
-      throw new UnfinishedRestoreError(name);
-    }
+    if (!restoring) await requireNoRestore(client.db(this.connection.name));
   }
 
   /** Makes MongoDB delete the documents of a collection some time after the date in a field. */

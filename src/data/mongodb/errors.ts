@@ -61,12 +61,10 @@ export function isDuplicateKey(error: unknown): boolean {
 
 const UNAUTHORIZED = 13;
 
-export class RightsError extends OperatorError {}
-
 /** Explains missing rights on a database; returns other errors unchanged. */
 export function explainRights(error: unknown, database: string): unknown {
   if (!(error instanceof mongo.MongoServerError) || error.code !== UNAUTHORIZED) return error;
-  return new RightsError(
+  return new OperatorError(
     `The MongoDB of MONGODB_URI denies access: its user needs the role readWrite on the database ${database}.`,
   );
 }

@@ -11,15 +11,6 @@ interface RestoreDocument {
   startedAt: Date;
 }
 
-/** A restore of the database is in progress, or was interrupted. */
-export class UnfinishedRestoreError extends OperatorError {
-  constructor(database: string) {
-    super(
-      `A restore of the database ${database} is in progress, or was interrupted: wait, or run \`backup restore FILE\` again, which starts over.`,
-    );
-  }
-}
-
 /** Whether a database with these collections is being restored, or a restore was interrupted. */
 export function isRestoring(collections: readonly string[]): boolean {
   return collections.includes(COLLECTION);
@@ -29,6 +20,14 @@ export function isRestoring(collections: readonly string[]): boolean {
 export async function hasUnfinishedRestore(database: mongo.Db): Promise<boolean> {
   const found = await database.listCollections({ name: COLLECTION }, { nameOnly: true }).toArray();
   return found.length > 0;
+}
+
+/** @throws OperatorError if a restore of the database is in progress, or was interrupted */
+export async function requireNoRestore(database: mongo.Db): Promise<void> {
+  if (!(await hasUnfinishedRestore(database))) return;
+  throw new OperatorError(
+    `A restore of the database ${database.databaseName} is in progress, or was interrupted: wait, or run \`backup restore FILE\` again, which starts over.`,
+  );
 }
 
 export async function beginRestore(database: mongo.Db, id: string): Promise<void> {
