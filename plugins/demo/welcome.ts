@@ -11,9 +11,9 @@ const TOKEN_SECONDS = (365 * DAY_MS) / 1000;
 const INVITATION_SECONDS = (7 * DAY_MS) / 1000;
 
 /**
- * Loads the seeds into a database of the program's own for which nobody has a token yet, and answers
- * how to try the service with them. The token is made last, so what an earlier start did not finish
- * is finished. A database that an operator brought gets no demo account that anybody could use.
+ * Loads the seeds into a managed MongoDB without any token, and returns lines that say how to try the
+ * service. The token is created last, so an interrupted first start is completed by the next one. A
+ * database of the operator's own gets no demo account, which anybody could use.
  */
 export async function welcome(
   host: Host,

@@ -33,7 +33,7 @@ export const noEventStream = methodNotAllowed.at(
   'There is no event stream here; send requests by POST.',
 );
 
-/** The tool endpoint answers a bad token with 403 (docs/specification.md, 4.4). */
+/** At the tool endpoint a bad token gets 403 (docs/specification.md, 4.4). */
 export const tokenRefused = invalidToken.at(403, invalidToken.meaning);
 
 /** `/api/mcp` (docs/specification.md, 4.4): the operations of all plugins as tools. */

@@ -19,7 +19,7 @@ export function parserError({ code }: NodeJS.ErrnoException): ApiError | undefin
 }
 
 /** Writes an error to a connection for which Node created no request, and closes it. */
-export function answerAndClose(socket: Duplex, error: ApiError): void {
+export function respondAndClose(socket: Duplex, error: ApiError): void {
   // The connection of a CONNECT has no other listener, and an unhandled reset would end the process.
   socket.on('error', () => undefined);
   const body = JSON.stringify(error.body);

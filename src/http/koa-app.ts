@@ -70,12 +70,12 @@ const errorShape: Middleware = async (ctx, next) => {
   try {
     await next();
   } catch (error) {
-    const answer = toClientError(error, ctx.state.log);
-    recordError(ctx, answer);
-    ctx.status = answer.status;
-    ctx.set(answer.headers);
+    const refusal = toClientError(error, ctx.state.log);
+    recordError(ctx, refusal);
+    ctx.status = refusal.status;
+    ctx.set(refusal.headers);
     ctx.type = 'application/json';
-    ctx.body = JSON.stringify(answer.sent);
+    ctx.body = JSON.stringify(refusal.sent);
   }
 };
 

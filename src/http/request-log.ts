@@ -50,8 +50,8 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
     // Already resolved if the client left before the response.
     void sent.then((at) => {
       const seconds = (at - started) / 1000;
-      const isAnswered = ctx.headerSent;
-      metrics.observe(ctx.state, isAnswered ? ctx.status : CLIENT_CLOSED, seconds);
+      const hasResponse = ctx.headerSent;
+      metrics.observe(ctx.state, hasResponse ? ctx.status : CLIENT_CLOSED, seconds);
       const { operation = 'none', principal, client, tool, code, reason, isProbe, log } = ctx.state;
       log[isProbe ? 'debug' : 'info'](
         {
@@ -65,8 +65,8 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
           tool,
           code,
           reason,
-          bytes: isAnswered ? bytesOf() : 0,
-          ...(isAnswered && ctx.res.writableFinished ? {} : { aborted: true }),
+          bytes: hasResponse ? bytesOf() : 0,
+          ...(hasResponse && ctx.res.writableFinished ? {} : { aborted: true }),
         },
         'request',
       );

@@ -7,7 +7,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { type ApiError, methodNotAllowed, validationError } from '../core/errors';
 import type { Settings } from '../core/settings/settings';
 import { withTimeout } from '../core/async/timeout';
-import { answerAndClose, parserError } from './error-responses';
+import { respondAndClose, parserError } from './error-responses';
 import { defaultLimits, type HttpLimits } from './limits';
 import { METHODS } from './methods';
 import type { RefusalStatus } from './refused';
@@ -24,7 +24,7 @@ const QUIET_TURNS = 20;
 /** How many requests a client may pipeline on one connection. */
 const MAX_AHEAD = 100;
 
-/** How often a closing server checks whether all requests have been answered. */
+/** How often a closing server checks whether all responses have been sent. */
 const LOOK_MS = 10;
 
 /** A request whose response has not been sent yet. */
@@ -63,7 +63,7 @@ export function createHttpServer(
       return;
     }
     onRefusal(error.status);
-    answerAndClose(socket, error);
+    respondAndClose(socket, error);
   };
   server.on('request', (request, response) => {
     const queue = queueOf(pending, request.socket);

@@ -21,7 +21,7 @@ export type Role = 'server' | 'tool';
 export type Owner = Pick<Stats, 'uid' | 'gid'>;
 
 /** Returns whether a process listens on a socket. */
-export async function answers(socketPath: string): Promise<boolean> {
+export async function isListening(socketPath: string): Promise<boolean> {
   const socket = connect(socketPath);
   const refusal = await once(socket, 'connect').then(() => undefined, codeOf);
   socket.destroy();
@@ -82,7 +82,7 @@ export class DataDirectory {
     const roles: Role[] = [];
     for (const name of await fs.readdir(folder)) {
       const file = path.join(folder, name);
-      if (!(await answers(file))) await fs.rm(file, { force: true });
+      if (!(await isListening(file))) await fs.rm(file, { force: true });
       else if (name.startsWith('mongod-server')) roles.push('server');
       else if (name.startsWith('mongod-tool')) roles.push('tool');
     }

@@ -50,9 +50,9 @@ async function checkMongodb(given: string): Promise<string> {
     throw new ServersError(`MONGODB_URI cannot be used: ${redact(reasonOf(error), given)}.`);
   }
   try {
-    const answer = client.db('admin').command({ hello: 1 });
+    const response = client.db('admin').command({ hello: 1 });
     // Name resolution may hang beyond the driver's timeouts.
-    const hello = await withTimeout(LIMIT_MS + 500, answer);
+    const hello = await withTimeout(LIMIT_MS + 500, response);
     if (hello === undefined) throw new Error('timed out');
     if (hello['setName'] !== undefined || hello['msg'] === 'isdbgrid') {
       if (hello['isWritablePrimary'] === true) return uri;

@@ -2,7 +2,7 @@ import { DataDirectory } from './data-directory';
 import { explain } from './errors';
 import { ManagedServers, type ServersOptions } from './managed-servers';
 import { managedMongodbUri } from './mongod';
-import { redisAnswers } from './redis';
+import { redisResponds } from './redis';
 
 export type { Progress } from './binaries';
 export type { Role } from './data-directory';
@@ -48,7 +48,7 @@ export async function acquireServers(
   if (mongodbUri !== undefined) notes.push('Using the MongoDB of MONGODB_URI.');
   if (redisUrl !== undefined) {
     // It may come back later; until then, rate limits work without it.
-    const state = (await redisAnswers(redisUrl)) ? '' : ', which does not respond now';
+    const state = (await redisResponds(redisUrl)) ? '' : ', which does not respond now';
     notes.push(`Using the Redis of REDIS_URL${state}.`);
   }
   if (mongodbUri !== undefined && redisUrl !== undefined) {

@@ -7,7 +7,7 @@ import { freeBytes } from '../core/disk';
 import { reasonOf } from '../core/values';
 import { withTimeout } from '../core/async/timeout';
 import { findBinary, type BinarySearch, type Program } from './binaries';
-import { answers, type DataDirectory } from './data-directory';
+import { isListening, type DataDirectory } from './data-directory';
 import { InUseError, ServersError } from './errors';
 
 // Recovery after a crash may take long with much data.
@@ -113,7 +113,7 @@ export class ManagedServer {
     this.meanwhile();
     const deadline = performance.now() + READY_MS;
     while (end === undefined && performance.now() < deadline) {
-      if ((await answers(this.socket)) && (await this.#isOwn()) && (await this.serves())) {
+      if ((await isListening(this.socket)) && (await this.#isOwn()) && (await this.serves())) {
         // Only stop() waits for the child.
         [this.#child, lines?.filter].forEach((each) => each?.unref());
         await directory.setVersion(kind.program, binary.version);
@@ -130,7 +130,7 @@ export class ManagedServer {
   async ended(signal: AbortSignal): Promise<void> {
     if (this.#ended) await this.#ended;
     else {
-      while (!signal.aborted && (await answers(this.socket))) {
+      while (!signal.aborted && (await isListening(this.socket))) {
         await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => undefined);
       }
     }

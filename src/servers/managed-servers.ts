@@ -2,7 +2,7 @@ import type { Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '../core/values';
 import type { Progress } from './binaries';
-import { answers, type DataDirectory, type Role } from './data-directory';
+import { isListening, type DataDirectory, type Role } from './data-directory';
 import { InUseError, ServersError } from './errors';
 import { ManagedServer, type ServerKind } from './managed-server';
 import { mongod, shutDownMongodb } from './mongod';
@@ -71,13 +71,13 @@ export class ManagedServers {
           return server.socket;
         }
         // A MongoDB that is being restarted does not listen yet.
-        if (!(await answers(server.socket))) silentSince = performance.now();
+        if (!(await isListening(server.socket))) silentSince = performance.now();
         if (performance.now() - silentSince > HANGS_MS) {
           throw new ServersError(
             'MongoDB, which a server has started, does not respond: stop that server, which also stops MongoDB.',
           );
         }
-      } else if (claims.length === 0 && (await answers(server.socket))) {
+      } else if (claims.length === 0 && (await isListening(server.socket))) {
         // An orphan of a killed process. Its guard stops it; those of earlier releases have no guard.
         await shutDownMongodb(server.socket).catch(() => undefined);
         if (performance.now() - began > HANGS_MS) {
@@ -120,7 +120,7 @@ export class ManagedServers {
     const server = this.#serverOf(redis);
     // A Redis that hangs may recover.
     if (this.#options.role === 'tool') {
-      return (await answers(server.socket)) ? server.socket : undefined;
+      return (await isListening(server.socket)) ? server.socket : undefined;
     }
     try {
       if (await server.serves()) {

@@ -15,12 +15,12 @@ export const redis: ServerKind = {
     // These access files, load code and read memory; rate limits need none of them.
     ...['CONFIG', 'MODULE', 'DEBUG'].flatMap((command) => ['--rename-command', command, '']),
   ],
-  serves: redisAnswers,
+  serves: redisResponds,
   explainEnd: (log, home) => `could not start in ${home}: ${log.trim().split('\n').at(-1) ?? ''}`,
 };
 
 /** Returns whether Redis responds at a URL or socket path. */
-export async function redisAnswers(url: string): Promise<boolean> {
+export async function redisResponds(url: string): Promise<boolean> {
   return (await ask(url, async (client) => client.ping())) !== undefined;
 }
 

@@ -12,7 +12,7 @@ import {
   program,
   temporaryFolder,
 } from './support';
-import { redisAnswers } from '../../src/servers/redis';
+import { redisResponds } from '../../src/servers/redis';
 
 async function addTo(mongodbUri: string, id: string): Promise<void> {
   await plantsOf(mongodbUri).insertOne({ _id: id }, { writeConcern: { w: 'majority' } });
@@ -85,7 +85,7 @@ test('a data directory with a long path works through a link, which is removed a
   const temporary = await temporaryFolder();
   const first = await program(dataDir, { env: { TMPDIR: temporary } });
   await addTo(first.servers.mongodbUri, 'Basil');
-  expect(await redisAnswers(first.servers.redisUrl ?? '')).toBe(true);
+  expect(await redisResponds(first.servers.redisUrl ?? '')).toBe(true);
   expect(await readdir(temporary)).toHaveLength(1);
   await first.exit();
   expect(await readdir(temporary)).toEqual([]);

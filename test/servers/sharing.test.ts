@@ -22,9 +22,9 @@ import {
   program,
 } from './support';
 import { acquireServers, ServersError } from '../../src/servers';
-import { answers } from '../../src/servers/data-directory';
+import { isListening } from '../../src/servers/data-directory';
 import { mongod } from '../../src/servers/mongod';
-import { redisAnswers } from '../../src/servers/redis';
+import { redisResponds } from '../../src/servers/redis';
 
 test('a fresh data directory gets a MongoDB with transactions and a Redis, which release stops', async () => {
   const dataDir = await dataDirectory();
@@ -41,7 +41,7 @@ test('a fresh data directory gets a MongoDB with transactions and a Redis, which
   expect(await client.db().collection('plants').countDocuments()).toBe(1);
   expect(client.db().databaseName).toBe('plantcare');
   expect(servers.mongodbUri).toContain('directConnection=true');
-  expect(await redisAnswers(servers.redisUrl ?? '')).toBe(true);
+  expect(await redisResponds(servers.redisUrl ?? '')).toBe(true);
   expect(servers.notes).toEqual([
     expect.stringMatching(/^MongoDB [\d.]+ \(.+\) was started\.$/),
     expect.stringMatching(/^Redis [\d.]+ \(.+\) was started\.$/),
@@ -225,7 +225,7 @@ test('a MongoDB that a killed program of an earlier release left running is stop
   await first.release();
   const home = path.join(dataDir, 'mongodb');
   const left = aProcess((await aMongod()).path, [...mongod.arguments], home);
-  await until(() => answers(path.join(home, 'mongodb.sock')));
+  await until(() => isListening(path.join(home, 'mongodb.sock')));
   const next = await acquire(dataDir);
   expect(isAlive(left.pid ?? 0)).toBe(false);
   expect(await plantsOf(next.mongodbUri).countDocuments()).toBe(1);
@@ -241,7 +241,7 @@ test('a hung MongoDB that a killed program left is stopped and restarted', async
   const next = await acquire(dataDir);
   await until(() => !all.some(isAlive));
   await connect(next.mongodbUri).db().command({ ping: 1 });
-  expect(await redisAnswers(next.redisUrl ?? '')).toBe(true);
+  expect(await redisResponds(next.redisUrl ?? '')).toBe(true);
 });
 
 test('whenever a starting program is killed, the next one serves', async () => {

@@ -12,7 +12,7 @@ import {
   program,
 } from './support';
 import { acquireServers } from '../../src/servers';
-import { redisAnswers } from '../../src/servers/redis';
+import { redisResponds } from '../../src/servers/redis';
 
 test('a killed MongoDB or Redis is restarted with its data, and counted', async () => {
   const dataDir = await dataDirectory();
@@ -36,7 +36,7 @@ test('a killed MongoDB or Redis is restarted with its data, and counted', async 
     expect(reported).toContain('MongoDB exited unexpectedly and is being restarted.');
     expect(await plants.findOne({ _id: 'Basil' })).not.toBeNull();
     await plants.insertOne({ _id: mint });
-    expect(await redisAnswers(servers.redisUrl ?? '')).toBe(true);
+    expect(await redisResponds(servers.redisUrl ?? '')).toBe(true);
   }
   expect(Object.fromEntries(restarts)).toEqual({ mongod: 2, 'redis-server': 2 });
   const last = processOf(dataDir, 'mongod');
@@ -56,7 +56,7 @@ test('a Redis that was already running is replaced once it ends', async () => {
   expect(second.notes[1]).toBe('Redis was already running.');
   await first.crash();
   await until(() => reported.includes('Redis is running again.'));
-  expect(await redisAnswers(second.redisUrl ?? '')).toBe(true);
+  expect(await redisResponds(second.redisUrl ?? '')).toBe(true);
 });
 
 test('nothing is restarted after release', async () => {

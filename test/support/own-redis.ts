@@ -7,7 +7,7 @@ import path from 'node:path';
 import { Redis } from 'ioredis';
 
 import { findBinary } from '../../src/servers/binaries';
-import { redis, redisAnswers } from '../../src/servers/redis';
+import { redis, redisResponds } from '../../src/servers/redis';
 import { until } from './processes';
 
 export { until } from './processes';
@@ -35,7 +35,7 @@ export class OwnRedis {
 
   async start(): Promise<void> {
     this.#child = spawn(this.#binary, redis.arguments, { cwd: this.#home, stdio: 'ignore' });
-    await until(() => redisAnswers(this.url));
+    await until(() => redisResponds(this.url));
   }
 
   /** All keys. */

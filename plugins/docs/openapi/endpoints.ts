@@ -31,7 +31,7 @@ import type { ProtocolEndpoint, ProtocolMethod } from '../../../src/plugins/prot
 import type { Components } from './components';
 import { exampleOf } from './examples';
 import { parametersOf, pathParameter } from './parameters';
-import { answerBody, BUDGET_HEADERS, errorResponses, headers } from './responses';
+import { responseBody, BUDGET_HEADERS, errorResponses, headers } from './responses';
 
 /** Errors of any body. */
 const BODY_ERRORS = [invalidJson, unsupportedMediaType, payloadTooLarge];
@@ -53,11 +53,11 @@ export function describeOperation(operation: Operation, components: Components):
   const etag = hasEtag(operation) ? (['ETag'] as const) : [];
   const replayed = operation.idempotent ? (['Idempotent-Replayed'] as const) : [];
   const schema = jsonSchemaOf(response.schema, 'output', components);
-  const answer = {
+  const success = {
     description: response.description,
     headers: headers(...etag, ...caching, ...replayed, ...BUDGET_HEADERS),
     content: {
-      ...answerBody(schema, components, response.type ?? 'application/json'),
+      ...responseBody(schema, components, response.type ?? 'application/json'),
       ...(response.orType === undefined ? {} : { [response.orType]: TEXT }),
     },
   };
@@ -69,10 +69,10 @@ export function describeOperation(operation: Operation, components: Components):
     parameters: parametersOf(operation, components),
     ...requestBody(bodyOf(operation, operationId, components), components, operation.large?.text),
     responses: {
-      [response.status]: answer,
-      ...(operation.method === 'PUT' ? { 201: { ...answer, description: 'It was created' } } : {}),
+      [response.status]: success,
+      ...(operation.method === 'PUT' ? { 201: { ...success, description: 'It was created' } } : {}),
       ...(hasDryRun(operation)
-        ? { 200: { ...answer, description: 'What the request would do' } }
+        ? { 200: { ...success, description: 'What the request would do' } }
         : {}),
       ...(isConditional(operation)
         ? {
@@ -169,7 +169,7 @@ function protocolResponses(
   return Object.fromEntries(
     Object.entries(responses).map(([status, { description, content = {} }]) => {
       const bodies = Object.entries(content).map(([type, schema]) =>
-        answerBody(components.referTitled(schema), components, type),
+        responseBody(components.referTitled(schema), components, type),
       );
       return [
         status,

@@ -46,7 +46,7 @@ export function headers(...names: readonly ResponseHeaderName[]): JsonObject {
 }
 
 /** The body of a response: its schema, and an example. */
-export function answerBody(schema: JsonSchema, components: Components, type: string): JsonObject {
+export function responseBody(schema: JsonSchema, components: Components, type: string): JsonObject {
   return { [type]: { schema, example: exampleOf(schema, components, 'all') } };
 }
 

@@ -72,7 +72,7 @@ export function isLegacy({ message, headers }: Inbound): boolean {
   return kind === 'legacy';
 }
 
-/** Has the protocol's package answer a message, with a server of its own. */
+/** Lets the protocol's package respond to a message, with a new server. */
 export async function exchange(inbound: Inbound, server: () => McpServer): Promise<Reply> {
   return isLegacy(inbound) ? exchangeLegacy(inbound, server) : exchangeStateless(inbound, server);
 }

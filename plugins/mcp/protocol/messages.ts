@@ -31,7 +31,7 @@ interface ToolService {
   callTool(name: string, args: unknown): Promise<CallToolResult>;
 }
 
-/** Answers one message of any revision of the protocol. No state is kept. */
+/** Responds to a message of any revision of the protocol. It keeps no state. */
 export async function handleMessage(
   body: unknown,
   headers: IncomingHttpHeaders,
@@ -46,7 +46,7 @@ export async function handleMessage(
   return refusal ?? exchange({ message, headers }, () => serverFor(service, args));
 }
 
-/** The error for a request that the package would answer badly, or not at all. */
+/** The error for a request to which the package would respond wrongly, or not at all. */
 function refusalOf(message: JSONRPCRequest, headers: IncomingHttpHeaders): Reply | undefined {
   const { method, id, params } = message;
   if (method === 'tools/list' && !['string', 'undefined'].includes(typeof params?.['cursor'])) {

@@ -151,7 +151,7 @@ export class ToolArguments {
     };
   }
 
-  /** The faults of the path parameters, for which REST answers that the record was not found. */
+  /** The faults of the path parameters, for which REST responds that the record was not found. */
   idFaults(args: Given): string[] {
     const given = this.#given(args);
     return Object.keys(this.#operation.params ?? {}).flatMap((name) => {

@@ -43,12 +43,12 @@ export class OutputSchemas {
   constructor(operations: readonly Operation[]) {
     for (const operation of operations) {
       const { method, tool } = operation;
-      if (method === 'GET' && 'name' in tool) this.#register(answerOf(operation), tool.name);
+      if (method === 'GET' && 'name' in tool) this.#register(resultOf(operation), tool.name);
     }
   }
 
   of(operation: Operation, tool: string): OutputSchema {
-    const schema = this.#compact(answerOf(operation), tool);
+    const schema = this.#compact(resultOf(operation), tool);
     if (schema['type'] === 'array') {
       return { type: 'object', properties: { items: schema, ...ENDING } };
     }
@@ -99,14 +99,14 @@ export class OutputSchemas {
 }
 
 /** What a tool returns; a tool with two views, the items of either. */
-function answerOf({ response, tool }: Operation): JsonSchema {
-  const answer = jsonSchemaOf(response.schema, 'output');
+function resultOf({ response, tool }: Operation): JsonSchema {
+  const result = jsonSchemaOf(response.schema, 'output');
   const full = 'full' in tool ? tool.full : undefined;
-  if (!full) return answer;
-  const items = [answer, jsonSchemaOf(full.response.schema, 'output')].flatMap(
+  if (!full) return result;
+  const items = [result, jsonSchemaOf(full.response.schema, 'output')].flatMap(
     (each) => each['items'] ?? [],
   );
-  return { ...answer, items: { anyOf: items } };
+  return { ...result, items: { anyOf: items } };
 }
 
 function choicesOf({ anyOf }: JsonSchema): JsonSchema[] {

@@ -25,9 +25,9 @@ const GOOD_STATES: readonly unknown[] = [1, 2, 7];
 export const server: OfflineCheck = async (settings) => {
   const check = 'server';
   const url = readinessUrl(settings);
-  const answer = await ask(url).catch(() => undefined);
-  if (!isRecord(answer)) return [good(check, `not running at ${url.host}`)];
-  const { error, warnings = [] } = answer;
+  const readiness = await ask(url).catch(() => undefined);
+  if (!isRecord(readiness)) return [good(check, `not running at ${url.host}`)];
+  const { error, warnings = [] } = readiness;
   const said = [error, warnings].flat().filter((each) => typeof each === 'string');
   if (said.length === 0) return [good(check, `ready at ${url.host}`)];
   return said.map((each) => fault(check, `The server at ${url.host} says: ${each}`));

@@ -123,11 +123,11 @@ export class Database {
 
   async ping(): Promise<boolean> {
     // Retried once, as the driver does with reads: only the connection may be broken.
-    const answered = this.#answers().then((isThere) => isThere || this.#answers());
-    return (await withTimeout(PING_MS, answered)) ?? false;
+    const responded = this.#responds().then((isThere) => isThere || this.#responds());
+    return (await withTimeout(PING_MS, responded)) ?? false;
   }
 
-  async #answers(): Promise<boolean> {
+  async #responds(): Promise<boolean> {
     // The driver would reconnect.
     if (this.#isClosed) return false;
     return this.connection.db?.admin().command({ ping: 1 }).then(() => true, () => false) ?? false;
