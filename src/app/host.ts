@@ -4,12 +4,8 @@ import type { Logger } from 'pino';
 import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings/settings';
 import { withTimeout } from '../core/async/timeout';
-import type { AuditLog } from '../data/audit/audit-log';
-import type { Database } from '../data/mongodb/database';
 import type { DerivedData } from '../data/writing/derived';
-import type { Fence } from '../data/schema/fence';
 import { Lease, leaseModel } from '../data/schema/lease';
-import type { WriteQueue } from '../data/writing/write-queue';
 import type { Host, PluginReference } from '../plugins/host';
 import type { PluginRuntime, Plugin } from '../plugins/plugin';
 import { requireCollected, requirePlugin } from '../plugins/setup';
@@ -22,12 +18,8 @@ interface AppForPlugins {
   readonly settings: Settings;
   readonly scopes: ReadonlyMap<string, string>;
   readonly metrics: Metrics;
-  readonly database: Database;
-  readonly audit: AuditLog;
-  readonly writeQueue: WriteQueue;
   readonly derived: readonly DerivedData[];
   readonly unready: string | undefined;
-  readonly fence: Fence;
   readonly warnings: readonly string[];
   /** Those of the plugins that have been set up so far. */
   readonly contributions: readonly PluginRuntime[];
@@ -38,28 +30,29 @@ interface HostDependencies {
   log: Logger;
   app: AppForPlugins;
   plugins: readonly Plugin[];
-  data: Pick<DataLayer, 'accountData' | 'quotas'>;
+  data: DataLayer;
   connections: ServerConnections;
 }
 
 export function hostFor(
   plugin: Plugin,
-  { log, app, plugins, data: { accountData, quotas }, connections }: HostDependencies,
+  { log, app, plugins, data, connections }: HostDependencies,
 ): Host {
+  const { accountData, audit, database, fence, quotas, writeQueue } = data;
   return {
     settings: app.settings,
     scopes: app.scopes,
     log: log.child({ plugin: plugin.name }),
-    model: (definition) => app.database.model(definition),
+    model: (definition) => database.model(definition),
     use: (other) => {
       requirePlugin(plugin, other);
       return app.exportsOf(other);
     },
-    transact: (userId, work) => app.writeQueue.run(userId, work),
-    transactShared: (work) => app.audit.transact(work),
+    transact: (userId, work) => writeQueue.run(userId, work),
+    transactShared: (work) => audit.transact(work),
     accountData,
-    lease: (name) => new Lease(app.database.model(leaseModel), name),
-    snapshot: <T>(read: (session: ClientSession) => Promise<T>) => app.database.snapshot(read),
+    lease: (name) => new Lease(database.model(leaseModel), name),
+    snapshot: <T>(read: (session: ClientSession) => Promise<T>) => database.snapshot(read),
     changedLists: () => {
       requireCollected(plugin, 'changes');
       return app.contributions.flatMap(({ changes = [] }) => changes);
@@ -77,7 +70,7 @@ export function hostFor(
     readiness: async () => {
       const [{ mongodb, rateLimits }, newer] = await Promise.all([
         connections.readiness(),
-        withTimeout(READY_MS, app.fence.find()),
+        withTimeout(READY_MS, fence.find()),
       ]);
       const unready = app.unready ?? (mongodb ? newer : 'MongoDB cannot be reached.');
       return { unready, rateLimits, warnings: app.warnings };
