@@ -156,12 +156,14 @@ class GardenCheck {
     errors: ValidationErrors,
     schedules: ReadonlySet<string>,
   ): Promise<ImportedEvent> {
+    const before = errors.count;
     const event = await this.#object<ImportedEvent>(importedEvent, given, errors);
+    const isValid = errors.count === before;
     const { occurredAt, occurredOn, scheduleId } = event;
     if (typeof scheduleId === 'string' && !schedules.has(scheduleId.toLowerCase())) {
       errors.add('scheduleId', 'must be the id of a schedule of the plant');
     }
-    if (occurredOn === undefined) return event;
+    if (!isValid || occurredOn === undefined) return event;
     // No zone is further from UTC.
     const isNear =
       occurredAt instanceof Date &&

@@ -136,12 +136,14 @@ test('all faults are reported by path, and nothing is added', async () => {
         events: [
           { type: 'danced' },
           { occurredAt: ago(1), occurredOn: '2020-01-01' },
+          { occurredAt: ago(-2), occurredOn: ago(-2).slice(0, 10) },
+          { occurredOn: 'today' },
           { growthAmount: -1, photoIds: ['x'] },
         ],
       },
     ],
   });
-  expectError(answer, 400, 'validation_error', /^plants\[0\]\.name .* \(and 11 more faults\)\.$/);
+  expectError(answer, 400, 'validation_error', /^plants\[0\]\.name .* \(and 13 more faults\)\.$/);
   expect(faults(answer)).toEqual([
     'plants[0].name',
     'plants[0].colour',
@@ -153,8 +155,10 @@ test('all faults are reported by path, and nothing is added', async () => {
     'plants[2].photos[1].cropX',
     'plants[2].events[0].type',
     'plants[2].events[1].occurredOn',
-    'plants[2].events[2].growthAmount',
-    'plants[2].events[2].photoIds[0]',
+    'plants[2].events[2].occurredAt',
+    'plants[2].events[3].occurredOn',
+    'plants[2].events[4].growthAmount',
+    'plants[2].events[4].photoIds[0]',
   ]);
   expect(await plantsOf()).toEqual([]);
 });
