@@ -17,23 +17,23 @@ interface RevisionRange {
   limit: number;
 }
 
-/** Records that are, in words by which an index is known to have them all. */
+/** Selects softly deleted records in the form of a partial index, so that queries can use it. */
 export const SOFTLY_DELETED = { deletedAt: { $type: 'date' } };
 
 /** The records of a tracked model by the revision of their last change. */
 export class ChangedRecords {
   readonly #model: OwnedModel<Stored>;
-  readonly #there: object;
+  readonly #selected: object;
   readonly #embeds: string | undefined;
 
   /**
-   * @param there finds those that are there, or that are listed apart
-   * @param embeds the field that has the ids of records that they embed
+   * @param filter selects the records; by default all of the model
+   * @param embeds the field with the ids of the records that they embed
    */
-  constructor(model: OwnedModel<object>, there: object = {}, embeds?: string) {
+  constructor(model: OwnedModel<object>, filter: object = {}, embeds?: string) {
     // Documents of a tracked model have these fields.
     this.#model = model as unknown as OwnedModel<Stored>;
-    this.#there = there;
+    this.#selected = filter;
     this.#embeds = embeds;
   }
 
@@ -42,28 +42,28 @@ export class ChangedRecords {
     return this.#find(tenant, range, {});
   }
 
-  /** The same of those that embed a record. */
+  /** The same, of the records that embed another. */
   async referringTo(tenant: Tenant, id: StoredId, range: RevisionRange): Promise<Stored[]> {
     return this.#embeds === undefined
       ? []
       : this.#find(tenant, range, { [this.#embeds]: anyOf([id]) });
   }
 
-  /** Whether any that last changed before a revision embeds one of some records. */
+  /** Whether a record that last changed before a revision embeds one of some records. */
   async anyReferringTo(tenant: Tenant, ids: readonly StoredId[], before: number): Promise<boolean> {
     if (this.#embeds === undefined) return false;
     const filter = this.#filter({ [this.#embeds]: anyOf(ids), revision: { $lt: before } });
     return (await this.#model.exists(filter).of(tenant)) !== null;
   }
 
-  /** Which of some records are there. */
+  /** The ids of those records that exist. */
   async existing(tenant: Tenant, ids: readonly StoredId[]): Promise<Set<string>> {
     const filter = this.#filter({ _id: anyOf(ids) });
     const found = await this.#model.find(filter).of(tenant).select('_id').lean<Stored[]>();
     return new Set(found.map(({ _id }) => idText(_id)));
   }
 
-  /** Each is one range of an index: what a revision still has, however much, and what comes after. */
+  /** Reads two ranges of an index: the rest of a revision, then later revisions. */
   async #find(
     tenant: Tenant,
     { after: { revision, id }, before = Infinity, limit }: RevisionRange,
@@ -74,9 +74,9 @@ export class ChangedRecords {
         ? []
         : await this.#range(tenant, { ...filter, revision, _id: { $gt: id } }, limit);
     if (rest.length === limit || revision + 1 >= before) return rest;
-    const further = { $gt: revision, ...(before === Infinity ? {} : { $lt: before }) };
+    const later = { $gt: revision, ...(before === Infinity ? {} : { $lt: before }) };
     const left = limit - rest.length;
-    return [...rest, ...(await this.#range(tenant, { ...filter, revision: further }, left))];
+    return [...rest, ...(await this.#range(tenant, { ...filter, revision: later }, left))];
   }
 
   async #range(tenant: Tenant, filter: object, limit: number): Promise<Stored[]> {
@@ -85,6 +85,6 @@ export class ChangedRecords {
   }
 
   #filter(filter: object): object {
-    return { ...this.#there, ...filter };
+    return { ...this.#selected, ...filter };
   }
 }

@@ -110,13 +110,13 @@ class Reachable {
     const parents = this.#parents;
     if (!parents) return present;
     return async (tenant: Tenant, documents) => {
-      const there = await parents.existing(
+      const existing = await parents.existing(
         tenant,
         documents.map((each) => this.parentOf(each)),
       );
-      const isThere = (each: Stored) => there.has(idText(this.parentOf(each)));
-      const views = (await present(tenant, documents.filter(isThere))).values();
-      return documents.map((each) => (isThere(each) ? views.next().value : undefined));
+      const isReachable = (each: Stored) => existing.has(idText(this.parentOf(each)));
+      const views = (await present(tenant, documents.filter(isReachable))).values();
+      return documents.map((each) => (isReachable(each) ? views.next().value : undefined));
     };
   }
 }
@@ -125,10 +125,10 @@ class Reachable {
 function recordsOf(
   host: Host,
   { model, embeds }: Pick<ChangedList, 'model'> & { embeds?: ChangedList['embeds'] | undefined },
-  there: object,
+  filter: object,
 ): ChangedRecords {
   if (!model) throw new Error('A list without a model has no records of its own.');
-  return new ChangedRecords(host.model(model), model.softlyDeleted ? there : {}, embeds?.field);
+  return new ChangedRecords(host.model(model), model.softlyDeleted ? filter : {}, embeds?.field);
 }
 
 function deletionOf(document: Stored): { kind: string; id: StoredId } {

@@ -29,26 +29,29 @@ export class GrowthTotals {
     return this.#growth.find().of({ userId, session }).sort({ plantId: 1, unit: 1 }).lean().exec();
   }
 
-  /** Adds new measurements; sums up all measurements of plants of which some were changed or deleted. */
+  /** Adds new measurements. Plants with changed or deleted ones are summed up again. */
   async apply(tx: Transaction, changes: readonly CareChange[]): Promise<void> {
-    const moved = changes.filter(({ before, after }) => textOf(before) !== textOf(after));
-    const came = moved.flatMap(({ after }) => measured(after));
-    const went = moved.flatMap(({ before }) => measured(before));
-    if (came.length + went.length === 0) return;
-    const plantIds = [...came, ...went].map(({ plantId }) => plantId);
+    const changed = changes.filter(({ before, after }) => textOf(before) !== textOf(after));
+    const added = changed.flatMap(({ after }) => measured(after));
+    const removed = changed.flatMap(({ before }) => measured(before));
+    if (added.length + removed.length === 0) return;
+    const plantIds = [...added, ...removed].map(({ plantId }) => plantId);
     const stored = await this.#growth
       .find({ plantId: anyOf(plantIds) })
       .of(tx)
       .lean();
     // The growth of a deleted plant was deleted with it.
-    const there = new Set([...stored, ...came].map(({ plantId }) => idText(plantId)));
-    const anew = new Map(went.map(({ plantId }) => [idText(plantId), plantId]));
-    for (const id of anew.keys()) if (!there.has(id)) anew.delete(id);
+    const existing = new Set([...stored, ...added].map(({ plantId }) => idText(plantId)));
+    const outdated = new Map(removed.map(({ plantId }) => [idText(plantId), plantId]));
+    for (const id of outdated.keys()) if (!existing.has(id)) outdated.delete(id);
     const sums = new GrowthSums();
-    for (const each of [...stored, ...came]) if (!anew.has(idText(each.plantId))) sums.add(each);
-    if (anew.size > 0) {
-      for await (const each of this.#events.sums.growth(tx, [...anew.values()]))
+    for (const each of [...stored, ...added]) {
+      if (!outdated.has(idText(each.plantId))) sums.add(each);
+    }
+    if (outdated.size > 0) {
+      for await (const each of this.#events.sums.growth(tx, [...outdated.values()])) {
         sums.addAlike(each);
+      }
     }
     await this.#write(tx, stored, sums);
   }
