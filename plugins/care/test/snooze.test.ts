@@ -238,6 +238,26 @@ test('copies get the end of a snooze when only a schedule, or the schedule of an
   client.close();
 });
 
+test('copies get the end of a snooze with a new event that counts for its schedule alone', async () => {
+  const client = new Client(service.url, user.token);
+  const copy = new Copy();
+  const snoozed = async () => {
+    await copy.sync(client);
+    return copy.contents.snoozes.length;
+  };
+  const body = { everyDays: 3, care: 'repotted' };
+  const answer = await user.post(`/api/plants/${plantId}/schedules`, body).expect(201);
+  const scheduleId = bodyOf(answer)['id'];
+  for (const event of [{ type: 'repotted' }, { type: 'note', scheduleId }]) {
+    await user.post('/api/care/snooze', { plantId, scheduleId, until: '2026-03-20' }).expect(200);
+    expect(await snoozed()).toBe(1);
+    setClock(new Date(Date.now() + 1000).toISOString());
+    await user.event(plantId, event);
+    expect(await snoozed()).toBe(0);
+  }
+  client.close();
+});
+
 test('a plant of 1.0.0 that never had care can be snoozed', async () => {
   const plants = service.app.database.connection.collection('plants');
   const $unset = { lastWatering: '', lastFertilizing: '' };
