@@ -48,7 +48,6 @@ export function loadPlugins(
 function pluginsIn(folders: readonly string[]): Plugin[] {
   const plugins: Plugin[] = [];
   const faults: string[] = [];
-  const names = new Set(folders.map((each) => path.basename(each)));
   for (const each of folders) {
     const name = path.basename(each);
     try {
@@ -57,18 +56,11 @@ function pluginsIn(folders: readonly string[]): Plugin[] {
       if (fault !== undefined) faults.push(fault);
       else plugins.push(manifest as Plugin); // Its shape was just checked.
     } catch (error) {
-      faults.push(`plugins/${name}: ${whyNotLoaded(error)}`);
+      faults.push(`plugins/${name}: cannot be loaded: ${reasonOf(error)}`);
     }
   }
-  if (faults.length > 0) {
-    // Some require a missing plugin without importing it.
-    for (const { name, requires } of plugins) {
-      const missing = requires.filter((each) => !names.has(each));
-      faults.push(...missing.map((each) => `plugins/${name}: ${needs(each)}`));
-    }
-    throw new LoaderError(faults);
-  }
-  faults.push(...manifestFaults(plugins));
+  const names = new Set(folders.map((each) => path.basename(each)));
+  faults.push(...manifestFaults(plugins, names));
   if (faults.length > 0) throw new LoaderError(faults);
   return inOrder(plugins);
 }
@@ -91,16 +83,6 @@ function manifestOf(folder: string): unknown {
   const entry = isOfCommandLine(folder) ? path.join(folder, CLI_ENTRY) : folder;
   const module: unknown = requireFrom(entry);
   return isRecord(module) ? module['default'] : undefined;
-}
-
-/** The folder of a plugin may be removed while others still import it. */
-function whyNotLoaded(error: unknown): string {
-  const missing = /Cannot find module '\.\.\/([a-z0-9-]+)(?:\/[^']*)?'/.exec(reasonOf(error))?.[1];
-  return missing === undefined ? `cannot be loaded: ${reasonOf(error)}` : needs(missing);
-}
-
-function needs(missing: string): string {
-  return `needs the plugin ${missing}, which is missing`;
 }
 
 /** Sorts plugins: each after those it requires, otherwise by name. */

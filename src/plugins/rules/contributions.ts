@@ -23,12 +23,11 @@ export function contributionFaults(all: readonly SetUpPlugin[]): string[] {
       });
       faults.push(...operationFaults(operation, known).map((each) => `${label}: ${each}`));
     }
-    const { protocols = [], listeners = [], changes = [], readings, seeds } = contribution;
+    const { protocols = [], listeners = [], changes = [], seeds } = contribution;
     unique(place, {
       operation: protocols.flatMap(({ path, methods }) =>
         Object.keys(methods).map((method) => `${method} ${path}`),
       ),
-      metric: readings?.map(({ name }) => name),
       seed: seeds?.map(({ name }) => name),
       'list of changes': changes.map(({ name }) => name),
     });

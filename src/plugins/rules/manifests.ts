@@ -48,10 +48,13 @@ const HOST_CLAIMS: Claims = {
   collection: hostModels.map(collectionOf),
 };
 
-/** Finds faults between manifests. */
-export function manifestFaults(plugins: readonly Plugin[]): string[] {
+/**
+ * Finds faults between manifests.
+ *
+ * @param names of all plugins, including those that cannot be loaded
+ */
+export function manifestFaults(plugins: readonly Plugin[], names: ReadonlySet<string>): string[] {
   const faults: string[] = [];
-  const names = new Set(plugins.map((plugin) => plugin.name));
   for (const { name: plugin, requires } of plugins) {
     for (const required of requires.filter((each) => !names.has(each))) {
       faults.push(`plugins/${plugin}: requires: there is no plugin ${required}`);
