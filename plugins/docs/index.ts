@@ -6,7 +6,7 @@ import { DAY_MS } from '../../src/core/time';
 import type { JsonSchema } from '../../src/fields/json-schema';
 import { definePlugin } from '../../src/plugins/plugin';
 import { sendContent } from '../../src/plugins/send-content';
-import type { ApiDescription } from '../../src/plugins/protocol-endpoint';
+import { type ApiDescription, getEndpoint } from '../../src/plugins/protocol-endpoint';
 import { openApiCommand } from './commands';
 import { openApiDocument } from './openapi/document';
 import { serveFile, servePage } from './page';
@@ -40,60 +40,41 @@ export default definePlugin({
     };
     return {
       protocols: [
-        {
-          path: '/openapi.json',
-          methods: {
-            GET: {
-              summary: 'Read the OpenAPI document',
-              operationId: 'getOpenApiDocument',
-              access,
-              responses: {
-                200: {
-                  description: 'OpenAPI 3.1',
-                  content: { 'application/json': { type: 'object' } },
-                },
-                ...NOT_MODIFIED,
-              },
-              handler: serveDocument,
+        getEndpoint('/openapi.json', {
+          ...{ summary: 'Read the OpenAPI document', operationId: 'getOpenApiDocument', access },
+          responses: {
+            200: {
+              description: 'OpenAPI 3.1',
+              content: { 'application/json': { type: 'object' } },
             },
+            ...NOT_MODIFIED,
           },
-        },
+          handler: serveDocument,
+        }),
         {
-          path: '/docs',
+          ...getEndpoint('/docs', {
+            ...{ summary: 'Read this page', operationId: 'getDocsPage', access },
+            responses: {
+              200: { description: 'HTML', content: { 'text/html': TEXT } },
+              ...NOT_MODIFIED,
+              308: { description: 'The page is at the path without the final slash' },
+            },
+            handler: servePage,
+          }),
           withSlash: true,
-          methods: {
-            GET: {
-              summary: 'Read this page',
-              operationId: 'getDocsPage',
-              access,
-              responses: {
-                200: { description: 'HTML', content: { 'text/html': TEXT } },
-                ...NOT_MODIFIED,
-                308: { description: 'The page is at the path without the final slash' },
-              },
-              handler: servePage,
-            },
-          },
         },
-        {
-          path: '/docs/{file}',
-          methods: {
-            GET: {
-              summary: 'Read a file of the page',
-              operationId: 'getDocsFile',
-              access,
-              responses: {
-                200: {
-                  description: 'The file',
-                  content: { 'text/css': TEXT, 'text/javascript': TEXT, 'text/markdown': TEXT },
-                },
-                ...NOT_MODIFIED,
-              },
-              errors: [notFound],
-              handler: serveFile,
+        getEndpoint('/docs/{file}', {
+          ...{ summary: 'Read a file of the page', operationId: 'getDocsFile', access },
+          responses: {
+            200: {
+              description: 'The file',
+              content: { 'text/css': TEXT, 'text/javascript': TEXT, 'text/markdown': TEXT },
             },
+            ...NOT_MODIFIED,
           },
-        },
+          errors: [notFound],
+          handler: serveFile,
+        }),
       ],
     };
   },

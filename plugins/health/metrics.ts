@@ -8,7 +8,7 @@ import { bearerToken } from '../../src/core/identity';
 import { hashOf } from '../../src/core/secrets';
 import { PortSetting, Setting } from '../../src/core/settings/settings';
 import type { Host } from '../../src/plugins/host';
-import type { ProtocolEndpoint } from '../../src/plugins/protocol-endpoint';
+import { getEndpoint, type ProtocolEndpoint } from '../../src/plugins/protocol-endpoint';
 
 const MIN_TOKEN = 16;
 const MEDIA_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -34,30 +34,23 @@ export const metricsTokenSetting = new Setting<string | undefined>(
 /** The metrics in Prometheus' text format. */
 export function metricsEndpoint(host: Host): ProtocolEndpoint {
   const token = host.settings.of(metricsTokenSetting);
-  return {
-    path: '/metrics',
-    ownPort: metricsPortSetting,
-    methods: {
-      GET: {
-        summary: 'Read the metrics of the process',
-        operationId: 'getMetrics',
-        access: { public: 'METRICS_TOKEN and METRICS_PORT decide who may read them' },
-        isProbe: true,
-        responses: {
-          200: {
-            description: "Prometheus' text format",
-            content: { [MEDIA_TYPE]: { type: 'string' } },
-          },
-        },
-        errors: [unauthorized],
-        handler: async (ctx) => {
-          if (token !== undefined) checkToken(ctx, token);
-          ctx.type = MEDIA_TYPE;
-          ctx.body = await host.metrics();
-        },
+  const endpoint = getEndpoint('/metrics', {
+    ...{ operationId: 'getMetrics', summary: 'Read the metrics of the process', isProbe: true },
+    access: { public: 'METRICS_TOKEN and METRICS_PORT decide who may read them' },
+    responses: {
+      200: {
+        description: "Prometheus' text format",
+        content: { [MEDIA_TYPE]: { type: 'string' } },
       },
     },
-  };
+    errors: [unauthorized],
+    handler: async (ctx) => {
+      if (token !== undefined) checkToken(ctx, token);
+      ctx.type = MEDIA_TYPE;
+      ctx.body = await host.metrics();
+    },
+  });
+  return { ...endpoint, ownPort: metricsPortSetting };
 }
 
 /** @throws ApiError unauthorized */

@@ -1,7 +1,7 @@
 import { serviceUnavailable } from '../../src/core/errors';
 import type { JsonSchema } from '../../src/fields/json-schema';
 import type { Host } from '../../src/plugins/host';
-import type { ProtocolEndpoint } from '../../src/plugins/protocol-endpoint';
+import { getEndpoint, type ProtocolEndpoint } from '../../src/plugins/protocol-endpoint';
 
 const LIVENESS: JsonSchema = {
   title: 'Liveness',
@@ -64,20 +64,15 @@ function probe(
   path: string,
   { operationId, summary, description, body, respond }: Probe,
 ): ProtocolEndpoint {
-  return {
-    path,
-    isOnEveryPort: true,
-    methods: {
-      GET: {
-        ...{ operationId, summary, isProbe: true },
-        access: { public: 'probes have no token' },
-        responses: { 200: { description, content: { 'application/json': body } } },
-        handler: async (ctx) => {
-          const response = await respond();
-          ctx.type = 'application/json';
-          ctx.body = JSON.stringify(response);
-        },
-      },
+  const endpoint = getEndpoint(path, {
+    ...{ operationId, summary, isProbe: true },
+    access: { public: 'probes have no token' },
+    responses: { 200: { description, content: { 'application/json': body } } },
+    handler: async (ctx) => {
+      const response = await respond();
+      ctx.type = 'application/json';
+      ctx.body = JSON.stringify(response);
     },
-  };
+  });
+  return { ...endpoint, isOnEveryPort: true };
 }

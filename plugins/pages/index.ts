@@ -1,7 +1,7 @@
 import { Content } from '../../src/core/http/content';
 import type { JsonSchema } from '../../src/fields/json-schema';
 import { definePlugin } from '../../src/plugins/plugin';
-import type { ProtocolEndpoint } from '../../src/plugins/protocol-endpoint';
+import { getEndpoint, type ProtocolEndpoint } from '../../src/plugins/protocol-endpoint';
 import { sendContent } from '../../src/plugins/send-content';
 import { showFront } from './front';
 import { SIGN, STYLE } from './style';
@@ -25,18 +25,13 @@ export function staticFile(
     200: { description: 'The file', content: { [type]: TEXT } },
     304: { description: 'The client has the current content' },
   };
-  return {
-    path,
-    methods: {
-      GET: {
-        ...{ ...named, access, responses },
-        handler: async (ctx) => {
-          ctx.set('Cache-Control', 'public, max-age=3600');
-          await sendContent(ctx, content, type);
-        },
-      },
+  return getEndpoint(path, {
+    ...{ ...named, access, responses },
+    handler: async (ctx) => {
+      ctx.set('Cache-Control', 'public, max-age=3600');
+      await sendContent(ctx, content, type);
     },
-  };
+  });
 }
 
 /** The front page, and the layout of all pages. */
@@ -46,23 +41,18 @@ export default definePlugin({
   tag: { name: 'Front page', description: 'A description of the service, with links.' },
   setup: () => ({
     protocols: [
-      {
-        path: '/',
-        methods: {
-          GET: {
-            operationId: 'getFrontPage',
-            summary: 'Get the front page: a page for browsers, JSON for programs',
-            access,
-            responses: {
-              200: {
-                description: 'The page, or its links',
-                content: { 'text/html': TEXT, 'application/json': { type: 'object' } },
-              },
-            },
-            handler: showFront,
+      getEndpoint('/', {
+        operationId: 'getFrontPage',
+        summary: 'Get the front page: a page for browsers, JSON for programs',
+        access,
+        responses: {
+          200: {
+            description: 'The page, or its links',
+            content: { 'text/html': TEXT, 'application/json': { type: 'object' } },
           },
         },
-      },
+        handler: showFront,
+      }),
       staticFile('/pages.css', {
         operationId: 'getPagesStyle',
         summary: 'Get the style sheet of the pages',

@@ -45,6 +45,11 @@ export interface ProtocolMethod {
   handler: (ctx: Context, api: ProtocolApi) => Promise<void>;
 }
 
+/** Declares an endpoint that takes GET only. */
+export function getEndpoint(path: string, method: ProtocolMethod): ProtocolEndpoint {
+  return { path, methods: { GET: method } };
+}
+
 interface ProtocolResponse {
   description: string;
   /** The schema of the body by media type; none for an empty body. */
