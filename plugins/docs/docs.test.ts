@@ -113,7 +113,7 @@ test('each body and each good answer has an example, which passes its schema', a
   }
 });
 
-test('the example of each body is taken by a server, once it names records that are there', async () => {
+test('a server accepts the example of each body, once it names existing records', async () => {
   const { paths } = await openApi();
   const user = await service.user();
   const account = await service.user();
@@ -146,7 +146,7 @@ test('the example of each body is taken by a server, once it names records that 
   }
 });
 
-test('days in examples are days to come, on whatever day the document is asked for', async () => {
+test('days in examples are in the future, whenever the document is requested', async () => {
   const exampleOf = async () => {
     const answer = await service.anonymous.get('/openapi.json').expect(200);
     const { paths } = answer.body as Document;

@@ -49,7 +49,7 @@ test('without Redis the service is ready and warns', async () => {
   }
 });
 
-test('a proxy of which TRUST_PROXY says nothing is warned of: once in the log, in /readyz and by a metric', async () => {
+test('a proxy that TRUST_PROXY does not cover is reported: once in the log, in /readyz and by a metric', async () => {
   const behind = await startService({ redisUrl: null });
   const count = async () =>
     /^plantcare_http_unheeded_proxy_requests_total (\d+)$/m.exec(

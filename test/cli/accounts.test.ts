@@ -97,7 +97,7 @@ test('token create takes its lifetime as a duration, and token list shows what e
 });
 
 test.each(['0', '1w', '-1', '90 d', '36501d', 'soon'])(
-  'a lifetime of %p is refused with those that are taken',
+  'a lifetime of %p is refused with the valid ones',
   async (lifetime) => {
     const ended = await cli.run('token', 'create', '--user', 'fay', `--expires-in=${lifetime}`);
     expect(ended).toMatchObject({ code: 2, stdout: '' });

@@ -91,15 +91,12 @@ const WRONG: [message: string, args: string[]][] = [
   ["required option '--events <count>' not specified", ['demo', '--user', 'a', '--plants', '1']],
 ];
 
-test.each(WRONG)(
-  'wrong use is refused before any server is asked for: %s',
-  async (message, args) => {
-    const { code, stdout, stderr } = await runAlone(...args);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain(message);
-    expect(stderr).not.toContain('    at ');
-  },
-);
+test.each(WRONG)('wrong usage is refused before any server starts: %s', async (message, args) => {
+  const { code, stdout, stderr } = await runAlone(...args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(message);
+  expect(stderr).not.toContain('    at ');
+});
 
 test('error messages repeat arguments with control characters escaped', async () => {
   const { stderr } = await runAlone('user', 'set', 'ada', '--tier', 'gold\u001b[31m\u202e');

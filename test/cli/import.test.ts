@@ -93,7 +93,7 @@ test.each([
   [{}, /plants or csv is required\./],
   ['{"plants":', /cannot be read: it is not valid JSON\./],
   [largeGarden(1001, 0), /room for 1000 more plants, but 1001 are needed\./],
-])('what is wrong is told, and nothing is added: %#', async (content, message) => {
+])('faults are reported, and nothing is added: %#', async (content, message) => {
   const { code, stderr } = await cli.run(...(await command(content)));
   expect(code).toBe(1);
   expect(stderr).toMatch(message);

@@ -117,7 +117,7 @@ describe('a garden', () => {
   });
 });
 
-describe('what seeds may hold', () => {
+describe('the content of seeds', () => {
   // None of them makes an account.
   beforeAll(openService);
   afterAll(() => service.close());

@@ -206,7 +206,7 @@ test('a client that resets its connection after CONNECT disturbs nobody', async 
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 
-test('CONNECT is answered with the allowed methods', async () => {
+test('CONNECT gets the allowed methods', async () => {
   const answer = await exchange(service.url, CONNECT);
   expect(answer.status).toBe(405);
   expect(answer.headers.allow).toBe('GET, HEAD, POST, PUT, PATCH, DELETE');

@@ -77,18 +77,18 @@ function expectRefused(response: Response, codes: readonly string[]): void {
   );
 }
 
-test.each(rows)('%s without a token is answered with 401', async (_name, operation) => {
+test.each(rows)('%s without a token gets 401', async (_name, operation) => {
   expectRefused(await call(operation), ['unauthorized']);
 });
 
-test.each(rows)('%s with a malformed token is answered with 401', async (_name, operation) => {
+test.each(rows)('%s with a malformed token gets 401', async (_name, operation) => {
   const token = await goodToken([...service.app.scopes.keys()]);
   for (const authorization of [`Bearer ${token.slice(0, -1)}`, `Token ${token}`]) {
     expectRefused(await call(operation, authorization), ['unauthorized', 'invalid_token']);
   }
 });
 
-test('whatever is no token is answered with 401', async () => {
+test('anything that is not a token gets 401', async () => {
   const [[, operation]] = rows as [(typeof rows)[number]]; // There are some.
   const token = await goodToken([...service.app.scopes.keys()]);
   const malformed = [
@@ -112,16 +112,16 @@ test('whatever is no token is answered with 401', async () => {
   }
 });
 
-test.each(rows)('%s with an unknown token is answered with 401', async (_name, operation) => {
+test.each(rows)('%s with an unknown token gets 401', async (_name, operation) => {
   expectRefused(await call(operation, `Bearer ${makeToken()}`), ['invalid_token']);
 });
 
-test.each(rows)('%s with an expired token is answered with 401', async (_name, operation) => {
+test.each(rows)('%s with an expired token gets 401', async (_name, operation) => {
   const token = await (expired ??= expiredToken());
   expectRefused(await call(operation, `Bearer ${token}`), ['invalid_token']);
 });
 
-test.each(rows)('%s with a revoked token is answered with 401', async (_name, operation) => {
+test.each(rows)('%s with a revoked token gets 401', async (_name, operation) => {
   const token = await (revoked ??= revokedToken());
   expectRefused(await call(operation, `Bearer ${token}`), ['invalid_token']);
 });

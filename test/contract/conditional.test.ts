@@ -57,7 +57,7 @@ function changedByProxies(etag: string): string[] {
 const rows = operationRows();
 const reads = rows.filter(([, operation]) => isConditional(operation));
 
-test.each(reads)('%s is answered with 304 to who has the answer', async (_name, operation) => {
+test.each(reads)('%s gets 304 if the client has the current response', async (_name, operation) => {
   const { path } = validRequest(operation, ids);
   const first = await ask('GET', path);
   const etag = first.headers.etag ?? '';
@@ -99,7 +99,7 @@ test('a 304 ends with the write that changes what the answer shows, and not with
   expect(after.body).toContain('Another');
 });
 
-test('a list too long to be held, and no other, is answered with 304 until something is written', async () => {
+test('only a list too long to buffer gets 304 until something is written', async () => {
   await storeLargest(service.app, user.id, { plants: 100, events: 1 });
   const first = await ask('GET', '/api/plants');
   expect(first.bytes.length).toBeGreaterThan(1_000_000);

@@ -46,7 +46,7 @@ function post(text: string, path = '/api/plants', method = 'POST') {
   return sendJson(service.url, user, method, path, text);
 }
 
-test('a body with six faults is answered with all of them, in the order of the fields', async () => {
+test('a body with six faults gets all of them, in the order of the fields', async () => {
   const before = await everythingStored(service);
   expect(await post(JSON.stringify(WRONG))).toEqual({
     status: 400,

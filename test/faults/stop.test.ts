@@ -215,7 +215,7 @@ describe('a program that is told to stop:', () => {
     ]);
   });
 
-  test('while MongoDB hangs, /readyz and calls are answered with 503, and the program still stops', async () => {
+  test('while MongoDB hangs, /readyz and calls get 503, and the program still stops', async () => {
     const hanging = await aServer();
     const token = await aToken();
     const mongod = ownProcess(dataDir, 'mongod');

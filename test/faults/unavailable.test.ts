@@ -48,7 +48,7 @@ function expectUnavailable(answer: Response): void {
   expect(answer.get('X-Request-Id')).toBeDefined();
 }
 
-test('while MongoDB is away requests are answered with 503, and afterwards as before', async () => {
+test('while MongoDB is down, requests get 503, and afterwards succeed', async () => {
   const plant = await user.plant();
   proxy.fail('cut');
   const reads = ['/api/plants', `/api/plants/${plant.id}`, '/api/insights', '/api/announcements'];

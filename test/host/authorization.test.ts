@@ -46,7 +46,7 @@ test.each([
   expect(errorOf(answer).code).toBe('unauthorized');
 });
 
-test('every operation of the API without a token is answered with 401, whatever else is wrong', async () => {
+test('every operation without a token gets 401, whatever else is wrong', async () => {
   for (const { method, path } of service.app.operations) {
     const answer = await send(service.url, method, `${path.replace('{id}', 'x')}?a=1&a=1`, {
       headers: {

@@ -27,7 +27,7 @@ test('what is looked up at the same time shares a query, and each gets its own v
   expect(await found).toEqual(['ada!', 'ben!', 'ada!', undefined]);
 });
 
-test('what is asked for once a query is in progress is found by a later one', async () => {
+test('keys that are requested during a query are looked up by a later one', async () => {
   const { values, queries } = lookup();
   const first = values.get('ada');
   await setImmediate();

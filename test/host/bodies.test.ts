@@ -62,27 +62,24 @@ describe('JSON', () => {
     ['followed by more', '{"name":"Fern"}{}'],
     ['that is a word', 'fern'],
     ['of white space only', '  '],
-  ])('%s is answered with 400', async (_, body) => {
+  ])('%s gets 400', async (_, body) => {
     expectRefusal(await post(body), 400, 'invalid_json', 'The request body is not valid JSON.');
   });
 
   test.each([['[]'], ['[{"name":"Fern"}]'], ['"name"'], ['7'], ['true'], ['null']])(
-    'that is no object, %s, is answered with 400',
+    'that is no object, %s, gets 400',
     async (body) => {
       const message = 'The request body must be a JSON object.';
       expectRefusal(await post(body), 400, 'invalid_json', message);
     },
   );
 
-  test.each([[false], [true]])(
-    'an empty body (chunked: %s) is answered with 400',
-    async (chunked) => {
-      const message = 'The request body is empty; it must be a JSON object.';
-      expectRefusal(await post('', { chunked }), 400, 'invalid_json', message);
-    },
-  );
+  test.each([[false], [true]])('an empty body (chunked: %s) gets 400', async (chunked) => {
+    const message = 'The request body is empty; it must be a JSON object.';
+    expectRefusal(await post('', { chunked }), 400, 'invalid_json', message);
+  });
 
-  test('no body at all, and no type either, is answered with 400', async () => {
+  test('no body at all, and no type either, gets 400', async () => {
     const answer = await user.post('/api/plants').send(undefined).set('Content-Type', '');
     expect(answer.status).toBe(400);
   });
@@ -97,7 +94,7 @@ describe('JSON', () => {
     ['constructor', '{"name":"Fern","constructor":{"prototype":{"toxic":true}}}'],
     ['hasOwnProperty', '{"name":"Fern","hasOwnProperty":1}'],
     ['toString', '{"name":"Fern","toString":1}'],
-  ])('with the key %s is answered with 400, which names it: %s', async (key, body) => {
+  ])('with the key %s gets 400, which names it: %s', async (key, body) => {
     const answer = await post(body);
     expectRefusal(answer, 400, 'validation_error');
     expect(errorOf(answer).error).toMatch(new RegExp(`^${key} is not allowed\\b`));
@@ -113,13 +110,13 @@ describe('JSON', () => {
     ],
     ['lists nested forty thousand deep', `{"name":${'['.repeat(40_000)}${']'.repeat(40_000)}}`],
     ['a key of ninety thousand characters', `{"name":"Fern","${'k'.repeat(90_000)}":1}`],
-  ])('with %s is answered with 400, briefly', async (_, body) => {
+  ])('with %s gets 400, briefly', async (_, body) => {
     const answer = await post(body);
     expectRefusal(answer, 400, 'validation_error');
     expect(answer.body.length).toBeLessThan(500);
   });
 
-  test('nested deeper than 32 levels is answered with 400, and up to that as any other', async () => {
+  test('nested deeper than 32 levels gets 400; up to that it is like any other', async () => {
     const body = (levels: number) =>
       `{"name":${'['.repeat(levels - 1)}"[[{{"${']'.repeat(levels - 1)}}`;
     const message = 'The request body must not be nested deeper than 32 levels.';
@@ -160,7 +157,7 @@ describe('text', () => {
     ['an overlong slash', [0xc0, 0xaf]],
     ['an encoded surrogate', [0xed, 0xa0, 0x80]],
     ['UTF-16', [0xff, 0xfe]],
-  ])('that is not UTF-8, with %s, is answered with 400', async (_, bytes) => {
+  ])('that is not UTF-8, with %s, gets 400', async (_, bytes) => {
     const body = Buffer.concat([Buffer.from('{"name":"'), Buffer.from(bytes), Buffer.from('"}')]);
     expectRefusal(await post(body), 400, 'invalid_json', 'The request body is not valid UTF-8.');
   });
@@ -183,7 +180,7 @@ describe('the media type', () => {
     'application/json;charset=UTF-8',
     'application/json; charset="utf-8"',
     'Application/JSON',
-  ])('%s is taken', async (type) => {
+  ])('%s is accepted', async (type) => {
     expect((await post('{"name":"Fern"}', { type })).status).toBe(201);
   });
 
@@ -197,7 +194,7 @@ describe('the media type', () => {
     'application/json; charset=utf-16',
     'json',
     '',
-  ])('"%s" is answered with 415', async (type) => {
+  ])('"%s" gets 415', async (type) => {
     expectRefusal(await post('{"name":"Fern"}', { type }), 415, 'unsupported_media_type');
   });
 });
@@ -207,15 +204,12 @@ describe('the size', () => {
     expect((await post(padded(LIMIT), { chunked })).status).toBe(201);
   });
 
-  test.each([[false], [true]])(
-    'of a byte more is answered with 413 (chunked: %s)',
-    async (chunked) => {
-      const answer = await post(padded(LIMIT + 1), { chunked });
-      expectRefusal(answer, 413, 'payload_too_large', 'The request body is larger than 100 KiB.');
-    },
-  );
+  test.each([[false], [true]])('of a byte more gets 413 (chunked: %s)', async (chunked) => {
+    const answer = await post(padded(LIMIT + 1), { chunked });
+    expectRefusal(answer, 413, 'payload_too_large', 'The request body is larger than 100 KiB.');
+  });
 
-  test('that is only announced is answered with 413 before the body comes', async () => {
+  test('that is only announced gets 413 before the body comes', async () => {
     const answer = await exchange(
       service.url,
       'POST /api/plants HTTP/1.1\r\nHost: x\r\nConnection: close\r\n' +
@@ -258,18 +252,18 @@ describe('a compressed body', () => {
     ],
     ['corrupt', 'br', Buffer.from('{"name":"Fern"}')],
     ['cut short', 'br', brotliCompressSync('{"name":"Fern"}').subarray(0, -4)],
-  ])('that is %s, in %s, is answered with 400', async (_, encoding, body) => {
+  ])('that is %s, in %s, gets 400', async (_, encoding, body) => {
     const message = 'The compressed request body is corrupt or cut short.';
     expectRefusal(await post(body, { encoding }), 400, 'invalid_json', message);
   });
 
-  test('in a coding that is not known is answered with 415, which names those that are', async () => {
+  test('in a coding that is not known gets 415, which names those that are', async () => {
     const message = 'The Content-Encoding must be gzip, deflate, br or identity.';
     const answer = await post('{}', { encoding: 'zstandard' });
     expectRefusal(answer, 415, 'unsupported_media_type', message);
   });
 
-  test('that inflates past the limit is answered with 413 as soon as it does', async () => {
+  test('that inflates past the limit gets 413 as soon as it does', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, ' '));
     const { port, hostname } = new URL(service.url);
     const socket = connect(Number(port), hostname);
@@ -307,7 +301,7 @@ test('a body that is cut off does not affect other requests', async () => {
   expect((await post('{"name":"Fern"}')).status).toBe(201);
 });
 
-describe('where none is asked for', () => {
+describe('if none is requested', () => {
   const restore = async (body: string, type = 'application/json') => {
     const plant = await user.plant();
     const event = await user.event(plant.id);

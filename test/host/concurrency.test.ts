@@ -60,7 +60,7 @@ test('an account whose clients take no responses waits for its next reads, and n
   expect(await waiting).toBe(200);
 });
 
-test('a read that waits too long is answered with 503', async () => {
+test('a read that waits too long gets 503', async () => {
   await leaveListsUntaken();
   const refused = await ada.get('/api/locations').expect(503);
   expect(errorOf({ body: refused.text }).code).toBe('service_unavailable');

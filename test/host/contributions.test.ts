@@ -75,11 +75,11 @@ function refusal(...plugins: Plugin[]): string {
   throw new Error('The app refused nothing.');
 }
 
-test('an operation without a fault is taken', () => {
+test('an operation without a fault is accepted', () => {
   expect(appOf(keeper, herbs(list)).operations).toEqual([list]);
 });
 
-describe('one operation by itself', () => {
+describe('a single operation', () => {
   test.each<[string, object, string]>([
     ['any token without a reason', { access: { anyToken: '' } }, 'access.anyToken'],
     ['a tool that is explained away by nothing', { tool: { none: '' } }, 'tool.none'],
@@ -147,13 +147,13 @@ describe('an operation and the manifests', () => {
     );
   });
 
-  test('a second tool of the same name is refused by both routes', () => {
+  test('a second tool of the same name is refused with both routes', () => {
     expect(refusal(keeper, herbs(list, { ...other, tool: list.tool }))).toBe(
       'plugins/herbs: GET /api/spices: the tool list_herbs is already declared by plugins/herbs: GET /api/herbs',
     );
   });
 
-  test('all faults between operations are named at once', () => {
+  test('all faults between operations are reported at once', () => {
     const message = refusal(
       keeper,
       herbs({ ...list, limit: 'meals' }, { ...other, access: { scope: 'herbs:eat' } }),
@@ -162,8 +162,8 @@ describe('an operation and the manifests', () => {
   });
 });
 
-describe('what a plugin contributes', () => {
-  test('using the exports of a plugin that is not required is refused, naming both', () => {
+describe('contributions of a plugin', () => {
+  test('using the exports of a plugin that is not required is refused with both names', () => {
     const nosy = plugin('nosy', (host) => ({ exports: host.use(keeper) }));
     expect(refusal(keeper, nosy)).toBe('plugins/nosy: uses keeper without requiring it');
   });
@@ -192,7 +192,7 @@ describe('what a plugin contributes', () => {
     ).toBe('plugins/lazy: models: the plugin does not declare the quota spices');
   });
 
-  test('a transport at the path and method of an operation is refused', () => {
+  test('a protocol at the path and method of an operation is refused', () => {
     const method = { summary: 'Herbs', access: { public: 'all' }, handler: nothing };
     const talker = plugin('talker', () => ({
       exports: undefined,
@@ -207,7 +207,7 @@ describe('what a plugin contributes', () => {
     expect(refusal(herbs(list))).toBe('plugins: exactly one plugin must have an identity: none');
   });
 
-  test('a program in which two plugins authenticate is refused, naming both', () => {
+  test('a program with two plugins that authenticate is refused with both names', () => {
     const second = plugin('doorman', () => ({ exports: undefined, identity }));
     expect(refusal(keeper, second)).toBe(
       'plugins: exactly one plugin must have an identity: keeper, doorman',
@@ -215,7 +215,7 @@ describe('what a plugin contributes', () => {
   });
 });
 
-test('a transport that declares tokens and does not authenticate answers 500', async () => {
+test('a protocol that declares tokens and does not authenticate gets 500', async () => {
   const open = plugin('open', () => ({
     protocols: [
       {

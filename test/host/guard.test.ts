@@ -198,7 +198,7 @@ test('a query that the guard refuses throws where it is made, and affects no oth
   expect(await driver.countDocuments({ userId })).toBe(1);
 });
 
-test('a query of a tenant is of its account alone, whatever its filter says', async () => {
+test('a query of a tenant reads its account only, whatever its filter says', async () => {
   const [userId, other] = [randomUUID(), randomUUID()];
   await model.create([
     { userId, size: 1 },

@@ -44,7 +44,7 @@ test.each([
   '/healthz/',
   '/toString',
   '/__proto__',
-])('the unknown path %s is answered with 404', async (path) => {
+])('the unknown path %s gets 404', async (path) => {
   for (const method of ['GET', 'POST', 'DELETE', 'TRACE']) {
     const answer = await send(service.url, method, path, { headers: authorized });
     expect(answer.status).toBe(404);
@@ -182,7 +182,7 @@ describe('query strings', () => {
     ['text for a number', 'limit=many'],
     ['an empty number', 'limit='],
     ['a number in another notation', 'limit=1e1'],
-  ])('with %s are answered with 400', async (_, query) => {
+  ])('with %s get 400', async (_, query) => {
     const plant = await user.plant();
     const answer = await user.get(`/api/plants/${plant.id}/events?${query}`).expect(400);
     expect((answer.body as { error: string }).error).toMatch(
@@ -196,7 +196,7 @@ describe('query strings', () => {
     await user.get('/api/insights?a=1&a=2').expect(400);
   });
 
-  test('with too many parameters are answered with 400 before any of them is read', async () => {
+  test('with too many parameters get 400 before any of them is read', async () => {
     const plant = await user.plant();
     const events = (count: number) =>
       user.get(

@@ -42,7 +42,7 @@ test.each([
     'an unknown coding of the transfer',
     'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: x\r\n\r\n',
   ],
-])('%s is answered with 400 and the Error body', async (_, bytes) => {
+])('%s gets 400 and the Error body', async (_, bytes) => {
   const answer = await exchange(service.url, bytes);
   expectWhole(answer, 400);
   expect(errorOf(answer)).toEqual({
@@ -51,7 +51,7 @@ test.each([
   });
 });
 
-test('HTTP/1.1 without Host is answered with 400 and the Error body', async () => {
+test('HTTP/1.1 without Host gets 400 and the Error body', async () => {
   const answer = await exchange(service.url, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n');
   expect(answer.status).toBe(400);
   expect(answer.headers['x-request-id']).toMatch(UUID);
@@ -67,14 +67,14 @@ test.each([
   ['two that are the same', 'x\r\nHost: x'],
   ['one that is no name', 'a b/c@'],
   ['one with a user', 'user@x'],
-])('HTTP/1.1 with Host %s is answered with 400 and the Error body', async (_, host) => {
+])('HTTP/1.1 with Host %s gets 400 and the Error body', async (_, host) => {
   const answer = await exchange(service.url, withHost(host));
   expect(answer.status).toBe(400);
   expect(errorOf(answer).code).toBe('validation_error');
 });
 
 test.each(['x:3000', '[::1]:3000', '127.0.0.1', 'xn--bcher-kva.example', 'a_b.example', ''])(
-  'HTTP/1.1 with Host %j is taken',
+  'HTTP/1.1 with Host %j is accepted',
   async (host) => {
     expect((await exchange(service.url, withHost(host))).status).toBe(200);
   },
@@ -85,7 +85,7 @@ test('HTTP/1.0 needs no Host', async () => {
   expect(answer.status).toBe(200);
 });
 
-test('a malformed chunk is answered with 400 and the Error body', async () => {
+test('a malformed chunk gets 400 and the Error body', async () => {
   const user = await service.user();
   const answer = await exchange(
     service.url,
@@ -100,7 +100,7 @@ test.each([
   ['a header', `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`],
   ['many headers', `GET / HTTP/1.1\r\nHost: x\r\n${'A: aaaaaaaaaaaaaaa\r\n'.repeat(1500)}\r\n`],
   ['a path', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
-])('%s over 16 KiB is answered with 431 and the Error body', async (_, bytes) => {
+])('%s over 16 KiB gets 431 and the Error body', async (_, bytes) => {
   const answer = await exchange(service.url, bytes);
   expectWhole(answer, 431);
   expect(errorOf(answer).error).toBe('The headers of the request are too large.');
@@ -152,7 +152,7 @@ test('what is no HTTP does not get into an answer that is being sent', async () 
 });
 
 test.each(['http://[::1/healthz', 'http://[/api/mcp'])(
-  'the address %s is answered with 400',
+  'the address %s gets 400',
   async (address) => {
     const answer = await exchange(
       service.url,
@@ -162,7 +162,7 @@ test.each(['http://[::1/healthz', 'http://[/api/mcp'])(
   },
 );
 
-test('a request that Node gave up waiting for is answered with 408 and the Error body', async () => {
+test('a request that Node times out gets 408 and the Error body', async () => {
   // Node looks for slow requests twice a minute only, so its finding is brought about by hand.
   const server = createHttpServer(() => undefined, service.app.settings);
   const port = await listening(server);
@@ -181,7 +181,7 @@ test('the server gives up on requests that do not arrive', () => {
   expect(server.requestTimeout).toBeGreaterThan(0);
 });
 
-test('CONNECT is answered with 405 and the Error body', async () => {
+test('CONNECT gets 405 and the Error body', async () => {
   const answer = await exchange(
     service.url,
     'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n',
@@ -190,7 +190,7 @@ test('CONNECT is answered with 405 and the Error body', async () => {
   expect(errorOf(answer).code).toBe('method_not_allowed');
 });
 
-test('an expectation that cannot be met is answered with the Error body', async () => {
+test('an unknown expectation gets the Error body', async () => {
   const answer = await exchange(
     service.url,
     'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: ferns\r\nConnection: close\r\n\r\n',

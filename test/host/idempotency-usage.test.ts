@@ -131,7 +131,7 @@ test('the bound begins anew with each day', async () => {
   expect(await differencesOf(one.app, user.id)).toEqual([]);
 });
 
-test('what an account may store is its own, whoever stores at the same time', async () => {
+test('the quota of an account is its own while others store too', async () => {
   const users = await Promise.all(Array.from({ length: 16 }, () => one.user()));
   const isFull = (index: number): boolean => index % 2 === 1;
   await Promise.all(users.filter((_, index) => isFull(index)).map((user) => leave(user, 10)));

@@ -121,7 +121,7 @@ test('the same key of two accounts is two keys', async () => {
   expect((first.body as { userId: string }).userId).toBe(ada.id);
 });
 
-test('while the first is running, a second send is answered with 409', async () => {
+test('while the first is running, a second send gets 409', async () => {
   const user = await one.user();
   let release: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => {
@@ -270,7 +270,7 @@ test.each([
   [255, 201],
   [0, 400],
   [256, 400],
-])('a key of %i characters is answered with %i', async (length, status) => {
+])('a key of %i characters gets %i', async (length, status) => {
   const user = await one.user();
   const answer = await keyed(user, 'k'.repeat(length), { name: 'Fern' }).expect(status);
   expect(await plantsOf(user)).toHaveLength(status === 201 ? 1 : 0);

@@ -39,7 +39,7 @@ test('no file of the host names a resource', () => {
   expect(named).toEqual([]);
 });
 
-test('everything but the short list of public endpoints needs a token', () => {
+test('all endpoints but a short list need a token', () => {
   const open = app.description.protocols.flatMap(({ path: at, methods }) =>
     Object.entries(methods).flatMap(([method, { access }]) =>
       'public' in access ? [`${method} ${at}`] : [],

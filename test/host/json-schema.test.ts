@@ -126,7 +126,7 @@ describe('a rule that depends on another field', () => {
     expect(() => jsonSchemaOf(schema, 'input')).toThrow('cannot be translated');
   });
 
-  test('of which keys exactly one is to be there is said for any number of them', () => {
+  test('exactly one of several keys is translated for any number of them', () => {
     const fields = { a: Joi.number(), b: Joi.number(), c: Joi.number() };
     const schema = Joi.object(fields).xor('a', 'b', 'c');
     const isValid = new Ajv2020({ strict: false }).compile(jsonSchemaOf(schema, 'input'));

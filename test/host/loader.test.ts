@@ -25,7 +25,7 @@ function model(name: string, collection: string, index = ''): string {
     schema: new Schema({}, { collection: '${collection}' })${index} }`;
 }
 
-describe('one manifest by itself', () => {
+describe('a single manifest', () => {
   test.each([
     [
       'a missing list of requirements',
@@ -92,7 +92,7 @@ describe('one manifest by itself', () => {
     expect(refusalOf({ herbs: text })).toMatch(message);
   });
 
-  test('a folder without a module is refused and not skipped', () => {
+  test('a folder without a module is refused, not skipped', () => {
     const folder = pluginFolder({ herbs: manifest('herbs') });
     mkdirSync(path.join(folder, 'spices'));
     expect(refusal(folder)).toMatch(/^plugins\/spices: cannot be loaded: .*Cannot find module/);
@@ -106,7 +106,7 @@ describe('one manifest by itself', () => {
     expect(loadPlugins(folder).map(({ name }) => name)).toEqual(['herbs']);
   });
 
-  test('a server never loads a plugin whose manifest is cli in place of index', () => {
+  test('a server never loads a plugin with cli instead of index', () => {
     const folder = pluginFolder({ herbs: manifest('herbs') });
     mkdirSync(path.join(folder, 'spices'));
     writeFileSync(path.join(folder, 'spices', 'cli.js'), "throw new Error('Loaded.');");
@@ -115,7 +115,7 @@ describe('one manifest by itself', () => {
     expect(loadServerPlugins().map(({ name }) => name)).not.toContain('demo');
   });
 
-  test('faults of several plugins are all named, a line each', () => {
+  test('the faults of all plugins are reported, a line each', () => {
     const message = refusalOf({
       herbs: manifest('herbs', 'requires: undefined'),
       pots: manifest('pots', 'setup: undefined'),
@@ -127,7 +127,7 @@ describe('one manifest by itself', () => {
   });
 });
 
-describe('what two plugins both declare', () => {
+describe('declarations of two plugins', () => {
   test.each([
     ['a scope', "scopes: { 'herbs:read': 'Read herbs' }", 'scope herbs:read'],
     ['a setting', "settings: [countSetting('HERBS_MAX', 5, 'Herbs')]", 'setting HERBS_MAX'],
@@ -197,7 +197,7 @@ describe('what two plugins both declare', () => {
   });
 });
 
-describe('what the host itself has', () => {
+describe('declarations of the host', () => {
   test.each([
     ['a setting', "settings: [countSetting('PORT', 5, 'Herbs')]", 'setting PORT'],
     ['a rate budget', "budgets: { reads: rateSetting('HERB_RATE', 5, 'Herbs') }", 'budget reads'],
@@ -221,13 +221,13 @@ describe('what the host itself has', () => {
 });
 
 describe('requirements', () => {
-  test('a required plugin that is missing is refused by name', () => {
+  test('a missing required plugin is refused with its name', () => {
     expect(refusalOf({ herbs: manifest('herbs', "requires: ['pots']") })).toBe(
       'plugins/herbs: requires: there is no plugin pots',
     );
   });
 
-  test('a cycle is refused by the names in it', () => {
+  test('a cycle is refused with the names in it', () => {
     const modules = {
       one: manifest('one', "requires: ['three']"),
       two: manifest('two', "requires: ['one']"),
@@ -250,7 +250,7 @@ describe('requirements', () => {
     expect(loadPlugins(near, far).map(({ name }) => name)).toEqual(['pots', 'herbs']);
   });
 
-  test('the order follows from what is required, never from the names of folders', () => {
+  test('the order follows from requirements, not from folder names', () => {
     const modules = {
       alpha: manifest('alpha', "requires: ['zulu', 'mike']"),
       bravo: manifest('bravo', "requires: ['alpha']"),

@@ -81,7 +81,7 @@ describe('every metric', () => {
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });
 
-  test('has few values of each label, none of which is somebody’s', async () => {
+  test('has few values of each label, none of them personal', async () => {
     const text = await (await fetch(`${service.url}/metrics`)).text();
     expect(text.includes(user.id)).toBe(false);
     const own = [...families.values()].filter(({ name }) => name.startsWith('plantcare_'));
@@ -119,7 +119,7 @@ test('requests are counted and timed by operation and status', async () => {
   expect(await growthOf('http_errors_total', code, act)).toBe(1);
 });
 
-test('what nobody knows is counted as one, whatever it is called', async () => {
+test('unknown paths and methods are counted under one label', async () => {
   const labels = { operation: 'none', status: '404' };
   const act = async () => {
     await service.anonymous.get(`/${randomUUID()}`).expect(404);
@@ -227,7 +227,7 @@ test('those who ask at once share one reading of the figures, and later ones get
   expect(await metrics.text()).toContain('plantcare_readings 2');
 });
 
-test('figures that are asked for again and again are written with pauses', async () => {
+test('metrics that are requested again and again are written with pauses', async () => {
   const metrics = new Metrics();
   let readings = 0;
   const readSlowly = (): number => {
@@ -242,7 +242,7 @@ test('figures that are asked for again and again are written with pauses', async
   expect(readings).toBeLessThanOrEqual(12);
 });
 
-test('METRICS_TOKEN is asked for, and nothing else is taken', async () => {
+test('METRICS_TOKEN is required, and no other token is accepted', async () => {
   const token = 'a-long-enough-token';
   const guarded = await startService({ env: { METRICS_TOKEN: token } });
   try {

@@ -88,7 +88,7 @@ function expectLimited(answer: Response, name: string, max: number): void {
   expect(header(answer, 'RateLimit')).toBe(`"${name}";r=0;t=${header(answer, 'Retry-After')}`);
 }
 
-test('each answer says what is left of its budget, and a spent one is answered with 429', async () => {
+test('each response shows what is left of its budget, and a spent one gets 429', async () => {
   const user = await one.user();
   for (const left of [2, 1, 0]) {
     const answer = await user.post('/api/plants', { name: 'Fern' }).expect(201);
@@ -245,7 +245,7 @@ describe('failed authentications', () => {
     await user.get('/api/plants').set('X-Forwarded-For', address).expect(200);
   });
 
-  test('count for the address that the trusted proxy saw, whatever the client claims', async () => {
+  test('count for the address that the trusted proxy saw, not the one that the client claims', async () => {
     const address = anAddress();
     for (let left = 3; left >= 0; left -= 1) {
       const answer = await wrong(one, `${anAddress()}, ${address}`).expect(401);

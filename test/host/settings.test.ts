@@ -308,7 +308,7 @@ test('two ports that are the same are refused, but for free ones', () => {
   expect(faultsOf({ PORT: 'abc', METRICS_PORT: '3000' })).toHaveLength(1);
 });
 
-test('a certificate with its key is taken', () => {
+test('a certificate with its key is accepted', () => {
   expect(faultsOf({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile })).toEqual([]);
 });
 
@@ -347,7 +347,7 @@ test('a certificate or key that cannot be read is named with the reason', () => 
   ]);
 });
 
-test('a MONGOD_BINARY that is a mongod is taken as it is, by a relative path too', async () => {
+test('a MONGOD_BINARY that is a mongod is accepted, also as a relative path', async () => {
   const { mongodBinary } = hostSettings;
   const mongod = (await aMongod()).path;
   for (const file of [mongod, path.relative('.', mongod)]) {
@@ -389,7 +389,7 @@ test.each(['CORS_ORIGINS', 'MCP_ALLOWED_ORIGINS'])('%s takes nothing but origins
   }
 });
 
-test('origins are taken as browsers write them, and those of apps too', () => {
+test('origins are accepted as browsers write them, also those of apps', () => {
   const { corsOrigins } = hostSettings;
   const settings = new Settings([corsOrigins], {
     CORS_ORIGINS: 'https://A.example:443, capacitor://localhost',

@@ -80,7 +80,7 @@ test.each([
   ['HTTP/1.1 without Host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
   ['too long a header', `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
   ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n', 405],
-])('%s over HTTPS is answered with the Error body', async (_, bytes, status) => {
+])('%s over HTTPS gets the Error body', async (_, bytes, status) => {
   const { port } = new URL(url);
   const text = await new Promise<string>((resolve, reject) => {
     const socket = connectTls({

@@ -59,7 +59,7 @@ beforeAll(async () => {
 });
 
 test.each(['grafana/plant-care.json', 'prometheus/alerts.yml', 'prometheus/alerts.test.yml'])(
-  '%s names no metric that there is not',
+  '%s names only existing metrics',
   (file) => {
     const named = content(file).match(METRIC) ?? [];
     expect(named.length).toBeGreaterThan(10);

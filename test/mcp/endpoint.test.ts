@@ -29,7 +29,7 @@ describe('GET', () => {
     });
   });
 
-  test('that asks for an event stream is answered with 405', async () => {
+  test('that asks for an event stream gets 405', async () => {
     const headers = { Accept: 'text/event-stream' };
     const answer = await send(service.url, 'GET', '/api/mcp', { headers });
     expect(answer.status).toBe(405);
@@ -46,7 +46,7 @@ describe('GET', () => {
     },
   );
 
-  test.each(['PUT', 'DELETE', 'PATCH'])('%s is answered with 405', async (method) => {
+  test.each(['PUT', 'DELETE', 'PATCH'])('%s gets 405', async (method) => {
     const { status, headers } = await send(service.url, method, '/api/mcp');
     expect([status, headers['allow']]).toEqual([405, expect.stringContaining('POST')]);
   });
@@ -265,7 +265,7 @@ describe('plain JSON-RPC, without a handshake', () => {
     ]);
   });
 
-  test('a notification is answered with 202 and no body', async () => {
+  test('a notification gets 202 and no body', async () => {
     const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };
     const { status, text, headers } = await post(me, notification);
     expect([status, text, headers['content-type']]).toEqual([202, '', undefined]);
