@@ -43,11 +43,9 @@ export function endpoint(calendars: Calendars, accounts: Accounts, care: Care): 
     const key = JSON.stringify([id, createdAt, revision, today, query]);
     let content = kept.get(key);
     if (!content) {
-      const { care: wanted, ...place } = query;
-      const span = { to: addDays(today, DAYS), ...place };
-      const { items } = await care.due(account, { userId: id }, span, now);
-      const some = items.filter((item) => wanted === undefined || item.care === wanted);
-      content = new Content(await calendarOf(some, today));
+      const wanted = { to: addDays(today, DAYS), ...query };
+      const { items } = await care.due(account, { userId: id }, wanted, now);
+      content = new Content(await calendarOf(items, today));
       kept.set(key, content);
     }
     ctx.set('Cache-Control', 'private, no-cache');

@@ -12,7 +12,7 @@ export interface CalendarDocument {
 
 export const calendarModel = sharedModel<CalendarDocument>(
   'Calendar',
-  'a calendar is looked up by its secret, which says whose it is',
+  'a calendar is looked up by its secret, before its account is known',
   new Schema(
     {
       _id: { type: String, required: true },

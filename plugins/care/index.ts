@@ -5,7 +5,7 @@ import eventsPlugin from '../events';
 import { careChanged } from '../events/domain-events';
 import plantsPlugin from '../plants';
 import { plantChanged, plantDeleted } from '../plants/domain-events';
-import { CareActs } from './acts';
+import { CareActions } from './actions';
 import { routes } from './routes';
 import { scheduleLimitReached } from './schedules/errors';
 import { LastCare } from './schedules/last-care';
@@ -52,7 +52,10 @@ export default definePlugin<Care>({
     const care = new CareService(plants, model);
     return {
       exports: { schedules, due: (...query) => care.due(...query) },
-      operations: () => [...routes(care, new CareActs(care, bulk)), ...scheduleRoutes(schedules)],
+      operations: () => [
+        ...routes(care, new CareActions(care, bulk)),
+        ...scheduleRoutes(schedules),
+      ],
       changes: [
         snoozeChanges((tenant, some) => care.snoozesOf(tenant, some)),
         changedList(scheduleModel, {

@@ -2,12 +2,12 @@ import { type Operation, read, write } from '../../src/plugins/operation';
 import { eventLimitReached, unknownSchedule } from '../events';
 import { unknownPhoto } from '../photos';
 import { plantArchived, unknownPlant } from '../plants';
-import type { CareActs } from './acts';
+import type { CareActions } from './actions';
 import { doCare, doneCare, dueCare, dueCareQuery, postponed, skipCare, snoozeCare } from './schema';
 import type { CareService } from './service';
 
 /** Operations on care that is due (docs/api.md, "Due care"). */
-export function routes(care: CareService, acts: CareActs): Operation[] {
+export function routes(care: CareService, actions: CareActions): Operation[] {
   const access = { scope: 'events:write' };
   return [
     read({
@@ -26,8 +26,8 @@ export function routes(care: CareService, acts: CareActs): Operation[] {
         name: 'list_due_care',
         description: 'List due care, most overdue first; daysOverdue is negative for days to come.',
       },
-      handler: async ({ account, tenant, query, now, validUntil }) =>
-        care.due(account, tenant, query, now, validUntil),
+      handler: async ({ account, tenant, query: { type, ...query }, now, validUntil }) =>
+        care.due(account, tenant, { ...query, care: type }, now, validUntil),
     }),
     write({
       ...{ method: 'POST', path: '/api/care/done', access, body: doCare },
@@ -41,7 +41,7 @@ export function routes(care: CareService, acts: CareActs): Operation[] {
         name: 'complete_care',
         description: 'Log due care as done, by scheduleId or type. Returns when it is due next.',
       },
-      handler: ({ tx, body }) => acts.done(tx, body),
+      handler: ({ tx, body }) => actions.done(tx, body),
     }),
     write({
       ...{ method: 'POST', path: '/api/care/skip', access, body: skipCare },
@@ -55,7 +55,7 @@ export function routes(care: CareService, acts: CareActs): Operation[] {
         name: 'skip_care',
         description: 'Skip care that is not needed this time. snooze_care with cancel undoes this.',
       },
-      handler: ({ tx, body }) => acts.skip(tx, body),
+      handler: ({ tx, body }) => actions.skip(tx, body),
     }),
     write({
       ...{ method: 'POST', path: '/api/care/snooze', access, body: snoozeCare },
@@ -71,7 +71,7 @@ export function routes(care: CareService, acts: CareActs): Operation[] {
           'Put care off until a day, or bring care of one plant forward to it. To pause everything while the person is away: all true, type any. cancel undoes a snooze or skip.',
         cancels: 'until',
       },
-      handler: ({ tx, body }) => acts.snooze(tx, body),
+      handler: ({ tx, body }) => actions.snooze(tx, body),
     }),
   ];
 }

@@ -90,7 +90,7 @@ export const dueCareQuery = Joi.object<DueCareQuery, true>({
 });
 
 /** Names plants by exactly one of these. */
-export interface Whom {
+export interface PlantChoice {
   plantId?: string;
   plantIds?: string[];
   location?: string;
@@ -104,13 +104,13 @@ const TYPED_CARES = CARES.filter((care) => care !== 'other');
 /** How many days ahead care may be snoozed. */
 export const MAX_SNOOZE_DAYS = 365;
 
-const WHOM = {
+const PLANTS = {
   plantId: id().description('One plant'),
   plantIds: idList(MAX_AT_ONCE).min(1).description('Several plants'),
   location: locationFilter.description('All plants at this location').example('Living room'),
 };
 const ALL = { all: Joi.boolean().valid(true).description('All plants') };
-const SCHEDULE = id().description('A schedule, instead of type');
+const SCHEDULE_ID = id().description('A schedule, instead of type');
 const MESSAGES = {
   'object.missing': 'one of {{#peers}} is required',
   'object.xor': 'only one of {{#peers}} may be given',
@@ -120,22 +120,22 @@ const MESSAGES = {
 export const ANY = 'any';
 
 /** Names the care to snooze. */
-export interface Snoozed extends Whom {
+export interface CareChoice extends PlantChoice {
   scheduleId?: string;
   type?: TypedCare | typeof ANY;
 }
 
-export interface SnoozeCare extends Snoozed {
+export interface SnoozeCare extends CareChoice {
   until: string | null;
 }
 
 export const snoozeCare = Joi.object<SnoozeCare, true>({
-  ...WHOM,
+  ...PLANTS,
   ...ALL,
   type: oneOf([...TYPED_CARES, ANY])
     .description('All care of a type, or care of any kind')
     .example('watered'),
-  scheduleId: SCHEDULE,
+  scheduleId: SCHEDULE_ID,
   until: nullable(day())
     .required()
     .description(`The new due day, from today to ${MAX_SNOOZE_DAYS} days ahead`),
@@ -145,15 +145,15 @@ export const snoozeCare = Joi.object<SnoozeCare, true>({
   .messages(MESSAGES);
 
 /** Names the care to skip. */
-export interface SkipCare extends Whom {
+export interface SkipCare extends PlantChoice {
   scheduleId?: string;
   type?: TypedCare;
 }
 
 export const skipCare = Joi.object<SkipCare>({
-  ...WHOM,
+  ...PLANTS,
   type: oneOf(TYPED_CARES).description('All care of a type').example('watered'),
-  scheduleId: SCHEDULE,
+  scheduleId: SCHEDULE_ID,
 })
   .xor('plantId', 'plantIds', 'location')
   .xor('type', 'scheduleId')

@@ -10,7 +10,7 @@ import { type Plants, RECURRING_CARE, RECURRING_TYPES, type UpdatePlant } from '
 import { agenda, dueBy, sortByDay } from './agenda';
 import { type CaredPlant, type CaringSchedule, type Need, needsOf, typeOf } from './needs';
 import { BY_PLANT } from './schedules/model';
-import type { ScheduleDocument } from './schedules/schema';
+import type { Care, ScheduleDocument } from './schedules/schema';
 import { type DueCare, type DueCareQuery, MAX_DAYS_AHEAD } from './schema';
 import {
   clearedSnoozes,
@@ -36,6 +36,9 @@ const SCHEDULE_FIELDS = [
 
 /** Schedules fetched at once: they are small. */
 const BATCH = 250;
+
+/** A query of due care of any kind. */
+export type DueQuery = Omit<DueCareQuery, 'type'> & { care?: Care | undefined };
 
 /** A plant with its needs. */
 export interface PlantNeeds {
@@ -63,7 +66,7 @@ export class CareService {
   async due(
     { timezone }: Pick<Account, 'timezone'>,
     tenant: Tenant,
-    { dueBy: last, to, type, location }: DueCareQuery,
+    { dueBy: last, to, care: wanted, location }: DueQuery,
     now: Date,
     validUntil: (moment: Date) => void = () => undefined,
   ): Promise<DueCare> {
@@ -77,7 +80,7 @@ export class CareService {
     validUntil(endOfQuarterHour(now));
     const read = <T>(pick: (needs: readonly Need[]) => readonly T[]): Promise<T[]> =>
       this.read({ timezone }, tenant, now, { location }, ({ needs }) =>
-        pick(type === undefined ? needs : needs.filter(({ care }) => care === type)),
+        pick(wanted === undefined ? needs : needs.filter(({ care }) => care === wanted)),
       );
     if (to === undefined) {
       const items = await read((needs) => dueBy(needs, today, last ?? today));
@@ -119,7 +122,7 @@ export class CareService {
   }
 
   /** Snoozes or skips care, replacing an earlier snooze or skip. */
-  async say(tx: Transaction, needs: readonly Need[], snooze: Snooze): Promise<void> {
+  async postpone(tx: Transaction, needs: readonly Need[], snooze: Snooze): Promise<void> {
     const bySchedule = needs.filter(({ schedule }) => schedule);
     const schedules = bySchedule.flatMap(({ schedule }) => schedule?._id ?? []);
     if (schedules.length > 0) {

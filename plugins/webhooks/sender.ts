@@ -107,7 +107,7 @@ function headersOf({ secret }: Webhook, { _id, body }: Delivery): Record<string,
   };
 }
 
-/** Error messages name hosts and paths of this machine, which are none of the backend's business. */
+/** Describes a failure for the backend. The messages of errors name hosts and paths of this machine. */
 function sentenceFor(error: unknown): string {
   if (error instanceof PrivateAddressError) return `The URL ${NOT_PUBLIC}.`;
   if (!(error instanceof Error)) return 'The connection failed.';

@@ -173,3 +173,21 @@ test('an address that keeps guessing is refused, and what it guessed stands nowh
   expect(said).not.toContain('guess-');
   await strict.close();
 });
+
+test('a filter applies before the calendar is limited to 5,000 events', async () => {
+  const mist = Array.from({ length: 20 }, (_, index) => ({
+    ...{ care: 'other', label: `Mist ${index}`, everyDays: 1 },
+  }));
+  const repot = { care: 'repotted', everyDays: 365, startOn: dayIn(90) };
+  const plants = [
+    { name: 'Fern', schedules: mist },
+    { name: 'Ivy', schedules: mist },
+  ];
+  const palm = { name: 'Palm', schedules: [repot, ...mist.slice(1)] };
+  await user.post('/api/import', { plants: [...plants, palm] }).expect(201);
+  const path = await made();
+  const all = await eventsOf(path);
+  expect([all.length, all.at(-1)?.on]).toEqual([84 * 59, dayIn(83)]);
+  const repotting = await eventsOf(`${path}?care=repotted`);
+  expect(repotting).toMatchObject([{ summary: 'Repot Palm', on: dayIn(90) }]);
+});

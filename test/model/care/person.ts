@@ -77,6 +77,19 @@ export class Person {
       case 'move event':
         await send('PATCH', `/api/events/${event}`, moment);
         break;
+      case 'assign event': {
+        const plantId = copy.events.get(event)?.['plantId'];
+        const own = [...copy.schedules.values()].filter((each) => each['plantId'] === plantId);
+        const scheduleId =
+          other % 3 === 0
+            ? null
+            : one(
+                own.map(({ id }) => String(id)),
+                other,
+              );
+        await send('PATCH', `/api/events/${event}`, { scheduleId });
+        break;
+      }
       case 'delete event':
         if (await send('DELETE', `/api/events/${event}`)) this.#deleted.push(event);
         break;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../src/core/time';
 import { plainly } from '../../../plugins/care/test/plain-days';
 import type { Rule } from '../../../plugins/care/schedules/days';
 import type { Copy } from '../../support/copy';
@@ -188,7 +189,7 @@ export class PlainCare {
       ...{ plantId: plant['id'], plantName: plant['name'], location: plant['location'] },
       ...{ type: TYPES[care] ?? care, everyDays: this.#everyDays(need, dueOn) },
       ...{ lastDone: last?.at ?? null, dueOn },
-      daysOverdue: (Date.parse(this.today()) - Date.parse(dueOn)) / 86_400_000,
+      daysOverdue: (Date.parse(this.today()) - Date.parse(dueOn)) / DAY_MS,
       snoozedUntil: this.told(need).until === dueOn ? dueOn : null,
       ...{ scheduleId: schedule?.['id'] ?? null, care, label: schedule?.['label'] ?? null },
     };
@@ -200,8 +201,11 @@ export class PlainCare {
     const isLeftOut = rule.months?.includes(Number(dueOn.slice(5, 7))) === false;
     const interval = isLeftOut ? 0 : season ? season.everyDays : rule.everyDays;
     if (interval) return interval;
-    for (let days = 1; days <= MAX_DAYS; days += 1) {
-      if (plainly.isDue(rule, dueOn, dayAfter(dueOn, days))) return days;
+    let day = dayAfter(dueOn, 1);
+    if (rule.startOn > day) day = rule.startOn;
+    for (let searched = 0; searched < MAX_DAYS; searched += 1) {
+      if (plainly.isDue(rule, dueOn, day)) return (Date.parse(day) - Date.parse(dueOn)) / DAY_MS;
+      day = dayAfter(day, 1);
     }
     return rule.everyDays ?? 7;
   }

@@ -1,6 +1,7 @@
 import { fieldError } from '../../src/core/errors';
 import { idText } from '../../src/core/ids';
 import { addDays, calendarOf } from '../../src/core/time';
+import { groupBy } from '../../src/core/values';
 import type { Transaction } from '../../src/data/writing/transaction';
 import { type BulkCare, MAX_AT_ONCE, unknownSchedule } from '../events';
 import { plantArchived, unknownPlant } from '../plants';
@@ -15,8 +16,8 @@ import {
   type Postponed,
   type SkipCare,
   type SnoozeCare,
-  type Snoozed,
-  type Whom,
+  type CareChoice,
+  type PlantChoice,
 } from './schema';
 import type { CareService, PlantNeeds } from './service';
 import { NOTHING, type Snooze, standing } from './snoozes';
@@ -28,8 +29,8 @@ interface Chosen {
   schedule: CaringSchedule | undefined;
 }
 
-/** Due care is done, skipped or snoozed. */
-export class CareActs {
+/** Logs due care as done, skips it or snoozes it. */
+export class CareActions {
   readonly #care: CareService;
   readonly #events: BulkCare;
 
@@ -71,12 +72,12 @@ export class CareActs {
   async skip(tx: Transaction, body: SkipCare): Promise<Postponed> {
     const today = todayOf(tx);
     const { needs } = await this.#choose(tx, body);
-    const said = needs.flatMap((need) => {
+    const postponed = needs.flatMap((need) => {
       const dueOn = firstDayOf(need);
       if (dueOn === undefined || (isOfSeveral(body) && dueOn > today)) return [];
       return { need, snooze: { ...NOTHING, skippedOn: dueOn > today ? dueOn : today } };
     });
-    return this.#say(tx, body, said);
+    return this.#postpone(tx, body, postponed);
   }
 
   /**
@@ -95,46 +96,42 @@ export class CareActs {
     }
     const { needs } = await this.#choose(tx, body);
     const snooze = until === null ? NOTHING : { ...NOTHING, until, setAt: tx.now };
-    const said = needs.filter((need) => {
-      if (until === null) return !isOfSeveral(body) || isSaidOf(need);
+    const chosen = needs.filter((need) => {
+      if (until === null) return !isOfSeveral(body) || isPostponed(need);
       const dueOn = firstDayOf(need);
       return dueOn !== undefined && (!isOfSeveral(body) || dueOn < until);
     });
-    return this.#say(
+    return this.#postpone(
       tx,
       body,
-      said.map((need) => ({ need, snooze })),
+      chosen.map((need) => ({ need, snooze })),
     );
   }
 
-  async #say(
+  async #postpone(
     tx: Transaction,
-    body: Snoozed,
-    said: readonly { need: Need; snooze: Snooze }[],
+    body: CareChoice,
+    all: readonly { need: Need; snooze: Snooze }[],
   ): Promise<Postponed> {
-    if (said.length === 0 && !isOfSeveral(body)) {
+    if (all.length === 0 && !isOfSeveral(body)) {
       throw body.scheduleId === undefined
         ? fieldError('type', 'type must be care for which the plant has a frequency or schedule.')
         : fieldError('scheduleId', 'scheduleId must name a schedule whose care is due.');
     }
     // They differ only if occurrences of several days are skipped.
-    for (const { snooze } of new Map(said.map((each) => [each.snooze.skippedOn, each])).values()) {
-      const alike = said.filter((each) => each.snooze.skippedOn === snooze.skippedOn);
-      await this.#care.say(
-        tx,
-        alike.map(({ need }) => need),
-        snooze,
-      );
+    for (const alike of groupBy(all, ({ snooze }) => snooze.skippedOn).values()) {
+      const needs = alike.map(({ need }) => need);
+      await this.#care.postpone(tx, needs, alike[0].snooze);
     }
-    const needs = said.map(({ need, snooze }) => ({ ...need, snooze }));
+    const needs = all.map(({ need, snooze }) => ({ ...need, snooze }));
     const items = dueBy(needs, todayOf(tx), LAST_DAY);
     const [item] = items;
     return item && !isOfSeveral(body) ? item : { items };
   }
 
   /** The plants and the needs that a request names. */
-  async #choose(tx: Transaction, { scheduleId, type, ...whom }: Snoozed): Promise<Chosen> {
-    const plants = await this.#plants(tx, whom);
+  async #choose(tx: Transaction, { scheduleId, type, ...some }: CareChoice): Promise<Chosen> {
+    const plants = await this.#plants(tx, some);
     if (scheduleId === undefined) {
       const needs = plants
         .flatMap((plant) => plant.needs)
@@ -152,7 +149,10 @@ export class CareActs {
   }
 
   /** The plants that a request names. */
-  async #plants(tx: Transaction, { plantId, plantIds, location }: Whom): Promise<PlantNeeds[]> {
+  async #plants(
+    tx: Transaction,
+    { plantId, plantIds, location }: PlantChoice,
+  ): Promise<PlantNeeds[]> {
     const ids = plantId === undefined ? plantIds : [plantId];
     const plants = await this.#care.read(tx.account, tx, tx.now, { ids, location }, (each) => [
       each,
@@ -176,11 +176,11 @@ function todayOf({ account, now }: Transaction): string {
 }
 
 /** Whether a request may name several items, so that the answer is a list. */
-function isOfSeveral({ plantId, type }: Snoozed): boolean {
+function isOfSeveral({ plantId, type }: CareChoice): boolean {
   return plantId === undefined || type === ANY;
 }
 
-function isSaidOf({ snooze, last }: Need): boolean {
+function isPostponed({ snooze, last }: Need): boolean {
   const { until, skippedOn } = standing(snooze, last);
   return until !== null || skippedOn !== null;
 }
