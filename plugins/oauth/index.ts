@@ -1,7 +1,7 @@
 import Joi from 'joi';
 
 import { CommandError } from '../../src/cli/errors';
-import { hostSettings } from '../../src/core/settings/host-settings';
+import { ownOrigin } from '../../src/core/settings/public-origin';
 import { Setting } from '../../src/core/settings/settings';
 import { definePlugin } from '../../src/plugins/plugin';
 import accountsPlugin from '../accounts';
@@ -107,10 +107,10 @@ const oauth = definePlugin<SignIns>({
     return {
       exports: {
         invite: async (name, tier, seconds) => {
-          const origin = ownOrigin(parts);
+          const origin = signInOrigin(parts);
           return `${origin}/sign-up?invite=${await people.invite(name, tier, seconds)}`;
         },
-        createClient: async (wanted) => clients.create(wanted, ownOrigin(parts)),
+        createClient: async (wanted) => clients.create(wanted, signInOrigin(parts)),
         clients: () => clients.list(),
         deleteClient: (id) => clients.delete(id),
         sessions: (user) => sessionsOf(store, user),
@@ -133,10 +133,9 @@ const oauth = definePlugin<SignIns>({
  *
  * @throws CommandError if they sign in at an issuer
  */
-function ownOrigin({ host: { settings }, issuer }: Parts): string {
+function signInOrigin({ host: { settings }, issuer }: Parts): string {
   if (issuer) throw new CommandError('People sign in at OIDC_ISSUER, not here.');
-  const { publicUrl, port } = hostSettings;
-  return settings.of(publicUrl) ?? `http://localhost:${settings.of(port)}`;
+  return ownOrigin(settings);
 }
 
 export default oauth;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { startService } from '../../../test/support/program';
+import { oauthPlugin, startService, tlsSettings } from '../../../test/support/program';
 import { resetClock, setClock } from '../../../test/support/clock';
 import type { TestService } from '../../../test/support/service';
 import { Browser, type Page } from './support/browser';
@@ -72,6 +72,15 @@ test('an invitation to an existing account sets a new password, and ends its ses
   expect(isSignedIn(await browser.go('/sign-in'), name)).toBe(false);
   expect((await signIn(name, PASSWORD)).page.status).toBe(400);
   expect(isSignedIn((await signIn(name, 'another fine fern')).page, name)).toBe(true);
+});
+
+test('an invitation links to https if the server speaks it', async () => {
+  const tls = tlsSettings();
+  const own = await startService({ env: tls.env });
+  const link = await own.app.exportsOf(oauthPlugin).invite(freshName(), undefined, 3600);
+  expect(new URL(link)).toMatchObject({ protocol: 'https:', hostname: 'localhost' });
+  await own.close();
+  tls.remove();
 });
 
 test('creating an account needs an invitation, unless SIGN_UP is open', async () => {
