@@ -34,7 +34,7 @@ export interface KeptData {
 /** The format of an export (docs/running.md, "People's data"). */
 const EXPORT_FORMAT = { format: 'plant-care-api account export', version: 1 };
 
-/** Exports and deletes everything that is stored of an account. */
+/** Exports and deletes all data of an account. */
 export class PersonalData {
   readonly #accounts;
   readonly #tokens;
@@ -58,7 +58,7 @@ export class PersonalData {
   }
 
   /**
-   * Exports everything that is stored of an account as JSON, without the hashes of tokens. Each record
+   * Exports all data of an account as JSON, without the hashes of tokens. Each record
    * is as it is when it is read.
    *
    * @param acting who exports it; an operator if left out
@@ -74,7 +74,7 @@ export class PersonalData {
   }
 
   /**
-   * Deletes everything that is stored of an account. Calling it again finishes an interrupted deletion.
+   * Deletes all data of an account. Calling it again finishes an interrupted deletion.
    *
    * @param onDeleted receives the number of records deleted since its last call
    * @throws CommandError if anything is left, which is a bug

@@ -58,7 +58,7 @@ export function routes(tokens: TokenService, data: PersonalData): Operation[] {
     }),
     read({
       path: '/api/account/export',
-      summary: 'Export everything that is stored of the account',
+      summary: 'Export all data of the account',
       description:
         'The same as the command `user export` prints: the account, its tokens without secrets, the records of each collection, and the audit log.',
       operationId: 'exportAccount',
@@ -76,7 +76,7 @@ export function routes(tokens: TokenService, data: PersonalData): Operation[] {
     write({
       method: 'DELETE',
       path: '/api/account',
-      summary: 'Delete the account and everything that is stored of it',
+      summary: 'Delete the account and all of its data',
       description:
         'Its tokens are refused from the next request on; its records are deleted soon after. This cannot be undone.',
       operationId: 'deleteAccount',

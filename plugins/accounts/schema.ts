@@ -43,9 +43,7 @@ export const newToken = named(
 
 /** The fields of a new token, except its scopes. */
 export const tokenFields = {
-  name: text({ min: 1, max: 100 })
-    .required()
-    .description('A name by which its owner recognizes it'),
+  name: text({ min: 1, max: 100 }).required().description('A name that its owner will recognize'),
   expiresIn: integer(60, YEAR_SECONDS)
     .default(YEAR_SECONDS)
     .example(YEAR_SECONDS)

@@ -99,7 +99,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
     remove({
       ...one,
       path: '/api/accounts/{id}',
-      summary: 'Delete an account and everything that is stored of it',
+      summary: 'Delete an account and all of its data',
       description:
         'Its tokens are refused from the next request on; its records are deleted soon after. This cannot be undone.',
       operationId: 'deleteAccountById',
@@ -164,7 +164,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
     read({
       ...one,
       path: '/api/accounts/{id}/export',
-      summary: 'Export everything that is stored of an account',
+      summary: 'Export all data of an account',
       description: 'The same as the command `user export` prints.',
       operationId: 'exportAccountById',
       notConditional: 'it is created while it is sent',

@@ -16,9 +16,9 @@ export function exportUser(
 ): void {
   parent
     .command('export')
-    .summary('print everything that is stored of a user')
+    .summary('print all data of a user')
     .description(
-      `Prints everything that is stored of a user as JSON: the account, its tokens without secrets, the records of each collection, and the account's entries in the audit log. Each record is as it is when it is read.`,
+      `Prints all data of a user as JSON: the account, its tokens without secrets, the records of each collection, and the account's entries in the audit log. Each record is as it is when it is read.`,
     )
     .argument('<user>', 'the user', userName)
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- user export ada > ada.json')
@@ -39,7 +39,7 @@ export function deleteUser(
 ): void {
   parent
     .command('delete')
-    .summary('delete an account and everything that is stored of it')
+    .summary('delete an account and all of its data')
     .description(
       `Permanently deletes a user's account, tokens and records. Its tokens are refused at once. If it is interrupted, run it again. The audit log keeps its entries, under a pseudonym.`,
     )

@@ -12,9 +12,8 @@ const CHECKSUM_LENGTH = 6;
 const SHAPE = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${MIN_RANDOM_LENGTH + CHECKSUM_LENGTH},}$`);
 
 /**
- * A new token: prefix, random base62 characters, and 6 more of their CRC32, by which a scanner
- * distinguishes a real token from a typo without the database (docs/api.md, "Accounts,
- * tiers, tokens").
+ * A new token: prefix, random base62 characters, and 6 more of their CRC32, so that a scanner can tell a
+ * real token from a typo without the database (docs/api.md, "Accounts, tiers, tokens").
  */
 export function makeToken(): string {
   let random = '';

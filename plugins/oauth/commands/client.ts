@@ -78,9 +78,9 @@ function listClients(parent: Command, commandLine: CommandLine, plugin: Plugin):
           id,
           name,
           redirectUris.join(' '),
-          expiresAt === null ? 'created here' : `until ${expiresAt.toISOString()}`,
+          expiresAt?.toISOString() ?? 'never',
         ]);
-        const headings = ['id', 'name', 'redirect uris', 'kept'];
+        const headings = ['id', 'name', 'redirect uris', 'expires'];
         return { result: clients, text: rows.length > 0 ? table(headings, rows) : 'No clients.' };
       }),
     );

@@ -24,7 +24,7 @@ export function keysOf(issuer: string, jose: typeof Jose, log: Logger): IssuerKe
   let isDown = false;
   let fetches: number[] = [];
 
-  /** Returns the known keys if the issuer is down, or was asked too often. */
+  /** Returns the known keys if the issuer is down, or has been asked too often. */
   const fetchKeys: FetchImplementation = async (url, options) => {
     const now = Date.now();
     fetches = fetches.filter((at) => now - at < FETCHES.ms);

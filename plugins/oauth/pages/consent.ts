@@ -14,7 +14,7 @@ type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 type Client = NonNullable<Awaited<ReturnType<Provider['Client']['find']>>>;
 
 /** An authorization request, and the person who is signed in. */
-interface Request {
+interface ConsentRequest {
   interaction: Interaction;
   client: Client;
   accountId: string;
@@ -82,10 +82,10 @@ export async function answerConsent(
 async function grant(
   visit: Visit,
   store: StateStore,
-  { interaction, client, accountId, scopes: asked }: Request,
+  { interaction, client, accountId, scopes: requested }: ConsentRequest,
   scopes: readonly string[],
 ): Promise<string> {
-  const removed = asked.filter((scope) => !scopes.includes(scope));
+  const removed = requested.filter((scope) => !scopes.includes(scope));
   const { clientId } = client;
   const made = new visit.provider.Grant({ accountId, clientId });
   // A form that is sent twice makes one grant.
@@ -108,7 +108,10 @@ async function grant(
 }
 
 /** The request; undefined if the person was redirected to sign in first. */
-async function requestOf(visit: Visit, all: readonly string[]): Promise<Request | undefined> {
+async function requestOf(
+  visit: Visit,
+  all: readonly string[],
+): Promise<ConsentRequest | undefined> {
   const { ctx, provider } = visit;
   const interaction = await interactionOf(visit);
   const { accountId, loginTs = 0 } = await visit.session();

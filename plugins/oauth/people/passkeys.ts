@@ -145,8 +145,8 @@ export class Passkeys {
   /** Whether a challenge is valid; it is used up then. */
   async #spend({ challenge }: Sent): Promise<boolean> {
     const good = { kind: 'Challenge', expiresAt: { $gt: new Date() } };
-    const asked = { _id: hashOf(challenge), ...good };
-    return (await this.#store.documents.deleteOne(asked)).deletedCount === 1;
+    const unused = { _id: hashOf(challenge), ...good };
+    return (await this.#store.documents.deleteOne(unused)).deletedCount === 1;
   }
 }
 

@@ -8,8 +8,8 @@ import { publicId, payloadOf, scopesIn, type StateStore } from '../state/store';
 /** Access tokens of the program's own authorization server, looked up by their hashes. */
 export function accessTokens({ documents }: StateStore): TokenKind {
   const lookup = new BatchLookup(async (hashes) => {
-    const asked = { _id: { $in: [...hashes] }, kind: 'AccessToken' };
-    const found = await documents.find(asked).lean();
+    const filter = { _id: { $in: [...hashes] }, kind: 'AccessToken' };
+    const found = await documents.find(filter).lean();
     const tokens = found.flatMap((document) => {
       const { _id: hash, userId, grant, createdAt, expiresAt } = document;
       const { scope, aud, extra } = payloadOf(document);

@@ -15,7 +15,7 @@ import { loadLibrary } from './library';
 
 /** How many origins a process serves: PUBLIC_URL, or names and ports of loopback. */
 const MAX_ORIGINS = 8;
-/** The expiry of what is kept forever, such as the signing keys. */
+/** The expiry of documents that never expire, such as the signing keys. */
 export const NEVER = new Date('9999-12-31T00:00:00Z');
 
 /** The authorization servers, one for each origin at which the program is reached. */
