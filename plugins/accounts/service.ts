@@ -85,6 +85,7 @@ export class AccountService implements Identity {
   }
 
   async close(session: ClientSession, added: ReadonlyMap<string, Usage>): Promise<void> {
+    // Several accounts share a short transaction, so one command at its end writes them.
     const opened = added.size === 1 ? {} : MOVED;
     const writes = [...added]
       .map(([_id, usage]) => ({ filter: { _id }, $inc: { ...opened, ...incrementsOf(usage) } }))

@@ -1,9 +1,10 @@
 import { idText, toStoredId } from '../../src/core/ids';
 import { batchesOf } from '../../src/data/model/batches';
-import { LIVE, type Tenant } from '../../src/data/model/tenant';
+import { LIVE, type Tenant } from '../../src/data/model/models';
 import { newestFirst } from '../../src/data/page';
 import { insert } from '../../src/data/model/resource';
 import type { Transaction } from '../../src/data/writing/transaction';
+import type { PhotoView } from '../photos';
 import { plantNotFound } from '../plants';
 import type { EventContext } from './context';
 import type { EventSums } from './derived/event-sums';
@@ -34,9 +35,12 @@ export class EventService {
   async create(tx: Transaction, plantId: string, body: CreateEvent): Promise<EventView> {
     const { plants, photos, model, care } = this.#context;
     const document = newEvent(tx, plantId, body);
-    // Checked before the photos; `care.added` would notice only once its update is sent.
-    if (body.photoIds?.length && !(await plants.exists(tx, plantId))) throw plantNotFound.error();
-    const shown = await photos.showIn(tx, plantId, body.photoIds ?? [], 'photoIds');
+    let shown: PhotoView[] = [];
+    if (body.photoIds?.length) {
+      // `care.added` would notice only once its update is sent.
+      if (!(await plants.exists(tx, plantId))) throw plantNotFound.error();
+      shown = await photos.showIn(tx, plantId, body.photoIds, 'photoIds');
+    }
     await insert(model, tx, [document]);
     await care.added(tx, [document]);
     return viewOf(document, shown);

@@ -9,7 +9,7 @@ import {
 } from '../data/idempotency/idempotency';
 import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
-import { targetAccount } from './input/target-account';
+import { targetAccount } from './transaction';
 import { isDryRun } from './validate';
 
 interface Dependencies {

@@ -8,8 +8,9 @@ import { rateLimited } from '../core/errors';
 import type { Metrics } from '../core/metrics';
 import { REFUSAL_MS } from '../core/http/request-limits';
 import type { RedisConnection } from '../data/redis-connection';
-import { ExpiringMap, passes, WINDOW_SECONDS } from './rate-limits/rate-limit-library';
 
+/** After how many seconds a budget resets. */
+export const WINDOW_SECONDS = 60;
 /** How many spent budgets a process remembers. */
 const MAX_SPENT = 10_000;
 
@@ -125,4 +126,32 @@ export class RateLimit {
 /** The clock of the library in seconds: monotonic since the start of the process. */
 function limiterTime(): number {
   return (performance.timeOrigin + performance.now()) / 1000;
+}
+
+/** Runs koa-ratelimit without the steps after it; returns whether the request may pass. */
+export async function passes(limit: Middleware, ctx: Context): Promise<boolean> {
+  let isLeft = false;
+  await limit(ctx, async () => {
+    isLeft = true;
+  });
+  return isLeft;
+}
+
+/** When a budget resets, in seconds. */
+interface Entry {
+  reset: number;
+}
+
+/** The memory driver of koa-ratelimit never deletes entries; this map deletes those that have expired. */
+export class ExpiringMap extends Map<string, Entry> {
+  override set(key: string, entry: Entry): this {
+    const now = entry.reset - WINDOW_SECONDS;
+    super.delete(key);
+    // Insertion order is the order of expiry.
+    for (const [old, { reset }] of this) {
+      if (reset > now) break;
+      super.delete(old);
+    }
+    return super.set(key, entry);
+  }
 }

@@ -1,12 +1,13 @@
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import compose from 'koa-compose';
 
+import { isAccountGone } from '../core/identity';
 import type { Act } from '../data/audit/entry';
 import type { Transaction } from '../data/writing/transaction';
 import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
 import { actingOf } from './authenticate';
-import { missingTarget, targetAccount } from './input/target-account';
+import { callerOf } from './state';
 import { isDryRun } from './validate';
 
 interface Dependencies {
@@ -53,4 +54,16 @@ export function transaction(
 function actOf(action: string, params: Readonly<Record<string, string>>): Act {
   const [type = ''] = action.split('.');
   return { action, target: { type, id: params['id'] ?? '' } };
+}
+
+/** The account that an operation writes to: that of its path, or else the caller's. */
+export function targetAccount({ account }: Operation, ctx: Context): string {
+  const named = account === undefined ? undefined : ctx.state.input.params[account];
+  return named ?? callerOf(ctx).account.id;
+}
+
+/** Turns the error for a missing account in the path into the operation's own. */
+function missingTarget({ account, params }: Operation, error: unknown): unknown {
+  const missing = account === undefined ? undefined : params?.[account];
+  return missing !== undefined && isAccountGone(error) ? missing.error() : error;
 }

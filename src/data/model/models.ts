@@ -5,7 +5,7 @@ import { counted } from './quotas';
 import { tracked } from './tracking';
 import { grouped } from '../writing/write-buffer';
 
-export { LIVE, type Tenant } from './tenant';
+export { LIVE, type Tenant } from './owner';
 
 /** Data that no account owns, and why. */
 interface Shared {

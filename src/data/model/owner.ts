@@ -1,7 +1,15 @@
-import type { Model, Query, Schema } from 'mongoose';
+import type { ClientSession, Model, Query, Schema } from 'mongoose';
 
 import { isRecord } from '../../core/values';
-import type { Tenant } from './tenant';
+
+/** The account of a query and, in a transaction or snapshot, its session. */
+export interface Tenant {
+  readonly userId: string;
+  readonly session?: ClientSession;
+}
+
+/** The filter for records that are not softly deleted. */
+export const LIVE = { deletedAt: null };
 
 /** Query helpers of models of user data. */
 interface OwnerHelpers {

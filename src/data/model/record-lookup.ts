@@ -1,7 +1,6 @@
 import { BatchLookup } from '../../core/async/batch-lookup';
 import { idText, type StoredId, toStoredId } from '../../core/ids';
-import type { OwnedModel } from './owner';
-import type { Tenant } from './tenant';
+import type { OwnedModel, Tenant } from './owner';
 
 /** Records in a query, which are decoded in one turn of the event loop. */
 const MAX_FOUND = 100;

@@ -3,9 +3,8 @@ import type { AnyBulkWriteOperation, UpdateQuery } from 'mongoose';
 import type { ErrorCode } from '../../core/errors';
 import { newId, type StoredId, toStoredId } from '../../core/ids';
 import type { CreateBody, Document, Fields, PatchBody } from '../../fields/field';
-import type { OwnedModel } from './owner';
+import type { OwnedModel, Tenant } from './owner';
 import { RecordLookup } from './record-lookup';
-import type { Tenant } from './tenant';
 import type { Transaction } from '../writing/transaction';
 
 /** The order of lists. */

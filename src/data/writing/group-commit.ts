@@ -147,7 +147,6 @@ async function openTransaction(
     account: opened,
     now: new Date(),
     revision: revision + 1,
-    flush: () => buffer.flushAll(),
     takePlaces: (quota: string, places: number) => {
       quotas.require(opened, quota, places);
       addUsage(quota, places);

@@ -15,8 +15,6 @@ export interface Transaction {
   readonly revision: number;
   /** Calls the listeners of all plugins, in the order of the plugins. */
   emit<Payload>(event: DomainEvent<Payload>, payload: Payload): Promise<void>;
-  /** Sends buffered writes, whose errors it throws. */
-  flush(): Promise<void>;
   /**
    * Adds to the usage of a quota, or subtracts from it.
    *

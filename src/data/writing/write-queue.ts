@@ -16,6 +16,7 @@ import {
 import { isConnectionError, mayRetry } from '../mongodb/errors';
 import { OrphanedTransactions } from '../mongodb/orphans';
 import type { Transaction } from './transaction';
+import { WriteBuffer } from './write-buffer';
 
 const DEADLINE_MS = WRITE_DEADLINE_SECONDS * 1000;
 /** Writes in a transaction. */
@@ -129,7 +130,7 @@ export class WriteQueue {
     try {
       const undone = async (tx: Transaction): Promise<never> => {
         outcome = { value: await work(tx) };
-        await tx.flush();
+        await WriteBuffer.of(tx.session)?.flushAll();
         throw undo;
       };
       await this.run(userId, undone, { isAlone: true });

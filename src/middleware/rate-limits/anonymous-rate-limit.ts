@@ -6,7 +6,7 @@ import koaRateLimit from 'koa-ratelimit';
 import { ApiError, rateLimited } from '../../core/errors';
 import { REFUSAL_MS } from '../../core/http/request-limits';
 import { clientBudget } from './client-address';
-import { ExpiringMap, passes, WINDOW_SECONDS } from './rate-limit-library';
+import { ExpiringMap, passes, WINDOW_SECONDS } from '../rate-limit';
 
 /**
  * Limits the requests of an address that need no token, in the memory of this process.
