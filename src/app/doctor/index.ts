@@ -4,8 +4,6 @@ import { derived, storedData, storedSchema } from './data';
 import { certificate, disk, lastBackup, node, rights } from './machine';
 import { mongodb, redis, server } from './servers';
 
-export { fault, type Finding, good } from './check';
-
 /** Runs the checks that need no server. */
 export async function checkOffline(settings: Settings): Promise<Finding[]> {
   const checks = [node, disk, rights, certificate, lastBackup, server];

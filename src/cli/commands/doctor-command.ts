@@ -1,4 +1,5 @@
-import { checkOffline, checkOnline, fault, type Finding, good } from '../../app/doctor';
+import { checkOffline, checkOnline } from '../../app/doctor';
+import { fault, type Finding, good } from '../../app/doctor/check';
 import type { CommandResult } from '../../plugins/command';
 import { type Settings, SettingsError } from '../../core/settings/settings';
 import type { CommandRunner } from '../command-line';
