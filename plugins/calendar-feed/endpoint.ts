@@ -6,7 +6,11 @@ import { notFound } from '../../src/core/errors';
 import { addDays, calendarOf as daysOf } from '../../src/core/time';
 import { checked } from '../../src/fields/checked';
 import { ValidationErrors } from '../../src/fields/validation-errors';
-import type { ProtocolApi, ProtocolEndpoint } from '../../src/plugins/protocol-endpoint';
+import {
+  getEndpoint,
+  type ProtocolApi,
+  type ProtocolEndpoint,
+} from '../../src/plugins/protocol-endpoint';
 import { sendContent } from '../../src/plugins/send-content';
 import type { Accounts } from '../accounts';
 import type { Care } from '../care';
@@ -45,30 +49,25 @@ export function endpoint(calendars: Calendars, accounts: Accounts, care: Care): 
     if (!content) {
       const wanted = { to: addDays(today, DAYS), ...query };
       const { items } = await care.due(account, { userId: id }, wanted, now);
-      content = new Content(await calendarOf(items, today));
+      content = new Content(await calendarOf(items, today), TYPE);
       kept.set(key, content);
     }
     ctx.set('Cache-Control', 'private, no-cache');
-    await sendContent(ctx, content, TYPE);
+    await sendContent(ctx, content);
   }
 
-  return {
-    path: '/calendar/{secret}.ics',
-    methods: {
-      GET: {
-        summary: 'Read the calendar of due care',
-        description: `RFC 5545: an all-day event for each occurrence in the next ${DAYS} days; overdue care is shown today. \`care\` and \`location\` narrow it. \`POST /api/account/calendar\` creates the address. Clients that try too many unknown addresses are refused for a while.`,
-        operationId: 'readCalendar',
-        access: { public: 'calendar programs send no token: the address is the secret' },
-        responses: {
-          200: { description: 'The calendar', content: { [TYPE]: { type: 'string' } } },
-          304: { description: 'Not modified' },
-        },
-        errors: [notFound],
-        handler: read,
-      },
+  return getEndpoint('/calendar/{secret}.ics', {
+    summary: 'Read the calendar of due care',
+    description: `RFC 5545: an all-day event for each occurrence in the next ${DAYS} days; overdue care is shown today. \`care\` and \`location\` narrow it. \`POST /api/account/calendar\` creates the address. Clients that try too many unknown addresses are refused for a while.`,
+    operationId: 'readCalendar',
+    access: { public: 'calendar programs send no token: the address is the secret' },
+    responses: {
+      200: { description: 'The calendar', content: { [TYPE]: { type: 'string' } } },
+      304: { description: 'Not modified' },
     },
-  };
+    errors: [notFound],
+    handler: read,
+  });
 }
 
 /** Ignores unknown parameters, since some programs add their own. @throws ApiError validation_error */

@@ -36,7 +36,7 @@ export default definePlugin({
         document = { day, content: new Content(JSON.stringify(openApiDocument(api))) };
       }
       ctx.set('Cache-Control', 'no-cache');
-      return sendContent(ctx, document.content, 'application/json');
+      return sendContent(ctx, document.content);
     };
     return {
       protocols: [

@@ -93,7 +93,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const page = new Content(PAGE);
+const page = new Content(PAGE, 'text/html');
 
 /** Serves the page that shows the OpenAPI document. */
 export async function servePage(ctx: Context): Promise<void> {
@@ -105,25 +105,20 @@ export async function servePage(ctx: Context): Promise<void> {
     return;
   }
   ctx.set({ 'Cache-Control': 'no-cache', 'Content-Security-Policy': CONTENT_SECURITY_POLICY });
-  await sendContent(ctx, page, 'text/html');
+  await sendContent(ctx, page);
 }
 
-interface PageFile {
-  type: string;
-  content: Content;
-}
-
-const files = new Map([['start.js', { type: 'text/javascript', content: new Content(START) }]]);
+const files = new Map([['start.js', new Content(START, 'text/javascript')]]);
 
 /** Serves a file of the page. @throws ApiError not_found */
 export async function serveFile(ctx: Context & { params?: Record<string, string> }): Promise<void> {
-  const { content, type } = await fileOf(ctx.params?.['file'] ?? '');
+  const content = await fileOf(ctx.params?.['file'] ?? '');
   ctx.set('Cache-Control', 'public, max-age=3600');
-  await sendContent(ctx, content, type);
+  await sendContent(ctx, content);
 }
 
 /** Files are read once, when first requested. */
-async function fileOf(name: string): Promise<PageFile> {
+async function fileOf(name: string): Promise<Content> {
   const known = files.get(name);
   if (known) return known;
   // A container image may lack it.
@@ -133,8 +128,8 @@ async function fileOf(name: string): Promise<PageFile> {
   return kept(name, type, path.join(SWAGGER_UI, name));
 }
 
-async function kept(name: string, type: string, place: string): Promise<PageFile> {
-  const file = { type, content: new Content(await readFile(place)) };
+async function kept(name: string, type: string, place: string): Promise<Content> {
+  const file = new Content(await readFile(place), type);
   files.set(name, file);
   return file;
 }

@@ -20,7 +20,7 @@ export function staticFile(
   path: string,
   { type, text, ...named }: { operationId: string; summary: string; type: string; text: string },
 ): ProtocolEndpoint {
-  const content = new Content(text);
+  const content = new Content(text, type);
   const responses = {
     200: { description: 'The file', content: { [type]: TEXT } },
     304: { description: 'The client has the current content' },
@@ -29,7 +29,7 @@ export function staticFile(
     ...{ ...named, access, responses },
     handler: async (ctx) => {
       ctx.set('Cache-Control', 'public, max-age=3600');
-      await sendContent(ctx, content, type);
+      await sendContent(ctx, content);
     },
   });
 }

@@ -24,7 +24,7 @@ export interface Endpoint {
     steps: string[];
     /** Path parameters are UUIDs, except for accounts. */
     request: { query: JsonSchema | undefined; body: JsonSchema | undefined };
-    response: { status: number; type: string | undefined; schema: JsonSchema };
+    response: { status: number; schema: JsonSchema };
   };
 }
 
@@ -118,8 +118,6 @@ function factsOf(
     query: query && jsonSchemaOf(query, 'input'),
     body: body && jsonSchemaOf(body, 'input'),
   };
-  const { status, type } = response;
-  const schema = jsonSchemaOf(response.schema, 'output');
   return {
     method,
     path,
@@ -133,7 +131,7 @@ function factsOf(
       idempotent,
       tool,
       request,
-      response: { status, type, schema },
+      response: { status: response.status, schema: jsonSchemaOf(response.schema, 'output') },
     },
   };
 }

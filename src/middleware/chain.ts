@@ -42,7 +42,7 @@ export function chainOf(operation: Operation, services: Services): Middleware[] 
     readsBody(operation) &&
       bodyParserOf({ isRequired: operation.body !== undefined, large: operation.large }),
     validate(operation),
-    isConditional(operation) && conditional(operation),
+    isConditional(operation) && conditional,
     operation.method === 'GET' && !isConditional(operation) && noStore,
     !isConditional(operation) && hasEtag(operation) && etag,
     ...respond(operation, services, operation.idempotent),

@@ -4,7 +4,7 @@ import type { Context, Middleware } from 'koa';
 
 import { etagOf, namesEtag } from '../core/http/content';
 import { preconditionFailed } from '../core/errors';
-import type { Handler, Operation } from '../plugins/operation';
+import type { Handler } from '../plugins/operation';
 import { codingFor, sendContent, setEtag } from '../plugins/send-content';
 import { readCallOf } from './handler';
 
@@ -12,20 +12,18 @@ import { readCallOf } from './handler';
  * Adds an ETag to each response of a read, and responds with 304 if the client has that version
  * (docs/api.md, "Conditional requests").
  */
-export function conditional({ response: { type = 'application/json' } }: Operation): Middleware {
-  return async function conditional(ctx, next) {
-    const known = ctx.get('If-None-Match');
-    // `*` matches any response, whose own tag is only known once it is made.
-    ctx.state.isKnown = (etag) => known.trim() !== '*' && namesEtag(known, etag);
-    await next();
-    ctx.set('Cache-Control', 'private, no-cache');
-    ctx.vary('Authorization');
-    const { content, etag } = ctx.state;
-    if (content) await sendContent(ctx, content, content.type ?? type);
-    else if (etag !== undefined && ctx.status === 304) setEtag(ctx, etag, codingFor(ctx, Infinity));
-    else if (etag !== undefined) ctx.set('ETag', etag);
-  };
-}
+export const conditional: Middleware = async function conditional(ctx, next) {
+  const known = ctx.get('If-None-Match');
+  // `*` matches any response, whose own tag is only known once it is made.
+  ctx.state.isKnown = (etag) => known.trim() !== '*' && namesEtag(known, etag);
+  await next();
+  ctx.set('Cache-Control', 'private, no-cache');
+  ctx.vary('Authorization');
+  const { content, etag } = ctx.state;
+  if (content) await sendContent(ctx, content);
+  else if (etag !== undefined && ctx.status === 304) setEtag(ctx, etag, codingFor(ctx, Infinity));
+  else if (etag !== undefined) ctx.set('ETag', etag);
+};
 
 /** Forbids caching of responses that differ each time. */
 export const noStore: Middleware = async function noStore(ctx, next) {

@@ -19,7 +19,7 @@ import { isDryRun } from './validate';
 
 /** Runs the handler of a read. Leaves a response that can be cached, or a stream. */
 export function readHandler(operation: Operation, { mongo }: { mongo: MongoHealth }): Middleware {
-  const { status, type = 'application/json' } = operation.response;
+  const { status } = operation.response;
   const isKept = operation.notConditional === undefined;
   return async function handler(ctx) {
     const { state } = ctx;
@@ -28,7 +28,7 @@ export function readHandler(operation: Operation, { mongo }: { mongo: MongoHealt
     const { part } = state.input;
     const value = part ? await partOf(part, call, await read()) : await read();
     ctx.status = status;
-    ctx.type = type;
+    ctx.type = 'application/json';
     if (!isAsyncIterable(value) && !(value instanceof TextStream)) {
       state.content = new Content(await jsonText(value));
       return;
@@ -39,7 +39,8 @@ export function readHandler(operation: Operation, { mongo }: { mongo: MongoHealt
       ctx.status = 304;
       return;
     }
-    const text = value instanceof TextStream ? value : new TextStream(type, jsonArray(value));
+    const text =
+      value instanceof TextStream ? value : new TextStream('application/json', jsonArray(value));
     ctx.type = text.type;
     const made = await streamed(mongo.eachUntilDown(text.pieces), state.log);
     if (typeof made === 'string' && isKept) state.content = new Content(made, text.type);

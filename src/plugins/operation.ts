@@ -68,9 +68,7 @@ interface OperationResponse {
   status: 200 | 201;
   schema: Joi.Schema;
   description: string;
-  /** Media type where the response is not JSON. */
-  type?: string;
-  /** Another media type, of texts that the handler may return instead. */
+  /** A media type besides JSON, of texts that the handler may return instead. */
   orType?: string;
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../core/http/content';
 
 /** Responds with content, compressed if the client accepts that, or with 304 if it has the content. */
-export async function sendContent(ctx: Context, content: Content, type: string): Promise<void> {
+export async function sendContent(ctx: Context, content: Content): Promise<void> {
   const coding = codingFor(ctx, content.body.length);
   setEtag(ctx, content.etag, coding);
   // Koa's own comparison never matches if the client also sends `no-cache`.
@@ -18,7 +18,7 @@ export async function sendContent(ctx: Context, content: Content, type: string):
     return;
   }
   const body = coding === undefined ? content.body : await content.compressed(coding);
-  ctx.type = type;
+  ctx.type = content.type;
   if (coding !== undefined) ctx.set('Content-Encoding', coding);
   ctx.body = body;
 }

@@ -57,7 +57,7 @@ export function describeOperation(operation: Operation, components: Components):
     description: response.description,
     headers: headers(...etag, ...caching, ...replayed, ...BUDGET_HEADERS),
     content: {
-      ...responseBody(schema, components, response.type ?? 'application/json'),
+      ...responseBody(schema, components, 'application/json'),
       ...(response.orType === undefined ? {} : { [response.orType]: TEXT }),
     },
   };

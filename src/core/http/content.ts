@@ -36,10 +36,9 @@ export class Content {
   readonly etag: string;
   readonly #compressed = new Map<Coding, Promise<Buffer>>();
 
-  /** @param type the media type, if it is not that of the operation */
   constructor(
     content: Buffer | string,
-    readonly type?: string,
+    readonly type = 'application/json',
   ) {
     this.body = inOwnMemory(Buffer.from(content));
     this.etag = etagOf(this.body);
