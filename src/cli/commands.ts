@@ -1,13 +1,13 @@
 import { Command } from 'commander';
 
 import { PROJECT } from '../core/settings/project';
-import { printable } from '../core/text/text';
+import { printableLines } from '../core/text/text';
 import { loadPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
 import { CommandRunner } from './command-line';
 import { hostCommands } from './commands/host-commands';
 import { exitOf } from './exit-codes';
-import { userName } from './values';
+import { newUserName } from './values';
 
 /**
  * Runs the command of `args`; returns the exit code. Servers start only if the command needs them.
@@ -30,7 +30,7 @@ export async function runCommand(
     return commandLine.exitCode;
   } catch (error) {
     const { exitCode, message } = exitOf(error);
-    if (message !== undefined) process.stderr.write(`${message}\n`);
+    if (message !== undefined) process.stderr.write(`${printableLines(message)}\n`);
     return exitCode;
   }
 }
@@ -45,14 +45,14 @@ Commands use the data of DATA_DIR (or MONGODB_URI) and read the same environment
       )
       .version(version, '--version', 'print the version')
       .option('--json', 'print the result as one line of JSON, the last line of standard output')
-      .option('--as <name>', 'actor in the audit log (default: your user name)', userName)
+      .option('--as <name>', 'actor in the audit log (default: your user name)', newUserName)
       // Subcommands inherit settings made before they are added.
       .configureHelp({ showGlobalOptions: true })
       .exitOverride()
       // Error messages repeat arguments, which may contain control characters.
       .configureOutput({
         outputError: (text, write) => {
-          write(text.split('\n').map(printable).join('\n'));
+          write(printableLines(text));
         },
       })
       .showHelpAfterError('Add --help for usage.')

@@ -1,3 +1,5 @@
+import { printable } from '../core/text/text';
+
 /** Formats rows as a table with aligned columns; a cell may have several lines. */
 export function table(
   headings: readonly string[],
@@ -15,7 +17,7 @@ export function table(
 }
 
 function linesOf(row: readonly string[]): string[][] {
-  const cells = row.map((cell) => cell.split('\n'));
+  const cells = row.map((cell) => cell.split('\n').map(printable));
   const height = Math.max(...cells.map(({ length }) => length));
   return Array.from({ length: height }, (_, line) => cells.map((cell) => cell[line] ?? ''));
 }

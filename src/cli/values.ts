@@ -5,14 +5,14 @@ import { isUuid } from '../core/ids';
 import { isCalendarDay, timezoneName } from '../core/time';
 import { newUserNameFault, userNameFault } from '../core/text/names';
 
-/** Parses the name of a user or operator. */
+/** Parses the name of an existing user. */
 export function userName(value: string): string {
   const fault = userNameFault(value);
   if (fault !== undefined) throw new InvalidArgumentError(`It ${fault}.`);
   return value;
 }
 
-/** Parses the name of a user whose account may be created. */
+/** Parses the name of an operator, or of a user whose account may be created. */
 export function newUserName(value: string): string {
   const fault = newUserNameFault(value);
   if (fault !== undefined) throw new InvalidArgumentError(`It ${fault}.`);

@@ -62,9 +62,10 @@ const WRONG: [message: string, args: string[]][] = [
   ['the invisible character U+0009', ['token', 'create', '--user', 'a\tb']],
   ['the invisible character U+200B', ['token', 'create', '--user', 'ad\u200ba']],
   ['the invisible character U+FEFF', ['token', 'create', '--user', '\ufeffada']],
-  ['the invisible character U+202E', ['user', 'set', '\u202eada', '--tier', 'pro']],
-  ['the invisible character U+00A0', ['user', 'show', 'ada\u00a0']],
-  ['begin or end with a space', ['user', 'show', ' ada']],
+  ['the invisible character U+202E', ['user', 'invite', '\u202eada']],
+  ['the invisible character U+00A0', ['user', 'list', '--as', 'ada\u00a0']],
+  ['begin or end with a space', ['token', 'create', '--user', ' ada']],
+  ['1 to 128 characters', ['user', 'show', '']],
   ['Allowed choices are free, pro', ['token', 'create', '--user', 'a', '--tier', 'gold']],
   [
     `There is no scope "plants:eat"; choose from ${PERSONAL_SCOPES.join(', ')}`,

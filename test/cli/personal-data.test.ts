@@ -278,6 +278,20 @@ test('a user who reuses a deleted name gets an empty account, for which old toke
   }
 });
 
+test('users whose names 1.0.0 allowed, but this release does not, can be exported and deleted', async () => {
+  const name = `ada-${randomUUID()}\u200b`;
+  await service.user({ id: name });
+  await cli.json('user', 'set', name, '--tier', 'pro');
+  const exported = record(await cli.json('user', 'export', name));
+  expect(exported['account']).toMatchObject({ id: name, tier: 'pro' });
+  const shown = name.replace('\u200b', '<U+200B>');
+  expect(await cli.text('user', 'list')).toContain(shown);
+  await cli.json('user', 'delete', name, '--confirm', name);
+  const ended = await cli.run('user', 'show', name);
+  expect(ended).toMatchObject({ code: 1 });
+  expect(ended.stderr).toContain(`There is no user ${shown}.`);
+});
+
 test('exporting or deleting an unknown user fails', async () => {
   for (const args of [['export'], ['delete', '--confirm', 'nobody'], ['delete', '--dry-run']]) {
     const [command = '', ...options] = args;

@@ -1,4 +1,4 @@
-import { userNameFault } from '../../src/core/text/names';
+import { newUserNameFault } from '../../src/core/text/names';
 
 const INVISIBLE: [what: string, character: string][] = [
   ['the blank of Braille', '\u2800'],
@@ -15,16 +15,19 @@ const INVISIBLE: [what: string, character: string][] = [
   ['a space of another width', '\u2003'],
 ];
 
-test.each(INVISIBLE)('a name with %s is refused, and the fault names it', (_what, character) => {
-  const code = character.codePointAt(0)?.toString(16).toUpperCase();
-  expect(userNameFault(`ada${character}b`)).toBe(
-    `must not contain the invisible character U+${code?.padStart(4, '0')}`,
-  );
-});
+test.each(INVISIBLE)(
+  'a new name with %s is refused, and the fault names it',
+  (_what, character) => {
+    const code = character.codePointAt(0)?.toString(16).toUpperCase();
+    expect(newUserNameFault(`ada${character}b`)).toBe(
+      `must not contain the invisible character U+${code?.padStart(4, '0')}`,
+    );
+  },
+);
 
 test.each(['Ada Lovelace', 'Zoë', '吉田', 'علي', '한글', 'ada@example.com', '🌿'])(
-  'the name %s is good',
+  'a new user can be named %s',
   (name) => {
-    expect(userNameFault(name)).toBeUndefined();
+    expect(newUserNameFault(name)).toBeUndefined();
   },
 );

@@ -111,7 +111,7 @@ function verification(found: Verification): CommandResult {
   const { chains, entries, pruned, faults } = found;
   const counts = [counted(chains, 'chain'), counted(entries, 'entry', 'entries')];
   const older = pruned === 0 ? '' : `, ${counted(pruned, 'older one')} deleted by age`;
-  const rows = faults.map(({ chain, fault }) => [printable(chainName(chain)), fault]);
+  const rows = faults.map(({ chain, fault }) => [chainName(chain), fault]);
   const outcome = rows.length === 0 ? 'no faults' : counted(rows.length, 'fault');
   const summary = `${counts.join(' with ')} checked${older}: ${outcome}.`;
   return {

@@ -21,6 +21,11 @@ export function printable(text: string): string {
   return text.replace(INVISIBLE, (character) => `<${codePointOf(character)}>`);
 }
 
+/** The same for a text of several lines. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}
+
 function codePointOf(character: string): string {
   const hex = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
   return `U+${hex.padStart(4, '0')}`;
