@@ -32,7 +32,7 @@ function itemsOf(answer: { body: unknown }): ListedEvent[] {
   return bodyOf(answer)['items'] as ListedEvent[]; // What the tests compare.
 }
 
-test('each plant gets an event of its own, in the order of the list of plants', async () => {
+test('each plant gets its own event, in the order of the list of plants', async () => {
   const ids = await plants(3);
   const photo = await user.photo({ plantId: ids[1] });
   const care = { type: 'fertilized', text: 'Half a dose', occurredAt: '2026-03-01T09:30:00.000Z' };
@@ -85,7 +85,7 @@ test('growth of many plants is summed up for each', async () => {
   ]);
 });
 
-test('a location means all of its plants, and no others', async () => {
+test('a location selects exactly its plants', async () => {
   const hall = await plants(2, { location: 'Hall' });
   await plants(1, { location: 'hall' });
   await plants(1);

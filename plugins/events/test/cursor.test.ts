@@ -22,7 +22,7 @@ function next(tampered: string, ofPlant = plantId, by = user) {
   return by.get(`/api/plants/${ofPlant}/events?cursor=${encodeURIComponent(tampered)}`);
 }
 
-test('a cursor is base64url and good for more than one use', async () => {
+test('a cursor is base64url and can be used more than once', async () => {
   expect(cursor).toMatch(/^[\w-]+$/);
   const [once, twice] = await Promise.all([next(cursor), next(cursor)]);
   expect(once.status).toBe(200);

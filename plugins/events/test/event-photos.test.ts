@@ -54,7 +54,7 @@ test('an event can have twenty photos', async () => {
   expectError(change, 400, 'validation_error', /\bphotoIds\b/);
 });
 
-test('a photo named twice is refused, also when the second time is in upper case', async () => {
+test('a repeated photo id is refused, also in upper case', async () => {
   const [{ id } = { id: '' }, other] = photos;
   const event = await user.event(plantId);
   for (const photoIds of [

@@ -79,7 +79,7 @@ test('an amount of growth beyond double range is refused', async () => {
   }
 });
 
-test.each(['1e2', '100.0', '1E+2'])('the number %s is 100, however it is written', async (text) => {
+test.each(['1e2', '100.0', '1E+2'])('%s is the number 100', async (text) => {
   const response = await log(`{"growthAmount": ${text}}`);
   expect(response).toMatchObject({ status: 201, body: { growthAmount: 100 } });
 });

@@ -60,7 +60,7 @@ test('deleted events, and those of deleted plants, free no places', async () => 
   expect(await differencesOf(one.app, user.id)).toEqual([]);
 });
 
-test('a refused event takes no place, nor does a retry', async () => {
+test('refused events and retries do not count', async () => {
   const user = await one.user({ tier: 'free' });
   const { id } = await user.plant();
   await user.post(`/api/plants/${id}/events`, { type: 'pruned' }).expect(400);
@@ -71,7 +71,7 @@ test('a refused event takes no place, nor does a retry', async () => {
   expect(await differencesOf(one.app, user.id)).toEqual([]);
 });
 
-test('an account over the limit of its new tier may change its events and log none', async () => {
+test('an account over the limit of its new tier can change events but not log any', async () => {
   const user = await one.user({ tier: 'pro' });
   const { id } = await user.plant();
   const events = await Promise.all(Array.from({ length: FREE + 1 }, () => user.event(id)));
@@ -80,7 +80,7 @@ test('an account over the limit of its new tier may change its events and log no
   expectError(await add(user, id), 403, 'feature_not_available');
 });
 
-test('events that were logged before there was a limit are counted by the next write', async () => {
+test('the next write counts the events that were logged before the limit existed', async () => {
   const user = await one.user({ tier: 'free' });
   const { id } = await user.plant();
   for (let count = 0; count < FREE - 1; count += 1) await user.event(id);

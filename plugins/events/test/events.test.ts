@@ -34,7 +34,7 @@ test('an event has every field that was sent, in its answer and in the list', as
   expect(await listed()).toEqual([event]);
 });
 
-test('growth may be given with any type, and each of its two fields alone', async () => {
+test('growth is allowed with any type, and each of its two fields without the other', async () => {
   const amount = await garden.user.event(garden.plantId, { type: 'note', growthAmount: 3 });
   expect(amount).toMatchObject({ growthAmount: 3, growthUnit: null });
   const unit = await garden.user.event(garden.plantId, { type: 'watered', growthUnit: 'in' });
@@ -122,7 +122,7 @@ describe('a change', () => {
 });
 
 describe('a deleted event', () => {
-  test('leaves the list and the month, and can be neither changed nor deleted again', async () => {
+  test('leaves the list and the month, and cannot be changed or deleted again', async () => {
     const kept = await garden.user.event(garden.plantId);
     const event = await garden.user.event(garden.plantId, { occurredAt: '2026-03-01T00:00:00Z' });
     const response = await garden.user.delete(`/api/events/${event.id}`).expect(200);
@@ -142,7 +142,7 @@ describe('a deleted event', () => {
     expectError(await garden.user.delete(`/api/events/${event.id}`), 404, 'event_not_found');
   });
 
-  test('stays in the database with the moment of its deletion', async () => {
+  test('stays in the database with the time of its deletion', async () => {
     const event = await garden.user.event(garden.plantId, { text: 'Kept' });
     const from = Date.now();
     await garden.user.delete(`/api/events/${event.id}`).expect(200);
@@ -153,7 +153,7 @@ describe('a deleted event', () => {
     expect((deletedAt as Date).getTime()).toBeGreaterThanOrEqual(from); // Just checked.
   });
 
-  test('was deleted once, however many asked at the same time', async () => {
+  test('is deleted once, even by many concurrent requests', async () => {
     const { id } = await garden.user.event(garden.plantId);
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => garden.user.delete(`/api/events/${id}`)),
@@ -162,7 +162,7 @@ describe('a deleted event', () => {
   });
 });
 
-test('the events of a deleted plant are gone at once', async () => {
+test('the events of a deleted plant disappear at once', async () => {
   const events = await Promise.all([
     garden.user.event(garden.plantId),
     garden.user.event(garden.plantId, { type: 'note' }),

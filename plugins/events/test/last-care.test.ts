@@ -21,7 +21,7 @@ async function lastCare(): Promise<{ lastWatered: unknown; lastEvent: unknown }>
   return { lastWatered, lastEvent };
 }
 
-test('a plant that was never cared for has neither', async () => {
+test('a plant without care has neither lastWatered nor lastEvent', async () => {
   expect(await lastCare()).toEqual({ lastWatered: null, lastEvent: null });
 });
 

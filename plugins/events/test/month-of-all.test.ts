@@ -23,7 +23,7 @@ const month = (query: string, by = user) => by.get(`/api/events/month${query}`);
 const log = (plantId: string, time: number, more: object = {}) =>
   user.event(plantId, { ...more, occurredAt: new Date(time).toISOString() });
 
-test('the events of all plants between both bounds are there, newest first, and no others', async () => {
+test('lists exactly the events of all plants between both bounds, newest first', async () => {
   const [fern, moss, gone] = [await user.plant(), await user.plant(), await user.plant()];
   const photo = await user.photo();
   const events = [await log(fern.id, START, { photoIds: [photo.id] })];

@@ -47,7 +47,7 @@ test('a range of one millisecond has what happened in it', async () => {
   expect((await month(range(START + 1, START + 1), plant.id).expect(200)).body).toEqual([]);
 });
 
-test('all events of the range are there, newest first, then by id, however many', async () => {
+test('lists all events of the range, newest first, then by id', async () => {
   const plant = await user.plant();
   const times = Array.from({ length: 130 }, (_, index) => START + (index % 65) * 60_000);
   const events = await Promise.all(times.map((time) => log(plant.id, time)));
@@ -158,7 +158,7 @@ describe('the order of checks', () => {
   });
 });
 
-test('a free account has no monthly view, also of a plant of its own', async () => {
+test('a free account has no monthly view, even of its own plant', async () => {
   const free = await service.user({ tier: 'free' });
   const plant = await free.plant();
   const response = await month(range(START, END), plant.id, free);

@@ -65,7 +65,7 @@ describe('mostActiveDay', () => {
 });
 
 describe('careActivityByDay', () => {
-  test('has the last 365 days, today included, and nothing older or yet to come', async () => {
+  test('covers the last 365 days including today, and no others', async () => {
     const plant = await user.plant();
     await Promise.all(
       [0, 1, 364, 365, 366, 1000, -1].map((days) =>

@@ -94,7 +94,7 @@ test('added and deleted amounts leave no trace, even next to huge ones', async (
   expect(await growth()).toEqual([{ ...FERN, plantId, total: 0.1, measurements: 1 }]);
 });
 
-test('amounts whose sum is beyond double range still leave the insights readable', async () => {
+test('insights remain valid if a sum exceeds the range of a double', async () => {
   await grow(1.7e308);
   await grow(1.7e308);
   const [tracking] = await growth();
@@ -167,7 +167,7 @@ test('growth has the present name of the plant, until it is deleted', async () =
   expect(await growth()).toEqual([]);
 });
 
-test('0.1 logged and deleted twenty times, by five at once, leaves the total as it was', async () => {
+test('logging and deleting 0.1 twenty times, five at once, does not change the total', async () => {
   await grow(0.3);
   const before = await growth();
   let left = 20;

@@ -103,7 +103,7 @@ describe('daysSinceFirstPlant', () => {
     expect(await days()).toBe(1);
   });
 
-  test('goes by the earliest of the plants that exist', async () => {
+  test('counts from the earliest plant that exists', async () => {
     const oldest = await user.plant();
     setClock(NOON + 6 * DAY_MS);
     await user.plant();

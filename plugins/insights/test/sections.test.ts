@@ -46,7 +46,7 @@ test('all sections are returned by default, and each can be requested alone', as
   }
 });
 
-test('several sections are separated by commas, and one named twice is returned once', async () => {
+test('sections are separated by commas, and a repeated one is returned once', async () => {
   const { overview, growthTracking } = await insightsOf(user);
   expect(await ask('sections=growthTracking,overview,overview')).toEqual({
     growthTracking,
@@ -74,7 +74,7 @@ test('from and to choose the days, both included, and reach back beyond a year',
   expect(await days('from=0000-01-01&to=9999-12-31')).toEqual([...logged, '2026-03-16']);
 });
 
-test('the days asked for change no other section', async () => {
+test('the requested days affect no other section', async () => {
   await water(user, plantId, ['2019-12-31', '2026-03-15']);
   const { careActivityByDay, ...rest } = await insightsOf(user);
   expect(careActivityByDay).toHaveLength(1);
@@ -84,7 +84,7 @@ test('the days asked for change no other section', async () => {
   });
 });
 
-test('days of a deleted plant are not shown, however far back', async () => {
+test('days of a deleted plant are not shown, even old ones', async () => {
   await water(user, plantId, ['2019-12-31']);
   await user.delete(`/api/plants/${plantId}`).expect(200);
   expect(await days('from=2019-01-01')).toEqual([]);

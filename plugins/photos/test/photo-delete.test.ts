@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterAll(() => service.close());
 
-test('a deleted photo is gone from its own path, the list, insights and the account', async () => {
+test('a deleted photo disappears from its path, the list, insights and the account', async () => {
   const photo = await user.photo();
   const other = await user.photo();
   const answer = await user.delete(`/api/photos/${photo.id}`).expect(200);
@@ -65,7 +65,7 @@ test('a deleted photo frees one place at once', async () => {
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 403, 403, 403, 403]);
 });
 
-test('however many events refer to it, deleting it touches none of them', async () => {
+test('deleting it changes none of its events', async () => {
   const photo = await user.photo();
   const plant = await user.plant({ primaryPhotoId: photo.id });
   for (let index = 0; index < 5; index += 1) await user.event(plant.id, { photoIds: [photo.id] });

@@ -32,7 +32,7 @@ async function photos(count: number, fields: object = {}): Promise<{ id: string 
   return made;
 }
 
-test('photos are listed newest first, each as it is read alone', async () => {
+test('photos are listed newest first, equal to their own path', async () => {
   expect(await page()).toEqual({ items: [], hasMore: false, nextCursor: null });
   const made = await photos(3);
   await (await service.user()).photo();

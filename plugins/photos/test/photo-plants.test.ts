@@ -68,7 +68,7 @@ function first(list: unknown): unknown {
 }
 
 describe.each(Object.entries(WAYS))('a photo of no plant that %s', (_name, show) => {
-  test('becomes that of the plant, in the same answer', async () => {
+  test('is assigned to the plant in the same response', async () => {
     const uploaded = await user.photo();
     const { plant, photo } = await show(uploaded.id);
     expect(photo).toEqual({ ...uploaded, plantId: plant });
@@ -76,7 +76,7 @@ describe.each(Object.entries(WAYS))('a photo of no plant that %s', (_name, show)
     expect(items).toEqual([photo]);
   });
 
-  test('comes again to those who keep a copy, and what shows it as well', async () => {
+  test('is sent to copies again, and so are the records that embed it', async () => {
     const client = new Client(service.url, user.token);
     const uploaded = await user.photo();
     const copy = new Copy();
@@ -89,7 +89,7 @@ describe.each(Object.entries(WAYS))('a photo of no plant that %s', (_name, show)
   });
 });
 
-test('a photo of a plant stays that of the plant, whatever else shows it', async () => {
+test('a photo of a plant stays with that plant, whatever else uses it', async () => {
   const { id: plantId } = await user.plant();
   const photo = await user.photo({ plantId });
   const other = await user.plant({ primaryPhotoId: photo.id });

@@ -27,7 +27,7 @@ test('an account can have as many photos as its tier allows, then gets 403 with 
   expectError(await add(user)(), 403, 'photo_limit_reached', /\b3\b/);
 });
 
-test('a pro account has a limit of its own', async () => {
+test('a pro account has its own limit', async () => {
   const user = await service.user({ tier: 'pro' });
   expect(await countThrough(add(user), 7, 'photo_limit_reached')).toBe(5);
 });

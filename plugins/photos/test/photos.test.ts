@@ -54,7 +54,7 @@ test('a photo with only the required fields has all others, null or with their d
   expect(await stored(String(photo['id']))).toEqual(photo);
 });
 
-test('a photo that was stored while its texts could be longer is shown as it is', async () => {
+test('a photo that was stored under wider limits is returned unchanged', async () => {
   const { id } = await user.photo();
   const longer = { imagehostPublicId: 'f'.repeat(1024), format: 'f'.repeat(100) };
   const photos = service.app.database.model(photoModel);
@@ -149,7 +149,7 @@ describe('the plant of a photo', () => {
   });
 });
 
-test('a photo that does not exist can be neither read nor cropped', async () => {
+test('reading or cropping a photo that does not exist is 404', async () => {
   const crop = { x: 0, y: 0, width: 1, height: 1 };
   expectError(await user.get(`/api/photos/${NOBODYS_ID}`), 404, 'photo_not_found');
   expectError(await user.patch(`/api/photos/${NOBODYS_ID}`, crop), 404, 'photo_not_found');

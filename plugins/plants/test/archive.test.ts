@@ -218,7 +218,7 @@ describe('places in the tier', () => {
 
   const checked = async () => (await reconcile(small.app, { repair: false })).differences;
 
-  test('an archived plant frees its place, and needs a free one to come back', async () => {
+  test('archiving a plant frees its place, and unarchiving it needs a free one', async () => {
     const free = await small.user({ tier: 'free' });
     const [first, ...others] = await Promise.all([free.plant(), free.plant(), free.plant()]);
     await archive(first.id, { reason: 'sold' }, free).expect(200);
@@ -242,7 +242,7 @@ describe('places in the tier', () => {
     expect(await checked()).toEqual([]);
   });
 
-  test('of many plants unarchived at once exactly as many succeed as there are places', async () => {
+  test('when many plants are unarchived at once, exactly as many succeed as there are places', async () => {
     const free = await small.user({ tier: 'free' });
     const ids: string[] = [];
     for (let count = 0; count < 6; count += 1) {

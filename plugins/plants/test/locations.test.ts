@@ -26,7 +26,7 @@ async function locations(): Promise<unknown> {
   return response.body as unknown;
 }
 
-test('there are no locations without plants, or with plants without a location', async () => {
+test('the list of locations is empty without plants, or if no plant has a location', async () => {
   expect(await locations()).toEqual([]);
   await user.plant();
   expect(await locations()).toEqual([]);
@@ -61,7 +61,7 @@ test('a location has the spelling of its oldest plant; case and accents count', 
   expect(await locations()).toEqual(['Veranda Sud', others[0], OTHERS[0]].sort());
 });
 
-test('spellings are kept as they were sent', async () => {
+test('spellings are stored as sent', async () => {
   const plants = await Promise.all(VERANDA.map((location) => user.plant({ location })));
   expect(plants.map(({ location }) => location)).toEqual(VERANDA);
 });
@@ -102,7 +102,7 @@ test('locations are sorted the same whatever the order of the plants', async () 
   expect(await locations()).toEqual(['1', 'C', 'Z', 'a', 'b', 'z', 'é']);
 });
 
-test('a location is gone when its last plant is moved, cleared or deleted', async () => {
+test('a location disappears when its last plant is moved, cleared or deleted', async () => {
   const hall = await user.plant({ location: 'Hall' });
   const attic = await user.plant({ location: 'Attic' });
   const cellar = await user.plant({ location: 'Cellar' });
@@ -112,7 +112,7 @@ test('a location is gone when its last plant is moved, cleared or deleted', asyn
   expect(await locations()).toEqual(['Loft']);
 });
 
-test('the locations of others are not shown', async () => {
+test('locations of other accounts are not listed', async () => {
   const other = await service.user();
   await other.plant({ location: 'Secret garden' });
   expect(await locations()).toEqual([]);

@@ -74,7 +74,7 @@ test.each(Object.keys(DETAILS))('null clears %s and leaves every other field', a
   expect(after.body).toEqual(change.body);
 });
 
-test('an unknown field beside a good one is named and keeps the good one from being stored', async () => {
+test('an unknown field is named, and valid fields beside it are not stored', async () => {
   const plant = await user.plant();
   const change = await user.patch(`/api/plants/${plant.id}`, { name: 'Oak', colour: 'green' });
   expectError(change, 400, 'validation_error', /\bcolour\b/);
@@ -82,7 +82,7 @@ test('an unknown field beside a good one is named and keeps the good one from be
   expect(after.body).toEqual(plant);
 });
 
-test('a primary photo is shown whole with the plant, in the list too, and as it is now', async () => {
+test('the plant and the list embed the whole primary photo in its current state', async () => {
   const photo = await user.photo();
   const plant = await user.plant({ primaryPhotoId: photo.id });
   expect(plant).toMatchObject({ primaryPhotoId: photo.id, primaryPhoto: { id: photo.id } });
@@ -125,7 +125,7 @@ test('a primary photo that is missing or another user’s is refused and nothing
   expect(after.body).toEqual(before);
 });
 
-test('changes of different fields at the same time are all kept', async () => {
+test('concurrent changes of different fields are all stored', async () => {
   const { id } = await user.plant();
   const fields = Object.entries(DETAILS);
   await Promise.all(

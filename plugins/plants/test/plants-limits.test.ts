@@ -25,7 +25,7 @@ test('an account can have as many plants as its tier allows, then gets 403 with 
   expect(await countPlants(user)).toBe(FREE);
 });
 
-test('a pro account has a limit of its own', async () => {
+test('a pro account has its own limit', async () => {
   const user = await service.user({ tier: 'pro' });
   expect(await countThrough(add(user), 7, 'plant_limit_reached')).toBe(5);
 });

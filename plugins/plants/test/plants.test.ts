@@ -63,7 +63,7 @@ test('a new account has an empty list of plants', async () => {
   expect(list.body).toEqual([]);
 });
 
-test('the list has all plants of the user, however many, and no others', async () => {
+test('the list has all plants of the account and only those', async () => {
   const other = await service.user();
   const mine = await Promise.all(Array.from({ length: 120 }, () => user.plant()));
   await other.plant();
@@ -104,7 +104,7 @@ test('an id of a plant is read in upper case too and answered in lower case', as
   await user.delete(path).expect(200);
 });
 
-test('a deleted plant is gone at once from reading, list and locations', async () => {
+test('a deleted plant disappears at once from its path, the list and locations', async () => {
   const plant = await user.plant({ location: 'Attic' });
   const response = await user.delete(`/api/plants/${plant.id}`).expect(200);
   expect(response.body).toEqual({ success: true });
@@ -122,7 +122,7 @@ test('a plant can be deleted once', async () => {
   expectError(await user.delete(`/api/plants/${id}`), 404, 'plant_not_found');
 });
 
-test('a plant that does not exist can be neither read nor changed nor deleted', async () => {
+test('reading, changing or deleting a plant that does not exist is 404', async () => {
   const path = `/api/plants/${NOBODYS_ID}`;
   expectError(await user.get(path), 404, 'plant_not_found');
   expectError(await user.patch(path, { name: 'Oak' }), 404, 'plant_not_found');
@@ -130,7 +130,7 @@ test('a plant that does not exist can be neither read nor changed nor deleted', 
   expectError(await user.delete(path), 404, 'plant_not_found');
 });
 
-test('two plants may be alike in everything but their id', async () => {
+test('two plants may be equal except for their ids', async () => {
   const [first, second] = await Promise.all([user.plant(EVERYTHING), user.plant(EVERYTHING)]);
   expect(first.id).not.toBe(second.id);
 });

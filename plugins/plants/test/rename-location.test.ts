@@ -37,7 +37,7 @@ test('a location can be merged into another, or respelled', async () => {
   expect(plants.map(({ location }) => location)).toEqual(['Hall', 'Hall', 'Hall']);
 });
 
-test('copies get the plants that changed, and no others', async () => {
+test('copies receive only the plants that changed', async () => {
   const client = new Client(service.url, user.token);
   const { id } = await user.plant({ location: 'Hall ' });
   await user.plant({ location: 'Hall' });
@@ -55,7 +55,7 @@ test('archived plants move too, and are not counted', async () => {
   expect((await user.get(`/api/plants/${id}`)).body).toMatchObject({ location: 'Loft' });
 });
 
-test('a location of others, or one that differs in case, has no plants; a blank name is refused', async () => {
+test('a location of another account, or in another case, has no plants; a blank name is refused', async () => {
   const other = await service.user();
   await other.plant({ location: 'Hall' });
   await user.plant({ location: 'Loft' });
