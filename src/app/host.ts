@@ -7,8 +7,8 @@ import { withTimeout } from '../core/async/timeout';
 import type { DerivedData } from '../data/writing/derived';
 import { Lease, leaseModel } from '../data/schema/lease';
 import type { Host, PluginReference } from '../plugins/host';
+import { LoaderError } from '../plugins/loader';
 import type { PluginRuntime, Plugin } from '../plugins/plugin';
-import { requireCollected, requirePlugin } from '../plugins/setup';
 import type { DataLayer } from './data-layer';
 import { rebuildAll } from './reconcile';
 import { READY_MS, type ServerConnections } from './server-connections';
@@ -39,13 +39,17 @@ export function hostFor(
   { log, app, plugins, data, connections }: HostDependencies,
 ): Host {
   const { accountData, audit, database, fence, quotas, writeQueue } = data;
+  const { name, requires, collects = [] } = plugin;
+  const fail = (fault: string): never => {
+    throw new LoaderError([`plugins/${name}: ${fault}`]);
+  };
   return {
     settings: app.settings,
     scopes: app.scopes,
-    log: log.child({ plugin: plugin.name }),
+    log: log.child({ plugin: name }),
     model: (definition) => database.model(definition),
     use: (other) => {
-      requirePlugin(plugin, other);
+      if (!requires.includes(other.name)) fail(`uses ${other.name} without requiring it`);
       return app.exportsOf(other);
     },
     transact: (userId, work) => writeQueue.run(userId, work),
@@ -54,7 +58,7 @@ export function hostFor(
     lease: (name) => new Lease(database.model(leaseModel), name),
     snapshot: <T>(read: (session: ClientSession) => Promise<T>) => database.snapshot(read),
     changedLists: () => {
-      requireCollected(plugin, 'changes');
+      if (!collects.includes('changes')) fail('uses changes without collecting them');
       return app.contributions.flatMap(({ changes = [] }) => changes);
     },
     quotaLeft: (account, quota) => Math.max(0, quotas.left(account, quota)),

@@ -2,7 +2,6 @@ import { LoaderError } from './loader';
 import type { Operation } from './operation';
 import { isConditional } from './operation-facts';
 import type { PluginRuntime, Plugin, SetUpPlugin } from './plugin';
-import type { PluginReference } from './host';
 import { contributionFaults } from './rules/contributions';
 
 /**
@@ -20,23 +19,9 @@ export function setUpPlugins(
     contribution,
     operations: withStates(contribution.operations?.() ?? []),
   }));
-  refuse(contributionFaults(all));
-  return all;
-}
-
-/** @throws LoaderError if a plugin uses another that it does not require */
-export function requirePlugin(plugin: Plugin, other: PluginReference): void {
-  if (plugin.requires.includes(other.name)) return;
-  refuse([`plugins/${plugin.name}: uses ${other.name} without requiring it`]);
-}
-
-/** @throws LoaderError if a plugin uses contributions that it does not collect */
-export function requireCollected({ name, collects = [] }: Plugin, kind: 'changes'): void {
-  if (!collects.includes(kind)) refuse([`plugins/${name}: uses ${kind} without collecting them`]);
-}
-
-function refuse(faults: readonly string[]): void {
+  const faults = contributionFaults(all);
   if (faults.length > 0) throw new LoaderError(faults);
+  return all;
 }
 
 /** Gives each PATCH and DELETE the handler of the GET at its path, which reads the record for If-Match. */
