@@ -113,7 +113,7 @@ export interface Operation extends OperationBase<string> {
 
 /**
  * A handler after its types were checked against its schemas. `never` because only the chain calls
- * it, with what those very schemas let through.
+ * it, with input that those schemas have validated.
  */
 export type Handler = (call: never) => Promise<unknown>;
 

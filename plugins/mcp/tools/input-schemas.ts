@@ -44,7 +44,7 @@ function mapValues(properties: JsonObject): JsonObject {
   );
 }
 
-/** The bounds of safe integers limit nobody, and cost a model tokens. */
+/** The bounds of safe integers tell a model nothing, and cost tokens. */
 function isNoLimit(value: Json): boolean {
   return value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER;
 }

@@ -33,7 +33,7 @@ interface BackupOptions {
 
 /**
  * Archives a snapshot of a database: all of its collections, without the indexes, which the program
- * can rebuild. Writes may go on meanwhile.
+ * can rebuild. Writes may continue meanwhile.
  *
  * @throws BackupError if it fails; no file is left then
  */

@@ -20,7 +20,7 @@ interface Dependencies {
  * Deletes the oldest deletions of accounts that have too many. A client that has not received them
  * starts its copy again.
  *
- * @param stopping ends the run; the next one goes on
+ * @param stopping ends the run; the next one continues
  */
 export async function pruneDeletions(
   dependencies: Dependencies,

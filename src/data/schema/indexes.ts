@@ -69,7 +69,7 @@ async function whenDone(create: () => Promise<unknown>): Promise<void> {
       await create();
       return;
     } catch (error) {
-      // MongoDB goes on, and the next command returns when it is done.
+      // MongoDB continues, and the next command returns when it is done.
       if (!(error instanceof mongo.MongoNetworkTimeoutError)) throw error;
     }
   }

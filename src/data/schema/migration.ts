@@ -8,7 +8,7 @@ import { sharedModel } from '../model/models';
 export interface Migration {
   /** A number, which orders the migrations of a plugin, and what it does: `0001-revisions`. */
   name: string;
-  /** Whether servers of the previous release may go on with the changed data; otherwise they stop writing. */
+  /** Whether servers of the previous release may keep writing the changed data; otherwise they stop writing. */
   besideOlder: boolean;
   run(run: MigrationRun): Promise<void>;
 }

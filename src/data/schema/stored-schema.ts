@@ -110,7 +110,7 @@ export class StoredSchema {
    * Migrates the data to this release. Concurrent calls of other processes wait.
    *
    * @param progress receives sentences for people
-   * @param stopping stops between chunks; the next call goes on
+   * @param stopping stops between chunks; the next call continues
    * @returns the migrations that it ran
    * @throws SchemaError if a newer release has migrated it, or the reason of `stopping`
    */
