@@ -52,6 +52,11 @@ export class AccountService implements Identity {
     this.#authenticator.accept(kind);
   }
 
+  /** Revokes all tokens of the account of `tx` that are not developer tokens. */
+  revokeOtherTokens(tx: Transaction): Promise<void> {
+    return this.#authenticator.revokeOthers(tx);
+  }
+
   /**
    * Makes every process look up the tokens of an account again, once this is committed. Conflicts
    * with closing the account.

@@ -144,6 +144,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       method: 'DELETE',
       path: '/api/accounts/{id}/tokens',
       summary: 'Revoke all tokens of an account, from the next request on',
+      description: 'Those of apps that the person has authorized are revoked too.',
       operationId: 'deleteAccountTokens',
       response: { schema: success, description: 'The tokens are revoked' },
       handler: async ({ tx }) => {

@@ -50,6 +50,21 @@ test('client create makes an app that people can authorize, and client delete en
   ]);
 });
 
+test('token revoke --user also revokes the apps that the person has authorized', async () => {
+  const ada = await person(service);
+  const phone = await Phone.register(service, ada);
+  const { access_token: token, refresh_token: refresh } = await phone.tokens();
+  const user = userOf(service.url, ada.name, token);
+  await user.get('/api/plants').expect(200);
+  await cli.json('token', 'revoke', '--user', ada.name);
+  expectError(await user.get('/api/plants'), 401, 'invalid_token');
+  await phone.refresh(refresh).expect(400);
+  expect(await audited('--action', 'program', '--user', ada.name)).toEqual([
+    'program.allowed',
+    'program.revoked',
+  ]);
+});
+
 test('nobody is invited to the account of a backend', async () => {
   expect(await cli.run('user', 'invite', '~shop')).toMatchObject({ code: 2, stdout: '' });
 });

@@ -13,6 +13,7 @@ import { idText } from '../../../src/core/ids';
 import { HOUR_MS } from '../../../src/core/time';
 import { hashOf } from '../../../src/core/secrets';
 import type { Acting } from '../../../src/data/audit/entry';
+import type { Transaction } from '../../../src/data/writing/transaction';
 import type { Host } from '../../../src/plugins/host';
 import {
   accountModel,
@@ -42,6 +43,8 @@ export interface TokenKind {
   isOne(token: string): boolean;
   /** Looks up a token; returns why it is invalid, or undefined if it is unknown. */
   find(token: string, hash: string): Promise<StoredToken | TokenFault | undefined>;
+  /** Revokes all tokens of this kind of the account of `tx`, if they can be revoked here. */
+  revokeAll?(tx: Transaction): Promise<void>;
 }
 
 /** A token that a process remembers. */
@@ -117,6 +120,11 @@ export class TokenAuthenticator implements Authenticator {
   /** Accepts another kind of token. */
   accept(kind: TokenKind): void {
     this.#kinds.push(kind);
+  }
+
+  /** Revokes all tokens of other kinds of the account of `tx`. */
+  async revokeOthers(tx: Transaction): Promise<void> {
+    for (const kind of this.#kinds) await kind.revokeAll?.(tx);
   }
 
   async #byId(ids: readonly string[]): Promise<Map<string, AccountDocument>> {

@@ -140,15 +140,16 @@ export class TokenService {
     });
   }
 
-  /** Revokes all valid tokens of an account; returns them as they were. */
+  /** Revokes all tokens of an account; returns the developer tokens as they were. */
   async revokeTokensOf(userId: string): Promise<TokenView[]> {
     return this.#host.transact(userId, (tx) => this.revokeAll(tx));
   }
 
-  /** Revokes all valid tokens of the account of `tx`; returns them as they were. */
+  /** Revokes all tokens of the account of `tx`; returns the developer tokens as they were. */
   async revokeAll(tx: Transaction): Promise<TokenView[]> {
     const found = await this.#tokens.find(valid(tx.userId, tx.now)).session(tx.session).lean();
     for (const token of found) await this.#revoke(tx, token);
+    await this.#accountService.revokeOtherTokens(tx);
     return found.map(asView);
   }
 

@@ -2,7 +2,7 @@ import { hashOf } from '../../../src/core/secrets';
 import type Provider from 'oidc-provider';
 import { OWN_SCOPES } from '../server/configuration';
 import { loadLibrary } from '../server/library';
-import { publicId, scopesIn, type StateStore } from '../state/store';
+import { appTarget, scopesIn, type StateStore } from '../state/store';
 import { markup } from '../../pages';
 import { PageFault } from './texts';
 import type { Visit } from './visit';
@@ -100,8 +100,7 @@ async function grant(
   for (const each of oldest) await store.endGrant(each, visit.acting(accountId));
   const id = await made.save();
   await store.host.transactShared(async (tx) => {
-    const target = { type: 'program', id: publicId(hashOf(id)) };
-    const act = { action: 'program.allowed', target, changes: { scopes } };
+    const act = { action: 'program.allowed', target: appTarget(hashOf(id)), changes: { scopes } };
     tx.audit(act, accountId, visit.acting(accountId));
   });
   return id;

@@ -6,7 +6,8 @@ import type { TokenKind } from '../../accounts';
 import { publicId, payloadOf, scopesIn, type StateStore } from '../state/store';
 
 /** Access tokens of the program's own authorization server, looked up by their hashes. */
-export function accessTokens({ documents }: StateStore): TokenKind {
+export function accessTokens(store: StateStore): TokenKind {
+  const { documents } = store;
   const lookup = new BatchLookup(async (hashes) => {
     const filter = { _id: { $in: [...hashes] }, kind: 'AccessToken' };
     const found = await documents.find(filter).lean();
@@ -31,5 +32,9 @@ export function accessTokens({ documents }: StateStore): TokenKind {
     });
     return new Map(tokens.map((token) => [token.hash, token]));
   });
-  return { isOne: isAccessToken, find: (_token, hash) => lookup.get(hash) };
+  return {
+    isOne: isAccessToken,
+    find: (_token, hash) => lookup.get(hash),
+    revokeAll: (tx) => store.revokeApps(tx),
+  };
 }

@@ -4,7 +4,7 @@ import { DAY_MS } from '../../../src/core/time';
 import { isRecord } from '../../../src/core/values';
 import { hashOf } from '../../../src/core/secrets';
 import type { StateDocument } from './model';
-import { payloadOf, type StateStore } from './store';
+import { KINDS_OF_GRANT, payloadOf, type StateStore } from './store';
 
 /** How long a refresh may be repeated whose response was lost, unless its new token was used. */
 const GRACE_MS = 30_000;
@@ -14,9 +14,6 @@ const GRANT_MS = 91 * DAY_MS;
 const NEW_GRANT_MS = 60 * 60 * 1000;
 /** How long a client stays registered without a grant. */
 const CLIENT_MS = 30 * DAY_MS;
-
-/** Kinds that are valid only while their grant is. */
-const OF_GRANT = new Set(['AccessToken', 'RefreshToken', 'AuthorizationCode']);
 
 /** Stores one of the library's models. */
 export class StoredModel implements Adapter {
@@ -44,7 +41,7 @@ export class StoredModel implements Adapter {
       ...(kind === 'Session' && uid !== undefined ? { uid: hashOf(uid) } : {}),
     };
     if (kind === 'Session') return this.#renew(id, document);
-    if (!OF_GRANT.has(kind)) return this.#store.put({}, id, document);
+    if (!KINDS_OF_GRANT.includes(kind)) return this.#store.put({}, id, document);
     // In one transaction, so that a grant that ends meanwhile issues nothing.
     await this.#store.host.transactShared(async (tx) => {
       await this.#extend(tx.session, hashOf(grantId ?? ''), hashOf(clientId ?? ''));

@@ -3,6 +3,7 @@ import type { ClientSession } from 'mongoose';
 import { isRecord } from '../../../src/core/values';
 import { hashOf } from '../../../src/core/secrets';
 import type { Acting } from '../../../src/data/audit/entry';
+import type { Transaction } from '../../../src/data/writing/transaction';
 import type { Host } from '../../../src/plugins/host';
 import type { Accounts } from '../../accounts';
 import { type StateDocument, stateModel } from './model';
@@ -11,6 +12,11 @@ import { type StateDocument, stateModel } from './model';
 export function publicId(hash: string): string {
   const hex = Buffer.from(hash, 'base64url').toString('hex');
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** An authorized app in the audit log, by the hash of its grant. */
+export function appTarget(grant: string) {
+  return { type: 'program', id: publicId(grant) };
 }
 
 /** The scopes in a space-separated list; none if the value is no string. */
@@ -23,6 +29,9 @@ export function payloadOf({ payload }: StateDocument): Record<string, unknown> {
   const value: unknown = JSON.parse(payload);
   return isRecord(value) ? value : {};
 }
+
+/** Kinds of documents that are valid only while their grant is. */
+export const KINDS_OF_GRANT = ['AccessToken', 'RefreshToken', 'AuthorizationCode'];
 
 /** An app that a person has authorized. */
 export interface AuthorizedApp {
@@ -86,8 +95,8 @@ export class StateStore {
       await this.documents.deleteMany({ $or: [{ _id: grant }, { grant }] }, { session });
       if (found?.userId === undefined) return;
       await this.accounts.tokensChanged(session, found.userId);
-      const target = { type: 'program', id: publicId(grant) };
-      tx.audit({ action: 'program.revoked', target }, found.userId, acting);
+      const act = { action: 'program.revoked', target: appTarget(grant) };
+      tx.audit(act, found.userId, acting);
     });
   }
 
@@ -114,6 +123,17 @@ export class StateStore {
     const grant = grants.find(({ _id }) => publicId(_id) === id);
     if (grant) await this.endGrant(grant._id, acting);
     return grant !== undefined;
+  }
+
+  /** Revokes all authorized apps of the account of `tx`. */
+  async revokeApps(tx: Transaction): Promise<void> {
+    const { session, userId } = tx;
+    const grants = await this.documents.find({ userId, kind: 'Grant' }).session(session).lean();
+    if (grants.length === 0) return;
+    const kind = { $in: ['Grant', ...KINDS_OF_GRANT] };
+    await this.documents.deleteMany({ userId, kind }, { session });
+    await this.accounts.tokensChanged(session, userId);
+    for (const { _id } of grants) tx.audit({ action: 'program.revoked', target: appTarget(_id) });
   }
 
   /** The apps that an account has authorized. */
