@@ -36,7 +36,7 @@ export const mongod: ServerKind = {
   serves: async (socket) => asAdmin(socket, isPrimary).catch(() => false),
   explainEnd(log, home, writtenBy = 'another version') {
     if (log.includes('DBPathInUse')) {
-      return `cannot open ${home}, because another MongoDB uses it that this program did not start: stop that one first`;
+      return `cannot open ${home}: a MongoDB that this program did not start is using it. Stop that one first`;
     }
     // Each line is JSON. The first error is the cause; the rest is the crash.
     const errors = log.split('\n').filter((line) => /"s":"[EF]"/.test(line));

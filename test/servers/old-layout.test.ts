@@ -83,7 +83,7 @@ test('a data directory of an earlier release opens, and its obsolete files are r
 test('a MongoDB that an earlier release left running is reported, not stopped', async () => {
   const { dataDir, mongod } = await oldDirectory();
   await expect(acquire(dataDir)).rejects.toThrow(
-    /^MongoDB [\d.]+ cannot open \S+mongodb, because another MongoDB uses it that this program did not start: stop that one first\. Its log is \S+$/,
+    /^MongoDB [\d.]+ cannot open \S+mongodb: a MongoDB that this program did not start is using it\. Stop that one first\. Its log is \S+$/,
   );
   expect(isAlive(mongod.pid ?? 0)).toBe(true);
   mongod.kill('SIGTERM');
