@@ -192,6 +192,15 @@ test('events logged at once are counted together', async () => {
   expect(of('careMonths', queries).length).toBeLessThanOrEqual(20);
 });
 
+test('a new event reads no schedules, and a note writes none', async () => {
+  const { id } = await user.plant();
+  await user.post(`/api/plants/${id}/schedules`, { care: 'watered', everyDays: 3 }).expect(201);
+  for (const [type, expected] of Object.entries({ note: [], watered: ['update'] })) {
+    const queries = await queriesOf(service, () => user.event(id, { type }));
+    expect(of('schedules', queries).map(({ command }) => command.split(' ')[0])).toEqual(expected);
+  }
+});
+
 test('deleting a plant reads and writes none of its events', async () => {
   const plant = await user.plant();
   await Promise.all(Array.from({ length: 20 }, () => user.event(plant.id)));
