@@ -68,11 +68,11 @@ test('the backup made before an upgrade restores the data of the earlier release
   expect(await dataOf(old.db)).not.toEqual(before);
 
   const back = newDatabase();
-  expect(await back.cli.text('backup', 'restore', file)).toMatch(/of an earlier release/);
+  expect(await back.cli.text('backup', 'restore', file)).toMatch(/from an earlier release/);
   expect(await dataOf(back.db)).toEqual(before);
   const refused = await back.cli.run('user', 'show', user.id);
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toMatch(/^The data was written by an earlier version: [^\n]+\n$/);
+  expect(refused.stderr).toMatch(/^The data is from an earlier release: [^\n]+\n$/);
   expect(await dataOf(back.db)).toEqual(before);
   // And forth again.
   expect((await back.cli.run('migrate', 'up')).code).toBe(0);

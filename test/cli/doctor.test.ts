@@ -191,7 +191,7 @@ test('doctor finds data of an earlier release, and does not change it', async ()
   await connection.dropCollection('careMonths');
   const { faults } = await doctor({});
   expect(faults.map(({ finding }) => finding)).toEqual([
-    'The data is of an earlier release (missing migrations: insights/0001-totals): start the server of this release, or run `migrate up`.',
+    'The data is from an earlier release (missing migrations: insights/0001-totals): start the server of this release, or run `migrate up`.',
     'The collection careMonths is missing: start the server of this release, or run `migrate up`.',
     'events has no index on userId: start the server of this release, or run `migrate up`.',
   ]);

@@ -101,7 +101,7 @@ describe('a database that a command has made', () => {
         expect({ args, code, stderr }).toEqual({
           args,
           code: 1,
-          stderr: `The data was written by a newer version of the program, which knows the migration ${id}: start that version.\n`,
+          stderr: `A newer release has migrated the data (${id}): use that release.\n`,
         });
       }
     },
@@ -150,7 +150,7 @@ describe('data of an earlier version', () => {
     await oldData(aGarden);
     const { code, stderr } = await cli.run('user', 'list');
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^The data was written by an earlier version: .*`migrate up`.*\n$/);
+    expect(stderr).toMatch(/^The data is from an earlier release: .*`migrate up`.*\n$/);
     const status = await cli.run('migrate', 'status', '--json');
     expect(status.code).toBe(1);
     expect(JSON.parse(status.stdout)).toMatchObject({ applied: [], pending: ALL });

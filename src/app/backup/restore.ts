@@ -39,7 +39,7 @@ interface RestoreOptions {
 }
 
 interface Restored {
-  /** Whether the data is of an earlier release and still needs migrations. */
+  /** Whether the data is from an earlier release and still needs migrations. */
   isOlder: boolean;
 }
 

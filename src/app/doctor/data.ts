@@ -19,7 +19,7 @@ export const storedSchema: OnlineCheck = async ({ app }) => {
         ...obsolete.map((name) => `${collection} has an index ${name} of another release`),
       ]),
     ];
-    const older = `The data is of an earlier release (missing migrations: ${pending.join(', ')}): ${REMEDY}.`;
+    const older = `The data is from an earlier release (missing migrations: ${pending.join(', ')}): ${REMEDY}.`;
     return [
       pending.length === 0 ? good('migrations', 'all are done') : fault('migrations', older),
       ...(wrong.length === 0

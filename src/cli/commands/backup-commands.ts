@@ -142,7 +142,7 @@ Examples:
 }
 
 const OLDER =
-  ' The data is of an earlier release: the next start of the server migrates it, or run `migrate up`.';
+  ' The data is from an earlier release: the next start of the server migrates it, or run `migrate up`.';
 
 function verified(file: string): Promise<Manifest> {
   return withProgress('Checking', (onBytes) => readArchive(file, { onBytes }));

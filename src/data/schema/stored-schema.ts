@@ -100,7 +100,7 @@ export class StoredSchema {
     if (pending.length + collections.length + missing.length === 0) return;
     if (!isNew) {
       throw new SchemaError(
-        'The data was written by an earlier version: start the server of this version first, or run `migrate up`.',
+        'The data is from an earlier release: to migrate it, start the server or run `migrate up`.',
       );
     }
     await this.update(() => undefined);
@@ -183,7 +183,7 @@ export class StoredSchema {
     const unknown = this.#known.unknownAmong(migrations);
     if (unknown === undefined) return;
     throw new SchemaError(
-      `The data was written by a newer version of the program, which knows the migration ${unknown}: start that version.`,
+      `A newer release has migrated the data (${unknown}): use that release.`,
     );
   }
 
