@@ -11,11 +11,27 @@ export const ZONES = [
 ];
 export const PLACES = ['Hall', ' hall', 'Loft'];
 
+/** Mostly one care, and rules that have begun, so that events and schedules often concern each other. */
 const someCare = fc
-  .tuple(fc.constantFrom(...CARES), someRule)
-  .filter(([, { startOn, endOn }]) => endOn === null || endOn >= startOn)
-  .map(([care, rule]) => withoutNull({ ...rule, care, label: care === 'other' ? 'Mist' : null }));
-const someType = fc.constantFrom('watered', 'fertilized', 'repotted', 'note');
+  .tuple(
+    fc.constantFrom('watered', 'watered', 'watered', ...CARES),
+    someRule,
+    fc.constantFrom(
+      {},
+      { startOn: '2027-12-01', endOn: null },
+      { startOn: '2028-01-30', endOn: null },
+    ),
+  )
+  .map(([care, rule, span]) => ({
+    ...rule,
+    ...span,
+    care,
+    label: care === 'other' ? 'Mist' : null,
+  }))
+  .filter(({ startOn, endOn }) => endOn === null || endOn >= startOn)
+  .map(withoutNull);
+const someType = fc.constantFrom('watered', 'watered', 'fertilized', 'repotted', 'note');
+const somePick = fc.oneof(fc.constant(0), fc.nat(99));
 const frequency = fc.option(fc.integer({ min: 1, max: 20 }));
 const somePlant = fc.record({
   name: fc.constantFrom('Fern', 'Ivy'),
@@ -49,8 +65,8 @@ export const anyWrite = fc.record({
     ] as const),
     ...(['archive', 'unarchive', 'import', 'zone'] as const),
   ),
-  pick: fc.nat(99),
-  other: fc.nat(99),
+  pick: somePick,
+  other: somePick,
   days: fc.nat(40),
   care: someCare,
   change: someChange,
