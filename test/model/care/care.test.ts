@@ -23,7 +23,7 @@ test(
   'due care, and copies on two devices of three people, follow from the records at every step',
   async () => {
     const end = Date.now() + SEARCH_MS;
-    const history = fc.array(anyWrite, { minLength: 40, maxLength: 60, size: 'max' });
+    const history = fc.array(anyWrite, { minLength: 90, maxLength: 120, size: 'max' });
     const first = fc.tuple(...FIRST.map((kind) => anyWrite.map((write) => ({ ...write, kind }))));
     const gardens = fc.tuple(first, first, first);
     const everyStepFits = fc.asyncProperty(gardens, history, async (beginnings, writes) => {
