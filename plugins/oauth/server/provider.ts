@@ -44,7 +44,7 @@ export class Providers {
     const configuration = configurationFor(origin, await this.#keys(), library, this.#dependencies);
     const provider = new library.Provider(origin, configuration);
     adapt(provider, origin.startsWith('https:'));
-    provider.use(async (ctx, next) => {
+    provider.use(async (ctx: { oidc?: { route?: string }; body: object }, next) => {
       await next();
       if (ctx.oidc?.route !== 'discovery') return;
       const scopes_supported = [...OWN_SCOPES, ...usualScopes(store.host.scopes)];

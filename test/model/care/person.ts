@@ -75,7 +75,7 @@ export class Person {
         await send('DELETE', `/api/schedules/${schedule}`);
         break;
       case 'event': {
-        const plantId = String(copy.schedules.get(schedule)?.['plantId'] ?? plant);
+        const plantId = String((copy.schedules.get(schedule) ?? { plantId: plant })['plantId']);
         const ofSchedule = pick % 2 === 0 ? { scheduleId: schedule } : {};
         await post(`/api/plants/${plantId}/events`, { type, ...moment, ...ofSchedule });
         break;
@@ -183,7 +183,7 @@ export class Person {
       if (what.type !== 'any' && need.care !== what.type) return false;
       if (whom === 'plant') return id === plant;
       if (whom === 'plants') return ids.includes(String(id));
-      return whom === 'all' || String(place ?? '').trim() === location.trim();
+      return whom === 'all' || (typeof place === 'string' ? place.trim() : '') === location.trim();
     });
     const isOfMany = (whom !== 'schedule' && whom !== 'plant') || what.type === 'any';
     const told = chosen.flatMap((need): [typeof need, Told][] => {

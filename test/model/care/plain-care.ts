@@ -148,7 +148,8 @@ export class PlainCare {
 
   #needsOf(plant: Item): Need[] {
     const holding = this.#schedulesOf(plant).filter(
-      ({ active, endOn }) => active === true && (endOn === null || String(endOn) >= this.today()),
+      ({ active, endOn }) =>
+        active === true && (typeof endOn !== 'string' || endOn >= this.today()),
     );
     const own = FREQUENCIES.flatMap(([care, field]): Need[] => {
       const everyDays = plant[field];
@@ -212,7 +213,7 @@ export class PlainCare {
 }
 
 function keyOf({ plant, schedule, care }: Pick<Need, 'plant' | 'schedule' | 'care'>): string {
-  return String(schedule?.['id'] ?? `${String(plant['id'])} ${care}`);
+  return schedule ? String(schedule['id']) : `${String(plant['id'])} ${care}`;
 }
 
 function inOrder(items: Iterable<Item>): Item[] {
