@@ -1,4 +1,3 @@
-import { ownOrigin } from '../../src/core/settings/public-origin';
 import { definePlugin } from '../../src/plugins/plugin';
 import accountsPlugin from '../accounts';
 import carePlugin from '../care';
@@ -18,7 +17,7 @@ export default definePlugin({
     const calendars = new Calendars(host);
     accounts.keep(calendars.kept);
     return {
-      operations: () => routes(calendars, ownOrigin(host.settings)),
+      operations: () => routes(calendars),
       protocols: [endpoint(calendars, accounts, host.use(carePlugin))],
     };
   },

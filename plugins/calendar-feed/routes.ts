@@ -7,7 +7,7 @@ const access = { scope: 'plants:write' };
 const tool = { none: 'the address is a secret for people, not for assistants' };
 
 /** Operations on the calendar of the account (docs/api.md, "Calendar"). */
-export function routes(calendars: Calendars, origin: string): Operation[] {
+export function routes(calendars: Calendars): Operation[] {
   return [
     write({
       method: 'POST',
@@ -21,7 +21,9 @@ export function routes(calendars: Calendars, origin: string): Operation[] {
       secret: 'url',
       notConditional: 'it is shown only once',
       response: { schema: newCalendar, description: 'The address' },
-      handler: async ({ tx }) => ({ url: `${origin}/calendar/${await calendars.make(tx)}.ics` }),
+      handler: async ({ tx, origin }) => ({
+        url: `${origin()}/calendar/${await calendars.make(tx)}.ics`,
+      }),
     }),
     write({
       method: 'DELETE',

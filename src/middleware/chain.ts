@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
 
 import type { Authenticator } from '../core/identity';
+import type { Settings } from '../core/settings/settings';
 import type { IdempotencyStore } from '../data/idempotency/idempotency';
 import type { MongoHealth } from '../data/mongodb/mongo-health';
 import type { WriteQueue } from '../data/writing/write-queue';
@@ -30,6 +31,7 @@ export interface Services {
   mongo: MongoHealth;
   idempotency: IdempotencyStore;
   writeQueue: WriteQueue;
+  settings: Settings;
 }
 
 /** The steps of a request for an operation, in order. */
@@ -84,7 +86,7 @@ function respond(operation: Operation, services: Services, isKeyed: boolean): St
     isKeyed && idempotency(operation, services),
     transaction(operation, services, [
       ...steps([operation.state && ifMatch(operation.state)]),
-      writeHandler(operation),
+      writeHandler(operation, services),
     ]),
   ];
 }

@@ -3,6 +3,8 @@ import { Readable } from 'node:stream';
 import type { Context, Middleware } from 'koa';
 
 import { Content } from '../core/http/content';
+import { ownOrigin, publicOriginOf } from '../core/settings/public-origin';
+import type { Settings } from '../core/settings/settings';
 import { jsonArray, jsonText } from '../core/text/json-array';
 import { TextStream } from '../core/text/text-stream';
 import { isAsyncIterable } from '../core/values';
@@ -63,9 +65,12 @@ export function readHandler(operation: Operation, { mongo }: { mongo: MongoHealt
 }
 
 /** Runs the handler of a write in its transaction. */
-export function writeHandler(operation: Operation): Middleware {
+export function writeHandler(
+  operation: Operation,
+  { settings }: { settings: Settings },
+): Middleware {
   return async function handler(ctx) {
-    const value = await run(operation, writeCallOf(ctx));
+    const value = await run(operation, writeCallOf(ctx, settings));
     ctx.status = isDryRun(ctx.state.input) ? 200 : operation.response.status;
     ctx.type = 'application/json';
     ctx.body = await jsonText(value);
@@ -113,10 +118,11 @@ export function readCallOf(ctx: Context): ReadCall<unknown, string> {
 }
 
 /** What the handler of a write gets. */
-function writeCallOf(ctx: Context) {
+function writeCallOf(ctx: Context, settings: Settings) {
   const { input, tx } = ctx.state;
   if (!tx) throw new Error(`The chain of ${ctx.path} has no transaction.`);
-  return { ...input, tx, token: callerOf(ctx).token, now: tx.now };
+  const origin = (): string => publicOriginOf(settings, ctx.req) ?? ownOrigin(settings);
+  return { ...input, tx, token: callerOf(ctx).token, now: tx.now, origin };
 }
 
 function run({ handler }: Operation, call: object): Promise<unknown> {

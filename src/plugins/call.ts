@@ -28,6 +28,8 @@ export interface WriteCall<Body, Names extends string, Query = undefined> extend
   tx: Transaction;
   query: Query;
   body: Body;
+  /** The origin of URLs in the response. */
+  origin: () => string;
 }
 
 /** What the handler of a PUT gets, which runs its own transactions. */

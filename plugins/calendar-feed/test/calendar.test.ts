@@ -23,8 +23,11 @@ const dayIn = (days: number): string =>
 /** The path of a new address. */
 async function made(of = user): Promise<string> {
   const { url } = bodyOf(await of.post('/api/account/calendar').expect(201));
-  expect(url).toMatch(/^http:\/\/localhost:\d+\/calendar\/[\w-]{32}\.ics$/);
-  return new URL(String(url)).pathname;
+  const { origin, pathname } = new URL(String(url));
+  // The port at which the client reached the server, which may be another than PORT.
+  expect(origin).toBe(service.url);
+  expect(pathname).toMatch(/^\/calendar\/[\w-]{32}\.ics$/);
+  return pathname;
 }
 
 const read = (path: string): Test => supertest(service.url).get(path);
