@@ -92,10 +92,11 @@ export class AccountService implements Identity {
   async close(session: ClientSession, added: ReadonlyMap<string, Usage>): Promise<void> {
     // Several accounts share a short transaction, so one command at its end writes them.
     const opened = added.size === 1 ? {} : MOVED;
-    const writes = [...added]
-      .map(([_id, usage]) => ({ filter: { _id }, $inc: { ...opened, ...incrementsOf(usage) } }))
-      .filter(({ $inc }) => Object.keys($inc).length > 0)
-      .map(({ filter, $inc }) => ({ updateOne: { filter, update: { $inc } } }));
+    const writes = [...added].flatMap(([_id, usage]) => {
+      const $inc = { ...opened, ...incrementsOf(usage) };
+      const isNothing = Object.keys($inc).length === 0;
+      return isNothing ? [] : { updateOne: { filter: { _id }, update: { $inc } } };
+    });
     if (writes.length > 0) await this.#accounts.bulkWrite(writes, { session });
   }
 

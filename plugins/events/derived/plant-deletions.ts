@@ -41,11 +41,8 @@ export class PlantDeletions {
   }
 
   /** The deleted plants of an account whose events are not all marked as deleted. */
-  async plantIds(userId: string, session?: ClientSession): Promise<string[]> {
-    const plants = await this.#plants
-      .find()
-      .of({ userId, ...(session && { session }) })
-      .lean();
+  async plantIds(userId: string, session: ClientSession): Promise<string[]> {
+    const plants = await this.#plants.find().of({ userId, session }).lean();
     return plants.map(({ _id }) => idText(_id));
   }
 

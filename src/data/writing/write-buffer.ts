@@ -122,18 +122,21 @@ function groupsOf(writes: readonly BufferedWrites[]): BufferedWrites[][] {
 /** Sums consecutive increments of the same document to one write. */
 function summed(writes: readonly AnyBulkWriteOperation[]): AnyBulkWriteOperation[] {
   const sums = new Map<string, Record<string, number>>();
-  return writes.filter((write) => {
-    const { filter, update = {}, upsert } = 'updateOne' in write ? write.updateOne : {};
-    const { $inc, ...others } = update as { $inc?: Record<string, number> };
-    if (!$inc || Object.keys(others).length > 0) {
+  return writes.flatMap((write) => {
+    const updateOne = 'updateOne' in write ? write.updateOne : undefined;
+    const { $inc, ...others } = (updateOne?.update ?? {}) as { $inc?: Record<string, number> };
+    if (!updateOne || !$inc || Object.keys(others).length > 0) {
       sums.clear();
-      return true;
+      return write;
     }
+    const { filter, upsert } = updateOne;
     const key = JSON.stringify([filter, upsert]);
-    const sum = sums.get(key);
-    if (!sum) sums.set(key, $inc);
-    else for (const [path, by] of Object.entries($inc)) sum[path] = (sum[path] ?? 0) + by;
-    return !sum;
+    const known = sums.get(key);
+    // A copy: writes may share their increments.
+    const sum = known ?? { ...$inc };
+    if (known) for (const [path, by] of Object.entries($inc)) sum[path] = (sum[path] ?? 0) + by;
+    sums.set(key, sum);
+    return known ? [] : { updateOne: { ...updateOne, update: { $inc: sum } } };
   });
 }
 
