@@ -3,6 +3,7 @@ import type { mongo } from 'mongoose';
 import type { DatedMoment } from '../../../src/core/dated-moment';
 import { anyOf, type StoredId } from '../../../src/core/ids';
 import { DAY_MS } from '../../../src/core/time';
+import { chunksOf } from '../../../src/core/values';
 import { LIVE, type Tenant } from '../../../src/data/model/models';
 import type { OwnedModel } from '../../../src/data/model/owner';
 import type { EventDocument, EventType } from '../schema';
@@ -24,6 +25,9 @@ export interface AlikeGrowth extends Pick<EventDocument, 'plantId' | 'growthUnit
   first: DatedMoment;
   last: DatedMoment;
 }
+
+/** Plants whose events one command aggregates: those of all plants could take longer than a command may. */
+const PLANTS_AT_ONCE = 10;
 
 const MOMENT = { at: '$occurredAt', on: '$occurredOn' };
 
@@ -48,18 +52,21 @@ export class EventSums {
   /** Counts by day; by default of all plants. */
   byDay(tenant: Tenant, plantIds?: readonly StoredId[]): AsyncGenerator<DayCount> {
     const count = { $sum: 1 };
-    return this.#grouped(tenant, of(plantIds), ['plantId', 'type', 'occurredOn'], { count });
+    const alike = ['plantId', 'type', 'occurredOn'] as const;
+    return this.#groupedByPlant(tenant, plantIds, {}, alike, { count });
   }
 
   lastOfAlike(tenant: Tenant): AsyncGenerator<LastOfAlike> {
     const last = { $max: MOMENT };
-    return this.#grouped(tenant, {}, ['plantId', 'type', 'scheduleId'], { last });
+    const alike = ['plantId', 'type', 'scheduleId'] as const;
+    return this.#groupedByPlant(tenant, undefined, {}, alike, { last });
   }
 
   /** Measurements; by default of all plants. */
   growth(tenant: Tenant, plantIds?: readonly StoredId[]): AsyncGenerator<AlikeGrowth> {
-    const measured = { ...of(plantIds), type: 'growth', growthAmount: { $gt: 0 } };
-    return this.#grouped(tenant, measured, ['plantId', 'growthUnit', 'growthAmount'], {
+    const alike = ['plantId', 'growthUnit', 'growthAmount'] as const;
+    const measured = { type: 'growth', growthAmount: { $gt: 0 } };
+    return this.#groupedByPlant(tenant, plantIds, measured, alike, {
       count: { $sum: 1 },
       first: { $min: MOMENT },
       last: { $max: MOMENT },
@@ -103,6 +110,20 @@ export class EventSums {
     return { at, on: latest?.on ?? on };
   }
 
+  /** Groups the events of some plants, or of all, a few plants at a time. */
+  async *#groupedByPlant<Sum extends { plantId: StoredId }>(
+    tenant: Tenant,
+    plantIds: readonly StoredId[] | undefined,
+    filter: object,
+    names: readonly (keyof Sum & keyof EventDocument)[],
+    accumulators: object,
+  ): AsyncGenerator<Sum> {
+    const all = plantIds ?? (await this.#events.distinct('plantId', LIVE).of(tenant));
+    for (const some of chunksOf(all, PLANTS_AT_ONCE)) {
+      yield* this.#grouped(tenant, { ...filter, plantId: anyOf(some) }, names, accumulators);
+    }
+  }
+
   async *#grouped<Sum extends object>(
     { userId, session }: Tenant,
     filter: object,
@@ -121,8 +142,4 @@ export class EventSums {
     // The type has the fields of the group and its accumulators.
     for await (const { _id: alike, ...sums } of groups) yield { ...alike, ...sums } as Sum;
   }
-}
-
-function of(plantIds: readonly StoredId[] | undefined): object {
-  return plantIds ? { plantId: anyOf(plantIds) } : {};
 }

@@ -1,0 +1,29 @@
+import {
+  commandsDuring,
+  filtersOf,
+  reconcile,
+  startProxiedService,
+} from '../../../test/support/program';
+
+test('reconciliation reads the events of a few plants per command, however many plants there are', async () => {
+  const { service, proxy, close } = await startProxiedService({ jobs: false });
+  try {
+    const user = await service.user();
+    const plants = await Promise.all(Array.from({ length: 25 }, () => user.plant()));
+    for (const { id } of plants) await user.event(id, { type: 'growth', growthAmount: 1 });
+    const commands = await commandsDuring(proxy, async () => {
+      const { differences } = await reconcile(service.app, { repair: true });
+      expect(differences).toEqual([]);
+    });
+    const sums = commands.filter(
+      ({ name, collection }) => name === 'aggregate' && collection === 'events',
+    );
+    const read = sums.flatMap(filtersOf).flatMap(({ plantId }) => plantId ?? []);
+    expect(read.length).toBeGreaterThan(0);
+    for (const plantId of read) {
+      expect((plantId as { $in: unknown[] }).$in.length).toBeLessThanOrEqual(10);
+    }
+  } finally {
+    await close();
+  }
+});
