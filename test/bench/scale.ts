@@ -86,7 +86,9 @@ async function deletion(
   const answered = performance.now();
   const { deletions } = app.exportsOf(eventsPlugin);
   const meanwhile: number[] = [];
-  while ((await deletions.plantIds(owner.user)).length > 0) {
+  const left = (): Promise<string[]> =>
+    app.database.snapshot((session) => deletions.plantIds(owner.user, session));
+  while ((await left()).length > 0) {
     meanwhile.push(...(await timesOf(page, target, reader, REPEATS)));
     await sleep(1);
   }
