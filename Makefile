@@ -52,7 +52,7 @@ test: dist-test/.built ## check format, lint and types, and run the fast tests
 	  wait $$pid; faults=$$?; [ $$faults = 0 ] || cat "$$checks"; rm -f "$$checks"; \
 	  [ $$faults = 0 ] && [ $$tests = 0 ]
 
-test-all: dist/.built dist-test/.built ## also run the slow tests, and check coverage
+test-all: dist/.built dist-test/.built bench-checks ## also run the slow tests, and check coverage
 	@rm -rf coverage; \
 	  $(MAKE) --no-print-directory test COVERAGE='--coverage --coverageReporters json --coverageDirectory coverage/computing'; \
 	  computing=$$?; \
